@@ -1,0 +1,97 @@
+"""A typed client of the ad management service, for sync code, async code and notebooks."""
+
+from adclient._async.client import AsyncAdClient
+from adclient._async.listing import AsyncListing
+from adclient._async.paging import AsyncPage
+from adclient._core.request import Request
+from adclient._sync.client import AdClient
+from adclient._sync.paging import Page
+from adclient._version import __version__
+from adclient.conventions import Conventions
+from adclient.errors import (
+    AdClientError,
+    APIError,
+    BadRequest,
+    CallTimeout,
+    ConfigurationError,
+    Conflict,
+    ConnectionFailed,
+    ConnectionLost,
+    InvalidRequest,
+    NotFound,
+    OutcomeUnknown,
+    PaginationError,
+    PermissionDenied,
+    RateLimited,
+    ServerError,
+    TransportError,
+    Unauthenticated,
+    UnexpectedReply,
+    Unprocessable,
+)
+from adclient.models import (
+    ENABLED,
+    HUMAN_TWO_STEP_APPROVE,
+    JSON,
+    LAST_30_DAYS,
+    PENDING_APPROVAL,
+    Ad,
+    BusinessProfile,
+    Campaign,
+    CreativeFatigue,
+    Diff,
+    Draft,
+    Item,
+    Objective,
+    Response,
+    TargetingOption,
+    WastedSpend,
+)
+from adclient.options import RetryPolicy
+
+__all__ = [
+    "ENABLED",
+    "HUMAN_TWO_STEP_APPROVE",
+    "JSON",
+    "LAST_30_DAYS",
+    "PENDING_APPROVAL",
+    "APIError",
+    "Ad",
+    "AdClient",
+    "AdClientError",
+    "AsyncAdClient",
+    "AsyncListing",
+    "AsyncPage",
+    "BadRequest",
+    "BusinessProfile",
+    "CallTimeout",
+    "Campaign",
+    "ConfigurationError",
+    "Conflict",
+    "ConnectionFailed",
+    "ConnectionLost",
+    "Conventions",
+    "CreativeFatigue",
+    "Diff",
+    "Draft",
+    "InvalidRequest",
+    "Item",
+    "NotFound",
+    "Objective",
+    "OutcomeUnknown",
+    "Page",
+    "PaginationError",
+    "PermissionDenied",
+    "RateLimited",
+    "Request",
+    "Response",
+    "RetryPolicy",
+    "ServerError",
+    "TargetingOption",
+    "TransportError",
+    "Unauthenticated",
+    "UnexpectedReply",
+    "Unprocessable",
+    "WastedSpend",
+    "__version__",
+]

@@ -1,0 +1,1 @@
+"""One client: its endpoints, its pages, and the engine that sends."""

@@ -1,0 +1,197 @@
+"""The operations on alpha accounts."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from attrs import AttrsInstance
+
+from adclient._async.listing import AsyncListing
+from adclient._async.namespace import AsyncNamespace
+from adclient._core.call import (
+    EXPLAIN_ALPHA_OBJECTIVES,
+    UPDATE_ALPHA_CAMPAIGN_BUDGET,
+    UPDATE_ALPHA_CAMPAIGN_TARGETING,
+    UPDATE_ALPHA_CREATIVE,
+)
+from adclient.models import JSON, Draft, Objective
+
+
+class AsyncAlpha(AsyncNamespace):
+    """The operations on alpha accounts."""
+
+    async def update_campaign_targeting(
+        self,
+        *,
+        account_id: str,
+        campaign_id: str,
+        targeting: Mapping[str, object] | AttrsInstance | None = None,
+        fields: Mapping[str, object] | AttrsInstance | None = None,
+    ) -> Draft:
+        """Stage a change of a campaign's targeting.
+
+        A draft is staged and waits for approval; nothing is changed. Operation 1 of the interface,
+        section 4.
+
+        Args:
+            account_id: The connected ad account.
+            campaign_id: The campaign to change.
+            targeting: The targeting to apply. Any mapping or attrs instance; its inside passes
+                untouched, and a None in it is sent as null.
+            fields: Further fields to set on the campaign, passed in the same way.
+
+        Returns:
+            The staged draft, with its diff from before to after. It waits for approval.
+
+        Raises:
+            InvalidRequest: An argument is of the wrong type; nothing was sent.
+            OutcomeUnknown: The draft may have been staged without our knowing.
+            APIError: The service refused, with a subclass for each status.
+            TransportError: The service was not reached, or the time is over.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> draft = await client.alpha.update_campaign_targeting(
+            ...     account_id="account_a91f",
+            ...     campaign_id="campaign_4c10",
+            ...     targeting={"include": {"and": [{"or": {"locations": ["geo:103644278"]}}]}},
+            ... )
+            >>> draft.diff.field
+            'targeting'
+        """
+        return await self._engine.stage(
+            UPDATE_ALPHA_CAMPAIGN_TARGETING,
+            account_id=account_id,
+            campaign_id=campaign_id,
+            targeting=targeting,
+            fields=fields,
+        )
+
+    async def update_campaign_budget(
+        self,
+        *,
+        account_id: str,
+        campaign_id: str,
+        daily_budget: int | float | Decimal | None = None,
+        fields: Mapping[str, object] | AttrsInstance | None = None,
+    ) -> Draft:
+        """Stage a change of a campaign's daily budget.
+
+        A draft is staged and waits for approval; nothing is changed. Operation 2 of the interface,
+        section 4.
+
+        Args:
+            account_id: The connected ad account.
+            campaign_id: The campaign to change.
+            daily_budget: The new daily budget, in the account's currency. Its digits are sent as
+                given.
+            fields: Further fields to set on the campaign. Any mapping or attrs instance; its
+                inside passes untouched, and a None in it is sent as null.
+
+        Returns:
+            The staged draft, with its diff from before to after. It waits for approval.
+
+        Raises:
+            InvalidRequest: An argument is of the wrong type; nothing was sent.
+            OutcomeUnknown: The draft may have been staged without our knowing.
+            APIError: The service refused, with a subclass for each status.
+            TransportError: The service was not reached, or the time is over.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> draft = await client.alpha.update_campaign_budget(
+            ...     account_id="account_a91f", campaign_id="campaign_4c10", daily_budget=120
+            ... )
+            >>> draft.diff.field
+            'daily_budget'
+        """
+        return await self._engine.stage(
+            UPDATE_ALPHA_CAMPAIGN_BUDGET,
+            account_id=account_id,
+            campaign_id=campaign_id,
+            daily_budget=daily_budget,
+            fields=fields,
+        )
+
+    async def update_creative(
+        self,
+        *,
+        account_id: str,
+        creative_id: str | None = None,
+        fields: Mapping[str, object] | AttrsInstance | None = None,
+    ) -> Draft:
+        """Stage a change of a creative, or a new one.
+
+        A draft is staged and waits for approval; nothing is changed. Operation 4 of the interface,
+        section 4.
+
+        Args:
+            account_id: The connected ad account.
+            creative_id: The creative to change. The interface does not say what its absence means.
+            fields: The fields to set. Any mapping or attrs instance; its inside passes untouched,
+                and a None in it is sent as null.
+
+        Returns:
+            The staged draft, with its diff from before to after. It waits for approval.
+
+        Raises:
+            InvalidRequest: An argument is of the wrong type; nothing was sent.
+            OutcomeUnknown: The draft may have been staged without our knowing.
+            APIError: The service refused, with a subclass for each status.
+            TransportError: The service was not reached, or the time is over.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> draft = await client.alpha.update_creative(
+            ...     account_id="account_a91f", fields={"headline": "Approvals in one click"}
+            ... )
+            >>> draft.requires
+            'human_two_step_approve'
+        """
+        return await self._engine.stage(
+            UPDATE_ALPHA_CREATIVE,
+            account_id=account_id,
+            creative_id=creative_id,
+            fields=fields,
+        )
+
+    def explain_objectives(
+        self,
+        *,
+        account_id: str,
+        cursor: JSON = None,
+    ) -> AsyncListing[Objective]:
+        """Explain which campaign objectives an account can use.
+
+        Reads only; it changes no state and touches no spend. Operation 14 of the interface,
+        section 4.
+
+        Args:
+            account_id: The connected ad account.
+            cursor: A `next` kept from an earlier page, to go on from there.
+
+        Returns:
+            A page of `Objective` items; iterate over it for all of them, page after page.
+
+        Raises:
+            InvalidRequest: An argument is of the wrong type; nothing was sent.
+            APIError: The service refused, with a subclass for each status.
+            TransportError: The service was not reached, or the time is over.
+            UnexpectedReply: The answer is not the documented shape.
+            PaginationError: The listing cannot go on from `cursor`, or repeats.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.alpha.explain_objectives(
+            ...     account_id="account_a91f"
+            ... )
+            >>> first = page.data[0].name
+        """
+        return self._engine.read(
+            EXPLAIN_ALPHA_OBJECTIVES,
+            account_id=account_id,
+            cursor=cursor,
+        )

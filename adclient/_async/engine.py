@@ -1,0 +1,106 @@
+"""The engine: it does what an exchange asks for, and decides nothing."""
+
+import random
+import time
+import uuid
+
+from inspect import isawaitable  # async only
+from typing import TypeVar
+
+import attrs
+
+from adclient._async.listing import AsyncListing
+from adclient._async.paging import AsyncSource
+from adclient._core.call import Call, Operation
+from adclient._core.credentials import Credentials, with_auth, with_token
+from adclient._core.exchange import Send, World, exchange
+from adclient._core.reply import Outcome
+from adclient._core.request import Request
+from adclient._core.wire import Listing
+from adclient._http import AsyncConnections, async_sleep
+from adclient.errors import ConfigurationError
+from adclient.models import JSON, Draft
+from adclient.options import Options
+
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+def _new_key() -> str:
+    return str(uuid.uuid4())
+
+
+WORLD = World(now=time.monotonic, chance=random.random, new_key=_new_key)
+
+
+@attrs.define
+class AsyncEngine:
+    """Sends the calls of one client over its connections.
+
+    A copy made by `with_options` shares the connections and does not own them.
+    """
+
+    options: Options
+    credentials: Credentials
+    connections: AsyncConnections
+    owns_connections: bool = True
+    is_closed: bool = False
+    world: World = WORLD
+
+    async def stage(self, operation: Operation[Draft], **arguments: object) -> Draft:
+        """Stage a draft."""
+        return await self.run(Call(operation, arguments))
+
+    def read(
+        self, operation: Operation[Listing[T]], *, cursor: JSON, **arguments: object
+    ) -> AsyncListing[T]:
+        """Read a listing."""
+        return AsyncListing(AsyncSource(self, Call(operation, arguments)), cursor)
+
+    async def run(self, call: Call[R]) -> R:
+        """See one call through."""
+        steps = exchange(call, self.options, self.world)
+        answer: Outcome | None = None
+        while True:
+            try:
+                step = steps.send(answer)
+            except StopIteration as done:
+                value: R = done.value
+                return value
+            if isinstance(step, Send):
+                answer = await self._send(step)
+            else:
+                await async_sleep(step.seconds)
+                answer = None
+
+    async def aclose(self) -> None:
+        """Close the connections, if they are this engine's own."""
+        self.is_closed = True
+        if self.owns_connections:
+            await self.connections.aclose()
+
+    def with_options(self, options: Options) -> "AsyncEngine":
+        """An engine with other options and the same connections."""
+        return attrs.evolve(self, options=options, owns_connections=False)
+
+    async def _send(self, step: Send) -> Outcome:
+        if self.is_closed or self.connections.is_closed:
+            raise ConfigurationError("this client is closed; make another one")
+        began = self.world.now()
+        request = await self._signed(step.request)
+        return await self.connections.send(request, step.time_left - (self.world.now() - began))
+
+    async def _signed(self, request: Request) -> Request:
+        """The request with fresh credentials; the time that they take counts."""
+        token, auth = self.credentials.token, self.credentials.auth
+        if auth is not None:
+            headers = auth(request)
+            if isawaitable(headers):  # async only
+                headers = await headers  # async only
+            return with_auth(request, headers)
+        if token is not None:
+            text = token() if callable(token) else token
+            if isawaitable(text):  # async only
+                text = await text  # async only
+            return with_token(request, text)
+        return request

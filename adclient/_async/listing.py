@@ -1,0 +1,65 @@
+"""What a read method of the async client returns; the sync client has no need of it."""
+
+from collections.abc import Generator
+from typing import Generic, TypeVar
+
+import attrs
+
+from adclient._async.paging import (
+    AsyncItemIterator,
+    AsyncPage,
+    AsyncPageIterator,
+    AsyncSource,
+    collected,
+)
+from adclient.models import JSON
+from adclient.notebook import short
+
+T = TypeVar("T")
+A = TypeVar("A", bound=attrs.AttrsInstance)
+
+
+class AsyncListing(Generic[T]):
+    """A listing that was asked for: await it for its first page, or iterate over its items.
+
+    Nothing is sent before you do one of these.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().async_client()
+        >>> page = await client.beta.list_campaigns(account_id="account_b204")
+        >>> async for campaign in client.beta.list_campaigns(account_id="account_b204"):
+        ...     last = campaign.name
+    """
+
+    def __init__(self, source: AsyncSource[T], cursor: JSON) -> None:
+        self._source = source
+        self._cursor = cursor
+
+    def __repr__(self) -> str:
+        name = self._source.call.operation.full_name
+        return f"<AsyncListing {name}, cursor={short(self._cursor)}>"
+
+    def __await__(self) -> Generator[object, None, AsyncPage[T]]:
+        """Fetch the first page."""
+        return self._source.page(self._cursor).__await__()
+
+    def __aiter__(self) -> AsyncItemIterator[T]:
+        """Walk every item, page after page."""
+        return AsyncItemIterator(self.pages())
+
+    def pages(self) -> AsyncPageIterator[T]:
+        """Walk page by page."""
+        return AsyncPageIterator(self._source, cursor=self._cursor)
+
+    async def collect(self, *, limit: int | None = None) -> list[T]:
+        """Every item, as a list.
+
+        Args:
+            limit: How many items at most; no page beyond them is asked for.
+        """
+        return await collected(self.__aiter__(), limit)
+
+    def typed(self, cls: type[A]) -> "AsyncListing[A]":
+        """The same listing with its items read into an attrs class of yours."""
+        return AsyncListing(self._source.typed(cls), self._cursor)

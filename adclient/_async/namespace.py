@@ -1,0 +1,16 @@
+"""What the four namespaces of a client have in common."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adclient._async.engine import AsyncEngine
+
+
+class AsyncNamespace:
+    """The operations of one platform."""
+
+    def __init__(self, engine: "AsyncEngine") -> None:
+        self._engine = engine
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} operations at {self._engine.options.base_url}>"

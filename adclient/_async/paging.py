@@ -1,0 +1,232 @@
+"""Pages that know where the next one comes from, and the iterators that walk them.
+
+The iterators are classes, not generators: an error on page k loses nothing, because the next
+step asks for page k again.
+"""
+
+from collections.abc import Iterator
+from typing import Generic, Protocol, TypeVar, cast
+
+import attrs
+
+from adclient._core.call import Call
+from adclient._core.paging import Trail
+from adclient._core.wire import Listing
+from adclient.errors import AdClientError, PaginationError
+from adclient.models import JSON, Response
+from adclient.notebook import short
+from adclient.pages import BasePage, check_limit, extra_of, reread
+
+R = TypeVar("R")
+T = TypeVar("T")
+A = TypeVar("A", bound=attrs.AttrsInstance)
+
+
+class AsyncRunner(Protocol):
+    """What a listing needs of the engine."""
+
+    async def run(self, call: Call[R]) -> R:
+        """See one call through."""
+        ...
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class AsyncPage(BasePage[T]):
+    """One page of a listing; iterating over it walks on through all later pages.
+
+    `data` is this page only. A page that was pickled or copied keeps its data and continuation,
+    and cannot fetch more; pass its `next` as `cursor=` to go on.
+
+    Attributes:
+        data: The items of this page.
+        next: The continuation value; None if this is the last page.
+        extra: Fields of the answer that the interface does not name.
+        response: How the answer came; not part of equality.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().async_client()
+        >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+        >>> len(page.data)
+        50
+        >>> names = [ad.name async for ad in page]
+    """
+
+    _source: "AsyncSource[T] | None" = attrs.field(default=None, eq=False)
+
+    def __aiter__(self) -> "AsyncItemIterator[T]":
+        """Walk every item from the first of this page on."""
+        return AsyncItemIterator(self.pages())
+
+    def pages(self) -> "AsyncPageIterator[T]":
+        """Walk page by page, from this one on."""
+        return AsyncPageIterator(self._source, first=self)
+
+    async def collect(self, *, limit: int | None = None) -> list[T]:
+        """Every item from the first of this page on, as a list.
+
+        Args:
+            limit: How many items at most; no page beyond them is asked for.
+        """
+        return await collected(self.__aiter__(), limit)
+
+    def typed(self, cls: type[A]) -> "AsyncPage[A]":
+        """The same page with its items read into an attrs class of yours, as are later pages.
+
+        Args:
+            cls: An attrs class. A subclass of `Item` or one of its kinds keeps unknown fields in
+                `extra`; any other class takes what it names.
+
+        Raises:
+            UnexpectedReply: An item does not fit the class; the text says which and where.
+        """
+        source = None if self._source is None else self._source.typed(cls)
+        raw = tuple(self._items())
+        operation = "typed()" if source is None else source.call.operation.full_name
+        return AsyncPage(
+            data=reread(raw, cls, operation),
+            next=self.next,
+            extra=self.extra,
+            response=self.response,
+            raw=raw,
+            source=source,
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (self.data, self.next, self.extra, self.response, self._raw)
+
+
+def _rebuild(
+    data: tuple[T, ...],
+    next: JSON,
+    extra: dict[str, JSON],
+    response: Response | None,
+    raw: tuple[dict[str, JSON], ...] | None,
+) -> AsyncPage[T]:
+    """Make a page that was pickled or copied; it has no client."""
+    return AsyncPage(data=data, next=next, extra=extra, response=response, raw=raw)
+
+
+@attrs.frozen
+class AsyncSource(Generic[T]):
+    """Where the pages of one listing come from, and the class that its items are read into."""
+
+    engine: AsyncRunner
+    call: Call[Listing[T]]
+    cls: type[attrs.AttrsInstance] | None = None
+
+    async def page(self, cursor: JSON) -> AsyncPage[T]:
+        """Fetch the page at a continuation; None is the first page."""
+        listing = await self.engine.run(attrs.evolve(self.call, cursor=cursor))
+        page = AsyncPage(
+            data=listing.data,
+            next=listing.page.next,
+            extra=extra_of(listing),
+            response=listing.response,
+            source=attrs.evolve(self, cls=None),
+        )
+        return page if self.cls is None else cast("AsyncPage[T]", page.typed(self.cls))
+
+    def typed(self, cls: type[A]) -> "AsyncSource[A]":
+        """The same listing, read into another class."""
+        return cast("AsyncSource[A]", attrs.evolve(self, cls=cls))
+
+
+class AsyncPageIterator(Generic[T]):
+    """Walks a listing page by page.
+
+    Attributes:
+        cursor: The continuation of the page that comes next; None before the first page of a
+            listing, and after its last. After an error, it is where to go on.
+    """
+
+    def __init__(
+        self,
+        source: AsyncSource[T] | None,
+        *,
+        first: AsyncPage[T] | None = None,
+        cursor: JSON = None,
+    ) -> None:
+        self.cursor = cursor if first is None else first.next
+        self._source = source
+        self._first = first
+        self._is_started = first is not None
+        self._trail = None if source is None else Trail(attrs.evolve(source.call, cursor=cursor))
+        if first is not None and self._trail is not None:
+            self._trail.follow(first.next)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}, cursor={short(self.cursor)}>"
+
+    def __aiter__(self) -> "AsyncPageIterator[T]":
+        return self
+
+    async def __anext__(self) -> AsyncPage[T]:
+        if self._first is not None:
+            page, self._first = self._first, None
+            return page
+        if self._is_started and self.cursor is None:
+            raise StopAsyncIteration
+        # Nothing changes before the fetch is done, so that a failed one can be asked for again.
+        page = await self._fetched()
+        self.cursor, self._is_started = page.next, True
+        return page
+
+    async def _fetched(self) -> AsyncPage[T]:
+        if self._source is None or self._trail is None:
+            raise PaginationError(
+                "this page was pickled or copied and has no client: "
+                "call the method again with cursor=page.next",
+                cursor=self.cursor,
+            )
+        try:
+            page = await self._source.page(self.cursor)
+        except AdClientError as error:
+            error.cursor = self.cursor
+            raise
+        self._trail.follow(page.next)
+        return page
+
+
+class AsyncItemIterator(Generic[T]):
+    """Walks a listing item by item.
+
+    Attributes:
+        cursor: The continuation of the page that comes next, as in a walk by pages. Items of the
+            page at hand that were not taken yet come before it.
+    """
+
+    def __init__(self, pages: AsyncPageIterator[T]) -> None:
+        self._pages = pages
+        self._items: Iterator[T] = iter(())
+
+    @property
+    def cursor(self) -> JSON:
+        return self._pages.cursor
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}, cursor={short(self.cursor)}>"
+
+    def __aiter__(self) -> "AsyncItemIterator[T]":
+        return self
+
+    async def __anext__(self) -> T:
+        for item in self._items:
+            return item
+        while True:
+            page = await self._pages.__anext__()
+            self._items = iter(page.data)
+            for item in self._items:
+                return item
+
+
+async def collected(items: AsyncItemIterator[T], limit: int | None) -> list[T]:
+    """The items of a walk as a list, at most `limit` of them."""
+    check_limit(limit)
+    found: list[T] = []
+    while limit is None or len(found) < limit:
+        try:
+            found.append(await items.__anext__())
+        except StopAsyncIteration:
+            break
+    return found

@@ -1,0 +1,103 @@
+"""The life of one call, from its arguments to its value or error, without any I/O.
+
+`exchange` is a generator. It yields what is to be done next, `Send` or `Sleep`, and is sent
+back what came of it. Two engines drive it, one for each colour; tests drive it with lists.
+"""
+
+import itertools
+import logging
+from collections.abc import Callable, Generator
+from typing import TypeVar
+
+import attrs
+
+from adclient._core import failure, retry
+from adclient._core.call import Call
+from adclient._core.paging import check_progress
+from adclient._core.reply import Outcome, Reply, request_id_of, value_of
+from adclient._core.request import Request, build
+from adclient._core.wire import WireError
+from adclient.errors import Facts
+from adclient.models import Response
+from adclient.options import Options
+
+R = TypeVar("R")
+
+log = logging.getLogger("adclient")
+
+
+@attrs.frozen
+class Send:
+    """Send the request, and come back with a `Reply` or `Failure` within `time_left` seconds."""
+
+    request: Request
+    attempt: int
+    time_left: float
+
+
+@attrs.frozen
+class Sleep:
+    """Wait, and come back with None."""
+
+    seconds: float
+
+
+Exchange = Generator[Send | Sleep, Outcome | None, R]
+
+
+@attrs.frozen(kw_only=True)
+class World:
+    """What a call takes from outside: the time in seconds, chance in [0, 1), and fresh keys."""
+
+    now: Callable[[], float]
+    chance: Callable[[], float]
+    new_key: Callable[[], str]
+
+
+def exchange(call: Call[R], options: Options, world: World) -> Exchange[R]:
+    """Make a request of a call and see it through to its value, or raise its error."""
+    operation, started = call.operation, world.now()
+    is_write = operation.kind == "write"
+    keyed = is_write and options.conventions.idempotency_header is not None
+    facts: Facts = {"idempotency_key": world.new_key() if keyed else None}
+    request = build(call, options, facts["idempotency_key"])
+    may_be_staged = False
+    for attempt in itertools.count(1):
+        outcome = yield Send(request, attempt, started + options.timeout - world.now())
+        assert outcome is not None, "Send is answered with a Reply or a Failure"
+        elapsed = world.now() - started
+        log.debug("%s: attempt %d: %s, %.3f s", operation.full_name, attempt, outcome, elapsed)
+        facts.update(attempts=attempt, elapsed=elapsed)
+        if isinstance(outcome, Reply):
+            facts["request_id"] = request_id_of(outcome, options.conventions.request_id_headers)
+            if outcome.is_success and outcome.broken is None:
+                return _value(call, outcome, facts)
+        may_be_staged = may_be_staged or (is_write and retry.may_be_taken(outcome))
+        wait = retry.delay(
+            options.retry,
+            outcome,
+            attempt=attempt,
+            repeatable=keyed or not is_write,
+            chance=world.chance(),
+        )
+        if wait is None or elapsed + wait >= options.timeout:
+            raise failure.error_for(call, outcome, facts, may_be_staged=may_be_staged)
+        log.info("%s: trying again in %.3f s", operation.full_name, wait)
+        yield Sleep(wait)
+    raise AssertionError("unreachable: the attempts are counted without end")
+
+
+def _value(call: Call[R], reply: Reply, facts: Facts) -> R:
+    response = Response(
+        status=reply.status,
+        headers=reply.headers,
+        request_id=facts["request_id"],
+        attempts=facts["attempts"],
+        elapsed=facts["elapsed"],
+    )
+    try:
+        value = value_of(call, reply, response)
+    except WireError as error:
+        raise failure.unreadable(call, reply, facts, str(error)) from None
+    check_progress(call, value)
+    return value

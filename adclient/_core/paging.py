@@ -1,0 +1,93 @@
+"""How a listing goes on: what a continuation value means, and when a walk must stop."""
+
+import hashlib
+import re
+from urllib.parse import parse_qsl, urljoin, urlsplit
+
+from adclient._core import wire
+from adclient._core.call import Call
+from adclient._core.redact import one_line
+from adclient.conventions import Conventions
+from adclient.errors import PaginationError
+from adclient.models import JSON
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://|[^?]*\?")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def followed_query(
+    call: Call[object], endpoint: str, conventions: Conventions
+) -> list[tuple[str, str]] | None:
+    """The query of a continuation that is a URL of the same endpoint; None if it is no URL."""
+    cursor = call.cursor
+    if not (conventions.follow_next_urls and isinstance(cursor, str) and _URL.match(cursor)):
+        return None
+    try:
+        same = _place(urljoin(endpoint, cursor)) == _place(endpoint)
+    except ValueError:
+        same = False
+    if not same:
+        raise _error(
+            call,
+            "leads away from this endpoint, so nothing was sent there; if it is no URL, "
+            "set conventions.follow_next_urls=False",
+        )
+    query = parse_qsl(urlsplit(cursor).query, keep_blank_values=True)
+    for parameter in call.operation.parameters:
+        wanted = call.arguments[parameter.name]
+        if parameter.type == "id" and wanted is not None:
+            if any(name == parameter.name and text != wanted for name, text in query):
+                raise _error(call, f"asks for another {parameter.name}, so nothing was sent")
+    return query
+
+
+def _place(url: str) -> tuple[object, ...]:
+    """What two URLs must have in common to be the same endpoint; user info is part of it."""
+    parts = urlsplit(url)
+    port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
+    return parts.scheme, parts.username, parts.password, parts.hostname, port, parts.path
+
+
+def check_progress(call: Call[object], answer: object) -> None:
+    """Refuse a page that gives back the very continuation that it was asked with."""
+    if isinstance(answer, wire.Listing) and call.cursor is not None:
+        Trail(call).follow(answer.page.next)
+
+
+class Trail:
+    """The continuation values of one walk, none of which may come twice."""
+
+    def __init__(self, call: Call[object]) -> None:
+        self._call = call
+        self._seen = set() if call.cursor is None else {_key(call.cursor)}
+
+    def follow(self, cursor: JSON) -> None:
+        """Note the continuation of a page, before that page is handed out."""
+        if cursor is None:
+            return
+        key = _key(cursor)
+        if key in self._seen:
+            raise _error(
+                self._call,
+                "came before, so the listing would never end; the service may expect it under "
+                "another name than conventions.cursor_parameter says",
+                cursor,
+            )
+        self._seen.add(key)
+
+
+def _key(cursor: JSON) -> bytes:
+    """A few bytes for a value of any size, so that a long walk stays small."""
+    return hashlib.blake2b(wire.dumps(cursor, "cursor").encode(), digest_size=16).digest()
+
+
+def _error(call: Call[object], problem: str, cursor: JSON = None) -> PaginationError:
+    cursor = call.cursor if cursor is None else cursor
+    operation = call.operation
+    return PaginationError(
+        f"{operation.full_name}: the continuation {one_line(repr(cursor), 80)} {problem}",
+        operation=operation.full_name,
+        method=operation.method,
+        path=operation.path,
+        cursor=cursor,
+    )

@@ -1,0 +1,160 @@
+"""A call, its options and conventions, made into an HTTP request."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from numbers import Integral
+from urllib.parse import quote, urlsplit
+
+import attrs
+
+from adclient._core import wire
+from adclient._core.call import Call, ParameterType
+from adclient._core.paging import followed_query
+from adclient._version import __version__
+from adclient.errors import InvalidRequest
+from adclient.options import Options
+
+Pairs = list[tuple[str, str]]
+
+
+@attrs.frozen(kw_only=True)
+class Request:
+    """One HTTP request, as plain data.
+
+    Attributes:
+        method: The HTTP method.
+        url: The whole URL, query included.
+        headers: The headers, with names in lower case. They may hold secrets.
+        body: The bytes of the body, or None if there is none.
+    """
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    body: bytes | None = attrs.field(default=None, repr=False)
+
+
+def build(call: Call[object], options: Options, idempotency_key: str | None = None) -> Request:
+    """The request of a call; every attempt sends this very one."""
+    operation, conventions = call.operation, options.conventions
+    url = options.base_url + operation.path
+    arguments = _checked(call)
+    query = followed_query(call, url, conventions)
+    if call.cursor is not None and query is None:
+        arguments[conventions.cursor_parameter] = call.cursor
+    texts = {name: _json(call, name, value) for name, value in arguments.items()}
+    query, body = query or [], None
+    if operation.kind == "read" and conventions.read_parameters == "query":
+        replaced = {name for name, _ in query}
+        for name in [name for name in reversed(arguments) if name not in replaced]:
+            query[:0] = _pairs(name, arguments[name], conventions.object_style)
+    else:
+        body = "{" + ",".join(f"{wire.dumps(k, k)}:{text}" for k, text in texts.items()) + "}"
+    return Request(
+        method=operation.method,
+        url=f"{url}?{_encoded(query)}" if query else url,
+        headers=_headers(url, body, options, idempotency_key),
+        body=None if body is None else body.encode(),
+    )
+
+
+def _headers(
+    url: str, body: str | None, options: Options, idempotency_key: str | None
+) -> dict[str, str]:
+    headers = {
+        "host": urlsplit(url).netloc,
+        "accept": "application/json",
+        "accept-encoding": "gzip, deflate",
+        "user-agent": f"adclient/{__version__}",
+        **options.headers,
+    }
+    if body is not None:
+        headers["content-type"] = "application/json"
+        headers["content-length"] = str(len(body.encode()))
+    if idempotency_key is not None and options.conventions.idempotency_header is not None:
+        headers[options.conventions.idempotency_header.lower()] = idempotency_key
+    return headers
+
+
+def _checked(call: Call[object]) -> dict[str, object]:
+    """The arguments that are to be sent, in the interface's order; None is not sent."""
+    given: dict[str, object] = {}
+    for parameter in call.operation.parameters:
+        value = call.arguments[parameter.name]
+        if value is None and not parameter.required:
+            continue
+        expected, fits = _TYPES[parameter.type]
+        if not fits(value):
+            raise InvalidRequest(
+                f"{call.operation.full_name}: {parameter.name} must be {expected}, "
+                f"not {_told(value)}; nothing was sent",
+                operation=call.operation.full_name,
+                argument=parameter.name,
+            )
+        given[parameter.name] = value
+    return given
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, Mapping) or (attrs.has(type(value)) and not isinstance(value, type))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Integral | float | Decimal) and not isinstance(value, bool)
+
+
+def _is_texts(value: object) -> bool:
+    is_list = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
+    return is_list and all(isinstance(element, str) for element in value)
+
+
+_TYPES: dict[ParameterType, tuple[str, Callable[[object], bool]]] = {
+    "id": ("a text that is not empty", lambda value: isinstance(value, str) and value != ""),
+    "text": ("a text", lambda value: isinstance(value, str)),
+    "object": ("a mapping or an attrs instance", _is_object),
+    "number": ("a finite number (int, float or Decimal)", _is_number),
+    "texts": ("a list of texts", _is_texts),
+}
+
+
+def _told(value: object) -> str:
+    """What was passed instead, without showing it."""
+    if value is None or value == "":
+        return "None" if value is None else "an empty text"
+    if isinstance(value, list | tuple):
+        odd = next((element for element in value if not isinstance(element, str)), "")
+        return f"a {type(value).__name__} that holds {type(odd).__name__}"
+    return type(value).__name__
+
+
+def _json(call: Call[object], name: str, value: object) -> str:
+    try:
+        return wire.dumps(list(value) if _is_texts(value) else value, name)
+    except wire.WireError as error:
+        operation = call.operation.full_name
+        raise InvalidRequest(
+            f"{operation}: {error}; nothing was sent", operation=operation, argument=name
+        ) from None
+
+
+def _pairs(name: str, value: object, style: str) -> Iterator[tuple[str, str]]:
+    """The query parameters that carry one argument."""
+    if isinstance(value, str):
+        yield name, value
+    elif style == "json" or not (children := _children(value)):
+        yield name, wire.dumps(value, name)
+    else:
+        for key, child in children:
+            yield from _pairs(f"{name}[{key}]", child, style)
+
+
+def _children(value: object) -> Sequence[tuple[object, object]]:
+    if isinstance(value, list | tuple):
+        return list(enumerate(value))
+    if not isinstance(value, Mapping) and attrs.has(type(value)):
+        value = wire.as_mapping(value)
+    return list(value.items()) if isinstance(value, Mapping) else []
+
+
+def _encoded(pairs: Pairs) -> str:
+    return "&".join(f"{quote(name, safe='[]')}={quote(text, safe='')}" for name, text in pairs)

@@ -1,0 +1,329 @@
+"""The converter: JSON bytes to models, and what callers pass to JSON text.
+
+Nothing is coerced on the way in, and no number loses a digit in either direction.
+"""
+
+import functools
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from numbers import Integral
+from typing import Generic, TypeVar, cast, get_args, get_origin
+
+import attrs
+import cattrs
+from cattrs.cols import (
+    is_any_set,
+    is_mapping,
+    is_sequence,
+    list_structure_factory,
+    mapping_structure_factory,
+)
+from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
+
+from adclient.models import JSON, Diff, Draft, Item, Response
+
+Hook = Callable[[object, type], object]
+
+T = TypeVar("T")
+I = TypeVar("I", covariant=True)
+
+
+@attrs.frozen(kw_only=True)
+class PageInfo:
+    """The `page` object beside the items of a listing."""
+
+    next: JSON
+    extra: Mapping[str, JSON] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class Listing(Generic[I]):
+    """One answer of a read operation, as it came over the wire."""
+
+    data: tuple[I, ...]
+    page: PageInfo
+    extra: Mapping[str, JSON] = attrs.field(factory=dict)
+    response: Response | None = None
+
+
+class WireError(Exception):
+    """Something is not as it should be; the text says where, such as `$.data[3].id`."""
+
+
+# A number of up to 15 digits and a small exponent survives a float; all others need care.
+_DELICATE = re.compile(r"[0-9][0-9.]{15}|[0-9][eE][+-]?[0-9]{3}")
+
+
+def loads(body: bytes) -> JSON:
+    """The value of a JSON document, or a `WireError` if it is not one."""
+    try:
+        text = body.decode("utf-8-sig")
+        decoder = _careful if _DELICATE.search(text) else _plain
+        return cast(JSON, decoder.decode(text))
+    except UnicodeDecodeError as error:
+        raise WireError(f"$: not UTF-8 text at byte {error.start}") from None
+    except RecursionError:
+        raise WireError("$: nested too deeply") from None
+    except ValueError as error:
+        raise WireError(f"$: not JSON: {error}") from None
+
+
+def _number(digits: str) -> float | Decimal:
+    """A float if it keeps every digit, else a decimal."""
+    exact, close = Decimal(digits), float(digits)
+    return close if math.isfinite(close) and Decimal(repr(close)) == exact else exact
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON value")
+
+
+_plain = json.JSONDecoder(parse_constant=_refuse_constant)
+_careful = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_number)
+
+
+def dumps(value: object, name: str) -> str:
+    """Compact JSON text of any mapping, attrs instance or JSON value.
+
+    `name` is where the value came from, for the `WireError` about what is not JSON in it.
+    """
+    try:
+        text = _encode(value, name)
+        text.encode("utf-8")
+    except RecursionError:
+        raise WireError(f"{name}: nested too deeply, or holds itself") from None
+    except UnicodeEncodeError:
+        raise WireError(f"{name}: holds a text with a lone surrogate") from None
+    return text
+
+
+_quoted = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def _encode(value: object, path: str) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        return _quoted(str.__str__(value))
+    if isinstance(value, Integral | float | Decimal):
+        return digits(value, path)
+    if isinstance(value, Mapping):
+        return "{" + ",".join(_members(value, path)) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(_encode(v, f"{path}[{i}]") for i, v in enumerate(value)) + "]"
+    if attrs.has(type(value)):
+        return _encode(as_mapping(value), path)
+    raise WireError(f"{path}: expected a JSON value, got {type(value).__name__}")
+
+
+def _members(value: Mapping[object, object], path: str) -> list[str]:
+    members: list[str] = []
+    for key, inner in value.items():
+        if not isinstance(key, str):
+            raise WireError(f"{path}: expected text as a key, got {type(key).__name__}")
+        members.append(f"{_quoted(str.__str__(key))}:{_encode(inner, f'{path}.{key}')}")
+    return members
+
+
+def digits(value: object, path: str) -> str:
+    """The digits of a number as its owner wrote them; NaN, infinities and bools are no numbers."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return _whole(int(value), path)
+    if isinstance(value, float) and math.isfinite(value):
+        return float.__repr__(value)
+    if isinstance(value, Decimal) and value.is_finite():
+        return str(value)
+    got = "a bool" if isinstance(value, bool) else _told(value)
+    raise WireError(f"{path}: expected a finite number, got {got}")
+
+
+def _whole(value: int, path: str) -> str:
+    try:
+        return int.__repr__(value)
+    except ValueError:
+        raise WireError(f"{path}: expected a number of at most 4300 digits") from None
+
+
+def _told(value: object) -> str:
+    return str(value) if isinstance(value, float | Decimal) else type(value).__name__
+
+
+def as_mapping(value: object) -> Mapping[str, object]:
+    """The fields of an attrs instance, not copied and not converted."""
+    fields = attrs.fields(cast("type[attrs.AttrsInstance]", type(value)))
+    return {field.name: getattr(value, field.name) for field in fields}
+
+
+def structure(value: JSON, cls: type[T], path: str = "$") -> T:
+    """A value read into a class, or a `WireError` that says which part does not fit."""
+    try:
+        return converter().structure(value, cls)
+    except RecursionError:
+        raise WireError(f"{path}: nested too deeply") from None
+    except Exception as error:
+        raise WireError(_explained(error, path)) from None
+
+
+class _Mismatch(Exception):
+    """A value of the wrong JSON type."""
+
+    def __init__(self, expected: str, got: object) -> None:
+        super().__init__(f"expected {expected}, got {_json_type(got)}")
+
+
+def _explained(error: Exception, path: str) -> str:
+    first = cattrs.transform_error(error, path, _described)[0]
+    what, where = first.rsplit(" @ ", 1)
+    return f"{where}: {what}"
+
+
+def _described(error: BaseException, cls: type | None) -> str:
+    if isinstance(error, _Mismatch):
+        return str(error)
+    if isinstance(error, KeyError):
+        return "missing"
+    return f"does not fit {getattr(cls, '__name__', cls)}: {error}" if cls else str(error)
+
+
+def _json_type(value: object) -> str:
+    if value is None:
+        return "null"
+    names = {bool: "true or false", str: "text", dict: "an object", list: "an array"}
+    return names.get(type(value), "a number")
+
+
+@functools.cache
+def converter() -> cattrs.Converter:
+    """The one converter of the process, strict about every JSON type."""
+    made = cattrs.Converter()
+    for cls, read in _READERS.items():
+        made.register_structure_hook(cls, read)
+    made.register_structure_hook_factory(_is_array, _array_reader)
+    made.register_structure_hook_factory(is_mapping, _mapping_reader)
+    made.register_structure_hook_factory(_is_model, _model_reader)
+    made.register_structure_hook_func(_is_any_json, lambda value, _: value)
+    return made
+
+
+def _is_any_json(cls: object) -> bool:
+    return cls is JSON or cls is object
+
+
+def _is_array(cls: object) -> bool:
+    return is_sequence(cls) or is_any_set(cls) or get_origin(cls) is tuple
+
+
+def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
+    container = _CONTAINERS.get(get_origin(cls) or cls, list)
+    element, *rest = get_args(cls) or (object,)
+    read: Hook
+    if rest and rest != [...]:
+        read = make_hetero_tuple_structure_fn(cls, made)
+    else:
+        read = list_structure_factory(list[element], made)
+
+    def structure_array(value: object, _: type) -> object:
+        if not isinstance(value, list):
+            raise _Mismatch("an array", value)
+        return container(read(value, cls))
+
+    return structure_array
+
+
+def _mapping_reader(cls: type, made: cattrs.Converter) -> Hook:
+    read: Hook = mapping_structure_factory(cls, made)
+
+    def structure_mapping(value: object, _: type) -> object:
+        if not isinstance(value, dict):
+            raise _Mismatch("an object", value)
+        return read(value, cls)
+
+    return structure_mapping
+
+
+def _is_model(cls: type) -> bool:
+    return attrs.has(get_origin(cls) or cls)
+
+
+def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
+    """Read an attrs class; one that has a field `extra` is given all that it does not name."""
+    fields = {field.name: field for field in attrs.fields(get_origin(cls) or cls)}
+    keeps_extra = issubclass(get_origin(cls) or cls, Item | Diff | Draft | Listing | PageInfo)
+    overrides = {"response": override(omit=True)} if keeps_extra else {}
+    read: Hook = make_dict_structure_fn(cls, made, **overrides)
+    optional = {name for name, field in fields.items() if field.default is not attrs.NOTHING}
+    named = fields.keys() - {"extra", "response"}
+
+    def structure_model(value: object, _: type) -> object:
+        if not isinstance(value, dict):
+            raise _Mismatch("an object", value)
+        if not keeps_extra:
+            return read(value, cls)
+        # A null in an optional field stays in `extra`: to_dict must tell it from an absent one.
+        known = {k: v for k, v in value.items() if k in named and not (v is None and k in optional)}
+        extra = {k: v for k, v in value.items() if k not in known}
+        return read({**known, "extra": extra}, cls)
+
+    return structure_model
+
+
+def _text(value: object, _: type) -> str:
+    if isinstance(value, str):
+        return value
+    raise _Mismatch("text", value)
+
+
+def _bool(value: object, _: type) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise _Mismatch("true or false", value)
+
+
+def _int(value: object, _: type) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise _Mismatch("a whole number", value)
+
+
+def _float(value: object, _: type) -> float:
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        return float(value)
+    raise _Mismatch("a number", value)
+
+
+def _decimal(value: object, _: type) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise _Mismatch("a number", value)
+    return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+
+
+def _datetime(value: object, _: type) -> datetime:
+    moment = datetime.fromisoformat(_text(value, str))
+    if moment.tzinfo is None:
+        raise ValueError("the time has no zone")
+    return moment
+
+
+def _date(value: object, _: type) -> date:
+    return date.fromisoformat(_text(value, str))
+
+
+_READERS: dict[type, Hook] = {
+    str: _text,
+    bool: _bool,
+    int: _int,
+    float: _float,
+    Decimal: _decimal,
+    datetime: _datetime,
+    date: _date,
+}
+
+_CONTAINERS: dict[object, Callable[[object], object]] = {
+    tuple: tuple,
+    set: set,
+    frozenset: frozenset,
+}

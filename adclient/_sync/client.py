@@ -1,0 +1,180 @@
+# Generated from ../_async by tools/make_twin.py: change it there.
+"""The client: its settings, its four namespaces, and its end."""
+
+import ssl
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from adclient import options as settings
+from adclient._sync.alpha import Alpha
+from adclient._sync.beta import Beta
+from adclient._sync.delta import Delta
+from adclient._sync.gamma import Gamma
+from adclient._core import credentials
+from adclient._core.credentials import Auth, Token
+from adclient.conventions import Conventions
+from adclient.options import RetryPolicy
+from adclient.transports import HTTPClient, Transport
+
+if TYPE_CHECKING:
+    from adclient._sync.engine import Engine
+
+
+class AdClient:
+    """A client of the ad management service.
+
+    Its four namespaces hold the sixteen operations of the service. Those that write stage a
+    draft, and nothing else: a human approves it elsewhere, in two steps, or it never takes effect.
+    One client serves any number of threads. Close it, or use it in a `with` block.
+
+    Args:
+        base_url: The address of the service, http or https, such as `https://ads.example.com`;
+            else `ADCLIENT_BASE_URL`. A path is kept in front of each endpoint's.
+        token: A bearer token, or a function that returns one for each request; else
+            `ADCLIENT_TOKEN`. Without any of these, no credentials are sent.
+        auth: For every other scheme: a function from the `Request` to the headers that it needs.
+        timeout: Seconds for one whole call, with its retries, waiting and body; 30 by default.
+        max_retries: How many times a call is tried again, if that is safe; 2 by default.
+        retry: The whole policy of trying again.
+        headers: Headers for every request.
+        conventions: How to speak where the service's interface leaves it open.
+        http_client: Your own `httpx.Client` to send with. It is never closed here; its
+            default headers, cookies and redirects are not used.
+        transport: Your own transport to send with, such as that of `adclient.testing`. It is
+            never closed here.
+        max_concurrency: How many requests may be under way at once; 100 by default. Waiting for
+            one's turn counts against `timeout`.
+        proxy: The URL of a proxy; else what the environment says, except for loopback addresses.
+        verify: False for no TLS verification, a path to a CA bundle, or an `ssl.SSLContext`.
+
+    Raises:
+        ConfigurationError: An argument cannot be used; the text names it.
+        TypeError: `http_client` or `transport` is of the wrong kind.
+
+    Example:
+        >>> from adclient import AdClient
+        >>> from adclient.testing import FakeAdService
+        >>> fake = FakeAdService()
+        >>> with AdClient("https://ads.example.com", transport=fake.transport) as client:
+        ...     draft = client.beta.pause_campaign(
+        ...         account_id="account_b204", campaign_id="campaign_57a7"
+        ...     )
+        >>> draft.status
+        'pending_approval'
+    """
+
+    alpha: Alpha
+    beta: Beta
+    gamma: Gamma
+    delta: Delta
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        *,
+        token: Token | None = None,
+        auth: Auth | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        retry: RetryPolicy | None = None,
+        headers: Mapping[str, str] | None = None,
+        conventions: Conventions | None = None,
+        http_client: HTTPClient | None = None,
+        transport: Transport | None = None,
+        max_concurrency: int | None = None,
+        proxy: str | None = None,
+        verify: bool | str | ssl.SSLContext = True,
+    ) -> None:
+        # The HTTP library is loaded here, by the first client, and not by the import of adclient.
+        from adclient import _http
+        from adclient._sync.engine import Engine
+
+        options = settings.resolve(
+            base_url=base_url,
+            timeout=timeout,
+            max_retries=max_retries,
+            retry=retry,
+            headers=headers,
+            conventions=conventions,
+        )
+        handler = _http.handler_of(transport, http_client)
+        network = _http.network(
+            base_url=options.base_url,
+            max_concurrency=settings.check_max_concurrency(max_concurrency),
+            proxy=proxy,
+            verify=verify,
+            is_direct=handler is not None,
+        )
+        connections = _http.Connections(network, handler)
+        self._use(Engine(options, credentials.resolve(token, auth), connections))
+
+    def _use(self, engine: "Engine") -> None:
+        self._engine = engine
+        self.alpha = Alpha(engine)
+        self.beta = Beta(engine)
+        self.gamma = Gamma(engine)
+        self.delta = Delta(engine)
+
+    def with_options(
+        self,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        retry: RetryPolicy | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> "AdClient":
+        """A copy with other options that shares the connections; so one call gets its own.
+
+        The copy is cheap. Closing it leaves the connections open; they end with this client.
+
+        Args:
+            timeout: Seconds for one whole call.
+            max_retries: How many times a call is tried again.
+            retry: The whole policy of trying again.
+            headers: Headers to add to those of this client.
+
+        Returns:
+            A client that differs in what was passed here, and in nothing else.
+
+        Raises:
+            ConfigurationError: An argument cannot be used; the text names it.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().client()
+            >>> patient = client.with_options(timeout=120, max_retries=5)
+            >>> page = patient.delta.analyze_wasted_spend(account_id="account_d118")
+        """
+        copy = object.__new__(AdClient)
+        options = self._engine.options.merged(
+            timeout=timeout, max_retries=max_retries, retry=retry, headers=headers
+        )
+        copy._use(self._engine.with_options(options))
+        return copy
+
+    def close(self) -> None:
+        """Close the connections; to do it again does nothing, and calls afterwards are refused."""
+        self._engine.close()
+
+    def __enter__(self) -> "AdClient":
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        options, kind = self._engine.options, self._engine.credentials.kind
+        return (
+            f"<AdClient {options.base_url}, credentials: {kind}, "
+            f"timeout {options.timeout:g} s, max_retries {options.retry.max_retries}"
+            f"{', closed' * self._engine.is_closed}>"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("a client holds connections and cannot be pickled or copied; make another")

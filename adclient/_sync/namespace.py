@@ -1,0 +1,17 @@
+# Generated from ../_async by tools/make_twin.py: change it there.
+"""What the four namespaces of a client have in common."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adclient._sync.engine import Engine
+
+
+class Namespace:
+    """The operations of one platform."""
+
+    def __init__(self, engine: "Engine") -> None:
+        self._engine = engine
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} operations at {self._engine.options.base_url}>"

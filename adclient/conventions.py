@@ -1,0 +1,82 @@
+"""What the service's interface leaves open: one setting and one honest default for each point."""
+
+import re
+from collections.abc import Sequence
+from typing import Literal, TypeGuard
+
+import attrs
+
+from adclient.errors import ConfigurationError
+
+HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+
+
+@attrs.frozen(kw_only=True)
+class Conventions:
+    """How this client speaks where the service's interface does not say.
+
+    The defaults are guesses, one for each open point. Change a setting once you know better.
+
+    Args:
+        read_parameters: Where the parameters of a read travel: in the `"query"`, or as a JSON
+            object in the `"body"`. Open in section 4 of the interface.
+        object_style: How an object is written in a query: `"json"` is one value that holds
+            compact JSON, `"deep_object"` is one value for each leaf, as in `targeting[type]=X`.
+        cursor_parameter: The name under which `page.next` goes back. Open in section 2.3.
+        follow_next_urls: Whether a `page.next` that is a URL of the same endpoint has its query
+            used. If False, it goes back as it is, like any other text.
+        idempotency_header: The header that carries one key for each call, the same on every
+            attempt. Set it only if the service honours it: writes are then tried again like reads.
+        request_id_headers: The response headers that may hold the request's id, best first.
+
+    Raises:
+        ConfigurationError: A value is not one of those above.
+
+    Example:
+        >>> from adclient import AdClient, Conventions
+        >>> conventions = Conventions(cursor_parameter="page_token")
+        >>> client = AdClient("https://ads.example.com", conventions=conventions)
+    """
+
+    read_parameters: Literal["query", "body"] = "query"
+    object_style: Literal["json", "deep_object"] = "json"
+    cursor_parameter: str = "cursor"
+    follow_next_urls: bool = True
+    idempotency_header: str | None = None
+    request_id_headers: Sequence[str] = attrs.field(
+        default=("x-request-id", "request-id"),
+        converter=lambda names: names if isinstance(names, str) else tuple(names),
+    )
+
+    def __attrs_post_init__(self) -> None:
+        _require(self.read_parameters in ("query", "body"), "read_parameters", "'query' or 'body'")
+        _require(
+            self.object_style in ("json", "deep_object"), "object_style", "'json' or 'deep_object'"
+        )
+        _require(
+            isinstance(self.cursor_parameter, str) and self.cursor_parameter != "",
+            "cursor_parameter",
+            "a text that is not empty",
+        )
+        _require(isinstance(self.follow_next_urls, bool), "follow_next_urls", "True or False")
+        _require(
+            self.idempotency_header is None or is_header_name(self.idempotency_header),
+            "idempotency_header",
+            "a header name or None",
+        )
+        _require(
+            not isinstance(self.request_id_headers, str)
+            and all(is_header_name(name) for name in self.request_id_headers),
+            "request_id_headers",
+            "a list of header names",
+        )
+
+
+def is_header_name(value: object) -> TypeGuard[str]:
+    """Whether a value may stand as the name of an HTTP header."""
+    return isinstance(value, str) and HEADER_NAME.fullmatch(value) is not None
+
+
+def _require(valid: bool, name: str, expected: str) -> None:
+    if not valid:
+        raise ConfigurationError(f"conventions: {name} must be {expected}", argument=name)

@@ -1,0 +1,277 @@
+"""What the service gives back: drafts, and the items of its listings."""
+
+import decimal
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Final, Union
+
+import attrs
+
+from adclient import notebook
+
+JSON = Union[None, bool, int, float, Decimal, str, "list[JSON]", "dict[str, JSON]"]
+"""Any JSON value. A number is an `int`, or a `float`, or a `Decimal` if a float would lose digits."""
+
+PENDING_APPROVAL: Final = "pending_approval"
+"""The `status` of a draft when it has been staged."""
+
+HUMAN_TWO_STEP_APPROVE: Final = "human_two_step_approve"
+"""What a draft `requires` before it takes effect."""
+
+ENABLED: Final = "ENABLED"
+"""The one `status` of an item that the interface names; a service may use others."""
+
+LAST_30_DAYS: Final = "LAST_30_DAYS"
+"""The one `date_range` that the interface names; a service may know others."""
+
+# Enough digits for any amount, few enough that a hostile exponent costs nothing.
+_ARITHMETIC = decimal.Context(prec=60, traps=[])
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Response:
+    """How an answer came: what HTTP told beside the body.
+
+    Attributes:
+        status: The HTTP status.
+        headers: The response headers, with names in lower case.
+        request_id: The service's id of the request, if a header held one.
+        attempts: How many requests were sent to get this answer.
+        elapsed: Seconds from the start of the call to the answer.
+    """
+
+    status: int
+    headers: Mapping[str, str] = attrs.field(factory=dict, hash=False)
+    request_id: str | None = None
+    attempts: int = 1
+    elapsed: float = 0.0
+
+    def __repr__(self) -> str:
+        return f"<Response {self.status}, attempt {self.attempts}, {self.elapsed:.3f} s>"
+
+
+def _no_extra() -> dict[str, JSON]:
+    return {}
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Diff:
+    """What a draft would change: one field, before and after.
+
+    Attributes:
+        field: The name of the changed field.
+        before: The value before the change, of any JSON type.
+        after: The value after the change, of any JSON type.
+        extra: Fields of the diff that the interface does not name.
+
+    Example:
+        >>> from adclient import Diff
+        >>> diff = Diff(field="daily_budget", before=100, after=120)
+        >>> diff.change, diff.percent
+        (20, 20.0)
+    """
+
+    field: str
+    before: JSON = attrs.field(hash=False)
+    after: JSON = attrs.field(hash=False)
+    extra: Mapping[str, JSON] = attrs.field(factory=_no_extra, hash=False)
+
+    @property
+    def change(self) -> int | float | Decimal | None:
+        """`after` minus `before`, exact in decimal; None unless both are finite numbers."""
+        before, after = _exact(self.before), _exact(self.after)
+        if before is None or after is None:
+            return None
+        change = _ARITHMETIC.subtract(after, before)
+        if isinstance(self.before, int) and isinstance(self.after, int):
+            return self.after - self.before
+        if isinstance(self.before, Decimal) or isinstance(self.after, Decimal):
+            return change if change.is_finite() else None
+        return float(change)
+
+    @property
+    def percent(self) -> float | None:
+        """The change in percent of `before`; None unless both are numbers and `before` is not 0."""
+        before, after = _exact(self.before), _exact(self.after)
+        if before is None or after is None or before == 0:
+            return None
+        change = _ARITHMETIC.subtract(after, before)
+        ratio = float(_ARITHMETIC.divide(_ARITHMETIC.multiply(change, Decimal(100)), abs(before)))
+        return ratio if abs(ratio) != float("inf") else None
+
+    def to_dict(self) -> dict[str, JSON]:
+        """The diff as it came over the wire."""
+        return {
+            "field": self.field,
+            "before": _copied(self.before),
+            "after": _copied(self.after),
+            **_copied_fields(self.extra),
+        }
+
+    def __repr__(self) -> str:
+        return f"<Diff {self._summary()}>"
+
+    def _summary(self) -> str:
+        field, before, after = map(notebook.short, (self.field, self.before, self.after))
+        return f"{field} {before} → {after}"
+
+    def _repr_html_(self) -> str:
+        return notebook.card("Diff", self._rows())
+
+    def _rows(self) -> list[tuple[str, JSON]]:
+        rows = [("field", self.field), ("before", self.before), ("after", self.after)]
+        return rows if self.percent is None else [*rows, ("change", f"{self.percent:+.4g} %")]
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Draft:
+    """A change that was staged and waits for a human's approval.
+
+    Nothing has changed in the ad account. Only a human can make a draft take effect, in two
+    steps, in the approval dashboard outside this library. `status` is what it was at creation.
+
+    Attributes:
+        draft_id: The id under which the approval dashboard knows the draft.
+        status: `pending_approval` at creation.
+        diff: What the draft would change.
+        requires: Which approval it needs: `human_two_step_approve`.
+        extra: Fields of the draft that the interface does not name.
+        response: How the answer came; not part of equality.
+    """
+
+    draft_id: str
+    status: str
+    diff: Diff
+    requires: str
+    extra: Mapping[str, JSON] = attrs.field(factory=_no_extra, hash=False)
+    response: Response | None = attrs.field(default=None, eq=False)
+
+    def to_dict(self) -> dict[str, JSON]:
+        """The draft as it came over the wire."""
+        return {
+            "draft_id": self.draft_id,
+            "status": self.status,
+            "diff": self.diff.to_dict(),
+            "requires": self.requires,
+            **_copied_fields(self.extra),
+        }
+
+    def __repr__(self) -> str:
+        draft_id = notebook.short(self.draft_id)
+        return f"<Draft {draft_id}: {self.diff._summary()}, {self._state()}>"
+
+    def _state(self) -> str:
+        """What may be said of the draft: a status that we do not know is told as it is."""
+        if self.status == PENDING_APPROVAL:
+            return "staged, waiting for approval"
+        return f"status {notebook.short(self.status)} when staged"
+
+    def _repr_html_(self) -> str:
+        rows = [*self.diff._rows(), ("requires", self.requires)]
+        return notebook.card(f"Draft {self.draft_id}", rows, note=self._state())
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Item:
+    """One item of a listing: what the interface names, and in `extra` all else that came.
+
+    Attributes:
+        id: The item's id.
+        name: Its name, or None if none came.
+        status: Its status, or None if none came.
+        extra: The fields that the interface does not name, as JSON.
+    """
+
+    id: str
+    name: str | None
+    status: str | None
+    extra: Mapping[str, JSON] = attrs.field(factory=_no_extra, hash=False)
+
+    def to_dict(self) -> dict[str, JSON]:
+        """The item as it came over the wire."""
+        # A null stays in `extra`, which is how it is told apart from a field that did not come.
+        named = {
+            field.name: getattr(self, field.name)
+            for field in attrs.fields(type(self))
+            if field.name != "extra"
+        }
+        present = {name: _copied(value) for name, value in named.items() if value is not None}
+        return {**_copied_fields(self.extra), **present}
+
+    def __repr__(self) -> str:
+        parts = [self.id] if self.name is None else [self.id, self.name]
+        if self.status is not None:
+            parts.append(self.status)
+        return f"<{type(self).__name__} {', '.join(map(notebook.short, parts))}>"
+
+    def _repr_html_(self) -> str:
+        return notebook.card(type(self).__name__, list(self.to_dict().items()))
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Campaign(Item):
+    """A campaign, as `client.beta.list_campaigns` lists it."""
+
+    name: str
+    status: str
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Ad(Item):
+    """An ad, as `client.gamma.list_ads` lists it."""
+
+    name: str
+    status: str
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Finding(Item):
+    """An item of an analysis, of which the interface promises no more than an id."""
+
+    name: str | None = None
+    status: str | None = None
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class CreativeFatigue(Finding):
+    """A finding about a creative's fatigue; what it means is the service's to say."""
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class TargetingOption(Finding):
+    """An option that `client.gamma.search_targeting` found."""
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Objective(Finding):
+    """An objective that `client.alpha.explain_objectives` explains."""
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class WastedSpend(Finding):
+    """A finding about wasted spend; what it means is the service's to say."""
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class BusinessProfile(Finding):
+    """A fact about the business behind an account; what it means is the service's to say."""
+
+
+def _exact(value: JSON) -> Decimal | None:
+    """A number as an exact decimal; a float counts as the digits that it prints."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    return exact if exact.is_finite() else None
+
+
+def _copied(value: JSON) -> JSON:
+    if isinstance(value, dict):
+        return _copied_fields(value)
+    if isinstance(value, list):
+        return [_copied(element) for element in value]
+    return value
+
+
+def _copied_fields(fields: Mapping[str, JSON]) -> dict[str, JSON]:
+    return {name: _copied(value) for name, value in fields.items()}

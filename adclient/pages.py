@@ -1,0 +1,81 @@
+"""What the pages of both clients have in common: one answer of a listing, as plain data."""
+
+from collections.abc import Iterable, Mapping
+from typing import Generic, TypeVar
+
+import attrs
+
+from adclient import notebook
+from adclient._core import wire
+from adclient.errors import InvalidRequest, UnexpectedReply
+from adclient.models import JSON, Item, Response
+
+T = TypeVar("T")
+A = TypeVar("A", bound=attrs.AttrsInstance)
+
+_COLUMNS = 8
+
+
+def _no_extra() -> dict[str, JSON]:
+    return {}
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class BasePage(Generic[T]):
+    """One page of a listing."""
+
+    data: tuple[T, ...]
+    next: JSON = attrs.field(default=None, hash=False)
+    extra: Mapping[str, JSON] = attrs.field(factory=_no_extra, hash=False)
+    response: Response | None = attrs.field(default=None, eq=False)
+    # The items as they came, where the class of `data` may not have kept all of them.
+    _raw: tuple[dict[str, JSON], ...] | None = attrs.field(default=None, eq=False)
+
+    def to_dict(self) -> dict[str, JSON]:
+        """The page as it came over the wire."""
+        beside = dict(self.extra)
+        info = beside.pop("page", {})
+        assert isinstance(info, dict)
+        data: list[JSON] = list(self._items())
+        return {"data": data, "page": {"next": self.next, **info}, **beside}
+
+    def _items(self) -> list[dict[str, JSON]]:
+        if self._raw is not None:
+            return [dict(item) for item in self._raw]
+        return [item.to_dict() for item in self.data if isinstance(item, Item)]
+
+    def __repr__(self) -> str:
+        name = type(self.data[0]).__name__ if self.data else "item"
+        more = "the last page" if self.next is None else f"next={notebook.short(self.next)}"
+        return f"<{type(self).__name__} of {len(self.data)} × {name}, {more}>"
+
+    def _repr_html_(self) -> str:
+        items = self._items()[: notebook.ROWS + 1]
+        columns = list(dict.fromkeys(name for item in items for name in item))[:_COLUMNS]
+        rows = [[item.get(column, "") for column in columns] for item in items]
+        note = "" if self.next is None else "more pages follow"
+        return notebook.table(repr(self), columns, rows, note)
+
+
+def extra_of(listing: wire.Listing[object]) -> dict[str, JSON]:
+    """The fields of a listing's envelope that the interface does not name."""
+    inner = {"page": dict(listing.page.extra)} if listing.page.extra else {}
+    return {**listing.extra, **inner}
+
+
+def reread(items: Iterable[dict[str, JSON]], cls: type[A], operation: str) -> tuple[A, ...]:
+    """Items read into a class of the caller's."""
+    if not attrs.has(cls):
+        raise TypeError(f"typed() takes an attrs class, not {cls!r}")
+    try:
+        return tuple(wire.structure(item, cls, f"$.data[{i}]") for i, item in enumerate(items))
+    except wire.WireError as error:
+        raise UnexpectedReply(
+            f"{operation}: the items do not fit {cls.__name__}: {error}", operation=operation
+        ) from None
+
+
+def check_limit(limit: int | None) -> None:
+    """Refuse a limit that is no count of items."""
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
+        raise InvalidRequest("limit must be a whole number, 0 or more", argument="limit")

@@ -1,0 +1,47 @@
+"""What `http_client=` and `transport=` accept, told by what such an object can do.
+
+Clients and transports of httpx fit. The types name no HTTP library, so that a change of library
+is no change for you.
+"""
+
+from typing import Never, Protocol
+
+
+class Transport(Protocol):
+    """A transport of httpx for the sync client, such as `httpx.HTTPTransport`."""
+
+    def handle_request(self, request: Never) -> object:
+        """Answer one request."""
+        ...
+
+
+class AsyncTransport(Protocol):
+    """A transport of httpx for the async client, such as `httpx.AsyncHTTPTransport`."""
+
+    async def handle_async_request(self, request: Never) -> object:
+        """Answer one request."""
+        ...
+
+
+class HTTPClient(Protocol):
+    """A client of httpx for the sync client: `httpx.Client`."""
+
+    def send(self, request: Never, *, stream: bool = False) -> object:
+        """Answer one request."""
+        ...
+
+    def close(self) -> None:
+        """Close the connections; adclient never does that to a client it was given."""
+        ...
+
+
+class AsyncHTTPClient(Protocol):
+    """A client of httpx for the async client: `httpx.AsyncClient`."""
+
+    async def send(self, request: Never, *, stream: bool = False) -> object:
+        """Answer one request."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connections; adclient never does that to a client it was given."""
+        ...

@@ -1,0 +1,86 @@
+"""Generate `adclient/_sync` from `adclient/_async`, by deletions and renames alone.
+
+`python tools/make_twin.py` writes the twin; with `--check` it only says whether it is up to date.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent.parent / "adclient"
+SOURCE, TWIN = PACKAGE / "_async", PACKAGE / "_sync"
+
+# Files and lines that only the async client needs.
+ASYNC_ONLY_FILES = {"listing.py"}
+ASYNC_ONLY_LINE = re.compile(r"^.*# async only\n", re.MULTILINE)
+
+HEADER = "# Generated from ../_async by tools/make_twin.py: change it there.\n"
+
+# Each rule must fire at least once, so that none outlives its need.
+RULES: list[tuple[str, str]] = [
+    (r"AsyncListing\(AsyncSource\(self, (.*?)\), cursor\)", r"Source(self, \1).page(cursor)"),
+    (r"\bAsyncListing\[", "Page["),
+    (
+        r"from adclient\._async\.listing import AsyncListing",
+        "from adclient._sync.paging import Page",
+    ),
+    (r"\b_async\b", "_sync"),
+    (r", for async code", ""),
+    (r"any number of tasks", "any number of threads"),
+    (r"an `async with` block", "a `with` block"),
+    (r"\basync with\b", "with"),
+    (r"\basync for\b", "for"),
+    (r"\basync def\b", "def"),
+    (r"\bawait ", ""),
+    (r"\basync_", ""),
+    (r"\bAsync(?=[A-Z])", ""),
+    (r"\baclose\b", "close"),
+    (r"__aenter__", "__enter__"),
+    (r"__aexit__", "__exit__"),
+    (r"__aiter__", "__iter__"),
+    (r"__anext__", "__next__"),
+    (r"\bStopAsyncIteration\b", "StopIteration"),
+]
+
+
+def twin_of(source: str, fired: set[str]) -> str:
+    """The sync text of an async one; the patterns that matched are added to `fired`."""
+    text = ASYNC_ONLY_LINE.sub("", source)
+    for pattern, replacement in RULES:
+        text, count = re.subn(pattern, replacement, text)
+        if count:
+            fired.add(pattern)
+    return HEADER + text
+
+
+def twins() -> dict[str, str]:
+    """The text of every file of the twin, by name."""
+    fired: set[str] = set()
+    sources = {path.name: path.read_text("utf-8") for path in sorted(SOURCE.glob("*.py"))}
+    made = {
+        name: twin_of(text, fired) for name, text in sources.items() if name not in ASYNC_ONLY_FILES
+    }
+    idle = [pattern for pattern, _ in RULES if pattern not in fired]
+    if idle:
+        raise SystemExit(f"rules that never fire: {idle}")
+    return made
+
+
+def main(arguments: list[str]) -> int:
+    """Write the twin, or with --check compare whole files."""
+    expected = twins()
+    present = {path.name: path.read_text("utf-8") for path in TWIN.glob("*.py")}
+    if arguments == ["--check"]:
+        names = expected.keys() | present.keys()
+        stale = sorted(name for name in names if expected.get(name) != present.get(name))
+        print(f"out of date: {', '.join(stale)}" if stale else "the twin is up to date")
+        return 1 if stale else 0
+    for name in present.keys() - expected.keys():
+        (TWIN / name).unlink()
+    for name, text in expected.items():
+        (TWIN / name).write_text(text, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
