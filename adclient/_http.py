@@ -9,7 +9,7 @@ import ssl
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache, partial
 from importlib.util import find_spec
@@ -100,7 +100,7 @@ class Connections:
             self._idle.pop().close()
 
     @contextmanager
-    def _connection(self) -> Iterator[Handler]:
+    def _connection(self) -> Generator[Handler, None, None]:
         if self._handler is not None:
             yield self._handler
             return
@@ -141,7 +141,7 @@ class _LoopLocal:
     """What belongs to one event loop, because no connection may cross to another."""
 
     slots: anyio.Semaphore
-    idle: deque[httpx.AsyncHTTPTransport] = attrs.field(factory=deque)
+    idle: deque[httpx.AsyncHTTPTransport] = attrs.field(factory=deque[httpx.AsyncHTTPTransport])
 
 
 class AsyncConnections:
@@ -189,7 +189,7 @@ class AsyncConnections:
                 self._loops.pop(token, None)
 
     @asynccontextmanager
-    async def _connection(self, local: _LoopLocal) -> AsyncIterator[AsyncHandler]:
+    async def _connection(self, local: _LoopLocal) -> AsyncGenerator[AsyncHandler, None]:
         if self._handler is not None:
             yield self._handler
             return
@@ -300,7 +300,8 @@ class _Attempt:
 
     def outcome(self, broken: Failure | None = None) -> Outcome:
         """What came back."""
-        assert self._reply is not None and self._body is not None
+        assert self._reply is not None
+        assert self._body is not None
         return attrs.evolve(
             self._reply, body=self._body.content, defect=self._body.defect, broken=broken
         )

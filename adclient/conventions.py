@@ -11,6 +11,10 @@ from adclient.errors import ConfigurationError
 HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
 
+def _frozen(names: Sequence[str]) -> Sequence[str]:
+    return names if isinstance(names, str) else tuple(names)
+
+
 @attrs.frozen(kw_only=True)
 class Conventions:
     """How this client speaks where the service's interface does not say.
@@ -36,6 +40,7 @@ class Conventions:
         >>> from adclient import AdClient, Conventions
         >>> conventions = Conventions(cursor_parameter="page_token")
         >>> client = AdClient("https://ads.example.com", conventions=conventions)
+
     """
 
     read_parameters: Literal["query", "body"] = "query"
@@ -45,7 +50,7 @@ class Conventions:
     idempotency_header: str | None = None
     request_id_headers: Sequence[str] = attrs.field(
         default=("x-request-id", "request-id"),
-        converter=lambda names: names if isinstance(names, str) else tuple(names),
+        converter=_frozen,
     )
 
     def __attrs_post_init__(self) -> None:

@@ -10,7 +10,7 @@ import attrs
 from adclient import notebook
 
 JSON = Union[None, bool, int, float, Decimal, str, "list[JSON]", "dict[str, JSON]"]
-"""Any JSON value. A number is an `int`, or a `float`, or a `Decimal` if a float would lose digits."""
+"""Any JSON value. A number is an `int` or `float`, or a `Decimal` if a float would lose digits."""
 
 PENDING_APPROVAL: Final = "pending_approval"
 """The `status` of a draft when it has been staged."""
@@ -38,10 +38,11 @@ class Response:
         request_id: The service's id of the request, if a header held one.
         attempts: How many requests were sent to get this answer.
         elapsed: Seconds from the start of the call to the answer.
+
     """
 
     status: int
-    headers: Mapping[str, str] = attrs.field(factory=dict, hash=False)
+    headers: Mapping[str, str] = attrs.field(factory=dict[str, str], hash=False)
     request_id: str | None = None
     attempts: int = 1
     elapsed: float = 0.0
@@ -50,8 +51,11 @@ class Response:
         return f"<Response {self.status}, attempt {self.attempts}, {self.elapsed:.3f} s>"
 
 
-def _no_extra() -> dict[str, JSON]:
-    return {}
+@attrs.frozen(kw_only=True, repr=False)
+class Answer:
+    """What every answer of the service has in common: it tells how it came."""
+
+    response: Response | None = attrs.field(default=None, eq=False)
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -69,12 +73,13 @@ class Diff:
         >>> diff = Diff(field="daily_budget", before=100, after=120)
         >>> diff.change, diff.percent
         (20, 20.0)
+
     """
 
     field: str
     before: JSON = attrs.field(hash=False)
     after: JSON = attrs.field(hash=False)
-    extra: Mapping[str, JSON] = attrs.field(factory=_no_extra, hash=False)
+    extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
 
     @property
     def change(self) -> int | float | Decimal | None:
@@ -109,22 +114,14 @@ class Diff:
         }
 
     def __repr__(self) -> str:
-        return f"<Diff {self._summary()}>"
-
-    def _summary(self) -> str:
-        field, before, after = map(notebook.short, (self.field, self.before, self.after))
-        return f"{field} {before} → {after}"
+        return f"<Diff {_in_words(self)}>"
 
     def _repr_html_(self) -> str:
-        return notebook.card("Diff", self._rows())
-
-    def _rows(self) -> list[tuple[str, JSON]]:
-        rows = [("field", self.field), ("before", self.before), ("after", self.after)]
-        return rows if self.percent is None else [*rows, ("change", f"{self.percent:+.4g} %")]
+        return notebook.card("Diff", _rows(self))
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Draft:
+class Draft(Answer):
     """A change that was staged and waits for a human's approval.
 
     Nothing has changed in the ad account. Only a human can make a draft take effect, in two
@@ -137,14 +134,14 @@ class Draft:
         requires: Which approval it needs: `human_two_step_approve`.
         extra: Fields of the draft that the interface does not name.
         response: How the answer came; not part of equality.
+
     """
 
     draft_id: str
     status: str
     diff: Diff
     requires: str
-    extra: Mapping[str, JSON] = attrs.field(factory=_no_extra, hash=False)
-    response: Response | None = attrs.field(default=None, eq=False)
+    extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
 
     def to_dict(self) -> dict[str, JSON]:
         """The draft as it came over the wire."""
@@ -158,7 +155,7 @@ class Draft:
 
     def __repr__(self) -> str:
         draft_id = notebook.short(self.draft_id)
-        return f"<Draft {draft_id}: {self.diff._summary()}, {self._state()}>"
+        return f"<Draft {draft_id}: {_in_words(self.diff)}, {self._state()}>"
 
     def _state(self) -> str:
         """What may be said of the draft: a status that we do not know is told as it is."""
@@ -167,7 +164,7 @@ class Draft:
         return f"status {notebook.short(self.status)} when staged"
 
     def _repr_html_(self) -> str:
-        rows = [*self.diff._rows(), ("requires", self.requires)]
+        rows = [*_rows(self.diff), ("requires", self.requires)]
         return notebook.card(f"Draft {self.draft_id}", rows, note=self._state())
 
 
@@ -180,12 +177,13 @@ class Item:
         name: Its name, or None if none came.
         status: Its status, or None if none came.
         extra: The fields that the interface does not name, as JSON.
+
     """
 
     id: str
     name: str | None
     status: str | None
-    extra: Mapping[str, JSON] = attrs.field(factory=_no_extra, hash=False)
+    extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
 
     def to_dict(self) -> dict[str, JSON]:
         """The item as it came over the wire."""
@@ -255,6 +253,16 @@ class WastedSpend(Finding):
 @attrs.frozen(kw_only=True, repr=False)
 class BusinessProfile(Finding):
     """A fact about the business behind an account; what it means is the service's to say."""
+
+
+def _in_words(diff: Diff) -> str:
+    field, before, after = map(notebook.short, (diff.field, diff.before, diff.after))
+    return f"{field} {before} → {after}"
+
+
+def _rows(diff: Diff) -> list[tuple[str, JSON]]:
+    rows = [("field", diff.field), ("before", diff.before), ("after", diff.after)]
+    return rows if diff.percent is None else [*rows, ("change", f"{diff.percent:+.4g} %")]
 
 
 def _exact(value: JSON) -> Decimal | None:

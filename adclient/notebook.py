@@ -3,9 +3,10 @@
 Nothing here sends a request, and every text that came from the service is escaped.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import islice
+from typing import TypeGuard
 
 SHORT = 60
 ROWS = 20
@@ -57,12 +58,20 @@ def _literal(value: object) -> str:
     """JSON words for the plain values, and only the beginning of the nested ones."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, dict):
-        first = list(islice(value.items(), SHORT))
+    if _is_mapping(value):
+        first = islice(value.items(), SHORT)
         return "{" + ", ".join(f"{short(name)}: {short(inner)}" for name, inner in first) + "}"
-    if isinstance(value, list | tuple):
+    if _is_list(value):
         return "[" + ", ".join(short(inner) for inner in value[:SHORT]) + "]"
     return str(value)
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
+    return isinstance(value, Mapping)
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(value, list | tuple)
 
 
 def _escaped(char: str) -> str:

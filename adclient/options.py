@@ -3,8 +3,8 @@
 import math
 import os
 import re
-from collections.abc import Mapping
-from typing import TypeGuard
+from collections.abc import Iterable, Mapping
+from typing import TypeGuard, cast
 from urllib.parse import urlsplit
 
 import attrs
@@ -21,7 +21,7 @@ RETRY_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 MAX_CONCURRENCY = 100
 
 ENV_BASE_URL = "ADCLIENT_BASE_URL"
-ENV_TOKEN = "ADCLIENT_TOKEN"
+ENV_TOKEN = "ADCLIENT_TOKEN"  # noqa: S105  the name of a variable, not a token
 
 _MADE_BY_CLIENT = frozenset(
     {"accept-encoding", "connection", "content-length", "content-type", "cookie", "host"}
@@ -29,6 +29,10 @@ _MADE_BY_CLIENT = frozenset(
 )
 _HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 _HOST_AND_PATH = re.compile(r"[^\s\\\x00-\x1f\x7f]+")
+
+
+def _frozen(statuses: Iterable[int]) -> frozenset[int]:
+    return frozenset(statuses)
 
 
 @attrs.frozen(kw_only=True)
@@ -52,12 +56,13 @@ class RetryPolicy:
     Example:
         >>> from adclient import AdClient, RetryPolicy
         >>> client = AdClient("https://ads.example.com", retry=RetryPolicy(max_retries=5))
+
     """
 
     max_retries: int = MAX_RETRIES
     backoff_first: float = BACKOFF_FIRST
     backoff_longest: float = BACKOFF_LONGEST
-    statuses: frozenset[int] = attrs.field(default=RETRY_STATUSES, converter=frozenset[int])
+    statuses: frozenset[int] = attrs.field(default=RETRY_STATUSES, converter=_frozen)
 
     def __attrs_post_init__(self) -> None:
         _check_count("max_retries", self.max_retries, least=0)
@@ -75,7 +80,7 @@ class Options:
     base_url: str
     timeout: float = TIMEOUT
     retry: RetryPolicy = attrs.field(factory=RetryPolicy)
-    headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
     conventions: Conventions = attrs.field(factory=Conventions)
 
     def merged(
@@ -176,7 +181,7 @@ def check_headers(headers: object, *, argument: str = "headers") -> dict[str, st
     if not isinstance(headers, Mapping):
         raise refused(f"expected a mapping of texts, not {type(headers).__name__}")
     checked: dict[str, str] = {}
-    for name, value in headers.items():
+    for name, value in cast("Mapping[object, object]", headers).items():
         if not is_header_name(name):
             raise refused("the name of a header is not valid")
         lowered = name.lower()

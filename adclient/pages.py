@@ -8,7 +8,7 @@ import attrs
 from adclient import notebook
 from adclient._core import wire
 from adclient.errors import InvalidRequest, UnexpectedReply
-from adclient.models import JSON, Item, Response
+from adclient.models import JSON, Answer, Item
 
 T = TypeVar("T")
 A = TypeVar("A", bound=attrs.AttrsInstance)
@@ -16,20 +16,15 @@ A = TypeVar("A", bound=attrs.AttrsInstance)
 _COLUMNS = 8
 
 
-def _no_extra() -> dict[str, JSON]:
-    return {}
-
-
 @attrs.frozen(kw_only=True, repr=False)
-class BasePage(Generic[T]):
+class BasePage(Answer, Generic[T]):
     """One page of a listing."""
 
     data: tuple[T, ...]
     next: JSON = attrs.field(default=None, hash=False)
-    extra: Mapping[str, JSON] = attrs.field(factory=_no_extra, hash=False)
-    response: Response | None = attrs.field(default=None, eq=False)
+    extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
     # The items as they came, where the class of `data` may not have kept all of them.
-    _raw: tuple[dict[str, JSON], ...] | None = attrs.field(default=None, eq=False)
+    _raw: tuple[dict[str, JSON], ...] | None = attrs.field(default=None, eq=False, alias="raw")
 
     def to_dict(self) -> dict[str, JSON]:
         """The page as it came over the wire."""

@@ -58,6 +58,7 @@ class AsyncAlpha(AsyncNamespace):
             ... )
             >>> draft.diff.field
             'targeting'
+
         """
         return await self._engine.stage(
             UPDATE_ALPHA_CAMPAIGN_TARGETING,
@@ -105,6 +106,7 @@ class AsyncAlpha(AsyncNamespace):
             ... )
             >>> draft.diff.field
             'daily_budget'
+
         """
         return await self._engine.stage(
             UPDATE_ALPHA_CAMPAIGN_BUDGET,
@@ -149,6 +151,7 @@ class AsyncAlpha(AsyncNamespace):
             ... )
             >>> draft.requires
             'human_two_step_approve'
+
         """
         return await self._engine.stage(
             UPDATE_ALPHA_CREATIVE,
@@ -189,6 +192,7 @@ class AsyncAlpha(AsyncNamespace):
             ...     account_id="account_a91f"
             ... )
             >>> first = page.data[0].name
+
         """
         return self._engine.read(
             EXPLAIN_ALPHA_OBJECTIVES,

@@ -49,10 +49,13 @@ class AsyncDelta(AsyncNamespace):
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().async_client()
             >>> draft = await client.delta.update_keyword(
-            ...     account_id="account_d118", keywords=["outdoor jacket"], fields={"action": "PAUSE"}
+            ...     account_id="account_d118",
+            ...     keywords=["outdoor jacket"],
+            ...     fields={"action": "PAUSE"},
             ... )
             >>> draft.diff.field
             'keywords'
+
         """
         return await self._engine.stage(
             UPDATE_KEYWORD,
@@ -91,6 +94,7 @@ class AsyncDelta(AsyncNamespace):
             ... )
             >>> draft.diff.field
             'search_themes'
+
         """
         return await self._engine.stage(
             REMOVE_DELTA_AUTO_SEARCH_THEMES,
@@ -129,6 +133,7 @@ class AsyncDelta(AsyncNamespace):
             ...     account_id="account_d118"
             ... )
             >>> first = page.data[0].name
+
         """
         return self._engine.read(
             ANALYZE_WASTED_SPEND,
@@ -168,6 +173,7 @@ class AsyncDelta(AsyncNamespace):
             ...     account_id="account_d118"
             ... )
             >>> first = page.data[0].name
+
         """
         return self._engine.read(
             INFER_BUSINESS_PROFILE,

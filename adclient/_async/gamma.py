@@ -54,6 +54,7 @@ class AsyncGamma(AsyncNamespace):
             ... )
             >>> draft.diff.before is None
             True
+
         """
         return await self._engine.stage(
             CREATE_GAMMA_IMAGE_CAMPAIGN,
@@ -94,10 +95,11 @@ class AsyncGamma(AsyncNamespace):
             >>> client = FakeAdService().async_client()
             >>> draft = await client.gamma.create_dco_ad(
             ...     account_id="account_c3d8",
-            ...     fields={"name": "Tents", "assets": {"images": ["img_1", "img_2"], "titles": ["Sleep out"]}},
+            ...     fields={"name": "Tents", "assets": {"images": ["img_1", "img_2"]}},
             ... )
             >>> draft.status
             'pending_approval'
+
         """
         return await self._engine.stage(
             CREATE_GAMMA_DCO_AD,
@@ -141,6 +143,7 @@ class AsyncGamma(AsyncNamespace):
             ...     account_id="account_c3d8", targeting={"type": "INTEREST", "query": "hiking"}
             ... )
             >>> first = page.data[0].name
+
         """
         return self._engine.read(
             SEARCH_GAMMA_TARGETING,
@@ -183,6 +186,7 @@ class AsyncGamma(AsyncNamespace):
             ...     account_id="account_c3d8", date_range="LAST_30_DAYS"
             ... )
             >>> first = page.data[0].name
+
         """
         return self._engine.read(
             LIST_GAMMA_ADS,

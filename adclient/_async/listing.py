@@ -30,6 +30,7 @@ class AsyncListing(Generic[T]):
         >>> page = await client.beta.list_campaigns(account_id="account_b204")
         >>> async for campaign in client.beta.list_campaigns(account_id="account_b204"):
         ...     last = campaign.name
+
     """
 
     def __init__(self, source: AsyncSource[T], cursor: JSON) -> None:
@@ -57,6 +58,7 @@ class AsyncListing(Generic[T]):
 
         Args:
             limit: How many items at most; no page beyond them is asked for.
+
         """
         return await collected(self.__aiter__(), limit)
 

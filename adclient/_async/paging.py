@@ -13,11 +13,11 @@ from adclient._core.call import Call
 from adclient._core.paging import Trail
 from adclient._core.wire import Listing
 from adclient.errors import AdClientError, PaginationError
-from adclient.models import JSON, Response
+from adclient.models import JSON, Answer, Response
 from adclient.notebook import short
 from adclient.pages import BasePage, check_limit, extra_of, reread
 
-R = TypeVar("R")
+R = TypeVar("R", bound=Answer)
 T = TypeVar("T")
 A = TypeVar("A", bound=attrs.AttrsInstance)
 
@@ -50,9 +50,10 @@ class AsyncPage(BasePage[T]):
         >>> len(page.data)
         50
         >>> names = [ad.name async for ad in page]
+
     """
 
-    _source: "AsyncSource[T] | None" = attrs.field(default=None, eq=False)
+    _source: "AsyncSource[T] | None" = attrs.field(default=None, eq=False, alias="source")
 
     def __aiter__(self) -> "AsyncItemIterator[T]":
         """Walk every item from the first of this page on."""
@@ -67,6 +68,7 @@ class AsyncPage(BasePage[T]):
 
         Args:
             limit: How many items at most; no page beyond them is asked for.
+
         """
         return await collected(self.__aiter__(), limit)
 
@@ -79,6 +81,7 @@ class AsyncPage(BasePage[T]):
 
         Raises:
             UnexpectedReply: An item does not fit the class; the text says which and where.
+
         """
         source = None if self._source is None else self._source.typed(cls)
         raw = tuple(self._items())
@@ -138,6 +141,7 @@ class AsyncPageIterator(Generic[T]):
     Attributes:
         cursor: The continuation of the page that comes next; None before the first page of a
             listing, and after its last. After an error, it is where to go on.
+
     """
 
     def __init__(
@@ -194,6 +198,7 @@ class AsyncItemIterator(Generic[T]):
     Attributes:
         cursor: The continuation of the page that comes next, as in a walk by pages. Items of the
             page at hand that were not taken yet come before it.
+
     """
 
     def __init__(self, pages: AsyncPageIterator[T]) -> None:

@@ -2,11 +2,25 @@
 
 import zlib
 from collections.abc import Mapping
+from typing import Protocol
 
 LONGEST_BODY = 64 * 1024 * 1024
 LONGEST_ERROR_BODY = 64 * 1024
 
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
+
+
+class Inflate(Protocol):
+    """What zlib gives for decompressing; it has no public name there."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the end of the data was met."""
+        ...
+
+    def decompress(self, data: bytes, max_length: int = 0, /) -> bytes:
+        """Undo the compression of a piece."""
+        ...
 
 
 class Body:
@@ -19,7 +33,7 @@ class Body:
         self._is_error = status >= 400
         self._longest = LONGEST_ERROR_BODY if self._is_error else LONGEST_BODY
         self._received = bytearray()
-        self._inflate = None
+        self._inflate: Inflate | None = None
         self.defect: str | None = None
         coding = headers.get("content-encoding", "identity").strip().lower()
         if coding in ("gzip", "x-gzip", "deflate"):
@@ -51,7 +65,7 @@ class Body:
         if self._inflate is not None and not self._inflate.eof and self.defect is None:
             self.defect = "its compressed data ends too early"
 
-    def _feed_coded(self, inflate: "zlib._Decompress", chunk: bytes) -> None:
+    def _feed_coded(self, inflate: Inflate, chunk: bytes) -> None:
         room = self._longest + 1 - len(self._received)
         try:
             self._received += inflate.decompress(chunk, room)

@@ -12,6 +12,7 @@ from adclient._core.wire import Listing
 from adclient.models import (
     JSON,
     Ad,
+    Answer,
     BusinessProfile,
     Campaign,
     CreativeFatigue,
@@ -21,7 +22,7 @@ from adclient.models import (
     WastedSpend,
 )
 
-R = TypeVar("R", covariant=True)
+R = TypeVar("R", bound=Answer, covariant=True)
 
 ParameterType = Literal["id", "text", "object", "number", "texts"]
 
@@ -207,7 +208,7 @@ INFER_BUSINESS_PROFILE = Operation(
     (_ACCOUNT,),
 )
 
-OPERATIONS: tuple[Operation[object], ...] = (
+OPERATIONS: tuple[Operation[Answer], ...] = (
     UPDATE_ALPHA_CAMPAIGN_TARGETING,
     UPDATE_ALPHA_CAMPAIGN_BUDGET,
     CREATE_BETA_VIDEO_CAMPAIGN,

@@ -18,10 +18,10 @@ from adclient._core.reply import Outcome, Reply, request_id_of, value_of
 from adclient._core.request import Request, build
 from adclient._core.wire import WireError
 from adclient.errors import Facts
-from adclient.models import Response
+from adclient.models import Answer, Response
 from adclient.options import Options
 
-R = TypeVar("R")
+R = TypeVar("R", bound=Answer)
 
 log = logging.getLogger("adclient")
 
@@ -59,15 +59,16 @@ def exchange(call: Call[R], options: Options, world: World) -> Exchange[R]:
     operation, started = call.operation, world.now()
     is_write = operation.kind == "write"
     keyed = is_write and options.conventions.idempotency_header is not None
-    facts: Facts = {"idempotency_key": world.new_key() if keyed else None}
-    request = build(call, options, facts["idempotency_key"])
+    key = world.new_key() if keyed else None
+    facts: Facts = {"idempotency_key": key}
+    request = build(call, options, key)
     may_be_staged = False
     for attempt in itertools.count(1):
         outcome = yield Send(request, attempt, started + options.timeout - world.now())
         assert outcome is not None, "Send is answered with a Reply or a Failure"
         elapsed = world.now() - started
         log.debug("%s: attempt %d: %s, %.3f s", operation.full_name, attempt, outcome, elapsed)
-        facts.update(attempts=attempt, elapsed=elapsed)
+        facts["attempts"], facts["elapsed"] = attempt, elapsed
         if isinstance(outcome, Reply):
             facts["request_id"] = request_id_of(outcome, options.conventions.request_id_headers)
             if outcome.is_success and outcome.broken is None:
@@ -91,9 +92,9 @@ def _value(call: Call[R], reply: Reply, facts: Facts) -> R:
     response = Response(
         status=reply.status,
         headers=reply.headers,
-        request_id=facts["request_id"],
-        attempts=facts["attempts"],
-        elapsed=facts["elapsed"],
+        request_id=facts.get("request_id"),
+        attempts=facts.get("attempts", 1),
+        elapsed=facts.get("elapsed", 0.0),
     )
     try:
         value = value_of(call, reply, response)

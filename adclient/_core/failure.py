@@ -21,62 +21,74 @@ from adclient.errors import (
     for_status,
     unconfirmed,
 )
+from adclient.models import Answer
 
-_LOOK = (
-    "The service may have staged a draft: look for it in the approval dashboard before you call "
-    "again"
-)
-
+# The first that fits is given.
 _ADVICE: tuple[tuple[type[AdClientError], str], ...] = (
-    (OutcomeUnknown, _LOOK),
+    (
+        OutcomeUnknown,
+        "A draft may have been staged: look for it in the approval dashboard before calling again",
+    ),
     (ConnectionFailed, "Nothing was sent; check base_url and the network"),
-    (CallTimeout, "Call again, or give it a longer timeout"),
+    (CallTimeout, "Call again, or allow a longer timeout"),
     (TransportError, "Call again"),
     (Unauthenticated, "Check token= or auth="),
     (PermissionDenied, "Check what the credentials and the account allow"),
     (NotFound, "Check the ids, and base_url"),
     (RateLimited, "Call again later"),
     (ServerError, "Call again later"),
-    (UnexpectedReply, "The answer is kept in the error's body"),
+    (UnexpectedReply, "What came is kept in the error's body"),
 )
 
 
 def error_for(
-    call: Call[object], outcome: Outcome, facts: Facts, *, may_be_staged: bool
+    call: Call[Answer], outcome: Outcome, facts: Facts, *, may_be_staged: bool
 ) -> AdClientError:
     """The error for an attempt after which there is no other."""
-    if isinstance(outcome, Failure):
-        cls, what = _transport_error(outcome), outcome.reason
-    elif outcome.broken is not None and outcome.is_success:
-        facts = {**facts, **_facts_of(outcome)}
-        is_write = call.operation.kind == "write" and not outcome.broken.timed_out
-        cls = UnexpectedReply if is_write else _transport_error(outcome.broken)
-        what = outcome.broken.reason
-    else:
-        problem = problem_of(outcome)
-        facts = {**facts, **_facts_of(outcome)}
-        facts.update(code=problem.code, details=problem.details)
-        facts["request_id"] = facts.get("request_id") or problem.request_id
-        cls = for_status(outcome.status)
-        said = problem.message or "no reason given"
-        facts["message"] = said
-        what = " ".join(part for part in (str(outcome.status), problem.code) if part)
-        what = f"{what}: {_redirected(outcome) or said}"
-    return _error(call, unconfirmed(cls) if may_be_staged else cls, what, facts)
+    cls, what, more = _told_by(call, outcome)
+    cls = unconfirmed(cls) if may_be_staged else cls
+    return _error(call, cls, what, {**facts, **more, **_request_id(facts, more)})
 
 
-def unreadable(call: Call[object], reply: Reply, facts: Facts, problem: str) -> AdClientError:
+def unreadable(call: Call[Answer], reply: Reply, facts: Facts, problem: str) -> AdClientError:
     """The error for a success status whose body is not what the interface documents."""
-    is_write = call.operation.kind == "write"
-    cls = unconfirmed(UnexpectedReply) if is_write else UnexpectedReply
+    cls: type[AdClientError] = UnexpectedReply
+    if call.operation.kind == "write":
+        cls = unconfirmed(UnexpectedReply)
     what = f"{reply.status} with an unexpected body: {problem}"
     return _error(call, cls, what, {**facts, **_facts_of(reply)})
 
 
-def _transport_error(failure: Failure) -> type[TransportError]:
+def _told_by(call: Call[Answer], outcome: Outcome) -> tuple[type[AdClientError], str, Facts]:
+    """What happened, as a class, in words, and as facts."""
+    if isinstance(outcome, Failure):
+        return _transport_error(outcome), outcome.reason, {}
+    if outcome.broken is not None and outcome.is_success:
+        return _broken_class(call, outcome.broken), outcome.broken.reason, _facts_of(outcome)
+    problem = problem_of(outcome)
+    said = problem.message or "no reason given"
+    if 300 <= outcome.status < 400:
+        said = "a redirect, which is never followed; check base_url"
+    what = " ".join(part for part in (str(outcome.status), problem.code) if part)
+    facts = _facts_of(outcome)
+    facts["message"] = said
+    facts["code"] = problem.code
+    facts["details"] = problem.details
+    facts["request_id"] = problem.request_id
+    return for_status(outcome.status), f"{what}: {said}", facts
+
+
+def _transport_error(failure: Failure) -> type[AdClientError]:
     if failure.timed_out:
         return CallTimeout
     return ConnectionLost if failure.sent else ConnectionFailed
+
+
+def _broken_class(call: Call[Answer], failure: Failure) -> type[AdClientError]:
+    """A success that was cut off: of a write, we know that it was one."""
+    if call.operation.kind == "write" and not failure.timed_out:
+        return UnexpectedReply
+    return _transport_error(failure)
 
 
 def _facts_of(reply: Reply) -> Facts:
@@ -88,31 +100,37 @@ def _facts_of(reply: Reply) -> Facts:
     }
 
 
-def _redirected(reply: Reply) -> str | None:
-    if 300 <= reply.status < 400:
-        return "a redirect, which is never followed; check base_url"
-    return None
+def _request_id(facts: Facts, more: Facts) -> Facts:
+    """A header's id counts more than one in the body."""
+    return {"request_id": facts.get("request_id") or more.get("request_id")}
 
 
-def _error(call: Call[object], cls: type[AdClientError], what: str, facts: Facts) -> AdClientError:
+def _error(call: Call[Answer], cls: type[AdClientError], what: str, facts: Facts) -> AdClientError:
     operation, what = call.operation, one_line(what)
-    context = [f"{operation.method} {operation.path}"]
-    if facts["attempts"] > 1:
-        context.append(f"{facts['attempts']} attempts")
-    context.append(f"{facts['elapsed']:.3g} s")
-    if facts.get("request_id"):
-        context.append(f"request id {one_line(str(facts['request_id']), 60)}")
-    if facts.get("retry_after") is not None:
-        context.append(f"retry after {facts['retry_after']:.3g} s")
-    if facts.get("draft_id"):
-        context.append(f"draft {one_line(str(facts['draft_id']), 60)}")
-    advice = next((text for family, text in _ADVICE if issubclass(cls, family)), "")
-    text = f"{operation.full_name}: {what} ({', '.join(context)})"
-    facts = {
+    text = f"{operation.full_name}: {what} ({', '.join(_context(call, facts))})"
+    advice = next((advice for family, advice in _ADVICE if issubclass(cls, family)), None)
+    known: Facts = {
         "message": what,
         **facts,
         "operation": operation.full_name,
         "method": operation.method,
         "path": operation.path,
     }
-    return cls(f"{text}. {advice}" if advice else text, **facts)
+    return cls(f"{text}. {advice}" if advice else text, **known)
+
+
+def _context(call: Call[Answer], facts: Facts) -> list[str]:
+    """What support will ask for."""
+    context = [f"{call.operation.method} {call.operation.path}"]
+    attempts, request_id = facts.get("attempts", 0), facts.get("request_id")
+    wait, draft_id = facts.get("retry_after"), facts.get("draft_id")
+    if attempts > 1:
+        context.append(f"{attempts} attempts")
+    context.append(f"{facts.get('elapsed', 0.0):.3g} s")
+    if request_id is not None:
+        context.append(f"request id {one_line(request_id, 60)}")
+    if wait is not None:
+        context.append(f"retry after {wait:.3g} s")
+    if draft_id is not None:
+        context.append(f"draft {one_line(draft_id, 60)}")
+    return context

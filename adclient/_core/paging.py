@@ -9,14 +9,14 @@ from adclient._core.call import Call
 from adclient._core.redact import one_line
 from adclient.conventions import Conventions
 from adclient.errors import PaginationError
-from adclient.models import JSON
+from adclient.models import JSON, Answer
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://|[^?]*\?")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def followed_query(
-    call: Call[object], endpoint: str, conventions: Conventions
+    call: Call[Answer], endpoint: str, conventions: Conventions
 ) -> list[tuple[str, str]] | None:
     """The query of a continuation that is a URL of the same endpoint; None if it is no URL."""
     cursor = call.cursor
@@ -35,9 +35,9 @@ def followed_query(
     query = parse_qsl(urlsplit(cursor).query, keep_blank_values=True)
     for parameter in call.operation.parameters:
         wanted = call.arguments[parameter.name]
-        if parameter.type == "id" and wanted is not None:
-            if any(name == parameter.name and text != wanted for name, text in query):
-                raise _error(call, f"asks for another {parameter.name}, so nothing was sent")
+        asked = {text for name, text in query if name == parameter.name}
+        if parameter.type == "id" and wanted is not None and not asked <= {wanted}:
+            raise _error(call, f"asks for another {parameter.name}, so nothing was sent")
     return query
 
 
@@ -48,7 +48,7 @@ def _place(url: str) -> tuple[object, ...]:
     return parts.scheme, parts.username, parts.password, parts.hostname, port, parts.path
 
 
-def check_progress(call: Call[object], answer: object) -> None:
+def check_progress(call: Call[Answer], answer: object) -> None:
     """Refuse a page that gives back the very continuation that it was asked with."""
     if isinstance(answer, wire.Listing) and call.cursor is not None:
         Trail(call).follow(answer.page.next)
@@ -57,9 +57,9 @@ def check_progress(call: Call[object], answer: object) -> None:
 class Trail:
     """The continuation values of one walk, none of which may come twice."""
 
-    def __init__(self, call: Call[object]) -> None:
+    def __init__(self, call: Call[Answer]) -> None:
         self._call = call
-        self._seen = set() if call.cursor is None else {_key(call.cursor)}
+        self._seen: set[bytes] = set() if call.cursor is None else {_key(call.cursor)}
 
     def follow(self, cursor: JSON) -> None:
         """Note the continuation of a page, before that page is handed out."""
@@ -81,7 +81,7 @@ def _key(cursor: JSON) -> bytes:
     return hashlib.blake2b(wire.dumps(cursor, "cursor").encode(), digest_size=16).digest()
 
 
-def _error(call: Call[object], problem: str, cursor: JSON = None) -> PaginationError:
+def _error(call: Call[Answer], problem: str, cursor: JSON = None) -> PaginationError:
     cursor = call.cursor if cursor is None else cursor
     operation = call.operation
     return PaginationError(

@@ -1,17 +1,17 @@
 """What came back from an attempt, and what it means: a value or an error."""
 
 import re
-from collections.abc import Mapping
-from typing import TypeVar, cast
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import attrs
 
 from adclient._core import wire
 from adclient._core.call import Call
 from adclient._core.redact import excerpt, one_line
-from adclient.models import JSON, Response
+from adclient.models import JSON, Answer, Response
 
-R = TypeVar("R")
+R = TypeVar("R", bound=Answer)
 
 
 @attrs.frozen(kw_only=True)
@@ -28,7 +28,7 @@ class Reply:
     """An answer: its body is whole unless `broken` or `defect` says why not."""
 
     status: int
-    headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
     body: bytes = attrs.field(default=b"", repr=False)
     received_at: float = 0.0
     broken: Failure | None = None
@@ -52,7 +52,7 @@ def value_of(call: Call[R], reply: Reply, response: Response) -> R:
     except wire.WireError as error:
         said = problem_of(reply).message
         raise wire.WireError(f"{error} (the body says: {said})" if said else str(error)) from None
-    return cast(R, attrs.evolve(cast(attrs.AttrsInstance, structured), response=response))
+    return attrs.evolve(structured, response=response)
 
 
 @attrs.frozen(kw_only=True)
@@ -73,7 +73,7 @@ def problem_of(reply: Reply) -> Problem:
         return Problem(message=_plain_text(reply))
     if isinstance(body, dict):
         inner = body.get("error")
-        return _problem_in(cast("dict[str, JSON]", inner) if isinstance(inner, dict) else body)
+        return _problem_in(inner if isinstance(inner, dict) else body)
     if isinstance(body, list):
         return _problem_in({"errors": body})
     return Problem(message=body if isinstance(body, str) and body else None)
@@ -116,7 +116,7 @@ def _plain_text(reply: Reply) -> str | None:
     return one_line(title[1] if title else text) or None
 
 
-def request_id_of(reply: Reply, names: tuple[str, ...]) -> str | None:
+def request_id_of(reply: Reply, names: Sequence[str]) -> str | None:
     """The service's id of the request, from the first header that holds one."""
     return next((reply.headers[n] for n in map(str.lower, names) if reply.headers.get(n)), None)
 

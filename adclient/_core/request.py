@@ -12,6 +12,7 @@ from adclient._core.call import Call, ParameterType
 from adclient._core.paging import followed_query
 from adclient._version import __version__
 from adclient.errors import InvalidRequest
+from adclient.models import Answer
 from adclient.options import Options
 
 Pairs = list[tuple[str, str]]
@@ -26,15 +27,16 @@ class Request:
         url: The whole URL, query included.
         headers: The headers, with names in lower case. They may hold secrets.
         body: The bytes of the body, or None if there is none.
+
     """
 
     method: str
     url: str
-    headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
     body: bytes | None = attrs.field(default=None, repr=False)
 
 
-def build(call: Call[object], options: Options, idempotency_key: str | None = None) -> Request:
+def build(call: Call[Answer], options: Options, idempotency_key: str | None = None) -> Request:
     """The request of a call; every attempt sends this very one."""
     operation, conventions = call.operation, options.conventions
     url = options.base_url + operation.path
@@ -76,7 +78,7 @@ def _headers(
     return headers
 
 
-def _checked(call: Call[object]) -> dict[str, object]:
+def _checked(call: Call[Answer]) -> dict[str, object]:
     """The arguments that are to be sent, in the interface's order; None is not sent."""
     given: dict[str, object] = {}
     for parameter in call.operation.parameters:
@@ -96,16 +98,15 @@ def _checked(call: Call[object]) -> dict[str, object]:
 
 
 def _is_object(value: object) -> bool:
-    return isinstance(value, Mapping) or (attrs.has(type(value)) and not isinstance(value, type))
+    return wire.is_object(value) or attrs.has(type(value))
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, Integral | float | Decimal) and not isinstance(value, bool)
+    return not isinstance(value, bool) and isinstance(value, Integral | float | Decimal)
 
 
 def _is_texts(value: object) -> bool:
-    is_list = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
-    return is_list and all(isinstance(element, str) for element in value)
+    return wire.is_array(value) and all(isinstance(element, str) for element in value)
 
 
 _TYPES: dict[ParameterType, tuple[str, Callable[[object], bool]]] = {
@@ -121,15 +122,15 @@ def _told(value: object) -> str:
     """What was passed instead, without showing it."""
     if value is None or value == "":
         return "None" if value is None else "an empty text"
-    if isinstance(value, list | tuple):
+    if wire.is_array(value):
         odd = next((element for element in value if not isinstance(element, str)), "")
         return f"a {type(value).__name__} that holds {type(odd).__name__}"
     return type(value).__name__
 
 
-def _json(call: Call[object], name: str, value: object) -> str:
+def _json(call: Call[Answer], name: str, value: object) -> str:
     try:
-        return wire.dumps(list(value) if _is_texts(value) else value, name)
+        return wire.dumps(value, name)
     except wire.WireError as error:
         operation = call.operation.full_name
         raise InvalidRequest(
@@ -149,11 +150,11 @@ def _pairs(name: str, value: object, style: str) -> Iterator[tuple[str, str]]:
 
 
 def _children(value: object) -> Sequence[tuple[object, object]]:
-    if isinstance(value, list | tuple):
+    if wire.is_array(value):
         return list(enumerate(value))
-    if not isinstance(value, Mapping) and attrs.has(type(value)):
-        value = wire.as_mapping(value)
-    return list(value.items()) if isinstance(value, Mapping) else []
+    if wire.is_object(value):
+        return list(value.items())
+    return list(wire.as_mapping(value).items()) if attrs.has(type(value)) else []
 
 
 def _encoded(pairs: Pairs) -> str:

@@ -11,25 +11,20 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from numbers import Integral
-from typing import Generic, TypeVar, cast, get_args, get_origin
+from types import GenericAlias
+from typing import Generic, TypeGuard, TypeVar, cast, get_args, get_origin
 
 import attrs
 import cattrs
-from cattrs.cols import (
-    is_any_set,
-    is_mapping,
-    is_sequence,
-    list_structure_factory,
-    mapping_structure_factory,
-)
+from cattrs.cols import is_sequence, list_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
 
-from adclient.models import JSON, Diff, Draft, Item, Response
+from adclient.models import JSON, Answer, Diff, Draft, Item
 
 Hook = Callable[[object, type], object]
 
 T = TypeVar("T")
-I = TypeVar("I", covariant=True)
+ItemT = TypeVar("ItemT", covariant=True)
 
 
 @attrs.frozen(kw_only=True)
@@ -37,17 +32,16 @@ class PageInfo:
     """The `page` object beside the items of a listing."""
 
     next: JSON
-    extra: Mapping[str, JSON] = attrs.field(factory=dict)
+    extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON])
 
 
 @attrs.frozen(kw_only=True)
-class Listing(Generic[I]):
+class Listing(Answer, Generic[ItemT]):
     """One answer of a read operation, as it came over the wire."""
 
-    data: tuple[I, ...]
+    data: tuple[ItemT, ...]
     page: PageInfo
-    extra: Mapping[str, JSON] = attrs.field(factory=dict)
-    response: Response | None = None
+    extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON])
 
 
 class WireError(Exception):
@@ -111,13 +105,23 @@ def _encode(value: object, path: str) -> str:
         return _quoted(str.__str__(value))
     if isinstance(value, Integral | float | Decimal):
         return digits(value, path)
-    if isinstance(value, Mapping):
+    if is_object(value):
         return "{" + ",".join(_members(value, path)) + "}"
-    if isinstance(value, list | tuple):
+    if is_array(value):
         return "[" + ",".join(_encode(v, f"{path}[{i}]") for i, v in enumerate(value)) + "]"
     if attrs.has(type(value)):
         return _encode(as_mapping(value), path)
     raise WireError(f"{path}: expected a JSON value, got {type(value).__name__}")
+
+
+def is_object(value: object) -> TypeGuard[Mapping[object, object]]:
+    """Whether a caller's value stands for a JSON object."""
+    return isinstance(value, Mapping)
+
+
+def is_array(value: object) -> TypeGuard[Sequence[object]]:
+    """Whether a caller's value stands for a JSON array."""
+    return isinstance(value, list | tuple)
 
 
 def _members(value: Mapping[object, object], path: str) -> list[str]:
@@ -131,13 +135,15 @@ def _members(value: Mapping[object, object], path: str) -> list[str]:
 
 def digits(value: object, path: str) -> str:
     """The digits of a number as its owner wrote them; NaN, infinities and bools are no numbers."""
-    if isinstance(value, Integral) and not isinstance(value, bool):
+    if isinstance(value, bool):
+        raise WireError(f"{path}: expected a finite number, got {value}")
+    if isinstance(value, Integral):
         return _whole(int(value), path)
     if isinstance(value, float) and math.isfinite(value):
         return float.__repr__(value)
     if isinstance(value, Decimal) and value.is_finite():
         return str(value)
-    got = "a bool" if isinstance(value, bool) else _told(value)
+    got = str(value) if isinstance(value, float | Decimal) else type(value).__name__
     raise WireError(f"{path}: expected a finite number, got {got}")
 
 
@@ -146,10 +152,6 @@ def _whole(value: int, path: str) -> str:
         return int.__repr__(value)
     except ValueError:
         raise WireError(f"{path}: expected a number of at most 4300 digits") from None
-
-
-def _told(value: object) -> str:
-    return str(value) if isinstance(value, float | Decimal) else type(value).__name__
 
 
 def as_mapping(value: object) -> Mapping[str, object]:
@@ -168,7 +170,7 @@ def structure(value: JSON, cls: type[T], path: str = "$") -> T:
         raise WireError(_explained(error, path)) from None
 
 
-class _Mismatch(Exception):
+class _MismatchError(Exception):
     """A value of the wrong JSON type."""
 
     def __init__(self, expected: str, got: object) -> None:
@@ -182,18 +184,19 @@ def _explained(error: Exception, path: str) -> str:
 
 
 def _described(error: BaseException, cls: type | None) -> str:
-    if isinstance(error, _Mismatch):
+    if isinstance(error, _MismatchError):
         return str(error)
     if isinstance(error, KeyError):
         return "missing"
+    if isinstance(error, AttributeError):  # how cattrs meets what is no mapping
+        return "expected an object"
     return f"does not fit {getattr(cls, '__name__', cls)}: {error}" if cls else str(error)
 
 
 def _json_type(value: object) -> str:
     if value is None:
         return "null"
-    names = {bool: "true or false", str: "text", dict: "an object", list: "an array"}
-    return names.get(type(value), "a number")
+    return _JSON_TYPES.get(type(value), "a number")
 
 
 @functools.cache
@@ -203,7 +206,6 @@ def converter() -> cattrs.Converter:
     for cls, read in _READERS.items():
         made.register_structure_hook(cls, read)
     made.register_structure_hook_factory(_is_array, _array_reader)
-    made.register_structure_hook_factory(is_mapping, _mapping_reader)
     made.register_structure_hook_factory(_is_model, _model_reader)
     made.register_structure_hook_func(_is_any_json, lambda value, _: value)
     return made
@@ -214,35 +216,23 @@ def _is_any_json(cls: object) -> bool:
 
 
 def _is_array(cls: object) -> bool:
-    return is_sequence(cls) or is_any_set(cls) or get_origin(cls) is tuple
+    return is_sequence(cls) or (get_origin(cls) or cls) in _CONTAINERS
 
 
 def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
     container = _CONTAINERS.get(get_origin(cls) or cls, list)
     element, *rest = get_args(cls) or (object,)
-    read: Hook
     if rest and rest != [...]:
-        read = make_hetero_tuple_structure_fn(cls, made)
+        read = cast(Hook, make_hetero_tuple_structure_fn(cls, made))
     else:
-        read = list_structure_factory(list[element], made)
+        read = cast(Hook, list_structure_factory(cast(type, GenericAlias(list, element)), made))
 
     def structure_array(value: object, _: type) -> object:
-        if not isinstance(value, list):
-            raise _Mismatch("an array", value)
-        return container(read(value, cls))
+        if not is_array(value):
+            raise _MismatchError("an array", value)
+        return container(cast("list[object]", read(value, cls)))
 
     return structure_array
-
-
-def _mapping_reader(cls: type, made: cattrs.Converter) -> Hook:
-    read: Hook = mapping_structure_factory(cls, made)
-
-    def structure_mapping(value: object, _: type) -> object:
-        if not isinstance(value, dict):
-            raise _Mismatch("an object", value)
-        return read(value, cls)
-
-    return structure_mapping
 
 
 def _is_model(cls: type) -> bool:
@@ -253,14 +243,16 @@ def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
     """Read an attrs class; one that has a field `extra` is given all that it does not name."""
     fields = {field.name: field for field in attrs.fields(get_origin(cls) or cls)}
     keeps_extra = issubclass(get_origin(cls) or cls, Item | Diff | Draft | Listing | PageInfo)
-    overrides = {"response": override(omit=True)} if keeps_extra else {}
-    read: Hook = make_dict_structure_fn(cls, made, **overrides)
+    if "response" in fields and keeps_extra:
+        read = cast(Hook, make_dict_structure_fn(cls, made, response=override(omit=True)))
+    else:
+        read = cast(Hook, make_dict_structure_fn(cls, made))
     optional = {name for name, field in fields.items() if field.default is not attrs.NOTHING}
     named = fields.keys() - {"extra", "response"}
 
     def structure_model(value: object, _: type) -> object:
-        if not isinstance(value, dict):
-            raise _Mismatch("an object", value)
+        if not is_object(value):
+            raise _MismatchError("an object", value)
         if not keeps_extra:
             return read(value, cls)
         # A null in an optional field stays in `extra`: to_dict must tell it from an absent one.
@@ -274,30 +266,30 @@ def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
 def _text(value: object, _: type) -> str:
     if isinstance(value, str):
         return value
-    raise _Mismatch("text", value)
+    raise _MismatchError("text", value)
 
 
 def _bool(value: object, _: type) -> bool:
     if isinstance(value, bool):
         return value
-    raise _Mismatch("true or false", value)
+    raise _MismatchError("true or false", value)
 
 
 def _int(value: object, _: type) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    raise _Mismatch("a whole number", value)
+    raise _MismatchError("a whole number", value)
 
 
 def _float(value: object, _: type) -> float:
     if isinstance(value, float | int) and not isinstance(value, bool):
         return float(value)
-    raise _Mismatch("a number", value)
+    raise _MismatchError("a number", value)
 
 
 def _decimal(value: object, _: type) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise _Mismatch("a number", value)
+        raise _MismatchError("a number", value)
     return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
 
 
@@ -322,7 +314,14 @@ _READERS: dict[type, Hook] = {
     date: _date,
 }
 
-_CONTAINERS: dict[object, Callable[[object], object]] = {
+_JSON_TYPES: dict[type, str] = {
+    bool: "true or false",
+    str: "text",
+    dict: "an object",
+    list: "an array",
+}
+
+_CONTAINERS: dict[object, Callable[[list[object]], object]] = {
     tuple: tuple,
     set: set,
     frozenset: frozenset,

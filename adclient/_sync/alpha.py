@@ -59,6 +59,7 @@ class Alpha(Namespace):
             ... )
             >>> draft.diff.field
             'targeting'
+
         """
         return self._engine.stage(
             UPDATE_ALPHA_CAMPAIGN_TARGETING,
@@ -106,6 +107,7 @@ class Alpha(Namespace):
             ... )
             >>> draft.diff.field
             'daily_budget'
+
         """
         return self._engine.stage(
             UPDATE_ALPHA_CAMPAIGN_BUDGET,
@@ -150,6 +152,7 @@ class Alpha(Namespace):
             ... )
             >>> draft.requires
             'human_two_step_approve'
+
         """
         return self._engine.stage(
             UPDATE_ALPHA_CREATIVE,
@@ -190,6 +193,7 @@ class Alpha(Namespace):
             ...     account_id="account_a91f"
             ... )
             >>> first = page.data[0].name
+
         """
         return self._engine.read(
             EXPLAIN_ALPHA_OBJECTIVES,

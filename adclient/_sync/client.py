@@ -62,6 +62,7 @@ class AdClient:
         ...     )
         >>> draft.status
         'pending_approval'
+
     """
 
     alpha: Alpha
@@ -145,6 +146,7 @@ class AdClient:
             >>> client = FakeAdService().client()
             >>> patient = client.with_options(timeout=120, max_retries=5)
             >>> page = patient.delta.analyze_wasted_spend(account_id="account_d118")
+
         """
         copy = object.__new__(AdClient)
         options = self._engine.options.merged(

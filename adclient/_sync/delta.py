@@ -50,10 +50,13 @@ class Delta(Namespace):
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> draft = client.delta.update_keyword(
-            ...     account_id="account_d118", keywords=["outdoor jacket"], fields={"action": "PAUSE"}
+            ...     account_id="account_d118",
+            ...     keywords=["outdoor jacket"],
+            ...     fields={"action": "PAUSE"},
             ... )
             >>> draft.diff.field
             'keywords'
+
         """
         return self._engine.stage(
             UPDATE_KEYWORD,
@@ -92,6 +95,7 @@ class Delta(Namespace):
             ... )
             >>> draft.diff.field
             'search_themes'
+
         """
         return self._engine.stage(
             REMOVE_DELTA_AUTO_SEARCH_THEMES,
@@ -130,6 +134,7 @@ class Delta(Namespace):
             ...     account_id="account_d118"
             ... )
             >>> first = page.data[0].name
+
         """
         return self._engine.read(
             ANALYZE_WASTED_SPEND,
@@ -169,6 +174,7 @@ class Delta(Namespace):
             ...     account_id="account_d118"
             ... )
             >>> first = page.data[0].name
+
         """
         return self._engine.read(
             INFER_BUSINESS_PROFILE,

@@ -4,7 +4,6 @@
 import random
 import time
 import uuid
-
 from typing import TypeVar
 
 import attrs
@@ -19,10 +18,10 @@ from adclient._core.request import Request
 from adclient._core.wire import Listing
 from adclient._http import Connections, sleep
 from adclient.errors import ConfigurationError
-from adclient.models import JSON, Draft
+from adclient.models import JSON, Answer, Draft
 from adclient.options import Options
 
-R = TypeVar("R")
+R = TypeVar("R", bound=Answer)
 T = TypeVar("T")
 
 

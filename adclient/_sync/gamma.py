@@ -55,6 +55,7 @@ class Gamma(Namespace):
             ... )
             >>> draft.diff.before is None
             True
+
         """
         return self._engine.stage(
             CREATE_GAMMA_IMAGE_CAMPAIGN,
@@ -95,10 +96,11 @@ class Gamma(Namespace):
             >>> client = FakeAdService().client()
             >>> draft = client.gamma.create_dco_ad(
             ...     account_id="account_c3d8",
-            ...     fields={"name": "Tents", "assets": {"images": ["img_1", "img_2"], "titles": ["Sleep out"]}},
+            ...     fields={"name": "Tents", "assets": {"images": ["img_1", "img_2"]}},
             ... )
             >>> draft.status
             'pending_approval'
+
         """
         return self._engine.stage(
             CREATE_GAMMA_DCO_AD,
@@ -142,6 +144,7 @@ class Gamma(Namespace):
             ...     account_id="account_c3d8", targeting={"type": "INTEREST", "query": "hiking"}
             ... )
             >>> first = page.data[0].name
+
         """
         return self._engine.read(
             SEARCH_GAMMA_TARGETING,
@@ -184,6 +187,7 @@ class Gamma(Namespace):
             ...     account_id="account_c3d8", date_range="LAST_30_DAYS"
             ... )
             >>> first = page.data[0].name
+
         """
         return self._engine.read(
             LIST_GAMMA_ADS,

@@ -14,11 +14,11 @@ from adclient._core.call import Call
 from adclient._core.paging import Trail
 from adclient._core.wire import Listing
 from adclient.errors import AdClientError, PaginationError
-from adclient.models import JSON, Response
+from adclient.models import JSON, Answer, Response
 from adclient.notebook import short
 from adclient.pages import BasePage, check_limit, extra_of, reread
 
-R = TypeVar("R")
+R = TypeVar("R", bound=Answer)
 T = TypeVar("T")
 A = TypeVar("A", bound=attrs.AttrsInstance)
 
@@ -51,9 +51,10 @@ class Page(BasePage[T]):
         >>> len(page.data)
         50
         >>> names = [ad.name for ad in page]
+
     """
 
-    _source: "Source[T] | None" = attrs.field(default=None, eq=False)
+    _source: "Source[T] | None" = attrs.field(default=None, eq=False, alias="source")
 
     def __iter__(self) -> "ItemIterator[T]":
         """Walk every item from the first of this page on."""
@@ -68,6 +69,7 @@ class Page(BasePage[T]):
 
         Args:
             limit: How many items at most; no page beyond them is asked for.
+
         """
         return collected(self.__iter__(), limit)
 
@@ -80,6 +82,7 @@ class Page(BasePage[T]):
 
         Raises:
             UnexpectedReply: An item does not fit the class; the text says which and where.
+
         """
         source = None if self._source is None else self._source.typed(cls)
         raw = tuple(self._items())
@@ -139,6 +142,7 @@ class PageIterator(Generic[T]):
     Attributes:
         cursor: The continuation of the page that comes next; None before the first page of a
             listing, and after its last. After an error, it is where to go on.
+
     """
 
     def __init__(
@@ -195,6 +199,7 @@ class ItemIterator(Generic[T]):
     Attributes:
         cursor: The continuation of the page that comes next, as in a walk by pages. Items of the
             page at hand that were not taken yet come before it.
+
     """
 
     def __init__(self, pages: PageIterator[T]) -> None:
