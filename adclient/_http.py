@@ -77,7 +77,7 @@ class Connections:
         self._handler = handler
         self._idle: deque[httpx.HTTPTransport] = deque()
         self._slots = threading.BoundedSemaphore(network.max_concurrency)
-        self.is_closed = False
+        self.is_closed: bool = False
 
     def send(self, request: Request, time_left: float) -> Outcome:
         """Send one request and read its answer."""
@@ -151,7 +151,7 @@ class AsyncConnections:
         self._network = network
         self._handler = handler
         self._loops: dict[anyio.lowlevel.EventLoopToken, _LoopLocal] = {}
-        self.is_closed = False
+        self.is_closed: bool = False
 
     async def send(self, request: Request, time_left: float) -> Outcome:
         """Send one request and read its answer."""

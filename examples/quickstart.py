@@ -1,0 +1,84 @@
+"""Drafts on four platforms, and a listing of several pages, against the fake service.
+
+Nothing here needs a network or an account: the service is a fake that lives in this process.
+With a real one, the first lines of `main` become `AdClient("https://…", token="…")`.
+"""
+
+import asyncio
+
+from adclient import AdClient, AsyncAdClient, Draft
+from adclient.testing import FakeAdService
+
+
+def show(title: str, draft: Draft) -> None:
+    """One draft as a person wants to see it."""
+    diff = draft.diff
+    percent = "" if diff.percent is None else f"  ({diff.percent:+.1f} %)"
+    print(title)
+    print(f"  {draft.draft_id}  {diff.field}: {diff.before!s:.40} → {diff.after!s:.40}{percent}")
+    print(f"  {draft.status}, requires {draft.requires}\n")
+
+
+def stage_drafts(client: AdClient) -> None:
+    """Stage one change on each platform. None of them takes effect."""
+    show(
+        "alpha: a higher daily budget",
+        client.alpha.update_campaign_budget(
+            account_id="account_a91f", campaign_id="campaign_4c10", daily_budget=120
+        ),
+    )
+    show(
+        "beta: a campaign to pause",
+        client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7"),
+    )
+    show(
+        "gamma: a new image campaign",
+        client.gamma.create_image_campaign(
+            account_id="account_c3d8",
+            fields={"name": "Autumn · Tents", "objective": "TRAFFIC", "daily_budget": 80},
+        ),
+    )
+    show(
+        "delta: a keyword to pause",
+        client.delta.update_keyword(
+            account_id="account_d118", keywords=["outdoor jacket"], fields={"action": "PAUSE"}
+        ),
+    )
+
+
+def walk_listing(client: AdClient) -> None:
+    """Walk every ad of an account, page after page."""
+    page = client.gamma.list_ads(account_id="account_c3d8")
+    print(f"gamma: {len(page.data)} ads on the first page, and more follow")
+    for number, ad in enumerate(page, start=1):
+        if number <= 3:
+            print(f"  {ad.id}  {ad.status:<8} {ad.name}")
+    print(f"  … {number} ads on all pages\n")
+
+
+async def the_same_async(client: AsyncAdClient) -> None:
+    """Stage two drafts at once, and walk a listing without awaiting its first page."""
+    async with client:
+        drafts = await asyncio.gather(
+            client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7"),
+            client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_cb1a"),
+        )
+        print(
+            f"async: {len(drafts)} drafts staged at once: {', '.join(d.draft_id for d in drafts)}"
+        )
+        campaigns = client.beta.list_campaigns(account_id="account_b204", date_range="LAST_30_DAYS")
+        enabled = [campaign.name async for campaign in campaigns if campaign.status == "ENABLED"]
+        print(f"async: {len(enabled)} enabled campaigns, such as {enabled[0]!r}")
+
+
+def main() -> None:
+    """Do all of it."""
+    service = FakeAdService()
+    with service.client() as client:
+        stage_drafts(client)
+        walk_listing(client)
+    asyncio.run(the_same_async(service.async_client()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""The sessions that keep the project: `nox` runs all of them, `nox -l` lists them."""
+
+import shutil
+from pathlib import Path
+
+import nox
+
+PROJECT = nox.project.load_toml("pyproject.toml")
+PYTHONS = nox.project.python_versions(PROJECT)
+OLDEST = PYTHONS[0]
+
+nox.needs_version = ">=2025.2"
+nox.options.default_venv_backend = "venv"
+# A Python that is not at hand is reported as skipped; the classifiers say which there should be.
+nox.options.error_on_missing_interpreters = False
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """Every test, on each Python at hand."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "-q", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Format and rules."""
+    session.install("ruff")
+    session.run("ruff", "format", "--check", ".")
+    session.run("ruff", "check", ".")
+
+
+@nox.session
+def typing(session: nox.Session) -> None:
+    """Both type checkers at their strictest, and the completeness of the public types."""
+    session.install("-e", ".[test]", "nox")
+    session.run("mypy")
+    session.run("pyright")
+    # Decimal of the standard library is itself not complete, hence --ignoreexternal.
+    session.run("pyright", "--verifytypes", "adclient", "--ignoreexternal")
+
+
+@nox.session
+def twin(session: nox.Session) -> None:
+    """The sync client and the endpoint table are what their sources make of them."""
+    session.install("-e", ".")
+    session.run("python", "tools/make_twin.py", "--check")
+    session.run("python", "tools/make_endpoint_table.py", "--check")
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """The tests against the built wheel, in a folder without the source."""
+    session.install("build")
+    built, away = Path(session.create_tmp()) / "dist", Path(session.create_tmp()) / "away"
+    for folder in (built, away):
+        shutil.rmtree(folder, ignore_errors=True)
+    session.run("python", "-m", "build", "--outdir", str(built), silent=True)
+    for name in ("tests", "examples", "docs"):
+        shutil.copytree(name, away / name)
+    for name in ("pyproject.toml", "README.md", "CHANGELOG.md"):
+        shutil.copy(name, away)
+    session.install(f"{next(built.glob('*.whl'))}[test]")
+    session.chdir(away)
+    # tests/house looks at the source tree, which is not there.
+    session.run("pytest", "-q", "--ignore=tests/house")
