@@ -331,6 +331,8 @@ class _Attempt:
 
 def _reason(error: BaseException) -> str:
     """The innermost cause in words that hold nothing of the request."""
+    if isinstance(error, httpx.ConnectTimeout):
+        return "no connection in time"
     if isinstance(error, httpx.TimeoutException | TimeoutError):
         return "no answer in time"
     chain = [error]

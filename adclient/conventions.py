@@ -8,6 +8,9 @@ import attrs
 
 from adclient.errors import ConfigurationError
 
+# What the interface itself calls the parameters of reads.
+_TAKEN = frozenset({"account_id", "campaign_id", "creative_id", "date_range", "targeting"})
+
 HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
 
@@ -59,9 +62,9 @@ class Conventions:
             self.object_style in ("json", "deep_object"), "object_style", "'json' or 'deep_object'"
         )
         _require(
-            isinstance(self.cursor_parameter, str) and self.cursor_parameter != "",
+            isinstance(self.cursor_parameter, str) and self.cursor_parameter not in ("", *_TAKEN),
             "cursor_parameter",
-            "a text that is not empty",
+            "a text that is not empty and no other parameter's name",
         )
         _require(isinstance(self.follow_next_urls, bool), "follow_next_urls", "True or False")
         _require(

@@ -156,6 +156,8 @@ def check_base_url(value: object) -> str:
         raise refused("must not hold a user name or password (use token= or auth=)")
     if "?" in value or "#" in value:
         raise refused("must not hold a query or fragment")
+    if not value.isascii():
+        raise refused("must be ASCII: write other characters as xn--… or %…")
     if not parts.hostname or not _HOST_AND_PATH.fullmatch(value) or port == 0:
         raise refused("has no valid host")
     if any(segment in (".", "..") for segment in parts.path.split("/")):

@@ -3,7 +3,7 @@
 import ssl
 from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from adclient import options as settings
 from adclient._async.alpha import AsyncAlpha
@@ -123,7 +123,7 @@ class AsyncAdClient:
         max_retries: int | None = None,
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> "AsyncAdClient":
+    ) -> Self:
         """A copy with other options that shares the connections; so one call gets its own.
 
         The copy is cheap. Closing it leaves the connections open; they end with this client.
@@ -147,7 +147,7 @@ class AsyncAdClient:
             >>> page = await patient.delta.analyze_wasted_spend(account_id="account_d118")
 
         """
-        copy = object.__new__(AsyncAdClient)
+        copy = object.__new__(type(self))
         options = self._engine.options.merged(
             timeout=timeout, max_retries=max_retries, retry=retry, headers=headers
         )
@@ -158,7 +158,7 @@ class AsyncAdClient:
         """Close the connections; to do it again does nothing, and calls afterwards are refused."""
         await self._engine.aclose()
 
-    async def __aenter__(self) -> "AsyncAdClient":
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(

@@ -64,7 +64,8 @@ def _told_by(call: Call[Answer], outcome: Outcome) -> tuple[type[AdClientError],
     if isinstance(outcome, Failure):
         return _transport_error(outcome), outcome.reason, {}
     if outcome.broken is not None and outcome.is_success:
-        return _broken_class(call, outcome.broken), outcome.broken.reason, _facts_of(outcome)
+        what = f"{outcome.status}, and then: {outcome.broken.reason}"
+        return _broken_class(call, outcome.broken), what, _facts_of(outcome)
     problem = problem_of(outcome)
     said = problem.message or "no reason given"
     if 300 <= outcome.status < 400:
@@ -86,9 +87,9 @@ def _transport_error(failure: Failure) -> type[AdClientError]:
 
 def _broken_class(call: Call[Answer], failure: Failure) -> type[AdClientError]:
     """A success that was cut off: of a write, we know that it was one."""
-    if call.operation.kind == "write" and not failure.timed_out:
-        return UnexpectedReply
-    return _transport_error(failure)
+    if failure.timed_out:
+        return CallTimeout
+    return UnexpectedReply if call.operation.kind == "write" else ConnectionLost
 
 
 def _facts_of(reply: Reply) -> Facts:
@@ -106,7 +107,7 @@ def _request_id(facts: Facts, more: Facts) -> Facts:
 
 
 def _error(call: Call[Answer], cls: type[AdClientError], what: str, facts: Facts) -> AdClientError:
-    operation, what = call.operation, one_line(what)
+    operation, what = call.operation, one_line(what, 160)
     text = f"{operation.full_name}: {what} ({', '.join(_context(call, facts))})"
     advice = next((advice for family, advice in _ADVICE if issubclass(cls, family)), None)
     known: Facts = {
@@ -128,9 +129,9 @@ def _context(call: Call[Answer], facts: Facts) -> list[str]:
         context.append(f"{attempts} attempts")
     context.append(f"{facts.get('elapsed', 0.0):.3g} s")
     if request_id is not None:
-        context.append(f"request id {one_line(request_id, 60)}")
+        context.append(f"request id {one_line(request_id, 40)}")
     if wait is not None:
         context.append(f"retry after {wait:.3g} s")
     if draft_id is not None:
-        context.append(f"draft {one_line(draft_id, 60)}")
+        context.append(f"draft {one_line(draft_id, 40)}")
     return context

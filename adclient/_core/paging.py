@@ -8,7 +8,7 @@ from adclient._core import wire
 from adclient._core.call import Call
 from adclient._core.redact import one_line
 from adclient.conventions import Conventions
-from adclient.errors import PaginationError
+from adclient.errors import InvalidRequest, PaginationError
 from adclient.models import JSON, Answer
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://|[^?]*\?")
@@ -78,7 +78,15 @@ class Trail:
 
 def _key(cursor: JSON) -> bytes:
     """A few bytes for a value of any size, so that a long walk stays small."""
-    return hashlib.blake2b(wire.dumps(cursor, "cursor").encode(), digest_size=16).digest()
+    return hashlib.blake2b(cursor_text(cursor).encode(), digest_size=16).digest()
+
+
+def cursor_text(cursor: JSON) -> str:
+    """The JSON text of a continuation."""
+    try:
+        return wire.dumps(cursor, "cursor")
+    except wire.WireError as error:
+        raise InvalidRequest(f"{error}; nothing was sent", argument="cursor") from None
 
 
 def _error(call: Call[Answer], problem: str, cursor: JSON = None) -> PaginationError:

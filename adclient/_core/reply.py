@@ -71,42 +71,40 @@ def problem_of(reply: Reply) -> Problem:
         body = wire.loads(reply.body)
     except wire.WireError:
         return Problem(message=_plain_text(reply))
-    if isinstance(body, dict):
-        inner = body.get("error")
-        return _problem_in(inner if isinstance(inner, dict) else body)
-    if isinstance(body, list):
-        return _problem_in({"errors": body})
-    return Problem(message=body if isinstance(body, str) and body else None)
-
-
-def _problem_in(source: dict[str, JSON]) -> Problem:
-    details = _first(source, ("details", "errors", "detail"), (list, dict))
-    message = _text(source, ("message", "detail", "title", "error", "msg", "reason"))
-    if message is None and details is not None:
-        message = _message_in(details)
+    outer: dict[str, JSON] = body if isinstance(body, dict) else {"errors": body}
+    error = outer.get("error")
+    inner = error if isinstance(error, dict) else outer
+    details = _details_in(inner)
+    first = _first_of(details)
+    message = _text(inner, *_MESSAGES) or _text(first, *_MESSAGES)
+    code = _text(inner, *_CODES) or _text(first, *_CODES)
     return Problem(
-        message=message,
-        code=_text(source, ("code", "error_code", "type")),
+        message=message or (_plain_text(reply) if body else None),
+        code=None if code == "about:blank" else code,
         details=details,
-        request_id=_text(source, ("request_id",)),
+        request_id=_text(inner, "request_id") or _text(outer, "request_id"),
     )
 
 
-def _message_in(details: JSON) -> str | None:
-    """The message of the first of several errors."""
+_MESSAGES = ("message", "detail", "title", "error", "msg", "reason", "errors")
+_CODES = ("code", "error_code", "type")
+
+
+def _details_in(source: dict[str, JSON]) -> JSON:
+    found = (source.get(name) for name in ("details", "errors", "detail"))
+    return next((value for value in found if isinstance(value, list | dict)), None)
+
+
+def _first_of(details: JSON) -> dict[str, JSON]:
+    """The first of several errors, which stands for all of them."""
     first = details[0] if isinstance(details, list) and details else details
-    if isinstance(first, str):
-        return first
-    return _problem_in(first).message if isinstance(first, dict) else None
+    return first if isinstance(first, dict) else {"message": first}
 
 
-def _first(source: dict[str, JSON], names: tuple[str, ...], kinds: tuple[type, ...]) -> JSON:
-    return next((source[name] for name in names if isinstance(source.get(name), kinds)), None)
-
-
-def _text(source: dict[str, JSON], names: tuple[str, ...]) -> str | None:
-    found = _first(source, names, (str, int))
-    return None if found is None or isinstance(found, bool) or found == "" else str(found)
+def _text(source: dict[str, JSON], *names: str) -> str | None:
+    found = (source.get(name) for name in names)
+    texts = (str(value) for value in found if type(value) in (str, int))
+    return next((text for text in texts if text), None)
 
 
 def _plain_text(reply: Reply) -> str | None:

@@ -9,7 +9,8 @@ import attrs
 
 from adclient._core import wire
 from adclient._core.call import Call, ParameterType
-from adclient._core.paging import followed_query
+from adclient._core.paging import cursor_text, followed_query
+from adclient._core.redact import one_line
 from adclient._version import __version__
 from adclient.errors import InvalidRequest
 from adclient.models import Answer
@@ -41,16 +42,21 @@ def build(call: Call[Answer], options: Options, idempotency_key: str | None = No
     operation, conventions = call.operation, options.conventions
     url = options.base_url + operation.path
     arguments = _checked(call)
-    query = followed_query(call, url, conventions)
-    if call.cursor is not None and query is None:
-        arguments[conventions.cursor_parameter] = call.cursor
     texts = {name: _json(call, name, value) for name, value in arguments.items()}
-    query, body = query or [], None
+    followed = followed_query(call, url, conventions)
+    goes_back = call.cursor is not None and followed is None
+    cursor = cursor_text(call.cursor) if goes_back else None
+    query, body = followed or [], None
     if operation.kind == "read" and conventions.read_parameters == "query":
-        replaced = {name for name, _ in query}
-        for name in [name for name in reversed(arguments) if name not in replaced]:
-            query[:0] = _pairs(name, arguments[name], conventions.object_style)
+        replaced = {name.partition("[")[0] for name, _ in query}
+        kept = {name: value for name, value in arguments.items() if name not in replaced}
+        query = _query(kept, conventions.object_style) + query
+        if cursor is not None:
+            text = call.cursor if isinstance(call.cursor, str) else cursor
+            query.append((conventions.cursor_parameter, text))
     else:
+        if cursor is not None:
+            texts[conventions.cursor_parameter] = cursor
         body = "{" + ",".join(f"{wire.dumps(k, k)}:{text}" for k, text in texts.items()) + "}"
     return Request(
         method=operation.method,
@@ -134,19 +140,26 @@ def _json(call: Call[Answer], name: str, value: object) -> str:
     except wire.WireError as error:
         operation = call.operation.full_name
         raise InvalidRequest(
-            f"{operation}: {error}; nothing was sent", operation=operation, argument=name
+            f"{operation}: {one_line(str(error))}; nothing was sent",
+            operation=operation,
+            argument=name,
         ) from None
+
+
+def _query(arguments: Mapping[str, object], style: str) -> Pairs:
+    return [pair for name, value in arguments.items() for pair in _pairs(name, value, style)]
 
 
 def _pairs(name: str, value: object, style: str) -> Iterator[tuple[str, str]]:
     """The query parameters that carry one argument."""
     if isinstance(value, str):
-        yield name, value
+        yield name, str.__str__(value)  # of a text enum, the text
     elif style == "json" or not (children := _children(value)):
         yield name, wire.dumps(value, name)
     else:
         for key, child in children:
-            yield from _pairs(f"{name}[{key}]", child, style)
+            text = str.__str__(key) if isinstance(key, str) else key
+            yield from _pairs(f"{name}[{text}]", child, style)
 
 
 def _children(value: object) -> Sequence[tuple[object, object]]:

@@ -1,13 +1,14 @@
 """May a call be sent again, and after how long? Pure functions of what happened."""
 
-import math
 import re
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from adclient._core.reply import Failure, Outcome, Reply
 from adclient.options import RetryPolicy
 
-_SECONDS = re.compile(r"[0-9]{1,12}(\.[0-9]+)?", re.ASCII)
+_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
+_FOREVER = 1e12
 
 
 def delay(
@@ -46,7 +47,7 @@ def retry_after(reply: Reply) -> float | None:
     """Seconds that the service asks to wait: a number, or a date against the reply's own."""
     text = reply.headers.get("retry-after", "").strip()
     if _SECONDS.fullmatch(text):
-        return float(text)
+        return min(float(text), _FOREVER)
     until = _timestamp(text)
     if until is None:
         return None
@@ -56,7 +57,7 @@ def retry_after(reply: Reply) -> float | None:
 
 def _timestamp(text: str) -> float | None:
     try:
-        moment = parsedate_to_datetime(text).timestamp()
+        moment = parsedate_to_datetime(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    return moment if math.isfinite(moment) else None

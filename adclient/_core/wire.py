@@ -12,14 +12,14 @@ from datetime import date, datetime
 from decimal import Decimal
 from numbers import Integral
 from types import GenericAlias
-from typing import Generic, TypeGuard, TypeVar, cast, get_args, get_origin
+from typing import Generic, Literal, TypeGuard, TypeVar, cast, get_args, get_origin
 
 import attrs
 import cattrs
 from cattrs.cols import is_sequence, list_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
 
-from adclient.models import JSON, Answer, Diff, Draft, Item
+from adclient.models import JSON, Answer, Diff, Item
 
 Hook = Callable[[object, type], object]
 
@@ -62,7 +62,7 @@ def loads(body: bytes) -> JSON:
         raise WireError(f"$: not UTF-8 text at byte {error.start}") from None
     except RecursionError:
         raise WireError("$: nested too deeply") from None
-    except ValueError as error:
+    except (ValueError, ArithmeticError) as error:
         raise WireError(f"$: not JSON: {error}") from None
 
 
@@ -163,9 +163,16 @@ def as_mapping(value: object) -> Mapping[str, object]:
 def structure(value: JSON, cls: type[T], path: str = "$") -> T:
     """A value read into a class, or a `WireError` that says which part does not fit."""
     try:
-        return converter().structure(value, cls)
+        return _structured(value, cls, path)
     except RecursionError:
         raise WireError(f"{path}: nested too deeply") from None
+
+
+def _structured(value: JSON, cls: type[T], path: str) -> T:
+    try:
+        return converter().structure(value, cls)
+    except RecursionError:
+        raise
     except Exception as error:
         raise WireError(_explained(error, path)) from None
 
@@ -184,6 +191,8 @@ def _explained(error: Exception, path: str) -> str:
 
 
 def _described(error: BaseException, cls: type | None) -> str:
+    if isinstance(error, RecursionError):
+        raise error
     if isinstance(error, _MismatchError):
         return str(error)
     if isinstance(error, KeyError):
@@ -204,11 +213,26 @@ def converter() -> cattrs.Converter:
     """The one converter of the process, strict about every JSON type."""
     made = cattrs.Converter()
     for cls, read in _READERS.items():
-        made.register_structure_hook(cls, read)
+        made.register_structure_hook(cls, _exact_reader(cls, read))
+    made.register_structure_hook_func(_is_literal, _literal)
     made.register_structure_hook_factory(_is_array, _array_reader)
     made.register_structure_hook_factory(_is_model, _model_reader)
     made.register_structure_hook_func(_is_any_json, lambda value, _: value)
     return made
+
+
+def _exact_reader(exact: type, read: Callable[[object], object]) -> Hook:
+    """A hook that also makes the classes derived from a JSON type, such as text enums."""
+
+    def structure_exactly(value: object, cls: type) -> object:
+        plain = read(value)
+        return plain if cls is exact else cls(plain)
+
+    return structure_exactly
+
+
+def _is_literal(cls: object) -> bool:
+    return get_origin(cls) is Literal
 
 
 def _is_any_json(cls: object) -> bool:
@@ -241,14 +265,15 @@ def _is_model(cls: type) -> bool:
 
 def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
     """Read an attrs class; one that has a field `extra` is given all that it does not name."""
-    fields = {field.name: field for field in attrs.fields(get_origin(cls) or cls)}
-    keeps_extra = issubclass(get_origin(cls) or cls, Item | Diff | Draft | Listing | PageInfo)
-    if "response" in fields and keeps_extra:
+    model = get_origin(cls) or cls
+    fields = {field.name: field for field in attrs.fields(model)}
+    keeps_extra = issubclass(model, Answer | Diff | Item | PageInfo)
+    if issubclass(model, Answer):
         read = cast(Hook, make_dict_structure_fn(cls, made, response=override(omit=True)))
     else:
         read = cast(Hook, make_dict_structure_fn(cls, made))
     optional = {name for name, field in fields.items() if field.default is not attrs.NOTHING}
-    named = fields.keys() - {"extra", "response"}
+    named = fields.keys() - ({"extra", "response"} if issubclass(model, Answer) else {"extra"})
 
     def structure_model(value: object, _: type) -> object:
         if not is_object(value):
@@ -263,48 +288,59 @@ def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
     return structure_model
 
 
-def _text(value: object, _: type) -> str:
+def _text(value: object) -> str:
     if isinstance(value, str):
         return value
     raise _MismatchError("text", value)
 
 
-def _bool(value: object, _: type) -> bool:
+def _bool(value: object) -> bool:
     if isinstance(value, bool):
         return value
     raise _MismatchError("true or false", value)
 
 
-def _int(value: object, _: type) -> int:
+def _int(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     raise _MismatchError("a whole number", value)
 
 
-def _float(value: object, _: type) -> float:
-    if isinstance(value, float | int) and not isinstance(value, bool):
-        return float(value)
-    raise _MismatchError("a number", value)
+def _float(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise _MismatchError("a number", value)
+    close = float(value)
+    if not math.isfinite(close):
+        raise ValueError("the number is too large")
+    return close
 
 
-def _decimal(value: object, _: type) -> Decimal:
+def _decimal(value: object) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise _MismatchError("a number", value)
     return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
 
 
-def _datetime(value: object, _: type) -> datetime:
-    moment = datetime.fromisoformat(_text(value, str))
+def _datetime(value: object) -> datetime:
+    moment = datetime.fromisoformat(_text(value))
     if moment.tzinfo is None:
         raise ValueError("the time has no zone")
     return moment
 
 
-def _date(value: object, _: type) -> date:
-    return date.fromisoformat(_text(value, str))
+def _date(value: object) -> date:
+    return date.fromisoformat(_text(value))
 
 
-_READERS: dict[type, Hook] = {
+def _literal(value: object, cls: type) -> object:
+    # True == 1 == 1.0, so equality alone would coerce.
+    for allowed in get_args(cls):
+        if type(value) is type(allowed) and value == allowed:
+            return value
+    raise ValueError(f"{value!r} is none of {', '.join(map(repr, get_args(cls)))}")
+
+
+_READERS: dict[type, Callable[[object], object]] = {
     str: _text,
     bool: _bool,
     int: _int,

@@ -4,7 +4,7 @@
 import ssl
 from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from adclient import options as settings
 from adclient._sync.alpha import Alpha
@@ -124,7 +124,7 @@ class AdClient:
         max_retries: int | None = None,
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> "AdClient":
+    ) -> Self:
         """A copy with other options that shares the connections; so one call gets its own.
 
         The copy is cheap. Closing it leaves the connections open; they end with this client.
@@ -148,7 +148,7 @@ class AdClient:
             >>> page = patient.delta.analyze_wasted_spend(account_id="account_d118")
 
         """
-        copy = object.__new__(AdClient)
+        copy = object.__new__(type(self))
         options = self._engine.options.merged(
             timeout=timeout, max_retries=max_retries, retry=retry, headers=headers
         )
@@ -159,7 +159,7 @@ class AdClient:
         """Close the connections; to do it again does nothing, and calls afterwards are refused."""
         self._engine.close()
 
-    def __enter__(self) -> "AdClient":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
