@@ -15,7 +15,7 @@ HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
 
 def _frozen(names: Sequence[str]) -> Sequence[str]:
-    return names if isinstance(names, str) else tuple(names)
+    return tuple(names) if isinstance(names, list) else names
 
 
 @attrs.frozen(kw_only=True)
@@ -73,7 +73,7 @@ class Conventions:
             "a header name or None",
         )
         _require(
-            not isinstance(self.request_id_headers, str)
+            isinstance(self.request_id_headers, tuple)
             and all(is_header_name(name) for name in self.request_id_headers),
             "request_id_headers",
             "a list of header names",

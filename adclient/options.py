@@ -3,7 +3,7 @@
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import TypeGuard, cast
 from urllib.parse import urlsplit
 
@@ -31,8 +31,11 @@ _HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 _HOST_AND_PATH = re.compile(r"[^\s\\\x00-\x1f\x7f]+")
 
 
-def _frozen(statuses: Iterable[int]) -> frozenset[int]:
-    return frozenset(statuses)
+def _frozen(statuses: Collection[int]) -> frozenset[int]:
+    given: object = statuses
+    if isinstance(given, Collection) and all(type(status) is int for status in statuses):
+        return frozenset(statuses)
+    raise ConfigurationError("statuses must be a set of whole numbers", argument="statuses")
 
 
 @attrs.frozen(kw_only=True)
@@ -92,6 +95,7 @@ class Options:
         headers: Mapping[str, str] | None = None,
     ) -> "Options":
         """These options with some replaced; headers are added to those that are there."""
+        _check_type("retry", retry, RetryPolicy)
         return attrs.evolve(
             self,
             timeout=self.timeout if timeout is None else check_timeout(timeout),
@@ -115,7 +119,6 @@ def resolve(
         raise ConfigurationError(
             f"base_url is missing: pass it or set {ENV_BASE_URL}", argument="base_url"
         )
-    _check_type("retry", retry, RetryPolicy)
     _check_type("conventions", conventions, Conventions)
     start = Options(base_url=check_base_url(known), conventions=conventions or Conventions())
     return start.merged(timeout=timeout, max_retries=max_retries, retry=retry, headers=headers)
@@ -229,4 +232,9 @@ def _check_type(name: str, value: object, expected: type) -> None:
 
 
 def _is_finite(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False

@@ -8,6 +8,7 @@ LONGEST_BODY = 64 * 1024 * 1024
 LONGEST_ERROR_BODY = 64 * 1024
 
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
+_RAW_DEFLATE = -zlib.MAX_WBITS
 
 
 class Inflate(Protocol):
@@ -33,12 +34,12 @@ class Body:
         self._is_error = status >= 400
         self._longest = LONGEST_ERROR_BODY if self._is_error else LONGEST_BODY
         self._received = bytearray()
+        self._coded_start = b""
         self._inflate: Inflate | None = None
         self.defect: str | None = None
-        coding = headers.get("content-encoding", "identity").strip().lower()
-        if coding in ("gzip", "x-gzip", "deflate"):
-            self._inflate = zlib.decompressobj(_GZIP_OR_ZLIB)
-        elif coding not in ("", "identity"):
+        coding = headers.get("content-encoding", "identity").strip().lower() or "identity"
+        self._is_coded = coding != "identity"
+        if coding not in ("identity", "gzip", "x-gzip", "deflate"):
             self.defect = f"its content coding {coding[:40]!r} was not asked for"
 
     @property
@@ -53,21 +54,33 @@ class Body:
 
     def feed(self, chunk: bytes) -> None:
         """Take the next raw chunk."""
-        if self._inflate is None:
-            self._received += chunk
+        if self._is_coded:
+            self._feed_coded(chunk)
         else:
-            self._feed_coded(self._inflate, chunk)
+            self._received += chunk
         if len(self._received) > self._longest and not self._is_error:
             self.defect = f"it is larger than {self._longest // 1024 // 1024} MiB"
 
     def finish(self) -> None:
         """Say that the last chunk has come."""
-        if self._inflate is not None and not self._inflate.eof and self.defect is None:
+        if self._is_coded and not self.is_enough and not (self._inflate and self._inflate.eof):
             self.defect = "its compressed data ends too early"
 
-    def _feed_coded(self, inflate: Inflate, chunk: bytes) -> None:
+    def _feed_coded(self, chunk: bytes) -> None:
+        if self._inflate is None:
+            self._coded_start += chunk
+            if len(self._coded_start) < 2:
+                return
+            self._inflate, chunk = _inflater(self._coded_start), self._coded_start
         room = self._longest + 1 - len(self._received)
         try:
-            self._received += inflate.decompress(chunk, room)
+            self._received += self._inflate.decompress(chunk, room)
         except zlib.error:
             self.defect = "its compressed data is damaged"
+
+
+def _inflater(start: bytes) -> Inflate:
+    """A decompressor by the first two bytes: some services send `deflate` without its header."""
+    is_gzip = start[:2] == b"\x1f\x8b"
+    is_zlib = start[0] & 0x0F == zlib.DEFLATED and (start[0] * 256 + start[1]) % 31 == 0
+    return zlib.decompressobj(_GZIP_OR_ZLIB if is_gzip or is_zlib else _RAW_DEFLATE)

@@ -217,7 +217,7 @@ def converter() -> cattrs.Converter:
     made.register_structure_hook_func(_is_literal, _literal)
     made.register_structure_hook_factory(_is_array, _array_reader)
     made.register_structure_hook_factory(_is_model, _model_reader)
-    made.register_structure_hook_func(_is_any_json, lambda value, _: value)
+    made.register_structure_hook_func(_is_any_json, _unchanged)
     return made
 
 
@@ -233,6 +233,10 @@ def _exact_reader(exact: type, read: Callable[[object], object]) -> Hook:
 
 def _is_literal(cls: object) -> bool:
     return get_origin(cls) is Literal
+
+
+def _unchanged(value: object, _: type) -> object:
+    return value
 
 
 def _is_any_json(cls: object) -> bool:
@@ -268,8 +272,13 @@ def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
     model = get_origin(cls) or cls
     fields = {field.name: field for field in attrs.fields(model)}
     keeps_extra = issubclass(model, Answer | Diff | Item | PageInfo)
+    as_it_is = override(struct_hook=_unchanged)
     if issubclass(model, Answer):
-        read = cast(Hook, make_dict_structure_fn(cls, made, response=override(omit=True)))
+        read = cast(
+            Hook, make_dict_structure_fn(cls, made, extra=as_it_is, response=override(omit=True))
+        )
+    elif keeps_extra:
+        read = cast(Hook, make_dict_structure_fn(cls, made, extra=as_it_is))
     else:
         read = cast(Hook, make_dict_structure_fn(cls, made))
     optional = {name for name, field in fields.items() if field.default is not attrs.NOTHING}
