@@ -1,0 +1,29 @@
+"""The one package that knows the HTTP library: requests go out, bytes come back.
+
+It decides nothing. It sends one request when told to, within the time given, and says what came
+of it: a `Reply`, or a `Failure` with whether the service may have seen the request.
+"""
+
+import time
+
+import anyio
+
+from adclient._http.connections import AsyncConnections, Connections
+from adclient._http.handlers import async_handler_of, handler_of
+from adclient._http.network import Network, network
+from adclient._http.service import ServiceTransport
+
+__all__ = [
+    "AsyncConnections",
+    "Connections",
+    "Network",
+    "ServiceTransport",
+    "async_handler_of",
+    "async_sleep",
+    "handler_of",
+    "network",
+    "sleep",
+]
+
+sleep = time.sleep
+async_sleep = anyio.sleep

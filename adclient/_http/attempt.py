@@ -1,0 +1,145 @@
+"""One request on its way: what was sent of it, and what has come back so far."""
+
+import time
+from collections.abc import AsyncIterator, Iterator
+
+import anyio
+import attrs
+import httpx
+
+from adclient._core.body import Body
+from adclient._core.redact import one_line
+from adclient._core.reply import Failure, Outcome, Reply
+from adclient._core.request import Request
+
+_NEVER_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+    httpx.LocalProtocolError,
+)
+
+# What a transport raises, of its own and from below.
+FAULTS = (
+    httpx.HTTPError,
+    httpx.StreamError,
+    httpx.InvalidURL,
+    OSError,
+    anyio.EndOfStream,
+    anyio.BrokenResourceError,
+    anyio.ClosedResourceError,
+)
+
+
+class _Outgoing(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """The body of a request; it knows whether it was taken to be sent."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self.taken = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        self.taken = True
+        yield self._content
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        self.taken = True
+        yield self._content
+
+
+class Attempt:
+    """One request on its way, and what has come back so far."""
+
+    def __init__(self, request: Request, time_left: float) -> None:
+        self._request = request
+        self._deadline = time.monotonic() + time_left
+        self._timeouts: dict[str, float] = {}
+        self._outgoing = _Outgoing(request.body or b"")
+        self._began = False
+        self._reply: Reply | None = None
+        self._body: Body | None = None
+        self._is_whole = False
+
+    def begin(self) -> httpx.Request:
+        """The request, with the time that is left for it now."""
+        self._began = True
+        self._give_time()
+        return httpx.Request(
+            self._request.method,
+            self._request.url,
+            headers=dict(self._request.headers),
+            stream=self._outgoing,
+            extensions={"timeout": self._timeouts},
+        )
+
+    def answered(self, response: httpx.Response) -> None:
+        """Note the status and headers, and leave the time that remains to the body."""
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        self._reply = Reply(status=response.status_code, headers=headers, received_at=time.time())
+        if response.is_stream_consumed:
+            headers = {}
+        self._body = Body(response.status_code, headers)
+        self._give_time()
+
+    def received(self, chunk: bytes) -> bool:
+        """Take a piece of the body; True if no more of it is wanted."""
+        assert self._body is not None
+        if time.monotonic() > self._deadline:
+            raise httpx.ReadTimeout("")
+        self._body.feed(chunk)
+        return self._body.is_enough
+
+    def finished(self) -> None:
+        """Note that the body is as complete as it is going to be."""
+        assert self._body is not None
+        self._body.finish()
+        self._is_whole = True
+
+    def outcome(self, broken: Failure | None = None) -> Outcome:
+        """What came back."""
+        assert self._reply is not None
+        assert self._body is not None
+        return attrs.evolve(
+            self._reply, body=self._body.content, defect=self._body.defect, broken=broken
+        )
+
+    def failed(self, error: Exception) -> Outcome:
+        """What came back before something broke."""
+        if self._is_whole:
+            return self.outcome()
+        timed_out = isinstance(error, httpx.TimeoutException | TimeoutError)
+        sent = self._outgoing.taken and not isinstance(error, _NEVER_SENT)
+        return self._broken_off(Failure(reason=_reason(error), sent=sent, timed_out=timed_out))
+
+    def timed_out(self, max_concurrency: int) -> Outcome:
+        """What came back before the time was over."""
+        reason = "no answer in time"
+        if not self._began:
+            reason = f"no free connection in time (max_concurrency is {max_concurrency})"
+        return self._broken_off(Failure(reason=reason, sent=self._outgoing.taken, timed_out=True))
+
+    def _broken_off(self, failure: Failure) -> Outcome:
+        return failure if self._reply is None else self.outcome(broken=failure)
+
+    def _give_time(self) -> None:
+        left = max(0.001, self._deadline - time.monotonic())
+        self._timeouts.update(connect=left, read=left, write=left, pool=left)
+
+
+def _reason(error: BaseException) -> str:
+    """The innermost cause in words that hold nothing of the request."""
+    if isinstance(error, httpx.ConnectTimeout):
+        return "no connection in time"
+    if isinstance(error, httpx.TimeoutException | TimeoutError):
+        return "no answer in time"
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None:
+        chain.append(cause)
+    for link in reversed(chain):
+        if isinstance(link, OSError) and (link.strerror or link.args):
+            return one_line(str(link.strerror or link))
+        if isinstance(link, httpx.RemoteProtocolError):
+            return one_line(str(link)) or "the answer was no valid HTTP"
+    return f"the connection broke ({type(error).__name__})"

@@ -1,0 +1,189 @@
+"""The connections of a client: each sends one request at a time."""
+
+import threading
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import cast
+
+import anyio
+import anyio.lowlevel
+import attrs
+import httpx
+
+from adclient._core.reply import Outcome
+from adclient._core.request import Request
+from adclient._http.attempt import FAULTS, Attempt
+from adclient._http.handlers import AsyncHandler, Handler
+from adclient._http.network import Network, transport_settings
+
+_LONGEST_CLOSE = 2.0
+
+
+class Connections:
+    """Sends requests, at most `max_concurrency` at once, for any number of threads.
+
+    Each connection is a transport of its own on a stack, which costs the same however many
+    there are, and one that fails takes no other with it.
+    """
+
+    def __init__(self, network: Network, handler: Handler | None) -> None:
+        self._network = network
+        self._handler = handler
+        self._idle: deque[httpx.HTTPTransport] = deque()
+        self._slots = threading.BoundedSemaphore(network.max_concurrency)
+        self.is_closed: bool = False
+
+    def send(self, request: Request, time_left: float) -> Outcome:
+        """Send one request and read its answer."""
+        attempt = Attempt(request, time_left)
+        if not self._slots.acquire(timeout=max(0.0, time_left)):
+            return attempt.timed_out(self._network.max_concurrency)
+        try:
+            with self._connection() as handler:
+                _perform(handler, attempt)
+            return attempt.outcome()
+        except FAULTS as error:
+            return attempt.failed(error)
+        finally:
+            self._slots.release()
+
+    def close(self) -> None:
+        """Close the connections that were opened here; to do it again does nothing."""
+        self.is_closed = True
+        while self._idle:
+            self._idle.pop().close()
+
+    @contextmanager
+    def _connection(self) -> Generator[Handler, None, None]:
+        if self._handler is not None:
+            yield self._handler
+            return
+        try:
+            transport = self._idle.pop()
+        except IndexError:
+            transport = httpx.HTTPTransport(**transport_settings(self._network))
+        try:
+            yield transport.handle_request
+        except BaseException:
+            transport.close()
+            raise
+        self._idle.append(transport)
+        if self.is_closed:
+            self.close()
+
+
+def _perform(handler: Handler, attempt: Attempt) -> None:
+    response = handler(attempt.begin())
+    try:
+        attempt.answered(response)
+        for chunk in _chunks(response):
+            if attempt.received(chunk):
+                break
+        attempt.finished()
+    finally:
+        response.close()
+
+
+def _chunks(response: httpx.Response) -> Iterator[bytes]:
+    if response.is_stream_consumed:  # somebody's event hook has read it
+        return iter([response.content])
+    return iter(cast(httpx.SyncByteStream, response.stream))
+
+
+@attrs.frozen
+class _LoopLocal:
+    """What belongs to one event loop, because no connection may cross to another."""
+
+    slots: anyio.Semaphore
+    idle: deque[httpx.AsyncHTTPTransport] = attrs.field(factory=deque[httpx.AsyncHTTPTransport])
+
+
+class AsyncConnections:
+    """The same for tasks, on any event loop of asyncio or trio."""
+
+    def __init__(self, network: Network, handler: AsyncHandler | None) -> None:
+        self._network = network
+        self._handler = handler
+        self._loops: dict[anyio.lowlevel.EventLoopToken, _LoopLocal] = {}
+        self.is_closed: bool = False
+
+    async def send(self, request: Request, time_left: float) -> Outcome:
+        """Send one request and read its answer."""
+        attempt = Attempt(request, time_left)
+        local = self._local()
+        try:
+            with anyio.move_on_after(time_left):
+                async with local.slots, self._connection(local) as handler:
+                    await _async_perform(handler, attempt)
+                return attempt.outcome()
+        except FAULTS as error:
+            return attempt.failed(error)
+        return attempt.timed_out(self._network.max_concurrency)
+
+    async def aclose(self) -> None:
+        """Close the connections that were opened here; to do it again does nothing."""
+        self.is_closed = True
+        local = self._local()
+        while local.idle:
+            await _async_close(local.idle.pop())
+
+    def _local(self) -> _LoopLocal:
+        token = anyio.lowlevel.current_token()
+        local = self._loops.get(token)
+        if local is None:
+            self._forget_closed_loops()
+            local = _LoopLocal(anyio.Semaphore(self._network.max_concurrency))
+            self._loops[token] = local
+        return local
+
+    def _forget_closed_loops(self) -> None:
+        for token in list(self._loops):
+            is_closed = getattr(token.native_token, "is_closed", None)
+            if is_closed is not None and is_closed():
+                self._loops.pop(token, None)
+
+    @asynccontextmanager
+    async def _connection(self, local: _LoopLocal) -> AsyncGenerator[AsyncHandler, None]:
+        if self._handler is not None:
+            yield self._handler
+            return
+        try:
+            transport = local.idle.pop()
+        except IndexError:
+            transport = httpx.AsyncHTTPTransport(**transport_settings(self._network))
+        try:
+            yield transport.handle_async_request
+        except BaseException:
+            await _async_close(transport)
+            raise
+        local.idle.append(transport)
+        if self.is_closed:
+            await self.aclose()
+
+
+async def _async_perform(handler: AsyncHandler, attempt: Attempt) -> None:
+    response = await handler(attempt.begin())
+    try:
+        attempt.answered(response)
+        async for chunk in _async_chunks(response):
+            if attempt.received(chunk):
+                break
+        attempt.finished()
+    finally:
+        with anyio.move_on_after(_LONGEST_CLOSE, shield=True):
+            await response.aclose()
+
+
+async def _async_chunks(response: httpx.Response) -> AsyncIterator[bytes]:
+    if response.is_stream_consumed:  # somebody's event hook has read it
+        yield response.content
+    else:
+        async for chunk in cast(httpx.AsyncByteStream, response.stream):
+            yield chunk
+
+
+async def _async_close(transport: httpx.AsyncHTTPTransport) -> None:
+    """Close a transport even while its task is being cancelled."""
+    with anyio.move_on_after(_LONGEST_CLOSE, shield=True):
+        await transport.aclose()

@@ -1,0 +1,48 @@
+"""What sends for a client that was given its own transport or HTTP client."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import cast
+
+import httpx
+
+from adclient.errors import ConfigurationError
+
+Handler = Callable[[httpx.Request], httpx.Response]
+AsyncHandler = Callable[[httpx.Request], Awaitable[httpx.Response]]
+
+
+def handler_of(transport: object, http_client: object) -> Handler | None:
+    """How a sync client sends through what it was given, if it was given anything."""
+    _check_one(transport, http_client)
+    if http_client is not None:
+        if not isinstance(http_client, httpx.Client):
+            raise _wrong_kind("http_client", http_client, "AdClient", "an httpx.Client")
+        return partial(http_client.send, stream=True, follow_redirects=False)
+    if transport is not None and not hasattr(transport, "handle_request"):
+        raise _wrong_kind("transport", transport, "AdClient", "a sync transport of httpx")
+    return cast("httpx.BaseTransport", transport).handle_request if transport else None
+
+
+def async_handler_of(transport: object, http_client: object) -> AsyncHandler | None:
+    """How an async client sends through what it was given, if it was given anything."""
+    _check_one(transport, http_client)
+    if http_client is not None:
+        if not isinstance(http_client, httpx.AsyncClient):
+            raise _wrong_kind("http_client", http_client, "AsyncAdClient", "an httpx.AsyncClient")
+        return partial(http_client.send, stream=True, follow_redirects=False)
+    if transport is not None and not hasattr(transport, "handle_async_request"):
+        raise _wrong_kind("transport", transport, "AsyncAdClient", "an async transport of httpx")
+    return cast("httpx.AsyncBaseTransport", transport).handle_async_request if transport else None
+
+
+def _check_one(transport: object, http_client: object) -> None:
+    if transport is not None and http_client is not None:
+        raise ConfigurationError(
+            "transport and http_client exclude each other", argument="http_client"
+        )
+
+
+def _wrong_kind(argument: str, given: object, client: str, expected: str) -> TypeError:
+    name = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
+    return TypeError(f"{argument} of {client} must be {expected}, not {name}")

@@ -1,0 +1,131 @@
+"""How to reach the service: its address, TLS and proxies."""
+
+import ipaddress
+import ssl
+from functools import cache
+from importlib.util import find_spec
+from typing import TypedDict
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import attrs
+import httpx
+
+from adclient.errors import ConfigurationError
+
+_ONE_CONNECTION = httpx.Limits(max_connections=1, max_keepalive_connections=1)
+
+
+@attrs.frozen
+class Network:
+    """How to reach the service."""
+
+    base_url: str
+    max_concurrency: int
+    proxy: str | None = attrs.field(repr=False)
+    verify: bool | str | ssl.SSLContext
+
+
+def network(
+    *,
+    base_url: str,
+    max_concurrency: int,
+    proxy: str | None,
+    verify: bool | str | ssl.SSLContext,
+    is_direct: bool,
+) -> Network:
+    """How to reach the service, checked; `is_direct` if the connections are not made here."""
+    try:
+        httpx.URL(base_url)
+    except httpx.InvalidURL:
+        raise ConfigurationError("base_url is not a valid URL", argument="base_url") from None
+    if not isinstance(verify, bool | str | ssl.SSLContext):
+        raise ConfigurationError(
+            "verify must be a bool, a path or an ssl.SSLContext", argument="verify"
+        )
+    if is_direct and (proxy is not None or verify is not True):
+        raise ConfigurationError(
+            "proxy and verify are settings of connections that adclient makes itself; "
+            "set them on your transport or http_client",
+            argument="verify" if proxy is None else "proxy",
+        )
+    if proxy is not None:
+        _check_proxy("proxy", proxy)
+    elif not is_direct:
+        proxy = _environment_proxy(base_url)
+    return Network(base_url, max_concurrency, proxy, verify)
+
+
+def _environment_proxy(base_url: str) -> str | None:
+    """The proxy that the environment names for a service, which is never one for loopback."""
+    parts = urlsplit(base_url)
+    host = parts.hostname or ""
+    if _is_loopback(host) or proxy_bypass(host):
+        return None
+    found = getproxies()
+    name = next((name for name in (parts.scheme, "all") if found.get(name)), None)
+    if name is None:
+        return None
+    proxy = found[name] if "://" in found[name] else f"http://{found[name]}"
+    _check_proxy(f"the environment variable {name}_proxy", proxy)
+    return proxy
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _check_proxy(what: str, proxy: str) -> None:
+    """Refuse a proxy URL that cannot be used, without showing it: it may hold a password."""
+    try:
+        scheme = httpx.Proxy(proxy).url.scheme
+    except (ValueError, TypeError, httpx.InvalidURL):
+        raise ConfigurationError(
+            f"{what} must be a URL like 'http://proxy.example.com:3128'", argument="proxy"
+        ) from None
+    if scheme.startswith("socks") and find_spec("socksio") is None:
+        raise ConfigurationError(
+            f"{what} is a SOCKS proxy, which needs: pip install 'httpx[socks]'", argument="proxy"
+        )
+
+
+class TransportSettings(TypedDict):
+    verify: ssl.SSLContext
+    proxy: str | None
+    limits: httpx.Limits
+
+
+def transport_settings(network: Network) -> TransportSettings:
+    """What one transport is made with; its own look at the environment is not wanted."""
+    is_tls = network.base_url.startswith("https:")
+    context = tls_context(network.verify) if is_tls else _no_tls()
+    return {"verify": context, "proxy": network.proxy, "limits": _ONE_CONNECTION}
+
+
+def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
+    """The TLS context for a setting; each is made once for the process, when first needed."""
+    if isinstance(verify, ssl.SSLContext):
+        return verify
+    try:
+        return _made_context(verify)
+    except OSError as error:
+        raise ConfigurationError(
+            f"verify: no certificates could be read: {error.strerror or type(error).__name__}",
+            argument="verify",
+        ) from None
+
+
+@cache
+def _made_context(verify: bool | str) -> ssl.SSLContext:
+    if isinstance(verify, str):
+        return ssl.create_default_context(cafile=verify)
+    return httpx.create_ssl_context(verify=verify)
+
+
+@cache
+def _no_tls() -> ssl.SSLContext:
+    """A context that is never used, where the library would make an expensive one."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
