@@ -27,7 +27,8 @@ Errors hold plain data only. They pickle and copy with equal text and attributes
 
 from typing import TypedDict, TypeVar, Unpack
 
-from adclient.models import JSON
+from adclient import notebook
+from adclient._json import JSON
 
 E = TypeVar("E", bound="AdClientError")
 
@@ -102,6 +103,10 @@ class AdClientError(Exception):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+    def _repr_html_(self) -> str:
+        facts = [(name, value) for name, value in self.__dict__.items() if value is not None]
+        return notebook.card(type(self).__name__, facts, str(self))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, dict(self.__dict__))

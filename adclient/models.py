@@ -1,16 +1,16 @@
 """What the service gives back: drafts, and the items of its listings."""
 
 import decimal
+import math
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Final, Union
+from typing import Final
 
 import attrs
 
 from adclient import notebook
-
-JSON = Union[None, bool, int, float, Decimal, str, "list[JSON]", "dict[str, JSON]"]
-"""Any JSON value. A number is an `int` or `float`, or a `Decimal` if a float would lose digits."""
+from adclient._json import JSON as JSON  # as a name of this module, too
+from adclient._json import copied, copied_fields
 
 PENDING_APPROVAL: Final = "pending_approval"
 """The `status` of a draft when it has been staged."""
@@ -87,12 +87,12 @@ class Diff:
         before, after = _exact(self.before), _exact(self.after)
         if before is None or after is None:
             return None
-        change = _ARITHMETIC.subtract(after, before)
         if isinstance(self.before, int) and isinstance(self.after, int):
             return self.after - self.before
+        change = _ARITHMETIC.subtract(after, before)
         if isinstance(self.before, Decimal) or isinstance(self.after, Decimal):
             return change if change.is_finite() else None
-        return float(change)
+        return _finite(change)
 
     @property
     def percent(self) -> float | None:
@@ -101,16 +101,16 @@ class Diff:
         if before is None or after is None or before == 0:
             return None
         change = _ARITHMETIC.subtract(after, before)
-        ratio = float(_ARITHMETIC.divide(_ARITHMETIC.multiply(change, Decimal(100)), abs(before)))
-        return ratio if abs(ratio) != float("inf") else None
+        ratio = _ARITHMETIC.divide(change, _ARITHMETIC.abs(before))
+        return _finite(_ARITHMETIC.multiply(ratio, Decimal(100)))
 
     def to_dict(self) -> dict[str, JSON]:
         """The diff as it came over the wire."""
         return {
             "field": self.field,
-            "before": _copied(self.before),
-            "after": _copied(self.after),
-            **_copied_fields(self.extra),
+            "before": copied(self.before),
+            "after": copied(self.after),
+            **copied_fields(self.extra),
         }
 
     def __repr__(self) -> str:
@@ -150,7 +150,7 @@ class Draft(Answer):
             "status": self.status,
             "diff": self.diff.to_dict(),
             "requires": self.requires,
-            **_copied_fields(self.extra),
+            **copied_fields(self.extra),
         }
 
     def __repr__(self) -> str:
@@ -193,8 +193,8 @@ class Item:
             for field in attrs.fields(type(self))
             if field.name != "extra"
         }
-        present = {name: _copied(value) for name, value in named.items() if value is not None}
-        return {**_copied_fields(self.extra), **present}
+        present = {name: copied(value) for name, value in named.items() if value is not None}
+        return {**copied_fields(self.extra), **present}
 
     def __repr__(self) -> str:
         parts = [self.id] if self.name is None else [self.id, self.name]
@@ -273,13 +273,6 @@ def _exact(value: JSON) -> Decimal | None:
     return exact if exact.is_finite() else None
 
 
-def _copied(value: JSON) -> JSON:
-    if isinstance(value, dict):
-        return _copied_fields(value)
-    if isinstance(value, list):
-        return [_copied(element) for element in value]
-    return value
-
-
-def _copied_fields(fields: Mapping[str, JSON]) -> dict[str, JSON]:
-    return {name: _copied(value) for name, value in fields.items()}
+def _finite(value: Decimal) -> float | None:
+    close = float(value)
+    return close if math.isfinite(close) else None

@@ -3,9 +3,8 @@
 Nothing here sends a request, and every text that came from the service is escaped.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from itertools import islice
 from typing import TypeGuard
 
 SHORT = 60
@@ -14,9 +13,12 @@ ROWS = 20
 
 def short(value: object) -> str:
     """A value as one printable line of at most 60 characters."""
-    text = value[: SHORT + 1] if isinstance(value, str) else _literal(value)
-    line = "".join(char if char.isprintable() else _escaped(char) for char in text)
-    return line if len(line) <= SHORT else line[: SHORT - 1] + "…"
+    line = ""
+    for piece in _pieces(value):
+        line += "".join(c if c.isprintable() else _escaped(c) for c in piece[: SHORT + 1])
+        if len(line) > SHORT:
+            return line[: SHORT - 1] + "…"
+    return line
 
 
 def card(title: str, rows: Sequence[tuple[str, object]], note: str = "") -> str:
@@ -54,16 +56,24 @@ def _html(value: object) -> str:
     return escape(short(value))
 
 
-def _literal(value: object) -> str:
-    """JSON words for the plain values, and only the beginning of the nested ones."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
+def _pieces(value: object) -> Iterator[str]:
+    """The text of a value bit by bit, so that no more of it is made than is shown."""
     if _is_mapping(value):
-        first = islice(value.items(), SHORT)
-        return "{" + ", ".join(f"{short(name)}: {short(inner)}" for name, inner in first) + "}"
-    if _is_list(value):
-        return "[" + ", ".join(short(inner) for inner in value[:SHORT]) + "]"
-    return str(value)
+        for index, (name, inner) in enumerate(value.items()):
+            yield ", " if index else "{"
+            yield from _pieces(name)
+            yield ": "
+            yield from _pieces(inner)
+        yield "}" if value else "{}"
+    elif _is_list(value):
+        for index, inner in enumerate(value):
+            yield ", " if index else "["
+            yield from _pieces(inner)
+        yield "]" if value else "[]"
+    elif value is None or isinstance(value, bool):
+        yield {None: "null", True: "true", False: "false"}[value]
+    else:
+        yield str(value)
 
 
 def _is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:

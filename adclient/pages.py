@@ -7,6 +7,8 @@ import attrs
 
 from adclient import notebook
 from adclient._core import wire
+from adclient._core.redact import one_line
+from adclient._json import copied, copied_fields
 from adclient.errors import InvalidRequest, UnexpectedReply
 from adclient.models import JSON, Answer, Item
 
@@ -28,15 +30,15 @@ class BasePage(Answer, Generic[T]):
 
     def to_dict(self) -> dict[str, JSON]:
         """The page as it came over the wire."""
-        beside = dict(self.extra)
+        beside = copied_fields(self.extra)
         info = beside.pop("page", {})
         assert isinstance(info, dict)
         data: list[JSON] = list(self._items())
-        return {"data": data, "page": {"next": self.next, **info}, **beside}
+        return {"data": data, "page": {"next": copied(self.next), **info}, **beside}
 
     def _items(self) -> list[dict[str, JSON]]:
         if self._raw is not None:
-            return [dict(item) for item in self._raw]
+            return [copied_fields(item) for item in self._raw]
         return [item.to_dict() for item in self.data if isinstance(item, Item)]
 
     def __repr__(self) -> str:
@@ -60,14 +62,19 @@ def extra_of(listing: wire.Listing[object]) -> dict[str, JSON]:
 
 def reread(items: Iterable[dict[str, JSON]], cls: type[A], operation: str) -> tuple[A, ...]:
     """Items read into a class of the caller's."""
-    if not attrs.has(cls):
+    if not _is_attrs_class(cls):
         raise TypeError(f"typed() takes an attrs class, not {cls!r}")
     try:
         return tuple(wire.structure(item, cls, f"$.data[{i}]") for i, item in enumerate(items))
     except wire.WireError as error:
         raise UnexpectedReply(
-            f"{operation}: the items do not fit {cls.__name__}: {error}", operation=operation
+            one_line(f"{operation}: the items do not fit {cls.__name__}: {error}", 400),
+            operation=operation,
         ) from None
+
+
+def _is_attrs_class(cls: object) -> bool:
+    return isinstance(cls, type) and attrs.has(cls)
 
 
 def check_limit(limit: int | None) -> None:

@@ -4,7 +4,6 @@
 back what came of it. Two engines drive it, one for each colour; tests drive it with lists.
 """
 
-import itertools
 import logging
 from collections.abc import Callable, Generator
 from typing import TypeVar
@@ -62,9 +61,10 @@ def exchange(call: Call[R], options: Options, world: World) -> Exchange[R]:
     key = world.new_key() if keyed else None
     facts: Facts = {"idempotency_key": key}
     request = build(call, options, key)
-    may_be_staged = False
-    for attempt in itertools.count(1):
-        outcome = yield Send(request, attempt, started + options.timeout - world.now())
+    attempt, may_be_staged, time_left = 0, False, options.timeout
+    while True:
+        attempt += 1
+        outcome = yield Send(request, attempt, time_left)
         assert outcome is not None, "Send is answered with a Reply or a Failure"
         elapsed = world.now() - started
         log.debug("%s: attempt %d: %s, %.3f s", operation.full_name, attempt, outcome, elapsed)
@@ -81,11 +81,13 @@ def exchange(call: Call[R], options: Options, world: World) -> Exchange[R]:
             repeatable=keyed or not is_write,
             chance=world.chance(),
         )
-        if wait is None or elapsed + wait >= options.timeout:
-            raise failure.error_for(call, outcome, facts, may_be_staged=may_be_staged)
-        log.info("%s: trying again in %.3f s", operation.full_name, wait)
-        yield Sleep(wait)
-    raise AssertionError("unreachable: the attempts are counted without end")
+        if wait is not None and elapsed + wait < options.timeout:
+            log.info("%s: trying again in %.3f s", operation.full_name, wait)
+            yield Sleep(wait)
+            time_left = started + options.timeout - world.now()
+            if time_left > 0:
+                continue
+        raise failure.error_for(call, outcome, facts, may_be_staged=may_be_staged)
 
 
 def _value(call: Call[R], reply: Reply, facts: Facts) -> R:

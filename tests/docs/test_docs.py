@@ -1,0 +1,102 @@
+"""What the README and the docs say is true, and what they show runs."""
+
+import ast
+import asyncio
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+import respx
+
+from adclient import errors
+from adclient.testing import FakeAdService
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+async def run(code: str) -> None:
+    compiled = compile(code, "README.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    waiting = eval(compiled, {})
+    if inspect.isawaitable(waiting):
+        await waiting
+
+
+@pytest.mark.parametrize("number", range(len(blocks("python"))))
+@respx.mock
+def test_the_code_in_the_readme_runs(number: int) -> None:
+    service = FakeAdService()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        response = service.transport.handle_request(request)
+        response.read()
+        return response
+
+    respx.route(host="ads.example.com").mock(side_effect=answer)
+    asyncio.run(run(blocks("python")[number].replace("…", "token")))
+
+
+def test_the_readme_has_code_to_run() -> None:
+    assert len(blocks("python")) >= 4
+
+
+def test_the_readme_has_two_commands_of_one_line() -> None:
+    commands = "".join(blocks("sh")).splitlines()
+    assert [command.split()[:4] for command in commands] == [["python3", "-m", "venv", ".venv"]] * 2
+    assert "examples/quickstart.py" in commands[0]
+    assert "pytest" in commands[1]
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
+def test_examples_run(example: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(example)],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        env={"PYTHONIOENCODING": "utf-8"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+def test_the_quickstart_shows_what_a_person_wants_to_see() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "quickstart.py")],
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+        env={"PYTHONIOENCODING": "utf-8"},
+    )
+    for expected in (
+        "daily_budget: ",
+        "status: ENABLED → PAUSED",
+        "pending_approval, requires human_two_step_approve",
+        "126 ads on all pages",
+        "async: 2 drafts staged at once",
+    ):
+        assert expected in done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8"))
+    for link in links:
+        assert link.startswith("https://") or (page.parent / link).exists(), link
+
+
+def test_the_error_tree_is_drawn_alike_in_the_docs_and_the_code() -> None:
+    drawn = re.search(r"```text\n(.*?)```", (ROOT / "docs/errors.md").read_text("utf-8"), re.DOTALL)
+    assert drawn is not None
+    in_code = inspect.getdoc(errors) or ""
+    for line in drawn[1].splitlines():
+        assert line in in_code
