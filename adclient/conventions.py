@@ -11,6 +11,12 @@ from adclient.errors import ConfigurationError
 # What the interface itself calls the parameters of reads.
 _TAKEN = frozenset({"account_id", "campaign_id", "creative_id", "date_range", "targeting"})
 
+# Headers that the client makes from the request itself.
+MADE_BY_CLIENT = frozenset(
+    {"accept-encoding", "connection", "content-length", "content-type", "cookie", "host"}
+    | {"transfer-encoding"}
+)
+
 HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
 
@@ -62,15 +68,15 @@ class Conventions:
             self.object_style in ("json", "deep_object"), "object_style", "'json' or 'deep_object'"
         )
         _require(
-            isinstance(self.cursor_parameter, str) and self.cursor_parameter not in ("", *_TAKEN),
+            _is_text(self.cursor_parameter) and self.cursor_parameter not in ("", *_TAKEN),
             "cursor_parameter",
             "a text that is not empty and no other parameter's name",
         )
         _require(isinstance(self.follow_next_urls, bool), "follow_next_urls", "True or False")
         _require(
-            self.idempotency_header is None or is_header_name(self.idempotency_header),
+            self.idempotency_header is None or is_free_header(self.idempotency_header),
             "idempotency_header",
-            "a header name or None",
+            "the name of a header that nothing else uses, or None",
         )
         _require(
             isinstance(self.request_id_headers, tuple)
@@ -78,6 +84,16 @@ class Conventions:
             "request_id_headers",
             "a list of header names",
         )
+
+
+def _is_text(value: object) -> bool:
+    """Whether a value is a text that UTF-8 can write."""
+    return isinstance(value, str) and value == value.encode(errors="ignore").decode()
+
+
+def is_free_header(value: object) -> bool:
+    """Whether a header of this name may be added to a request."""
+    return is_header_name(value) and value.lower() not in {*MADE_BY_CLIENT, "authorization"}
 
 
 def is_header_name(value: object) -> TypeGuard[str]:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from adclient.conventions import Conventions, is_header_name
+from adclient.conventions import MADE_BY_CLIENT, Conventions, is_header_name
 from adclient.errors import ConfigurationError
 
 # Every default of the library stands here or, for what the interface leaves open, in Conventions.
@@ -23,10 +23,6 @@ MAX_CONCURRENCY = 100
 ENV_BASE_URL = "ADCLIENT_BASE_URL"
 ENV_TOKEN = "ADCLIENT_TOKEN"  # noqa: S105  the name of a variable, not a token
 
-_MADE_BY_CLIENT = frozenset(
-    {"accept-encoding", "connection", "content-length", "content-type", "cookie", "host"}
-    | {"transfer-encoding"}
-)
 _HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 _HOST_AND_PATH = re.compile(r"[^\s\\\x00-\x1f\x7f]+")
 
@@ -192,7 +188,7 @@ def check_headers(headers: object, *, argument: str = "headers") -> dict[str, st
         lowered = name.lower()
         if lowered == "authorization" and argument == "headers":
             raise refused("authorization is made from token= or auth=")
-        if lowered in _MADE_BY_CLIENT:
+        if lowered in MADE_BY_CLIENT:
             raise refused(f"{lowered} is made by the client")
         if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
             raise refused(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Generic, TypeVar
 
 import attrs
+from cattrs import StructureHandlerNotFoundError
 
 from adclient import notebook
 from adclient._core import wire
@@ -66,6 +67,8 @@ def reread(items: Iterable[dict[str, JSON]], cls: type[A], operation: str) -> tu
         raise TypeError(f"typed() takes an attrs class, not {cls!r}")
     try:
         return tuple(wire.structure(item, cls, f"$.data[{i}]") for i, item in enumerate(items))
+    except StructureHandlerNotFoundError as error:
+        raise TypeError(f"typed() cannot read {cls.__name__}: {error}") from None
     except wire.WireError as error:
         raise UnexpectedReply(
             one_line(f"{operation}: the items do not fit {cls.__name__}: {error}", 400),

@@ -14,7 +14,7 @@ from adclient._core.call import Call, Operation
 from adclient._core.credentials import Credentials, with_auth, with_token
 from adclient._core.exchange import Send, World, exchange
 from adclient._core.reply import Outcome
-from adclient._core.request import Request
+from adclient._core.request import Request, settled
 from adclient._core.wire import Listing
 from adclient._http import AsyncConnections, async_sleep
 from adclient.errors import ConfigurationError
@@ -54,7 +54,8 @@ class AsyncEngine:
         self, operation: Operation[Listing[T]], *, cursor: JSON, **arguments: object
     ) -> AsyncListing[T]:
         """Read a listing."""
-        return AsyncListing(AsyncSource(self, Call(operation, arguments)), cursor)
+        call = settled(Call(operation, arguments, cursor))
+        return AsyncListing(AsyncSource(self, call), cursor)
 
     async def run(self, call: Call[R]) -> R:
         """See one call through."""

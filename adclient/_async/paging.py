@@ -120,7 +120,14 @@ class AsyncSource(Generic[T]):
 
     async def page(self, cursor: JSON) -> AsyncPage[T]:
         """Fetch the page at a continuation; None is the first page."""
-        listing = await self.engine.run(attrs.evolve(self.call, cursor=cursor))
+        try:
+            listing = await self.engine.run(attrs.evolve(self.call, cursor=cursor))
+            return self._page_of(listing)
+        except AdClientError as error:
+            error.cursor = cursor
+            raise
+
+    def _page_of(self, listing: Listing[T]) -> AsyncPage[T]:
         page = AsyncPage(
             data=listing.data,
             next=listing.page.next,
@@ -183,11 +190,7 @@ class AsyncPageIterator(Generic[T]):
                 "call the method again with cursor=page.next",
                 cursor=self.cursor,
             )
-        try:
-            page = await self._source.page(self.cursor)
-        except AdClientError as error:
-            error.cursor = self.cursor
-            raise
+        page = await self._source.page(self.cursor)
         self._trail.follow(page.next)
         return page
 

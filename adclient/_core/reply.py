@@ -50,7 +50,7 @@ def value_of(call: Call[R], reply: Reply, response: Response) -> R:
     try:
         structured = wire.structure(value, call.operation.result)
     except wire.WireError as error:
-        said = problem_of(reply).message
+        said = problem_in(value).message
         raise wire.WireError(f"{error} (the body says: {said})" if said else str(error)) from None
     return attrs.evolve(structured, response=response)
 
@@ -66,20 +66,27 @@ class Problem:
 
 
 def problem_of(reply: Reply) -> Problem:
-    """Read the common shapes of error bodies; any other body is its own message."""
+    """What an error reply says; a body of no known shape is its own message."""
     try:
         body = wire.loads(reply.body)
     except wire.WireError:
         return Problem(message=_plain_text(reply))
+    problem = problem_in(body)
+    if problem.message is None and body:
+        return attrs.evolve(problem, message=_plain_text(reply))
+    return problem
+
+
+def problem_in(body: JSON) -> Problem:
+    """Read the common shapes of error bodies."""
     outer: dict[str, JSON] = body if isinstance(body, dict) else {"errors": body}
     error = outer.get("error")
     inner = error if isinstance(error, dict) else outer
     details = _details_in(inner)
     first = _first_of(details)
-    message = _text(inner, *_MESSAGES) or _text(first, *_MESSAGES)
     code = _text(inner, *_CODES) or _text(first, *_CODES)
     return Problem(
-        message=message or (_plain_text(reply) if body else None),
+        message=_text(inner, *_MESSAGES) or _text(first, *_MESSAGES),
         code=None if code == "about:blank" else code,
         details=details,
         request_id=_text(inner, "request_id") or _text(outer, "request_id"),

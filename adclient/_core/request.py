@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from numbers import Integral
+from typing import TypeVar
 from urllib.parse import quote, urlsplit
 
 import attrs
@@ -15,6 +16,8 @@ from adclient._version import __version__
 from adclient.errors import InvalidRequest
 from adclient.models import Answer
 from adclient.options import Options
+
+R = TypeVar("R", bound=Answer)
 
 Pairs = list[tuple[str, str]]
 
@@ -37,25 +40,35 @@ class Request:
     body: bytes | None = attrs.field(default=None, repr=False)
 
 
+def settled(call: Call[R]) -> Call[R]:
+    """A call whose arguments are checked and can no longer change, for all pages of a listing."""
+    arguments = _checked(call)
+    for name, value in arguments.items():
+        _json(call, name, value)
+    if call.cursor is not None:
+        cursor_text(call.cursor)
+    settled = {name: wire.plain(value) for name, value in arguments.items()}
+    return attrs.evolve(call, arguments={**call.arguments, **settled})
+
+
 def build(call: Call[Answer], options: Options, idempotency_key: str | None = None) -> Request:
     """The request of a call; every attempt sends this very one."""
     operation, conventions = call.operation, options.conventions
     url = options.base_url + operation.path
     arguments = _checked(call)
     texts = {name: _json(call, name, value) for name, value in arguments.items()}
+    cursor = None if call.cursor is None else cursor_text(call.cursor)
     followed = followed_query(call, url, conventions)
-    goes_back = call.cursor is not None and followed is None
-    cursor = cursor_text(call.cursor) if goes_back else None
     query, body = followed or [], None
     if operation.kind == "read" and conventions.read_parameters == "query":
         replaced = {name.partition("[")[0] for name, _ in query}
         kept = {name: value for name, value in arguments.items() if name not in replaced}
         query = _query(kept, conventions.object_style) + query
-        if cursor is not None:
+        if cursor is not None and followed is None:
             text = call.cursor if isinstance(call.cursor, str) else cursor
             query.append((conventions.cursor_parameter, text))
     else:
-        if cursor is not None:
+        if cursor is not None and followed is None:
             texts[conventions.cursor_parameter] = cursor
         body = "{" + ",".join(f"{wire.dumps(k, k)}:{text}" for k, text in texts.items()) + "}"
     return Request(

@@ -10,14 +10,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from enum import Enum
 from numbers import Integral
-from types import GenericAlias
-from typing import Generic, Literal, TypeGuard, TypeVar, cast, get_args, get_origin
+from types import GenericAlias, UnionType
+from typing import Generic, Literal, TypeGuard, TypeVar, Union, cast, get_args, get_origin
 
 import attrs
 import cattrs
+from cattrs import StructureHandlerNotFoundError
 from cattrs.cols import is_sequence, list_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
+from cattrs.strategies import configure_union_passthrough
 
 from adclient.models import JSON, Answer, Diff, Item
 
@@ -154,6 +157,15 @@ def _whole(value: int, path: str) -> str:
         raise WireError(f"{path}: expected a number of at most 4300 digits") from None
 
 
+def plain(value: object) -> object:
+    """A copy of a caller's value that the caller cannot change any more."""
+    if is_array(value):
+        return [plain(element) for element in value]
+    if is_object(value):
+        return {key: plain(inner) for key, inner in value.items()}
+    return plain(as_mapping(value)) if attrs.has(type(value)) else value
+
+
 def as_mapping(value: object) -> Mapping[str, object]:
     """The fields of an attrs instance, not copied and not converted."""
     fields = attrs.fields(cast("type[attrs.AttrsInstance]", type(value)))
@@ -171,7 +183,7 @@ def structure(value: JSON, cls: type[T], path: str = "$") -> T:
 def _structured(value: JSON, cls: type[T], path: str) -> T:
     try:
         return converter().structure(value, cls)
-    except RecursionError:
+    except (RecursionError, StructureHandlerNotFoundError):
         raise
     except Exception as error:
         raise WireError(_explained(error, path)) from None
@@ -185,9 +197,10 @@ class _MismatchError(Exception):
 
 
 def _explained(error: Exception, path: str) -> str:
+    # A key may hold the very text that cattrs puts between the description and the path.
     first = cattrs.transform_error(error, path, _described)[0]
-    what, where = first.rsplit(" @ ", 1)
-    return f"{where}: {what}"
+    what, _, where = first.rpartition(f" @ {path}")
+    return f"{path}{where}: {what}"
 
 
 def _described(error: BaseException, cls: type | None) -> str:
@@ -217,6 +230,8 @@ def converter() -> cattrs.Converter:
     made.register_structure_hook_func(_is_literal, _literal)
     made.register_structure_hook_factory(_is_array, _array_reader)
     made.register_structure_hook_factory(_is_model, _model_reader)
+    configure_union_passthrough(bool | int | float | str | None, made)
+    made.register_structure_hook_factory(_is_optional, _optional_reader)
     made.register_structure_hook_func(_is_any_json, _unchanged)
     return made
 
@@ -233,6 +248,21 @@ def _exact_reader(exact: type, read: Callable[[object], object]) -> Hook:
 
 def _is_literal(cls: object) -> bool:
     return get_origin(cls) is Literal
+
+
+def _is_optional(cls: object) -> bool:
+    members = get_args(cls)
+    is_union = get_origin(cls) in (Union, UnionType)
+    return is_union and len(members) == 2 and type(None) in members
+
+
+def _optional_reader(cls: type, made: cattrs.Converter) -> Hook:
+    (inner,) = (member for member in get_args(cls) if member is not type(None))
+
+    def structure_optional(value: object, _: type) -> object:
+        return None if value is None else cast(object, made.structure(value, inner))
+
+    return structure_optional
 
 
 def _unchanged(value: object, _: type) -> object:
@@ -268,7 +298,7 @@ def _is_model(cls: type) -> bool:
 
 
 def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
-    """Read an attrs class; one that has a field `extra` is given all that it does not name."""
+    """Read an attrs class; those of our own keep in `extra` what they do not name."""
     model = get_origin(cls) or cls
     fields = {field.name: field for field in attrs.fields(model)}
     keeps_extra = issubclass(model, Answer | Diff | Item | PageInfo)
@@ -344,8 +374,9 @@ def _date(value: object) -> date:
 def _literal(value: object, cls: type) -> object:
     # True == 1 == 1.0, so equality alone would coerce.
     for allowed in get_args(cls):
-        if type(value) is type(allowed) and value == allowed:
-            return value
+        plain = allowed.value if isinstance(allowed, Enum) else allowed
+        if type(value) is type(plain) and value == plain:
+            return cast(object, allowed)
     raise ValueError(f"{value!r} is none of {', '.join(map(repr, get_args(cls)))}")
 
 

@@ -1,7 +1,9 @@
 """One request on its way: what was sent of it, and what has come back so far."""
 
+import os
 import time
 from collections.abc import AsyncIterator, Iterator
+from typing import cast
 
 import anyio
 import attrs
@@ -86,7 +88,7 @@ class Attempt:
     def received(self, chunk: bytes) -> bool:
         """Take a piece of the body; True if no more of it is wanted."""
         assert self._body is not None
-        if time.monotonic() > self._deadline:
+        if self._is_over():
             raise httpx.ReadTimeout("")
         self._body.feed(chunk)
         return self._body.is_enough
@@ -109,7 +111,7 @@ class Attempt:
         """What came back before something broke."""
         if self._is_whole:
             return self.outcome()
-        timed_out = isinstance(error, httpx.TimeoutException | TimeoutError)
+        timed_out = isinstance(error, httpx.TimeoutException | TimeoutError) or self._is_over()
         sent = self._outgoing.taken and not isinstance(error, _NEVER_SENT)
         return self._broken_off(Failure(reason=_reason(error), sent=sent, timed_out=timed_out))
 
@@ -123,6 +125,9 @@ class Attempt:
     def _broken_off(self, failure: Failure) -> Outcome:
         return failure if self._reply is None else self.outcome(broken=failure)
 
+    def _is_over(self) -> bool:
+        return time.monotonic() > self._deadline
+
     def _give_time(self) -> None:
         left = max(0.001, self._deadline - time.monotonic())
         self._timeouts.update(connect=left, read=left, write=left, pool=left)
@@ -134,12 +139,19 @@ def _reason(error: BaseException) -> str:
         return "no connection in time"
     if isinstance(error, httpx.TimeoutException | TimeoutError):
         return "no answer in time"
-    chain = [error]
-    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None:
-        chain.append(cause)
-    for link in reversed(chain):
-        if isinstance(link, OSError) and (link.strerror or link.args):
-            return one_line(str(link.strerror or link))
-        if isinstance(link, httpx.RemoteProtocolError):
-            return one_line(str(link)) or "the answer was no valid HTTP"
+    for cause in reversed(list(_causes(error))):
+        if isinstance(cause, ConnectionError) and cause.errno is not None:
+            return os.strerror(cause.errno)
+        if isinstance(cause, OSError) and cause.args:
+            return one_line(str(cause.strerror or cause))
+        if isinstance(cause, httpx.RemoteProtocolError):
+            return one_line(str(cause)) or "the answer was no valid HTTP"
     return f"the connection broke ({type(error).__name__})"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what it came from, inwards; of several, the first."""
+    while error is not None:
+        yield error
+        several = cast("tuple[BaseException, ...]", getattr(error, "exceptions", ()))
+        error = several[0] if several else error.__cause__ or error.__context__

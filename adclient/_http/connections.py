@@ -3,19 +3,21 @@
 import threading
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import cast
 
 import anyio
-import anyio.lowlevel
 import attrs
 import httpx
+from anyio.lowlevel import EventLoopToken, current_token
 
 from adclient._core.reply import Outcome
 from adclient._core.request import Request
 from adclient._http.attempt import FAULTS, Attempt
 from adclient._http.handlers import AsyncHandler, Handler
 from adclient._http.network import Network, transport_settings
+
+AsyncIdle = deque[httpx.AsyncHTTPTransport]
 
 _LONGEST_CLOSE = 2.0
 
@@ -96,7 +98,8 @@ class _LoopLocal:
     """What belongs to one event loop, because no connection may cross to another."""
 
     slots: anyio.Semaphore
-    idle: deque[httpx.AsyncHTTPTransport] = attrs.field(factory=deque[httpx.AsyncHTTPTransport])
+    idle: AsyncIdle
+    keeper: AsyncGenerator[None, None]
 
 
 class AsyncConnections:
@@ -105,13 +108,13 @@ class AsyncConnections:
     def __init__(self, network: Network, handler: AsyncHandler | None) -> None:
         self._network = network
         self._handler = handler
-        self._loops: dict[anyio.lowlevel.EventLoopToken, _LoopLocal] = {}
+        self._loops: dict[EventLoopToken, _LoopLocal] = {}
         self.is_closed: bool = False
 
     async def send(self, request: Request, time_left: float) -> Outcome:
         """Send one request and read its answer."""
         attempt = Attempt(request, time_left)
-        local = self._local()
+        local = await self._local()
         try:
             with anyio.move_on_after(time_left):
                 async with local.slots, self._connection(local) as handler:
@@ -124,24 +127,32 @@ class AsyncConnections:
     async def aclose(self) -> None:
         """Close the connections that were opened here; to do it again does nothing."""
         self.is_closed = True
-        local = self._local()
-        while local.idle:
-            await _async_close(local.idle.pop())
+        local = self._loops.get(current_token())
+        if local is not None:
+            await local.keeper.aclose()
 
-    def _local(self) -> _LoopLocal:
-        token = anyio.lowlevel.current_token()
+    async def _local(self) -> _LoopLocal:
+        token = current_token()
         local = self._loops.get(token)
         if local is None:
-            self._forget_closed_loops()
-            local = _LoopLocal(anyio.Semaphore(self._network.max_concurrency))
+            slots = anyio.Semaphore(self._network.max_concurrency)
+            idle: AsyncIdle = deque()
+            local = _LoopLocal(slots, idle, self._kept(token, idle))
             self._loops[token] = local
+            await anext(local.keeper)
         return local
 
-    def _forget_closed_loops(self) -> None:
-        for token in list(self._loops):
-            is_closed = getattr(token.native_token, "is_closed", None)
-            if is_closed is not None and is_closed():
-                self._loops.pop(token, None)
+    async def _kept(self, token: EventLoopToken, idle: AsyncIdle) -> AsyncGenerator[None, None]:
+        """Close what belongs to a loop when the client is closed, or else when the loop ends.
+
+        A loop that ends closes the generators that are still open in it, and nothing else.
+        """
+        try:
+            yield
+        finally:
+            self._loops.pop(token, None)
+            while idle:
+                await _async_close(idle.pop())
 
     @asynccontextmanager
     async def _connection(self, local: _LoopLocal) -> AsyncGenerator[AsyncHandler, None]:
@@ -157,22 +168,25 @@ class AsyncConnections:
         except BaseException:
             await _async_close(transport)
             raise
-        local.idle.append(transport)
         if self.is_closed:
-            await self.aclose()
+            await _async_close(transport)
+        else:
+            local.idle.append(transport)
 
 
 async def _async_perform(handler: AsyncHandler, attempt: Attempt) -> None:
     response = await handler(attempt.begin())
+    chunks = _async_chunks(response)
     try:
         attempt.answered(response)
-        async for chunk in _async_chunks(response):
+        async for chunk in chunks:
             if attempt.received(chunk):
                 break
         attempt.finished()
     finally:
         with anyio.move_on_after(_LONGEST_CLOSE, shield=True):
             await response.aclose()
+            await _exhaust(chunks)
 
 
 async def _async_chunks(response: httpx.Response) -> AsyncIterator[bytes]:
@@ -181,6 +195,13 @@ async def _async_chunks(response: httpx.Response) -> AsyncIterator[bytes]:
     else:
         async for chunk in cast(httpx.AsyncByteStream, response.stream):
             yield chunk
+
+
+async def _exhaust(chunks: AsyncIterator[bytes]) -> None:
+    """Run a closed stream to its end: a generator left in the middle warns when it is collected."""
+    with suppress(*FAULTS):
+        async for _ in chunks:
+            pass
 
 
 async def _async_close(transport: httpx.AsyncHTTPTransport) -> None:

@@ -19,9 +19,11 @@ def handler_of(transport: object, http_client: object) -> Handler | None:
         if not isinstance(http_client, httpx.Client):
             raise _wrong_kind("http_client", http_client, "AdClient", "an httpx.Client")
         return partial(http_client.send, stream=True, follow_redirects=False)
-    if transport is not None and not hasattr(transport, "handle_request"):
+    if transport is None:
+        return None
+    if not hasattr(transport, "handle_request"):
         raise _wrong_kind("transport", transport, "AdClient", "a sync transport of httpx")
-    return cast("httpx.BaseTransport", transport).handle_request if transport else None
+    return cast("httpx.BaseTransport", transport).handle_request
 
 
 def async_handler_of(transport: object, http_client: object) -> AsyncHandler | None:
@@ -31,9 +33,11 @@ def async_handler_of(transport: object, http_client: object) -> AsyncHandler | N
         if not isinstance(http_client, httpx.AsyncClient):
             raise _wrong_kind("http_client", http_client, "AsyncAdClient", "an httpx.AsyncClient")
         return partial(http_client.send, stream=True, follow_redirects=False)
-    if transport is not None and not hasattr(transport, "handle_async_request"):
+    if transport is None:
+        return None
+    if not hasattr(transport, "handle_async_request"):
         raise _wrong_kind("transport", transport, "AsyncAdClient", "an async transport of httpx")
-    return cast("httpx.AsyncBaseTransport", transport).handle_async_request if transport else None
+    return cast("httpx.AsyncBaseTransport", transport).handle_async_request
 
 
 def _check_one(transport: object, http_client: object) -> None:

@@ -121,7 +121,14 @@ class Source(Generic[T]):
 
     def page(self, cursor: JSON) -> Page[T]:
         """Fetch the page at a continuation; None is the first page."""
-        listing = self.engine.run(attrs.evolve(self.call, cursor=cursor))
+        try:
+            listing = self.engine.run(attrs.evolve(self.call, cursor=cursor))
+            return self._page_of(listing)
+        except AdClientError as error:
+            error.cursor = cursor
+            raise
+
+    def _page_of(self, listing: Listing[T]) -> Page[T]:
         page = Page(
             data=listing.data,
             next=listing.page.next,
@@ -184,11 +191,7 @@ class PageIterator(Generic[T]):
                 "call the method again with cursor=page.next",
                 cursor=self.cursor,
             )
-        try:
-            page = self._source.page(self.cursor)
-        except AdClientError as error:
-            error.cursor = self.cursor
-            raise
+        page = self._source.page(self.cursor)
         self._trail.follow(page.next)
         return page
 
