@@ -1,0 +1,138 @@
+"""Builders for the tests of the core: calls, replies, and an exchange driven by a list."""
+
+import json
+from typing import Any
+
+import attrs
+
+from adclient._core import call as operations
+from adclient._core.call import Call, Operation
+from adclient._core.exchange import Send, Sleep, World, exchange
+from adclient._core.reply import Failure, Reply
+from adclient.conventions import Conventions
+from adclient.errors import AdClientError
+from adclient.options import Options, RetryPolicy
+
+BASE_URL = "https://ads.example.com"
+ACCOUNT = "account_a91f"
+
+DRAFT = {
+    "draft_id": "draft_7c2e",
+    "status": "pending_approval",
+    "diff": {"field": "daily_budget", "before": 100, "after": 120},
+    "requires": "human_two_step_approve",
+}
+LISTING = {
+    "data": [{"id": "campaign_57a7", "name": "Spring", "status": "ENABLED"}],
+    "page": {"next": None},
+}
+
+
+def call_of(operation: Operation[Any], *, cursor: Any = None, **arguments: Any) -> Call[Any]:
+    """A call with an account, the given arguments, and None for all others."""
+    unset = dict.fromkeys(parameter.name for parameter in operation.parameters)
+    return Call(operation, {**unset, "account_id": ACCOUNT, **arguments}, cursor)
+
+
+READ = call_of(operations.LIST_BETA_CAMPAIGNS)
+WRITE = call_of(
+    operations.UPDATE_ALPHA_CAMPAIGN_BUDGET, campaign_id="campaign_57a7", daily_budget=120
+)
+DELETE = call_of(operations.REMOVE_DELTA_AUTO_SEARCH_THEMES)
+
+
+def reply(status: int, body: Any = b"", **attributes: Any) -> Reply:
+    """A reply; a body that is not bytes is sent as JSON."""
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Reply(status=status, body=content, **attributes)
+
+
+REFUSED = Failure(reason="connection refused", sent=False)
+NO_SLOT = Failure(reason="no free connection in time", sent=False, timed_out=True)
+LOST = Failure(reason="connection reset", sent=True)
+TIMED_OUT = Failure(reason="no answer in time", sent=True, timed_out=True)
+STAGED = reply(201, DRAFT)
+LISTED = reply(200, LISTING)
+
+
+def options_of(*, max_retries: int | None = None, **settings: Any) -> Options:
+    """Options of a client of the example service."""
+    if max_retries is not None:
+        settings["retry"] = RetryPolicy(max_retries=max_retries)
+    return Options(base_url=BASE_URL, **settings)
+
+
+KEYED = Conventions(idempotency_header="Idempotency-Key")
+
+
+@attrs.frozen
+class Timed:
+    """An outcome that takes some seconds to come."""
+
+    seconds: float
+    outcome: Reply | Failure
+
+
+@attrs.define
+class Run:
+    """What an exchange asked for, and how it ended."""
+
+    steps: list[Send | Sleep] = attrs.field(factory=list)
+    value: Any = None
+    error: AdClientError | None = None
+    keys_made: int = 0
+
+    @property
+    def sends(self) -> list[Send]:
+        return [step for step in self.steps if isinstance(step, Send)]
+
+    @property
+    def sleeps(self) -> list[float]:
+        return [step.seconds for step in self.steps if isinstance(step, Sleep)]
+
+
+def drive(
+    call: Call[Any],
+    *outcomes: Reply | Failure | Timed,
+    options: Options | None = None,
+    chance: float = 0.0,
+    overslept: float = 0.0,
+) -> Run:
+    """Feed an exchange with outcomes until it ends; time passes in sleeps and `Timed` outcomes.
+
+    Every sleep takes `overslept` seconds more than it was asked for.
+    """
+    run, waiting, clock = Run(), list(outcomes), [1000.0]
+
+    def new_key() -> str:
+        run.keys_made += 1
+        return f"key-{run.keys_made}"
+
+    world = World(now=lambda: clock[0], chance=lambda: chance, new_key=new_key)
+    steps = exchange(call, options or options_of(), world)
+    answer = None
+    try:
+        while True:
+            step = steps.send(answer)
+            run.steps.append(step)
+            if isinstance(step, Sleep):
+                clock[0] += step.seconds + overslept
+                answer = None
+                continue
+            assert waiting, f"attempt {step.attempt} was not expected"
+            outcome = waiting.pop(0)
+            timed = outcome if isinstance(outcome, Timed) else Timed(0.0, outcome)
+            clock[0] += timed.seconds
+            answer = timed.outcome
+    except StopIteration as done:
+        run.value = done.value
+    except AdClientError as error:
+        run.error = error
+    return run
+
+
+def assert_one_line(text: str, longest: int = 500) -> None:
+    """Check that a text can stand in a log or a terminal."""
+    assert text.isprintable()
+    assert text == text.strip() != ""
+    assert len(text) <= longest

@@ -1,0 +1,147 @@
+import gzip
+import tracemalloc
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adclient._core import body as module
+from adclient._core.body import LONGEST_BODY, LONGEST_ERROR_BODY, Body
+
+TEXT = b'{"data": [], "page": {"next": null}}' * 20
+
+
+def raw_deflate(data):
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packer.compress(data) + packer.flush()
+
+
+def read(chunks, *, status=200, coding=None):
+    body = Body(status, {} if coding is None else {"content-encoding": coding})
+    for chunk in chunks:
+        body.feed(chunk)
+        if body.is_enough:
+            break
+    body.finish()
+    return body
+
+
+@pytest.mark.parametrize(
+    ("coding", "packed"),
+    [
+        (None, TEXT),
+        ("", TEXT),
+        ("identity", TEXT),
+        ("gzip", gzip.compress(TEXT)),
+        ("x-gzip", gzip.compress(TEXT)),
+        (" GZip ", gzip.compress(TEXT)),
+        ("deflate", zlib.compress(TEXT)),
+        ("deflate", raw_deflate(TEXT)),
+    ],
+    ids=["none", "blank", "identity", "gzip", "x-gzip", "GZip", "deflate", "raw deflate"],
+)
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_codings(coding, packed, size):
+    body = read([packed[i : i + size] for i in range(0, len(packed), size)], coding=coding)
+    assert body.content == TEXT
+    assert body.defect is None
+    assert not body.is_enough
+
+
+@given(st.binary(max_size=500), st.lists(st.integers(1, 50), max_size=10))
+def test_a_body_is_the_same_however_it_is_cut(data, sizes):
+    packed, chunks = gzip.compress(data), []
+    for size in sizes:
+        chunks.append(packed[:size])
+        packed = packed[size:]
+    assert read([*chunks, packed], coding="gzip").content == data
+    assert read([data[:3], b"", data[3:]]).content == data
+
+
+@pytest.mark.parametrize(
+    "coding", ["br", "zstd", "gzip, gzip", "deflate, gzip", "x" * 10_000, "é\n"]
+)
+def test_a_coding_that_was_not_asked_for(coding):
+    body = Body(200, {"content-encoding": coding})
+    assert body.is_enough
+    assert "was not asked for" in body.defect
+    assert body.defect.isprintable()
+    assert len(body.defect) < 100
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate"])
+def test_damaged_data(coding):
+    packed = gzip.compress(TEXT) if coding == "gzip" else zlib.compress(TEXT)
+    for damaged in (b"not compressed at all", packed[:-8] + b"\x00" * 8):
+        body = read([damaged], coding=coding)
+        assert body.defect == "its compressed data is damaged"
+        assert body.is_enough
+
+
+@pytest.mark.parametrize("length", [0, 1, 10, 30])
+def test_data_that_ends_too_early(length):
+    body = read([gzip.compress(TEXT)[:length]], coding="gzip")
+    assert body.defect == "its compressed data ends too early"
+
+
+def test_what_came_before_the_damage_is_kept():
+    packed = gzip.compress(b'{"draft_id": "draft_1"}' + bytes(range(256)) * 50)
+    body = read([packed[:-200]], coding="gzip")
+    assert body.content.startswith(b'{"draft_id": "draft_1"}')
+    assert body.defect is not None
+
+
+def test_a_plain_body_that_is_too_long(monkeypatch):
+    monkeypatch.setattr(module, "LONGEST_BODY", 1024 * 1024)
+    body = read([b"x" * 1024 * 1024])
+    assert body.defect is None
+    body = read([b"x" * 1024 * 1024, b"y", b"z"])
+    assert body.defect == "it is larger than 1 MiB"
+    assert body.is_enough
+
+
+def test_the_bounds():
+    assert LONGEST_BODY == 64 * 1024 * 1024
+    assert LONGEST_ERROR_BODY == 64 * 1024
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate"])
+def test_a_bomb_is_cut_while_it_is_unpacked(monkeypatch, coding):
+    monkeypatch.setattr(module, "LONGEST_BODY", 1024 * 1024)
+    zeros = bytes(32 * 1024 * 1024)
+    bomb = gzip.compress(zeros, 1) if coding == "gzip" else zlib.compress(zeros, 1)
+    tracemalloc.start()
+    body = read([bomb], coding=coding)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert body.defect == "it is larger than 1 MiB"
+    assert peak < 8 * 1024 * 1024
+
+
+def test_a_bomb_stays_bounded_even_if_it_is_read_on():
+    bomb = gzip.compress(bytes(32 * 1024 * 1024), 1)
+    body = Body(500, {"content-encoding": "gzip"})
+    tracemalloc.start()
+    for start in range(0, len(bomb), 16 * 1024):
+        body.feed(bomb[start : start + 16 * 1024])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(body.content) == LONGEST_ERROR_BODY
+    assert peak < 1024 * 1024
+
+
+@pytest.mark.parametrize("status", [400, 404, 500, 599])
+@pytest.mark.parametrize("coding", [None, "gzip"])
+def test_an_error_s_body_is_cut_and_still_of_use(status, coding):
+    text = b"x" * LONGEST_ERROR_BODY + b"y" * 1000
+    body = read([gzip.compress(text) if coding else text], status=status, coding=coding)
+    assert body.content == b"x" * LONGEST_ERROR_BODY
+    assert body.is_enough
+    assert body.defect is None
+
+
+def test_an_empty_body():
+    body = read([])
+    assert body.content == b""
+    assert body.defect is None

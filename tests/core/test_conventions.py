@@ -1,0 +1,68 @@
+import pickle
+
+import pytest
+
+from adclient.conventions import Conventions
+from adclient.errors import ConfigurationError
+
+
+def test_the_defaults():
+    conventions = Conventions()
+    assert conventions.read_parameters == "query"
+    assert conventions.object_style == "json"
+    assert conventions.cursor_parameter == "cursor"
+    assert conventions.follow_next_urls is True
+    assert conventions.idempotency_header is None
+    assert conventions.request_id_headers == ("x-request-id", "request-id")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"read_parameters": "body"},
+        {"object_style": "deep_object"},
+        {"cursor_parameter": "page[after]"},
+        {"follow_next_urls": False},
+        {"idempotency_header": "Idempotency-Key"},
+        {"request_id_headers": ["X-Trace"]},
+        {"request_id_headers": ()},
+    ],
+)
+def test_every_setting_can_be_changed(settings):
+    conventions = Conventions(**settings)
+    ((name, value),) = settings.items()
+    assert getattr(conventions, name) == (tuple(value) if isinstance(value, list) else value)
+    assert conventions != Conventions()
+    assert hash(conventions) == hash(Conventions(**settings))
+    assert pickle.loads(pickle.dumps(conventions)) == conventions
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("read_parameters", ["path", "", None, True, ["query"], "Query"]),
+        ("object_style", ["form", "", None, {}]),
+        ("cursor_parameter", ["", None, 7, b"cursor", "\ud800", "account_id", "date_range"]),
+        ("follow_next_urls", ["yes", 1, 0, None]),
+        ("idempotency_header", ["", "a b", "a:b", "a\n", 7, "é", b"key"]),
+        ("idempotency_header", ["Authorization", "Host", "Content-Length", "content-type"]),
+        ("request_id_headers", ["x-request-id", b"x", ["a b"], [7], [None], [""], None, 7]),
+    ],
+)
+def test_a_value_that_is_not_one_of_those_that_are_known(name, values):
+    for value in values:
+        with pytest.raises(ConfigurationError) as caught:
+            Conventions(**{name: value})
+        assert caught.value.argument == name
+        assert name in str(caught.value)
+        assert isinstance(caught.value, ValueError)
+
+
+def test_they_cannot_change_once_made():
+    with pytest.raises(AttributeError):
+        Conventions().cursor_parameter = "after"
+
+
+def test_everything_is_named():
+    with pytest.raises(TypeError):
+        Conventions("query")

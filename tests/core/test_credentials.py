@@ -1,0 +1,94 @@
+import pytest
+from core_helpers import BASE_URL
+
+from adclient._core.credentials import Credentials, resolve, with_auth, with_token
+from adclient._core.request import Request
+from adclient.errors import ConfigurationError
+
+REQUEST = Request(method="GET", url=BASE_URL, headers={"accept": "*/*"})
+
+
+def ask():
+    return "canary"
+
+
+@pytest.fixture(autouse=True)
+def empty_environment(monkeypatch):
+    monkeypatch.delenv("ADCLIENT_TOKEN", raising=False)
+
+
+def test_without_any_none_are_sent():
+    assert resolve(None, None) == Credentials()
+    assert resolve(None, None).kind == "none"
+
+
+def test_the_environment_s_token(monkeypatch):
+    monkeypatch.setenv("ADCLIENT_TOKEN", " canary ")
+    assert resolve(None, None).token == "canary"
+    assert resolve("mine", None).token == "mine"
+    assert resolve(None, ask) == Credentials(None, ask)
+    monkeypatch.setenv("ADCLIENT_TOKEN", " ")
+    assert resolve(None, None).token is None
+
+
+@pytest.mark.parametrize(
+    ("token", "auth", "kind"), [("t", None, "token"), (ask, None, "token"), (None, ask, "auth")]
+)
+def test_what_a_repr_may_tell(token, auth, kind):
+    assert resolve(token, auth).kind == kind
+
+
+def test_they_are_never_shown():
+    assert "canary" not in repr(Credentials("canary"))
+
+
+@pytest.mark.parametrize(
+    ("token", "auth", "argument"),
+    [
+        ("t", ask, "auth"),
+        ("", None, "token"),
+        ("canary\n", None, "token"),
+        (7, None, "token"),
+        (None, "Basic canary", "auth"),
+        (None, {"authorization": "canary"}, "auth"),
+    ],
+)
+def test_what_cannot_be_used(token, auth, argument):
+    with pytest.raises(ConfigurationError) as caught:
+        resolve(token, auth)
+    assert caught.value.argument == argument
+    assert "canary" not in str(caught.value)
+
+
+def test_a_bad_token_in_the_environment(monkeypatch):
+    monkeypatch.setenv("ADCLIENT_TOKEN", "can ary")
+    with pytest.raises(ConfigurationError) as caught:
+        resolve(None, None)
+    assert "ary" not in str(caught.value)
+
+
+def test_a_request_with_a_token():
+    signed = with_token(REQUEST, "canary")
+    assert signed.headers == {"accept": "*/*", "authorization": "Bearer canary"}
+    assert REQUEST.headers == {"accept": "*/*"}
+    assert "canary" not in repr(signed)
+
+
+@pytest.mark.parametrize("token", ["", "canary\n", None, 7])
+def test_a_function_that_returns_no_token(token):
+    with pytest.raises(ConfigurationError) as caught:
+        with_token(REQUEST, token)
+    assert "canary" not in str(caught.value)
+
+
+def test_a_request_with_headers_of_its_own_scheme():
+    signed = with_auth(REQUEST, {"Authorization": "Basic eDp5", "X-Date": "today"})
+    assert signed.headers == {"accept": "*/*", "authorization": "Basic eDp5", "x-date": "today"}
+
+
+@pytest.mark.parametrize("headers", [None, "canary", {"host": "canary"}, {"x-key": "can\nary"}])
+def test_a_function_that_returns_no_headers(headers):
+    with pytest.raises(ConfigurationError) as caught:
+        with_auth(REQUEST, headers)
+    assert caught.value.argument == "auth"
+    assert "ary" not in str(caught.value)

@@ -1,0 +1,216 @@
+import copy
+import inspect
+import pickle
+import re
+
+import pytest
+
+from adclient import errors
+from adclient.errors import AdClientError, Facts, OutcomeUnknown, for_status, unconfirmed
+
+CLASSES = [
+    cls for _, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, AdClientError)
+]
+PUBLIC = [cls for cls in CLASSES if not cls.__name__.startswith("Unconfirmed")]
+FACTS = {
+    "operation": "alpha.update_campaign_budget",
+    "method": "POST",
+    "path": "/v1/alpha-ads/update-alpha-campaign-budget",
+    "status": 503,
+    "code": "busy",
+    "message": "The service is busy",
+    "details": [{"field": "daily_budget"}],
+    "request_id": "req_1",
+    "attempts": 3,
+    "elapsed": 1.25,
+    "retry_after": 2.5,
+    "body": "…",
+    "argument": "daily_budget",
+    "draft_id": "draft_7c2e",
+    "idempotency_key": "key-1",
+    "cursor": {"after": [1]},
+}
+
+# The tree of the design, and what each class is besides.
+PARENTS = {
+    "AdClientError": (Exception,),
+    "ConfigurationError": (AdClientError, ValueError),
+    "InvalidRequest": (AdClientError, ValueError),
+    "TransportError": (AdClientError,),
+    "ConnectionFailed": (errors.TransportError, ConnectionError),
+    "ConnectionLost": (errors.TransportError, ConnectionError),
+    "CallTimeout": (errors.TransportError, TimeoutError),
+    "APIError": (AdClientError,),
+    "BadRequest": (errors.APIError,),
+    "Unauthenticated": (errors.APIError,),
+    "PermissionDenied": (errors.APIError,),
+    "NotFound": (errors.APIError,),
+    "Conflict": (errors.APIError,),
+    "Unprocessable": (errors.APIError,),
+    "RateLimited": (errors.APIError,),
+    "ServerError": (errors.APIError,),
+    "UnexpectedReply": (AdClientError,),
+    "PaginationError": (AdClientError,),
+    "OutcomeUnknown": (AdClientError,),
+    "UnconfirmedConnectionLost": (OutcomeUnknown, errors.ConnectionLost),
+    "UnconfirmedTimeout": (OutcomeUnknown, errors.CallTimeout),
+    "UnconfirmedServerError": (OutcomeUnknown, errors.ServerError),
+    "UnconfirmedAPIError": (OutcomeUnknown, errors.APIError),
+    "UnconfirmedReply": (OutcomeUnknown, errors.UnexpectedReply),
+}
+
+
+def ancestors(cls):
+    """What a class must be an instance of, by the tree alone."""
+    found = {cls}
+    for parent in PARENTS.get(cls.__name__, ()):
+        found |= ancestors(parent)
+    return found
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_the_tree_is_as_drawn(cls):
+    assert cls.__bases__ == PARENTS[cls.__name__]
+    drawn = ancestors(cls)
+    for other in [*CLASSES, ValueError, ConnectionError, TimeoutError]:
+        assert issubclass(cls, other) is (other in drawn), other
+
+
+def test_the_tree_is_whole():
+    assert {cls.__name__ for cls in CLASSES} == PARENTS.keys()
+
+
+def test_the_docstring_draws_every_class():
+    drawn = errors.__doc__.split("```")[1]
+    names = re.findall(r"[├└│·─ ]+([A-Z][A-Za-z]+)", drawn)
+    assert sorted(name for name in names if name in PARENTS) == sorted(
+        cls.__name__ for cls in PUBLIC if cls is not AdClientError
+    )
+    assert "AdClientError" in drawn
+    assert "Unconfirmed" in drawn
+
+
+def test_the_docstring_draws_statuses():
+    for status, cls in [(400, "BadRequest"), (429, "RateLimited"), ("5xx", "ServerError")]:
+        assert f"{cls} {status}" in errors.__doc__
+
+
+def test_every_public_class_can_be_imported():
+    import adclient
+
+    assert {cls.__name__ for cls in PUBLIC} <= set(adclient.__all__)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize(
+    "clone",
+    [
+        *[
+            lambda error, protocol=protocol: pickle.loads(pickle.dumps(error, protocol))
+            for protocol in range(pickle.HIGHEST_PROTOCOL + 1)
+        ],
+        copy.copy,
+        copy.deepcopy,
+    ],
+    ids=[*[f"pickle {n}" for n in range(pickle.HIGHEST_PROTOCOL + 1)], "copy", "deepcopy"],
+)
+def test_errors_pickle_and_copy(cls, clone):
+    error = cls("what happened, where, and what to do", **FACTS)
+    error.add_note("a note")
+    twin = clone(error)
+    assert twin is not error
+    assert type(twin) is cls
+    assert str(twin) == str(error) == "what happened, where, and what to do"
+    assert repr(twin) == repr(error)
+    assert twin.args == error.args
+    assert vars(twin) == vars(error)
+    assert twin.outcome_unknown is error.outcome_unknown
+    assert twin.__notes__ == ["a note"]
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_every_fact_is_an_attribute(cls):
+    error = cls("text", **FACTS)
+    for name, value in FACTS.items():
+        assert getattr(error, name) == value
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_every_attribute_is_there_even_if_nothing_is_known(cls):
+    error = cls("text")
+    assert str(error) == "text"
+    assert error.message == "text"
+    assert error.attempts == 0
+    assert error.elapsed == 0.0
+    for name in FACTS.keys() - {"message", "attempts", "elapsed"}:
+        assert getattr(error, name) is None
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_the_outcome_is_unknown_for_those_alone(cls):
+    assert cls("text").outcome_unknown is issubclass(cls, OutcomeUnknown)
+
+
+def test_every_fact_is_documented():
+    assert FACTS.keys() == Facts.__annotations__.keys()
+    for name in [*FACTS, "outcome_unknown"]:
+        assert re.search(rf"^ +{name}: ", AdClientError.__doc__, re.MULTILINE)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_every_class_has_a_docstring(cls):
+    assert cls.__doc__
+    assert "__init__" not in vars(cls) or cls is AdClientError
+
+
+@pytest.mark.parametrize(
+    ("status", "cls"),
+    [
+        (400, errors.BadRequest),
+        (401, errors.Unauthenticated),
+        (403, errors.PermissionDenied),
+        (404, errors.NotFound),
+        (409, errors.Conflict),
+        (422, errors.Unprocessable),
+        (429, errors.RateLimited),
+        (500, errors.ServerError),
+        (599, errors.ServerError),
+        (499, errors.APIError),
+        (600, errors.APIError),
+        (300, errors.APIError),
+        (408, errors.APIError),
+    ],
+)
+def test_the_class_for_a_status(status, cls):
+    assert for_status(status) is cls
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [
+        errors.ConnectionLost,
+        errors.CallTimeout,
+        errors.ServerError,
+        errors.APIError,
+        errors.BadRequest,
+        errors.RateLimited,
+        errors.UnexpectedReply,
+        errors.ConnectionFailed,
+    ],
+)
+def test_an_unconfirmed_class_is_both(cls):
+    both = unconfirmed(cls)
+    assert issubclass(both, OutcomeUnknown)
+    families = [errors.ConnectionLost, errors.CallTimeout, errors.ServerError, errors.APIError]
+    for family in [*families, errors.UnexpectedReply]:
+        assert issubclass(both, family) is issubclass(cls, family)
+
+
+def test_except_clauses_of_the_standard_library_catch_ours():
+    for cls, builtin in [
+        (errors.ConnectionFailed, OSError),
+        (errors.UnconfirmedTimeout, TimeoutError),
+        (errors.InvalidRequest, ValueError),
+    ]:
+        with pytest.raises(builtin, match="text"):
+            raise cls("text")

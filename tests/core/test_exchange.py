@@ -1,0 +1,494 @@
+import logging
+
+import pytest
+from core_helpers import (
+    DELETE,
+    DRAFT,
+    KEYED,
+    LISTED,
+    LISTING,
+    LOST,
+    NO_SLOT,
+    READ,
+    REFUSED,
+    STAGED,
+    TIMED_OUT,
+    WRITE,
+    Timed,
+    assert_one_line,
+    call_of,
+    drive,
+    options_of,
+    reply,
+)
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from adclient._core import call as operations
+from adclient.errors import (
+    AdClientError,
+    APIError,
+    CallTimeout,
+    ConnectionFailed,
+    ConnectionLost,
+    InvalidRequest,
+    OutcomeUnknown,
+    PaginationError,
+    RateLimited,
+    ServerError,
+    UnexpectedReply,
+)
+from adclient.models import Campaign, Draft
+from adclient.options import RetryPolicy
+
+RETRIED_STATUSES = [408, 429, 500, 502, 503, 504]
+FINAL_STATUSES = [301, 302, 307, 400, 401, 403, 404, 405, 409, 410, 418, 422, 451]
+CUT = reply(200, b'{"data": [', broken=LOST)
+CUT_BY_TIME = reply(200, b'{"data": [', broken=TIMED_OUT)
+
+
+def name_of(outcome):
+    return str(getattr(outcome, "status", getattr(outcome, "reason", outcome)))
+
+
+class TestReads:
+    @pytest.mark.parametrize(
+        "outcome",
+        [REFUSED, NO_SLOT, LOST, TIMED_OUT, CUT, CUT_BY_TIME, *map(reply, RETRIED_STATUSES)],
+        ids=name_of,
+    )
+    def test_are_tried_again(self, outcome):
+        run = drive(READ, outcome, LISTED)
+        assert [send.attempt for send in run.sends] == [1, 2]
+        assert run.value.data == (Campaign(id="campaign_57a7", name="Spring", status="ENABLED"),)
+        assert run.value.response.attempts == 2
+
+    @pytest.mark.parametrize("status", [*FINAL_STATUSES, 501, 505])
+    def test_are_not_tried_again_after_other_statuses(self, status):
+        run = drive(READ, reply(status), LISTED)
+        assert len(run.sends) == 1
+        assert isinstance(run.error, APIError)
+        assert run.error.status == status
+
+    def test_are_not_tried_again_after_an_answer_that_cannot_be_read(self):
+        run = drive(READ, reply(200, b"not JSON"), LISTED)
+        assert len(run.sends) == 1
+        assert isinstance(run.error, UnexpectedReply)
+
+    @pytest.mark.parametrize(
+        ("outcome", "expected"),
+        [
+            (REFUSED, ConnectionFailed),
+            (LOST, ConnectionLost),
+            (TIMED_OUT, CallTimeout),
+            (NO_SLOT, CallTimeout),
+            (CUT, ConnectionLost),
+            (CUT_BY_TIME, CallTimeout),
+            (reply(429), RateLimited),
+            (reply(503), ServerError),
+            (reply(200, b"not JSON"), UnexpectedReply),
+            (reply(200, LISTING, defect="its compressed data is damaged"), UnexpectedReply),
+        ],
+        ids=name_of,
+    )
+    def test_never_leave_the_outcome_unknown(self, outcome, expected):
+        error = drive(READ, *[outcome] * 3).error
+        assert isinstance(error, expected)
+        assert not isinstance(error, OutcomeUnknown)
+        assert error.outcome_unknown is False
+        assert "draft" not in str(error)
+
+    def test_an_answer_that_breaks_off_was_not_a_failure_to_connect(self):
+        never_taken = reply(200, b"{", broken=REFUSED)
+        assert isinstance(drive(READ, *[never_taken] * 3).error, ConnectionLost)
+
+    def test_the_last_outcome_names_the_error(self):
+        run = drive(READ, LOST, reply(503), REFUSED)
+        assert isinstance(run.error, ConnectionFailed)
+        assert run.error.attempts == 3
+
+
+@pytest.mark.parametrize("write", [WRITE, DELETE], ids=["POST", "DELETE"])
+class TestWrites:
+    @pytest.mark.parametrize("outcome", [REFUSED, NO_SLOT, reply(429)], ids=name_of)
+    def test_are_tried_again_if_surely_not_taken(self, write, outcome):
+        run = drive(write, outcome, outcome, STAGED)
+        assert len(run.sends) == 3
+        assert isinstance(run.value, Draft)
+        assert run.value.draft_id == "draft_7c2e"
+
+    @pytest.mark.parametrize(
+        ("outcome", "expected"),
+        [(REFUSED, ConnectionFailed), (NO_SLOT, CallTimeout), (reply(429), RateLimited)],
+        ids=name_of,
+    )
+    def test_that_were_never_taken_leave_nothing_unknown(self, write, outcome, expected):
+        error = drive(write, *[outcome] * 3).error
+        assert isinstance(error, expected)
+        assert not isinstance(error, OutcomeUnknown)
+        assert error.outcome_unknown is False
+
+    @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 409, 422])
+    def test_that_were_refused_leave_nothing_unknown(self, write, status):
+        run = drive(write, reply(status), STAGED)
+        assert len(run.sends) == 1
+        assert isinstance(run.error, APIError)
+        assert not isinstance(run.error, OutcomeUnknown)
+
+    @pytest.mark.parametrize(
+        ("outcome", "also"),
+        [
+            (LOST, ConnectionLost),
+            (TIMED_OUT, CallTimeout),
+            *[(reply(status), ServerError) for status in (500, 501, 502, 503, 504, 520, 599)],
+            (reply(408), APIError),
+            (reply(201, b""), UnexpectedReply),
+            (reply(204), UnexpectedReply),
+            (reply(201, b"<html>welcome</html>"), UnexpectedReply),
+            (reply(201, b'{"draft_id": "draft_7c'), UnexpectedReply),
+            (reply(201, [DRAFT]), UnexpectedReply),
+            (reply(201, {**DRAFT, "diff": None}), UnexpectedReply),
+            (reply(201, LISTING), UnexpectedReply),
+            (reply(201, DRAFT, defect="its compressed data is damaged"), UnexpectedReply),
+            (reply(201, b'{"draft_id":', broken=LOST), UnexpectedReply),
+            (reply(201, b'{"draft_id":', broken=REFUSED), UnexpectedReply),
+            (reply(201, b'{"draft_id":', broken=TIMED_OUT), CallTimeout),
+        ],
+        ids=name_of,
+    )
+    def test_that_may_have_been_taken_are_never_sent_again(self, write, outcome, also):
+        run = drive(write, outcome, STAGED)
+        assert len(run.sends) == 1
+        assert isinstance(run.error, OutcomeUnknown)
+        assert isinstance(run.error, also)
+        assert run.error.outcome_unknown is True
+        assert "draft may have been staged" in str(run.error)
+        assert "dashboard" in str(run.error)
+
+    @pytest.mark.parametrize(
+        "outcome",
+        [
+            reply(201, {"draft_id": "draft_7c2e", "status": 7}),
+            reply(201, b'{"draft_id" : "draft_7c2e", "status": "pend'),
+            reply(201, b'{"draft_id": "draft_7c2e"', broken=LOST),
+            reply(201, b'{"draft_id": "draft_7c2e"', broken=TIMED_OUT),
+            reply(201, b'{"draft_id": "draft_7c2e"', defect="its compressed data ends too early"),
+            reply(200, b'\xff{"draft_id":"draft_7c2e"}'),
+        ],
+    )
+    def test_keep_the_draft_id_of_an_answer_that_cannot_be_read(self, write, outcome):
+        error = drive(write, outcome).error
+        assert error.draft_id == "draft_7c2e"
+        assert "draft_7c2e" in str(error)
+
+    def test_have_no_draft_id_where_there_is_none(self, write):
+        assert drive(write, reply(201, b'{"draft_id": 7')).error.draft_id is None
+        assert drive(write, LOST).error.draft_id is None
+
+    def test_an_earlier_retry_changes_nothing(self, write):
+        run = drive(write, REFUSED, LOST, STAGED)
+        assert len(run.sends) == 2
+        assert isinstance(run.error, OutcomeUnknown)
+
+    @pytest.mark.parametrize("status", [200, 201, 202])
+    def test_take_any_success_that_holds_a_draft(self, write, status):
+        assert drive(write, reply(status, DRAFT)).value.to_dict() == DRAFT
+
+
+class TestIdempotencyKey:
+    OPTIONS = options_of(conventions=KEYED)
+
+    @pytest.mark.parametrize(
+        "outcome",
+        [REFUSED, LOST, TIMED_OUT, reply(201, b"{", broken=LOST), *map(reply, RETRIED_STATUSES)],
+        ids=name_of,
+    )
+    def test_lets_writes_be_tried_like_reads(self, outcome):
+        run = drive(WRITE, outcome, outcome, STAGED, options=self.OPTIONS)
+        assert run.value.draft_id == "draft_7c2e"
+        assert run.keys_made == 1
+        assert len(run.sends) == 3
+        for send in run.sends:
+            assert send.request.headers["idempotency-key"] == "key-1"
+            assert send.request == run.sends[0].request
+            assert send.request.body is run.sends[0].request.body
+
+    def test_is_not_sent_with_a_read(self):
+        run = drive(READ, LISTED, options=self.OPTIONS)
+        assert "idempotency-key" not in run.sends[0].request.headers
+        assert run.keys_made == 0
+
+    def test_is_not_sent_unless_the_convention_says_so(self):
+        run = drive(WRITE, STAGED)
+        assert run.keys_made == 0
+        assert not [name for name in run.sends[0].request.headers if "idempotency" in name]
+
+    def test_is_on_the_error(self):
+        assert drive(WRITE, *[LOST] * 3, options=self.OPTIONS).error.idempotency_key == "key-1"
+        assert drive(WRITE, LOST).error.idempotency_key is None
+
+    @pytest.mark.parametrize(
+        ("last", "also"),
+        [(REFUSED, OutcomeUnknown), (reply(429), APIError), (reply(400), APIError)],
+        ids=name_of,
+    )
+    def test_an_earlier_unknown_outcome_stays_unknown(self, last, also):
+        error = drive(WRITE, LOST, last, last, options=self.OPTIONS).error
+        assert isinstance(error, OutcomeUnknown)
+        assert isinstance(error, also)
+        assert error.outcome_unknown is True
+        assert error.status == getattr(last, "status", None)
+        assert "draft may have been staged" in str(error)
+
+    def test_without_an_unknown_outcome_nothing_is_unknown(self):
+        error = drive(WRITE, *[REFUSED] * 3, options=self.OPTIONS).error
+        assert isinstance(error, ConnectionFailed)
+        assert not isinstance(error, OutcomeUnknown)
+
+    def test_does_not_repeat_an_answer_that_cannot_be_read(self):
+        run = drive(WRITE, reply(201, b"?"), STAGED, options=self.OPTIONS)
+        assert len(run.sends) == 1
+        assert isinstance(run.error, OutcomeUnknown)
+
+
+class TestAttempts:
+    @pytest.mark.parametrize("call", [READ, WRITE, DELETE], ids=["GET", "POST", "DELETE"])
+    @pytest.mark.parametrize("outcome", [REFUSED, LOST, reply(429), reply(503)], ids=name_of)
+    @pytest.mark.parametrize("keyed", [False, True])
+    def test_are_one_without_retries(self, call, outcome, keyed):
+        conventions = {"conventions": KEYED} if keyed else {}
+        run = drive(call, outcome, STAGED, options=options_of(max_retries=0, **conventions))
+        assert len(run.steps) == 1
+        assert run.error.attempts == 1
+
+    @pytest.mark.parametrize("retries", [1, 2, 5])
+    def test_are_one_more_than_the_retries(self, retries):
+        run = drive(READ, *[REFUSED] * 9, options=options_of(max_retries=retries))
+        assert len(run.sends) == run.error.attempts == retries + 1
+
+    def test_are_three_by_default(self):
+        assert len(drive(READ, *[REFUSED] * 9).sends) == 3
+
+    def test_all_send_the_same_request(self):
+        first, *later = drive(READ, *[REFUSED] * 3).sends
+        assert all(send.request == first.request for send in later)
+
+    def test_follow_the_statuses_of_the_policy(self):
+        options = options_of(retry=RetryPolicy(statuses=frozenset({418})))
+        assert drive(READ, reply(418), LISTED, options=options).value is not None
+        assert drive(READ, reply(503), LISTED, options=options).error.status == 503
+
+    def test_refused_arguments_send_nothing(self):
+        run = drive(call_of(operations.LIST_BETA_CAMPAIGNS, account_id=""))
+        assert run.steps == []
+        assert isinstance(run.error, InvalidRequest)
+
+
+class TestTime:
+    def test_left_for_each_attempt_shrinks(self):
+        run = drive(
+            READ,
+            Timed(4.0, LOST),
+            Timed(3.0, LOST),
+            LISTED,
+            options=options_of(timeout=10.0),
+            chance=0.5,
+        )
+        assert run.sleeps == [0.25, 0.5]
+        assert [send.time_left for send in run.sends] == [10.0, 5.75, 2.25]
+
+    def test_that_is_over_ends_the_call(self):
+        run = drive(READ, Timed(10.0, TIMED_OUT), options=options_of(timeout=10.0))
+        assert len(run.steps) == 1
+        assert isinstance(run.error, CallTimeout)
+        assert run.error.elapsed == 10.0
+
+    def test_a_wait_that_does_not_fit_is_not_begun(self):
+        run = drive(READ, Timed(9.9, LOST), options=options_of(timeout=10.0), chance=0.9)
+        assert len(run.steps) == 1
+
+    @pytest.mark.parametrize("call", [READ, WRITE], ids=["GET", "POST"])
+    @pytest.mark.parametrize("overslept", [0.5, 1.0, 60.0])
+    def test_that_is_over_after_a_long_sleep_ends_the_call(self, call, overslept):
+        options = options_of(timeout=2.0)
+        asked = reply(429, headers={"retry-after": "1.5"})
+        run = drive(call, asked, STAGED, options=options, overslept=overslept)
+        assert len(run.sends) == 1
+        assert isinstance(run.error, RateLimited)
+        assert not isinstance(run.error, OutcomeUnknown)
+
+    @settings(max_examples=100)
+    @example(timeout=1.9, seconds=[0.0] * 6 + [1.9, 0.0], chance=0.0, asked=None)
+    @given(
+        timeout=st.floats(0.01, 100),
+        seconds=st.lists(st.floats(0, 30), min_size=8, max_size=8),
+        chance=st.floats(0, 1, exclude_max=True),
+        asked=st.none() | st.integers(0, 200),
+    )
+    def test_is_never_exceeded_by_waiting(self, timeout, seconds, chance, asked):
+        headers = {} if asked is None else {"retry-after": str(asked)}
+        outcomes = [Timed(duration, reply(503, headers=headers)) for duration in seconds]
+        options = options_of(timeout=timeout, max_retries=7)
+        run = drive(READ, *outcomes, options=options, chance=chance)
+        assert sum(run.sleeps) < timeout
+        assert all(send.time_left > 0 for send in run.sends)
+        assert all(wait >= (asked or 0) for wait in run.sleeps)
+
+
+class TestBackoff:
+    OPTIONS = options_of(timeout=1000.0, max_retries=7)
+
+    def test_may_be_nothing(self):
+        assert drive(READ, *[REFUSED] * 8, options=self.OPTIONS, chance=0.0).sleeps == [0.0] * 7
+
+    def test_doubles_up_to_its_longest(self):
+        sleeps = drive(READ, *[REFUSED] * 8, options=self.OPTIONS, chance=0.999).sleeps
+        longest = [0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0]
+        assert sleeps == pytest.approx([0.999 * seconds for seconds in longest])
+
+    @pytest.mark.parametrize(("chance", "most"), [(0.0, 0.0), (0.999, 0.4)])
+    def test_is_added_to_what_the_service_asks_for(self, chance, most):
+        asked = reply(429, headers={"retry-after": "4"})
+        (waited,) = drive(READ, asked, LISTED, chance=chance).sleeps
+        assert waited == pytest.approx(4.0 + most, abs=0.01)
+        assert waited >= 4.0
+
+    def test_adds_at_most_a_second_to_what_the_service_asks_for(self):
+        asked = reply(429, headers={"retry-after": "100"})
+        (waited,) = drive(READ, asked, LISTED, options=self.OPTIONS, chance=0.999).sleeps
+        assert 100.0 <= waited <= 101.0
+
+
+class TestRetryAfter:
+    @pytest.mark.parametrize("call", [READ, WRITE], ids=["GET", "POST"])
+    @pytest.mark.parametrize(
+        "asked", ["30", "31", "3600", "999999999999", "9999999999999", "1" + "0" * 400]
+    )
+    def test_that_does_not_fit_raises_at_once(self, call, asked):
+        run = drive(call, reply(429, headers={"retry-after": asked}), STAGED)
+        assert len(run.steps) == 1
+        assert isinstance(run.error, RateLimited)
+        assert run.error.retry_after >= 30
+        assert run.error.attempts == 1
+        assert_one_line(str(run.error))
+
+    def test_counts_the_time_that_is_left(self):
+        asked = Timed(21.0, reply(503, headers={"retry-after": "9"}))
+        run = drive(READ, asked, LISTED)
+        assert len(run.steps) == 1
+        assert run.error.retry_after == 9.0
+
+    def test_is_on_every_error_that_has_it(self):
+        error = drive(WRITE, reply(503, headers={"retry-after": "9"})).error
+        assert error.retry_after == 9.0
+        assert drive(WRITE, reply(503)).error.retry_after is None
+
+    def test_is_waited_for_by_writes_too(self):
+        run = drive(WRITE, reply(429, headers={"retry-after": "2"}), STAGED)
+        assert run.sleeps == [2.0]
+
+
+class TestFacts:
+    def test_of_a_draft(self):
+        staged = reply(201, DRAFT, headers={"x-request-id": "req_2", "content-language": "en"})
+        run = drive(WRITE, Timed(1.0, REFUSED), Timed(2.0, staged), chance=0.5)
+        response = run.value.response
+        assert response.status == 201
+        assert response.attempts == 2
+        assert response.elapsed == pytest.approx(3.25)
+        assert response.request_id == "req_2"
+        assert response.headers["content-language"] == "en"
+
+    def test_of_an_error(self):
+        refused = reply(
+            422, {"error": {"message": "no", "code": "bad"}}, headers={"x-request-id": "r"}
+        )
+        error = drive(WRITE, Timed(1.0, REFUSED), Timed(2.0, refused), chance=0.5).error
+        assert error.operation == "alpha.update_campaign_budget"
+        assert error.method == "POST"
+        assert error.path == "/v1/alpha-ads/update-alpha-campaign-budget"
+        assert error.status == 422
+        assert error.code == "bad"
+        assert error.message == "no"
+        assert error.attempts == 2
+        assert error.elapsed == pytest.approx(3.25)
+        assert error.request_id == "r"
+
+    @pytest.mark.parametrize(
+        ("headers", "expected"),
+        [
+            ({"x-request-id": "a", "request-id": "b"}, "a"),
+            ({"request-id": "b"}, "b"),
+            ({"x-request-id": "", "request-id": "b"}, "b"),
+            ({"x-amzn-requestid": "c"}, None),
+        ],
+    )
+    def test_the_request_id_comes_from_the_first_header_that_has_one(self, headers, expected):
+        assert (
+            drive(WRITE, reply(201, DRAFT, headers=headers)).value.response.request_id == expected
+        )
+        assert drive(WRITE, reply(500, headers=headers)).error.request_id == expected
+
+    def test_the_request_id_headers_are_a_convention(self):
+        conventions = type(KEYED)(request_id_headers=["X-Trace"])
+        options = options_of(conventions=conventions)
+        listed = reply(200, LISTING, headers={"x-trace": "t", "x-request-id": "no"})
+        assert drive(READ, listed, options=options).value.response.request_id == "t"
+
+    def test_an_answer_without_an_id_does_not_keep_that_of_an_earlier_attempt(self):
+        run = drive(READ, reply(503, headers={"x-request-id": "first"}), LISTED)
+        assert run.value.response.request_id is None
+
+    def test_the_response_is_no_part_of_equality(self):
+        one = drive(WRITE, STAGED).value
+        other = drive(WRITE, REFUSED, STAGED).value
+        assert one == other
+        assert hash(one) == hash(other)
+
+
+class TestProgress:
+    CALL = call_of(operations.LIST_BETA_CAMPAIGNS, cursor="c1")
+
+    def listed(self, cursor):
+        return reply(200, {**LISTING, "page": {"next": cursor}})
+
+    def test_the_continuation_that_was_asked_with_must_not_come_back(self):
+        error = drive(self.CALL, self.listed("c1")).error
+        assert isinstance(error, PaginationError)
+        assert error.cursor == "c1"
+        assert "cursor_parameter" in str(error)
+
+    @pytest.mark.parametrize("cursor", [None, "c2", 1, {"after": "c1"}])
+    def test_any_other_is_fine(self, cursor):
+        assert drive(self.CALL, self.listed(cursor)).value.page.next == cursor
+
+    @pytest.mark.parametrize("body", [rb'"\ud800"', rb'{"a": ["\udfff"]}'])
+    def test_a_continuation_that_cannot_be_sent_back_is_an_error_of_ours(self, body):
+        hostile = reply(200, b'{"data": [], "page": {"next": ' + body + b"}}")
+        assert isinstance(drive(self.CALL, hostile).error, AdClientError)
+
+
+class TestLog:
+    SECRET = "canary-7d1f"
+
+    def test_holds_no_secret_and_tells_each_attempt(self, caplog):
+        caplog.set_level(logging.DEBUG)
+        options = options_of(headers={"x-api-key": self.SECRET}, conventions=KEYED)
+        headers = {"set-cookie": self.SECRET, "x-request-id": "r"}
+        refused = reply(503, {"message": self.SECRET}, headers=headers)
+        staged = reply(201, {**DRAFT, "note": self.SECRET}, headers=headers)
+        run = drive(WRITE, refused, LOST, staged, options=options)
+        assert run.value is not None
+        assert {record.name for record in caplog.records} == {"adclient"}
+        told = [record.getMessage() for record in caplog.records]
+        assert len([line for line in told if "attempt" in line]) == 3
+        assert all("alpha.update_campaign_budget" in line for line in told)
+        shown = "\n".join(
+            [*told, *(repr(vars(record)) for record in caplog.records), repr(run.steps)]
+        )
+        assert self.SECRET not in shown
+
+    def test_is_quiet_at_the_level_of_warnings(self, caplog):
+        caplog.set_level(logging.WARNING)
+        drive(WRITE, REFUSED, LOST)
+        assert caplog.records == []

@@ -1,0 +1,220 @@
+import pytest
+from core_helpers import (
+    DELETE,
+    DRAFT,
+    LISTING,
+    LOST,
+    READ,
+    REFUSED,
+    TIMED_OUT,
+    WRITE,
+    assert_one_line,
+    drive,
+    options_of,
+    reply,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adclient import errors
+from adclient._core.reply import Failure
+
+ONCE = options_of(max_retries=0)
+
+
+def error_of(call, outcome):
+    error = drive(call, outcome, options=ONCE).error
+    assert_one_line(str(error))
+    return error
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (400, errors.BadRequest),
+        (401, errors.Unauthenticated),
+        (403, errors.PermissionDenied),
+        (404, errors.NotFound),
+        (409, errors.Conflict),
+        (422, errors.Unprocessable),
+        (429, errors.RateLimited),
+        (500, errors.ServerError),
+        (503, errors.ServerError),
+        (599, errors.ServerError),
+        (302, errors.APIError),
+        (402, errors.APIError),
+        (408, errors.APIError),
+        (418, errors.APIError),
+        (451, errors.APIError),
+        (600, errors.APIError),
+        (101, errors.APIError),
+    ],
+)
+def test_the_class_of_each_status(status, expected):
+    error = error_of(READ, reply(status, {"message": "no"}))
+    assert type(error) is expected
+    assert error.status == status
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        (REFUSED, "Nothing was sent; check base_url and the network"),
+        (TIMED_OUT, "longer timeout"),
+        (LOST, "Call again"),
+        (reply(401), "Check token= or auth="),
+        (reply(403), "Check what the credentials and the account allow"),
+        (reply(404), "Check the ids, and base_url"),
+        (reply(429), "Call again later"),
+        (reply(500), "Call again later"),
+        (reply(200, b"x"), "body"),
+    ],
+)
+def test_the_advice(outcome, expected):
+    text = str(error_of(READ, outcome))
+    assert expected in text.rpartition("). ")[2]
+
+
+@pytest.mark.parametrize("outcome", [TIMED_OUT, LOST, reply(500), reply(408), reply(201, b"x")])
+def test_the_advice_after_a_write_is_to_look_first(outcome):
+    advice = str(error_of(WRITE, outcome)).rpartition("). ")[2]
+    assert "dashboard" in advice
+    assert "draft may have been staged" in advice
+
+
+@pytest.mark.parametrize("status", [400, 409, 422, 418])
+def test_where_there_is_no_advice_the_text_just_ends(status):
+    assert str(error_of(READ, reply(status))).endswith(")")
+
+
+@pytest.mark.parametrize("call", [READ, WRITE, DELETE], ids=["GET", "POST", "DELETE"])
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        REFUSED,
+        LOST,
+        TIMED_OUT,
+        reply(302),
+        reply(400, {"message": "no"}),
+        reply(502, b"<html><title>Bad Gateway</title>"),
+        reply(500),
+        reply(200, [1]),
+        reply(204),
+        reply(200, b"\xff"),
+        reply(200, b"{", broken=LOST),
+        reply(200, b"{", broken=TIMED_OUT),
+        reply(200, LISTING, defect="its compressed data ends too early"),
+    ],
+    ids=lambda outcome: str(getattr(outcome, "status", getattr(outcome, "reason", ""))),
+)
+def test_the_text_says_what_happened_where(call, outcome):
+    error, operation = error_of(call, outcome), call.operation
+    text = str(error)
+    assert text.startswith(f"{operation.full_name}: ")
+    assert f"{operation.method} {operation.path}" in text
+    if isinstance(outcome, Failure):
+        assert outcome.reason in text
+    else:
+        assert error.status == outcome.status
+        assert str(outcome.status) in text
+    assert (error.operation, error.method, error.path) == (
+        operation.full_name,
+        operation.method,
+        operation.path,
+    )
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_named_as_never_followed(status):
+    error = error_of(READ, reply(status, b"moved", headers={"location": "https://evil.example"}))
+    assert "redirect" in str(error)
+    assert "never followed" in str(error)
+    assert "evil.example" not in str(error)
+
+
+def test_the_text_holds_the_service_s_own_words():
+    body = {"error": {"code": "budget_too_low", "message": "At least 1.00"}}
+    error = error_of(WRITE, reply(422, body, headers={"x-request-id": "req_9"}))
+    assert "422 budget_too_low: At least 1.00" in str(error)
+    assert "request id req_9" in str(error)
+    assert error.message == "At least 1.00"
+    assert error.code == "budget_too_low"
+
+
+def test_a_request_id_may_come_from_the_body_and_a_header_wins():
+    body = {"message": "no", "request_id": "from the body"}
+    assert error_of(READ, reply(500, body)).request_id == "from the body"
+    answered = reply(500, body, headers={"x-request-id": "from a header"})
+    assert error_of(READ, answered).request_id == "from a header"
+
+
+def test_several_attempts_are_told():
+    assert "3 attempts" in str(drive(READ, *[REFUSED] * 3).error)
+    assert "attempts" not in str(error_of(READ, REFUSED))
+
+
+def test_what_the_service_asked_for_is_told():
+    text = str(error_of(READ, reply(429, headers={"retry-after": "12"})))
+    assert "retry after 12 s" in text
+
+
+def test_the_body_is_kept_as_text_and_bounded():
+    error = error_of(READ, reply(500, b"\xff" + b"x" * 100_000))
+    assert error.body.startswith("\ufffdxxx")
+    assert 1024 <= len(error.body) <= 4096
+    assert error_of(READ, REFUSED).body is None
+
+
+def test_an_empty_error_says_so():
+    error = error_of(READ, reply(500))
+    assert "500: no reason given" in str(error)
+    assert error.body == ""
+
+
+def test_an_unreadable_success_names_the_part_that_does_not_fit():
+    error = error_of(READ, reply(200, {**LISTING, "data": [{"id": None}]}))
+    assert "$.data[0].id: expected text, got null" in str(error)
+
+
+def test_an_error_body_with_a_success_status_is_quoted():
+    error = error_of(READ, reply(200, {"error": {"message": "No such account"}}))
+    assert "No such account" in str(error)
+
+
+def test_an_unexpected_body_that_says_nothing_is_not_quoted():
+    text = str(error_of(READ, reply(200, {**LISTING, "data": [{"id": "canary", "name": 7}]})))
+    assert "$.data[0].name: expected text, got a number" in text
+    assert "canary" not in text
+
+
+def test_a_text_stays_short_whatever_came():
+    body = {
+        "error": {"code": "c" * 50, "message": "m\n\x1b[31m" * 1000},
+        "draft_id": "d" * 150,
+    }
+    headers = {"x-request-id": "r" * 500, "retry-after": "123456789"}
+    for status in (400, 408, 503):
+        text = str(error_of(DELETE, reply(status, body, headers=headers)))
+        assert str(status) in text
+        assert "request id rrr" in text
+    text = str(error_of(DELETE, reply(201, body, headers=headers)))
+    assert "request id rrr" in text
+    assert "draft ddd" in text
+
+
+@settings(max_examples=50)
+@given(
+    status=st.integers(200, 599),
+    body=st.binary(max_size=300),
+    request_id=st.text(max_size=80),
+    call=st.sampled_from([READ, WRITE, DELETE]),
+)
+def test_every_answer_gives_one_readable_line(status, body, request_id, call):
+    run = drive(call, reply(status, body, headers={"x-request-id": request_id}), options=ONCE)
+    assert_one_line(str(run.error))
+
+
+def test_an_answer_that_cannot_be_used_does_not_hide_its_draft():
+    error = error_of(WRITE, reply(201, {**DRAFT, "requires": None}))
+    assert error.draft_id == "draft_7c2e"
+    assert '"draft_7c2e"' in error.body

@@ -1,0 +1,328 @@
+import copy
+import decimal
+import json
+import math
+import pickle
+from decimal import Decimal
+
+import attrs
+import pytest
+from core_helpers import DRAFT, assert_one_line
+from hypothesis import given
+from hypothesis import strategies as st
+
+import adclient
+from adclient._core.wire import loads, structure
+from adclient.models import (
+    Ad,
+    BusinessProfile,
+    Campaign,
+    CreativeFatigue,
+    Diff,
+    Draft,
+    Item,
+    Objective,
+    Response,
+    TargetingOption,
+    WastedSpend,
+)
+
+KINDS = [Ad, BusinessProfile, Campaign, CreativeFatigue, Objective, TargetingOption, WastedSpend]
+RESPONSE = Response(
+    status=201, headers={"x-request-id": "r"}, request_id="r", attempts=2, elapsed=0.5
+)
+
+
+def diff_of(before, after, **extra):
+    return Diff(field="daily_budget", before=before, after=after, extra=extra)
+
+
+def draft_of(before=100, after=120, **changes):
+    values = {
+        "draft_id": "draft_7c2e",
+        "status": "pending_approval",
+        "diff": diff_of(before, after),
+        "requires": "human_two_step_approve",
+    }
+    return Draft(**{**values, **changes})
+
+
+def item_of(cls, **changes):
+    return cls(**{"id": "a", "name": "Spring", "status": "ENABLED", **changes})
+
+
+EVERY = [draft_of(response=RESPONSE), diff_of([1, {"a": None}], "x", more=1), RESPONSE] + [
+    item_of(cls, extra={"spend": Decimal("1.50"), "tags": ["x"]}) for cls in KINDS
+]
+PARAMETERS = {"argvalues": EVERY, "ids": [type(value).__name__ for value in EVERY]}
+
+
+class TestChange:
+    @pytest.mark.parametrize(
+        ("before", "after", "change", "percent"),
+        [
+            (100, 120, 20, 20.0),
+            (120, 100, -20, -100 / 6),
+            (100, 100, 0, 0.0),
+            (-100, -50, 50, 50.0),
+            (0, 5, 5, None),
+            (0.0, 5, 5.0, None),
+            (Decimal("0.00"), 5, Decimal("5.00"), None),
+            (0.1, 0.3, 0.2, 200.0),
+            (1.1, 1.2, 0.1, 100 / 11),
+            (100, 100.1, 0.1, 0.1),
+            (19.99, 20, 0.01, 1 / 19.99),
+            (Decimal("0.10"), Decimal("0.30"), Decimal("0.20"), 200.0),
+            (Decimal("1.1"), 1.2, Decimal("0.1"), 100 / 11),
+            (10**30, 10**30 + 1, 1, 1e-28),
+            (Decimal(10**30), Decimal("1" + "0" * 30 + ".5"), Decimal("0.5"), 5e-29),
+        ],
+    )
+    def test_of_numbers_is_free_of_float_noise(self, before, after, change, percent):
+        diff = diff_of(before, after)
+        assert diff.change == change
+        assert type(diff.change) is type(change)
+        assert diff.percent == (None if percent is None else pytest.approx(percent))
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            (None, 120),
+            (100, None),
+            ("100", "120"),
+            (True, 2),
+            (0, False),
+            ([1], [2]),
+            ({"a": 1}, {"a": 2}),
+            (float("nan"), 1),
+            (1, float("inf")),
+            (Decimal("NaN"), 1),
+            (Decimal("Infinity"), 1),
+        ],
+    )
+    def test_of_anything_else_is_none(self, before, after):
+        assert diff_of(before, after).change is None
+        assert diff_of(before, after).percent is None
+
+    @given(st.integers(), st.integers())
+    def test_of_whole_numbers_is_exact(self, before, after):
+        assert diff_of(before, after).change == after - before
+
+    @given(st.decimals(-(10**9), 10**9, places=2), st.decimals(-(10**9), 10**9, places=2))
+    def test_of_money_is_exact(self, before, after):
+        assert diff_of(before, after).change == after - before
+        assert diff_of(float(before), float(after)).change == float(after - before)
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            (Decimal("1e1000000"), Decimal(5)),
+            (Decimal(5), Decimal("1e1000000")),
+            (Decimal("1e999999999999"), Decimal("-1e999999999999")),
+            (Decimal("1e-999999999999"), Decimal(1)),
+            (Decimal("1e-999999999999"), Decimal("2e-999999999999")),
+            (1, Decimal("1e-999999999999")),
+            (Decimal("1e400"), 1.5),
+            (-1e308, 1e308),
+            (10**400, 1.5),
+            (5e-324, 1e308),
+        ],
+        ids=lambda value: str(value)[:15],
+    )
+    def test_a_huge_number_costs_nothing_and_gives_no_nonsense(self, before, after):
+        diff = diff_of(before, after)
+        assert diff.change is None or Decimal(diff.change).is_finite()
+        assert diff.percent is None or math.isfinite(diff.percent)
+        assert_one_line(repr(diff))
+        assert len(diff._repr_html_()) < 2000
+
+    def test_does_not_depend_on_the_caller_s_decimal_context(self):
+        diff = diff_of(Decimal("123.456"), Decimal("124.456"))
+        expected = (diff.change, diff.percent, repr(diff), diff._repr_html_())
+        traps = [decimal.Inexact, decimal.Rounded, decimal.FloatOperation]
+        with decimal.localcontext(decimal.Context(prec=2, traps=traps)):
+            assert (diff.change, diff.percent, repr(diff), diff._repr_html_()) == expected
+        assert diff.change == Decimal("1.000")
+        assert diff.percent == pytest.approx(100 / 123.456)
+
+
+class TestValues:
+    @pytest.mark.parametrize("value", **PARAMETERS)
+    def test_pickle_and_copy(self, value):
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            assert pickle.loads(pickle.dumps(value, protocol)) == value
+        assert copy.copy(value) == copy.deepcopy(value) == value
+        assert repr(copy.deepcopy(value)) == repr(value)
+
+    @pytest.mark.parametrize("value", **PARAMETERS)
+    def test_cannot_change(self, value):
+        name = attrs.fields(type(value))[0].name
+        with pytest.raises(AttributeError):
+            setattr(value, name, "x")
+        with pytest.raises(AttributeError):
+            value.something_else = "x"
+        assert not hasattr(value, "__dict__")
+
+    @pytest.mark.parametrize("value", **PARAMETERS)
+    def test_hash_by_their_plain_fields(self, value):
+        assert hash(value) == hash(copy.deepcopy(value))
+        assert len({value, copy.deepcopy(value)}) == 1
+
+    @pytest.mark.parametrize("value", **PARAMETERS)
+    def test_show_themselves_on_one_line(self, value):
+        assert_one_line(repr(value))
+        assert repr(value).startswith(f"<{type(value).__name__} ")
+
+    def test_take_no_arguments_by_position(self):
+        with pytest.raises(TypeError):
+            Diff("daily_budget", 1, 2)
+
+    def test_the_response_counts_neither_for_equality_nor_in_the_repr(self):
+        assert draft_of(response=RESPONSE) == draft_of()
+        assert hash(draft_of(response=RESPONSE)) == hash(draft_of())
+        assert repr(draft_of(response=RESPONSE)) == repr(draft_of())
+
+    def test_a_response_tells_the_status_and_no_header(self):
+        assert repr(RESPONSE) == "<Response 201, attempt 2, 0.500 s>"
+        assert "canary" not in repr(attrs.evolve(RESPONSE, headers={"set-cookie": "canary"}))
+
+    @pytest.mark.parametrize(
+        "change", [{"draft_id": "x"}, {"status": "x"}, {"requires": "x"}, {"extra": {"a": 1}}]
+    )
+    def test_what_differs_is_not_equal(self, change):
+        assert draft_of(**change) != draft_of()
+
+    def test_kinds_are_told_apart(self):
+        assert item_of(Campaign) != item_of(Ad)
+        assert len({item_of(cls) for cls in KINDS}) == len(KINDS)
+        assert all(issubclass(cls, Item) for cls in KINDS)
+
+    @pytest.mark.parametrize("cls", [Campaign, Ad])
+    def test_a_campaign_and_an_ad_have_all_three(self, cls):
+        for missing in ("id", "name", "status"):
+            values = {"id": "a", "name": "b", "status": "c"}
+            del values[missing]
+            with pytest.raises(TypeError):
+                cls(**values)
+
+    @pytest.mark.parametrize("cls", [kind for kind in KINDS if kind not in (Campaign, Ad)])
+    def test_the_other_kinds_have_an_id(self, cls):
+        assert cls(id="a").name is cls(id="a").status is None
+        with pytest.raises(TypeError):
+            cls(name="a")
+
+    def test_the_words_of_the_interface(self):
+        assert DRAFT["status"] == adclient.PENDING_APPROVAL
+        assert DRAFT["requires"] == adclient.HUMAN_TWO_STEP_APPROVE
+        assert (adclient.ENABLED, adclient.LAST_30_DAYS) == ("ENABLED", "LAST_30_DAYS")
+
+
+class TestToDict:
+    def test_is_what_json_takes(self):
+        assert json.loads(json.dumps(draft_of().to_dict())) == DRAFT
+
+    def test_is_a_copy(self):
+        extra = {"list": [{"a": 1}]}
+        values = [draft_of(extra=extra), item_of(Ad, extra=extra), diff_of({"a": [1]}, 2, **extra)]
+        for value in values:
+            given = value.to_dict()
+            given["list"][0]["a"] = 2
+            given["list"].append(3)
+            assert value.to_dict()["list"] == [{"a": 1}]
+        before = values[-1].to_dict()["before"]
+        before["a"].append(2)
+        assert values[-1].before == {"a": [1]}
+
+    def test_holds_no_response(self):
+        assert draft_of(response=RESPONSE).to_dict() == DRAFT
+
+    def test_leaves_out_what_did_not_come(self):
+        assert Objective(id="a").to_dict() == {"id": "a"}
+        assert Objective(id="a", extra={"name": None}).to_dict() == {"id": "a", "name": None}
+
+
+class TestTexts:
+    def test_a_draft_is_staged_and_no_more(self):
+        assert repr(draft_of()) == (
+            "<Draft draft_7c2e: daily_budget 100 → 120, staged, waiting for approval>"
+        )
+        for word in ("updated", "paused", "created", "applied"):
+            assert word not in repr(draft_of())
+            assert word not in draft_of()._repr_html_()
+
+    def test_a_status_that_is_not_known_is_told_as_it_is(self):
+        draft = draft_of(status="auto_approved")
+        assert "auto_approved" in repr(draft)
+        assert "auto_approved" in draft._repr_html_()
+        assert "waiting for approval" not in repr(draft)
+
+    def test_of_a_diff(self):
+        assert repr(diff_of(None, True)) == "<Diff daily_budget null → true>"
+        assert repr(diff_of({"a": [1, "x"]}, [])) == "<Diff daily_budget {a: [1, x]} → []>"
+
+    def test_of_items(self):
+        assert repr(item_of(Campaign)) == "<Campaign a, Spring, ENABLED>"
+        assert repr(Objective(id="a")) == "<Objective a>"
+        assert repr(Objective(id="a", status="ENABLED")) == "<Objective a, ENABLED>"
+
+    @given(st.text(), st.text())
+    def test_are_one_bounded_line_whatever_came(self, text, other):
+        for value in (
+            draft_of(text, other, draft_id=text or "x", status=other or "y"),
+            item_of(Ad, id=text or "x", name=other, status=text),
+        ):
+            assert repr(value).isprintable()
+            assert "\n" not in repr(value)
+
+    @pytest.mark.parametrize(
+        "value", ["x\n" * 10_000, ["x"] * 10_000, {str(i): i for i in range(10_000)}]
+    )
+    def test_are_bounded(self, value):
+        draft = draft_of(value, value, draft_id="d" * 10_000, status="s" * 10_000)
+        assert_one_line(repr(draft))
+        assert_one_line(repr(item_of(Ad, id="i" * 10_000, name="n" * 10_000, extra={"a": value})))
+
+    @pytest.mark.parametrize("depth", [100, 300, 900])
+    def test_any_depth_that_was_read_can_be_shown_and_given_back(self, depth):
+        body = json.dumps(DRAFT).replace("100", "[" * depth + "]" * depth).encode()
+        draft = structure(loads(body), Draft)
+        assert_one_line(repr(draft))
+        assert draft._repr_html_()
+        assert draft.to_dict()["diff"]["after"] == 120
+
+
+class TestHTML:
+    SCRIPT = "<script>alert('x')</script>&\""
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            draft_of(SCRIPT, {SCRIPT: [SCRIPT]}, draft_id=SCRIPT, status=SCRIPT, requires=SCRIPT),
+            Diff(field=SCRIPT, before=SCRIPT, after=[SCRIPT]),
+            item_of(Ad, id=SCRIPT, name=SCRIPT, status=SCRIPT, extra={SCRIPT: {SCRIPT: SCRIPT}}),
+        ],
+        ids=["Draft", "Diff", "Ad"],
+    )
+    def test_is_escaped(self, value):
+        html = value._repr_html_()
+        assert "<script" not in html
+        assert "&lt;script&gt;" in html
+
+    def test_holds_what_matters(self):
+        html = draft_of()._repr_html_()
+        for part in ("draft_7c2e", "daily_budget", "100", "120", "+20 %", "human_two_step_approve"):
+            assert part in html
+        assert "staged, waiting for approval" in html
+        assert "<th>change</th>" not in draft_of(None, 5)._repr_html_()
+
+    def test_is_bounded_and_always_the_same(self):
+        item = item_of(Ad, extra={f"field {i}": "x" * 1000 for i in range(1000)})
+        assert len(item._repr_html_()) < 5000
+        assert item._repr_html_() == copy.deepcopy(item)._repr_html_()
+        assert "more rows are not shown" in item._repr_html_()
+
+    @pytest.mark.parametrize("value", EVERY[:2] + EVERY[3:4])
+    def test_neither_fetches_nor_sets_colours(self, value):
+        html = value._repr_html_()
+        for part in ("http", "src=", "href=", "style=", "color", "<script", "<img", "<link"):
+            assert part not in html

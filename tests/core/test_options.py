@@ -1,0 +1,330 @@
+from decimal import Decimal
+
+import pytest
+from core_helpers import BASE_URL, assert_one_line
+
+from adclient import options as module
+from adclient._core import call as operations
+from adclient._core.request import build
+from adclient.conventions import Conventions
+from adclient.errors import ConfigurationError
+from adclient.options import (
+    Options,
+    RetryPolicy,
+    check_base_url,
+    check_headers,
+    check_max_concurrency,
+    check_timeout,
+    check_token,
+    from_environment,
+    resolve,
+)
+
+
+def resolved(**arguments):
+    names = ("base_url", "timeout", "max_retries", "retry", "headers", "conventions")
+    return resolve(**{**dict.fromkeys(names), "base_url": BASE_URL, **arguments})
+
+
+def refused(named, check, *arguments, **keywords):
+    """The text of the error that names an argument."""
+    with pytest.raises(ConfigurationError) as caught:
+        check(*arguments, **keywords)
+    assert caught.value.argument == named
+    assert_one_line(str(caught.value))
+    return str(caught.value)
+
+
+@pytest.fixture(autouse=True)
+def empty_environment(monkeypatch):
+    monkeypatch.delenv("ADCLIENT_BASE_URL", raising=False)
+    monkeypatch.delenv("ADCLIENT_TOKEN", raising=False)
+
+
+class TestDefaults:
+    def test_are_those_that_are_documented(self):
+        options = resolved()
+        assert options == Options(base_url=BASE_URL)
+        assert options.timeout == 30.0
+        assert options.retry == RetryPolicy()
+        assert options.retry.max_retries == 2
+        assert options.retry.backoff_first == 0.5
+        assert options.retry.backoff_longest == 8.0
+        assert options.retry.statuses == {408, 429, 500, 502, 503, 504}
+        assert options.headers == {}
+        assert options.conventions == Conventions()
+        assert check_max_concurrency(None) == 100
+
+    def test_argument_then_environment(self, monkeypatch):
+        monkeypatch.setenv("ADCLIENT_BASE_URL", " https://env.example.com/ ")
+        assert resolved(base_url=None).base_url == "https://env.example.com"
+        assert resolved().base_url == BASE_URL
+
+    @pytest.mark.parametrize("blank", ["", "  ", "\n"])
+    def test_a_blank_variable_is_not_set(self, monkeypatch, blank):
+        monkeypatch.setenv("ADCLIENT_BASE_URL", blank)
+        assert from_environment("ADCLIENT_BASE_URL") is None
+        assert "ADCLIENT_BASE_URL" in refused("base_url", resolved, base_url=None)
+
+    def test_a_bad_variable_is_refused_like_an_argument(self, monkeypatch):
+        monkeypatch.setenv("ADCLIENT_BASE_URL", "ads.example.com")
+        refused("base_url", resolved, base_url=None)
+
+
+class TestBaseURL:
+    @pytest.mark.parametrize(
+        ("url", "kept"),
+        [
+            ("https://ads.example.com", "https://ads.example.com"),
+            ("https://ads.example.com/", "https://ads.example.com"),
+            ("https://ads.example.com/api/", "https://ads.example.com/api"),
+            ("http://localhost:8080/a/b//", "http://localhost:8080/a/b"),
+            ("http://127.0.0.1", "http://127.0.0.1"),
+            ("http://[::1]:8080", "http://[::1]:8080"),
+            ("https://xn--bcher-kva.example", "https://xn--bcher-kva.example"),
+            ("https://ads.example.com/a%20b/...", "https://ads.example.com/a%20b/..."),
+        ],
+    )
+    def test_keeps_its_path(self, url, kept):
+        assert check_base_url(url) == kept
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "",
+            " ",
+            "ads.example.com",
+            "//ads.example.com",
+            "/v1",
+            "ftp://ads.example.com",
+            "file:///etc/hosts",
+            "https://",
+            "https:///v1",
+            "https://:443",
+            "https://ads.example.com:0",
+            "https://ads.example.com:99999",
+            "https://ads.example.com:x",
+            "https://[::1",
+            "https://canary@ads.example.com",
+            "https://user:canary@ads.example.com",
+            "https://@ads.example.com",
+            "https://ads.example.com?token=canary",
+            "https://ads.example.com?",
+            "https://ads.example.com#canary",
+            "https://ads.example.com/#",
+            "https://ads.example.com /",
+            " https://ads.example.com",
+            "https://ads.example.com\n",
+            "https://ads.example.com/a\tb",
+            "https://ads.example.com/a\x00b",
+            "https://ads.example.com\\@evil.example",
+            "https://ads.example.com/../x",
+            "https://ads.example.com/./x",
+            "https://ads.example.com/x/..",
+            None,
+            7,
+            b"https://ads.example.com",
+        ],
+        ids=repr,
+    )
+    def test_refuses(self, url):
+        text = refused("base_url", check_base_url, url)
+        assert "canary" not in text
+        assert text.startswith("base_url ")
+        assert "https://ads.example.com" in text
+
+    @pytest.mark.parametrize("url", ["https://bücher.example", "https://ads.example.com/ä"])
+    def test_never_gives_a_request_that_cannot_be_sent(self, url):
+        try:
+            options = resolved(base_url=url)
+        except ConfigurationError:
+            return
+        call = operations.Call(operations.EXPLAIN_ALPHA_OBJECTIVES, {"account_id": "a"})
+        request = build(call, options)
+        assert request.url.isascii()
+        assert request.headers["host"].isascii()
+
+
+class TestNumbers:
+    @pytest.mark.parametrize("seconds", [0.001, 1, 30, 1e9])
+    def test_a_timeout(self, seconds):
+        assert check_timeout(seconds) == seconds
+        assert type(check_timeout(seconds)) is float
+        assert resolved(timeout=seconds).timeout == seconds
+
+    @pytest.mark.parametrize(
+        "value",
+        [0, 0.0, -1, float("nan"), float("inf"), 10**400, True, "30", None, [30], Decimal(30)],
+        ids=lambda value: repr(value)[:20],
+    )
+    def test_no_timeout(self, value):
+        text = refused("timeout", check_timeout, value)
+        assert text == "timeout must be a finite number of seconds above 0"
+
+    @pytest.mark.parametrize("value", [-1, 1.0, 2.5, True, "2", float("inf")])
+    def test_no_count_of_retries(self, value):
+        refused("max_retries", RetryPolicy, max_retries=value)
+        refused("max_retries", resolved, max_retries=value)
+
+    @pytest.mark.parametrize("name", ["backoff_first", "backoff_longest"])
+    @pytest.mark.parametrize(
+        "value",
+        [-0.1, float("nan"), float("inf"), 10**400, "1", None, True],
+        ids=lambda v: repr(v)[:20],
+    )
+    def test_no_backoff(self, name, value):
+        refused(name, RetryPolicy, **{name: value})
+
+    def test_a_policy(self):
+        policy = RetryPolicy(max_retries=0, backoff_first=0, backoff_longest=0, statuses=[503])
+        assert policy.statuses == frozenset({503})
+        assert hash(policy) == hash(
+            RetryPolicy(max_retries=0, backoff_first=0, backoff_longest=0, statuses={503})
+        )
+
+    @pytest.mark.parametrize("statuses", ["429", 429, None, ["429"]])
+    def test_no_statuses(self, statuses):
+        refused("statuses", RetryPolicy, statuses=statuses)
+
+    @pytest.mark.parametrize("value", [1, 5, 10_000])
+    def test_a_concurrency(self, value):
+        assert check_max_concurrency(value) == value
+
+    @pytest.mark.parametrize("value", [0, -1, 1.5, True, "5", float("inf")])
+    def test_no_concurrency(self, value):
+        refused("max_concurrency", check_max_concurrency, value)
+
+
+class TestHeaders:
+    def test_have_names_in_lower_case(self):
+        assert check_headers({"X-Team": "t 1", "ACCEPT": "*/*"}) == {
+            "x-team": "t 1",
+            "accept": "*/*",
+        }
+        assert check_headers({}) == {}
+
+    @pytest.mark.parametrize("name", ["", "a b", "a:b", "a\n", "é", "a\x00", 7, None, b"a", "(a)"])
+    def test_refuse_a_bad_name(self, name):
+        assert "canary" not in refused("headers", check_headers, {name: "canary"})
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            "canary\n",
+            "can\rary",
+            "canary\r\nx-b: c",
+            " canary",
+            "canary ",
+            "\tcanary",
+            "canaré\x00",
+            "",
+            "canary\x7f",
+            "é-canary",
+            7,
+            None,
+            b"canary",
+            ["canary"],
+        ],
+    )
+    def test_refuse_a_bad_value_without_showing_it(self, value):
+        text = refused("headers", check_headers, {"X-Key": value})
+        assert "x-key" in text
+        assert "canar" not in text
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "Authorization",
+            "Host",
+            "Content-Length",
+            "content-type",
+            "Accept-Encoding",
+            "Cookie",
+            "Connection",
+            "Transfer-Encoding",
+        ],
+    )
+    def test_refuse_what_the_client_makes(self, name):
+        text = refused("headers", check_headers, {name: "canary"})
+        assert name.lower() in text
+        assert "canary" not in text
+
+    def test_only_auth_may_make_an_authorization(self):
+        made = check_headers({"Authorization": "Basic eDp5"}, argument="auth")
+        assert made == {"authorization": "Basic eDp5"}
+        refused("auth", check_headers, {"Host": "x"}, argument="auth")
+
+    @pytest.mark.parametrize("headers", ["a: b", [("a", "b")], 7, {"a"}])
+    def test_refuse_what_is_no_mapping(self, headers):
+        refused("headers", check_headers, headers)
+        refused("headers", resolved, headers=headers)
+
+    def test_are_not_shown(self):
+        assert "canary" not in repr(resolved(headers={"x-key": "canary"}))
+
+
+class TestToken:
+    @pytest.mark.parametrize("token", ["t", "abc.DEF-123_~+/=", "!" * 5000])
+    def test_is_visible_ascii(self, token):
+        assert check_token(token) == token
+
+    @pytest.mark.parametrize(
+        "token",
+        ["", " ", "canary\n", "can ary", "canary\t", "canaryé", "canary\x00", 7, None, b"canary"],
+    )
+    def test_else_it_is_refused_and_not_shown(self, token):
+        assert "canary" not in refused("token", check_token, token)
+
+
+class TestMerging:
+    def test_nothing_changes_nothing(self):
+        options = resolved(timeout=5, max_retries=1, headers={"a": "1"})
+        assert options.merged() == options
+
+    def test_what_is_given_wins(self):
+        options = resolved(timeout=5, max_retries=1)
+        assert options.merged(timeout=7).timeout == 7.0
+        assert options.merged(max_retries=4).retry.max_retries == 4
+        assert options.merged(timeout=7).retry.max_retries == 1
+        assert options.timeout == 5.0
+
+    def test_headers_are_added(self):
+        options = resolved(headers={"A": "1", "B": "2"}).merged(headers={"b": "3", "C": "4"})
+        assert options.headers == {"a": "1", "b": "3", "c": "4"}
+
+    def test_a_policy_is_replaced_as_a_whole(self):
+        options = resolved(retry=RetryPolicy(max_retries=7, backoff_first=1.0))
+        assert options.merged(retry=RetryPolicy()).retry == RetryPolicy()
+
+    def test_a_count_on_its_own_wins_over_the_policy_s(self):
+        policy = RetryPolicy(max_retries=7, backoff_first=1.0)
+        merged = resolved(retry=policy, max_retries=0)
+        assert merged.retry == RetryPolicy(max_retries=0, backoff_first=1.0)
+        assert resolved().merged(retry=policy, max_retries=3).retry.max_retries == 3
+        assert resolved(retry=policy).merged(max_retries=3).retry.backoff_first == 1.0
+
+    @pytest.mark.parametrize(
+        ("argument", "value"),
+        [
+            ("timeout", 0),
+            ("max_retries", -1),
+            ("retry", "fast"),
+            ("retry", 0),
+            ("headers", {"host": "x"}),
+        ],
+    )
+    def test_is_checked_like_a_new_client(self, argument, value):
+        refused(argument, resolved, **{argument: value})
+        refused(argument, resolved().merged, **{argument: value})
+
+    @pytest.mark.parametrize("value", ["query", {}, 7])
+    def test_conventions_are_checked(self, value):
+        refused("conventions", resolved, conventions=value)
+
+    def test_a_policy_class_is_no_policy(self):
+        refused("retry", resolved, retry=RetryPolicy)
+
+
+def test_every_default_has_a_name():
+    names = ("TIMEOUT", "MAX_RETRIES", "BACKOFF_FIRST", "BACKOFF_LONGEST", "RETRY_STATUSES")
+    assert [getattr(module, name) for name in names] == [30.0, 2, 0.5, 8.0, module.RETRY_STATUSES]

@@ -1,0 +1,242 @@
+import json
+from unittest.mock import ANY
+
+import pytest
+from core_helpers import reply
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adclient._core.reply import draft_id_in, problem_of, request_id_of
+
+FASTAPI = [
+    {"type": "missing", "loc": ["body", "daily_budget"], "msg": "Field required"},
+    {"type": "missing", "loc": ["body", "campaign_id"], "msg": "Field required too"},
+]
+
+SHAPES = {
+    "object error": (
+        {"error": {"message": "No such campaign", "code": "not_found", "details": [{"id": "c"}]}},
+        ("No such campaign", "not_found", [{"id": "c"}]),
+    ),
+    "object error with a type": (
+        {"type": "error", "error": {"type": "not_found_error", "message": "No such campaign"}},
+        ("No such campaign", "not_found_error", None),
+    ),
+    "object error with a numeric code": (
+        {"error": {"message": "Too many calls", "code": 17}},
+        ("Too many calls", "17", None),
+    ),
+    "text error": ({"error": "No such campaign"}, ("No such campaign", None, None)),
+    "text error with a code": (
+        {"error": "No such campaign", "code": "not_found"},
+        ("No such campaign", "not_found", None),
+    ),
+    "problem+json": (
+        {
+            "type": "https://ads.example.com/problems/budget",
+            "title": "Budget too low",
+            "status": 422,
+            "detail": "The budget is below 1.00",
+            "errors": [{"pointer": "#/daily_budget"}],
+        },
+        (
+            "The budget is below 1.00",
+            "https://ads.example.com/problems/budget",
+            [{"pointer": "#/daily_budget"}],
+        ),
+    ),
+    "problem+json with a title only": (
+        {"title": "Budget too low", "status": 422},
+        ("Budget too low", None, None),
+    ),
+    "detail text": ({"detail": "Not authenticated"}, ("Not authenticated", None, None)),
+    "detail list": ({"detail": FASTAPI}, ("Field required", ANY, FASTAPI)),
+    "detail object": (
+        {"detail": {"message": "No such campaign", "code": "not_found"}},
+        (
+            "No such campaign",
+            "not_found",
+            {"message": "No such campaign", "code": "not_found"},
+        ),
+    ),
+    "message": ({"message": "Forbidden"}, ("Forbidden", None, None)),
+    "message with a code": (
+        {"message": "Forbidden", "error_code": "E7"},
+        ("Forbidden", "E7", None),
+    ),
+    "errors": (
+        {"errors": [{"message": "Too low", "code": "budget"}, {"message": "Too long"}]},
+        (
+            "Too low",
+            "budget",
+            [{"message": "Too low", "code": "budget"}, {"message": "Too long"}],
+        ),
+    ),
+    "errors of texts": (
+        {"errors": ["Too low", "Too long"]},
+        ("Too low", None, ["Too low", "Too long"]),
+    ),
+    "JSON:API": (
+        {"errors": [{"status": "422", "code": "low", "title": "Invalid", "detail": "Too low"}]},
+        (
+            "Too low",
+            "low",
+            [{"status": "422", "code": "low", "title": "Invalid", "detail": "Too low"}],
+        ),
+    ),
+    "JSON list": ([{"message": "Too low"}], ("Too low", None, [{"message": "Too low"}])),
+    "JSON text": ("Forbidden", ("Forbidden", None, None)),
+    "nested": ({"error": {"errors": [{"message": "Deep"}]}}, ("Deep", None, [{"message": "Deep"}])),
+    "error beside an empty message": (
+        {"message": "", "error": "No such campaign"},
+        ("No such campaign", None, None),
+    ),
+    "error that is only a flag": (
+        {"error": True, "reason": "No such campaign"},
+        ("No such campaign", None, None),
+    ),
+    "error that is null": (
+        {"error": None, "message": "No such campaign"},
+        ("No such campaign", None, None),
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_shapes_of_error_bodies(shape):
+    body, expected = SHAPES[shape]
+    problem = problem_of(reply(400, body))
+    assert (problem.message, problem.code, problem.details) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"upstream connect error", "upstream connect error"),
+        (b"  two\r\n\tlines \x00 ", "two lines"),
+        (
+            b"<html><head><title>502 Bad\nGateway</title></head><body>x</body></html>",
+            "502 Bad Gateway",
+        ),
+        (b"<HTML><TITLE lang='en'>Oops</TITLE>", "Oops"),
+        (b'{"error": {"message": "cut of', '{"error": {"message": "cut of'),
+        (b"\xff\xfe no text", "\ufffd\ufffd no text"),
+        (b'{"a": NaN}', '{"a": NaN}'),
+        (b"[" * 3000, "[" * 199 + "…"),
+    ],
+)
+def test_a_body_that_is_not_json_is_its_own_message(body, message):
+    problem = problem_of(reply(502, body))
+    assert (problem.message, problem.code, problem.details) == (message, None, None)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"fault": "No such campaign"},
+        {"errors": {"daily_budget": ["is too low"]}},
+        {"outer": {"inner": "No such campaign"}},
+        17,
+    ],
+)
+def test_a_body_of_an_unknown_shape_is_its_own_message(body):
+    message = problem_of(reply(400, body)).message
+    assert message == json.dumps(body)
+
+
+@pytest.mark.parametrize("body", [b"", b"  \n", b"<title> </title>", b'""', b"{}", b"[]", b"null"])
+def test_a_body_that_says_nothing_has_no_message(body):
+    assert problem_of(reply(500, body)).message in (None, "{}", "[]", "null")
+    assert problem_of(reply(500, body)).code is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": "m", "request_id": "req_1"}},
+        {"error": {"message": "m"}, "request_id": "req_1"},
+        {"message": "m", "request_id": "req_1"},
+    ],
+)
+def test_the_request_id_of_a_body(body):
+    assert problem_of(reply(500, body)).request_id == "req_1"
+
+
+def test_a_type_that_says_nothing_is_no_code():
+    problem = problem_of(reply(404, {"type": "about:blank", "title": "Not Found"}))
+    assert (problem.message, problem.code) == ("Not Found", None)
+
+
+@pytest.mark.parametrize("depth", [50, 200, 400, 490, 495, 2000])
+def test_a_deeply_nested_error_is_read_in_peace(depth):
+    body = b'{"errors":[' * depth + b'"deep"' + b"]}" * depth
+    assert problem_of(reply(400, body)) is not None
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=10),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["error", "errors", "message", "detail", "details", "code", "type", "title"]
+            )
+            | st.text(max_size=5),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=150)
+@given(JSON_VALUES)
+def test_no_json_body_is_too_odd(body):
+    problem = problem_of(reply(400, body))
+    assert problem.message is None or isinstance(problem.message, str)
+    assert problem.code is None or isinstance(problem.code, str)
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_are_too_odd(body):
+    message = problem_of(reply(400, body)).message
+    assert message is None or message
+
+
+@pytest.mark.parametrize(
+    ("body", "draft_id"),
+    [
+        (b'{"draft_id":"draft_1"}', "draft_1"),
+        (b'{"draft_id" :\n "draft_1", "status', "draft_1"),
+        ('{"draft_id": "draft_é"'.encode(), "draft_é"),
+        (b'"draft_id": "\xff"', "\ufffd"),
+        (b'{"draft_id": ""}', None),
+        (b'{"draft_id": 7}', None),
+        (b'{"draft_id": "draft_1', None),
+        (b'{"draft_id": "a\nb"}', None),
+        (b'{"draft_id": "' + b"x" * 201 + b'"}', None),
+        (b"", None),
+    ],
+)
+def test_the_draft_id_in_what_came(body, draft_id):
+    assert draft_id_in(body) == draft_id
+
+
+def test_the_names_of_request_id_headers_may_be_written_in_any_case():
+    answered = reply(200, headers={"x-trace": "t"})
+    assert request_id_of(answered, ("X-Trace",)) == "t"
+    assert request_id_of(answered, ()) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "is_success"), [(199, False), (200, True), (204, True), (299, True), (300, False)]
+)
+def test_success(status, is_success):
+    assert reply(status).is_success is is_success
+
+
+def test_a_repr_shows_neither_headers_nor_body():
+    shown = repr(reply(200, b"canary", headers={"set-cookie": "canary"}))
+    assert "canary" not in shown
+    assert "200" in shown

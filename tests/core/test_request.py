@@ -1,0 +1,490 @@
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from enum import Enum, IntEnum
+from urllib.parse import parse_qsl, urlsplit
+
+import attrs
+import pytest
+from core_helpers import ACCOUNT, BASE_URL, assert_one_line, call_of, options_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adclient._core import call as operations
+from adclient._core.call import OPERATIONS
+from adclient._core.request import build
+from adclient._version import __version__
+from adclient.conventions import Conventions
+from adclient.errors import InvalidRequest, PaginationError
+
+BUDGET = operations.UPDATE_ALPHA_CAMPAIGN_BUDGET
+TARGETING = operations.UPDATE_ALPHA_CAMPAIGN_TARGETING
+KEYWORDS = operations.UPDATE_KEYWORD
+VIDEO = operations.CREATE_BETA_VIDEO_CAMPAIGN
+CAMPAIGNS = operations.LIST_BETA_CAMPAIGNS
+SEARCH = operations.SEARCH_GAMMA_TARGETING
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
+
+
+def built(
+    operation,
+    *,
+    cursor=None,
+    base_url=BASE_URL,
+    headers=None,
+    key=None,
+    conventions=None,
+    **arguments,
+):
+    options = attrs.evolve(
+        options_of(headers=headers or {}, conventions=Conventions(**(conventions or {}))),
+        base_url=base_url,
+    )
+    return build(call_of(operation, cursor=cursor, **arguments), options, key)
+
+
+def query_of(request):
+    return urlsplit(request.url).query
+
+
+def pairs_of(request):
+    return parse_qsl(query_of(request), keep_blank_values=True, strict_parsing=True)
+
+
+class TestQuery:
+    @pytest.mark.parametrize(
+        ("operation", "arguments", "query"),
+        [
+            (CAMPAIGNS, {}, "account_id=account_a91f"),
+            (
+                CAMPAIGNS,
+                {"date_range": "LAST_30_DAYS", "campaign_id": "campaign_1"},
+                "account_id=account_a91f&campaign_id=campaign_1&date_range=LAST_30_DAYS",
+            ),
+            (CAMPAIGNS, {"date_range": ""}, "account_id=account_a91f&date_range="),
+            (
+                CAMPAIGNS,
+                {"account_id": "a b&c=d/é?#+%"},
+                "account_id=a%20b%26c%3Dd%2F%C3%A9%3F%23%2B%25",
+            ),
+            (CAMPAIGNS, {"account_id": "a-._~z"}, "account_id=a-._~z"),
+            (SEARCH, {"targeting": {}}, "account_id=account_a91f&targeting=%7B%7D"),
+            (
+                SEARCH,
+                {"targeting": {"type": "X", "n": [1, None, True]}},
+                "account_id=account_a91f"
+                "&targeting=%7B%22type%22%3A%22X%22%2C%22n%22%3A%5B1%2Cnull%2Ctrue%5D%7D",
+            ),
+        ],
+    )
+    def test_holds_the_parameters_of_a_read(self, operation, arguments, query):
+        request = built(operation, **arguments)
+        assert request.method == "GET"
+        assert request.url == f"{BASE_URL}{operation.path}?{query}"
+        assert request.body is None
+
+    @pytest.mark.parametrize(
+        ("targeting", "pairs"),
+        [
+            ({"type": "X"}, [("targeting[type]", "X")]),
+            ({"a": {"b": {"c": 1}}}, [("targeting[a][b][c]", "1")]),
+            ({"a": ["x", "y"]}, [("targeting[a][0]", "x"), ("targeting[a][1]", "y")]),
+            ({"a": [{"b": 1}]}, [("targeting[a][0][b]", "1")]),
+            ({"a": (1,)}, [("targeting[a][0]", "1")]),
+            (
+                {"a": None, "b": True, "c": False},
+                [("targeting[a]", "null"), ("targeting[b]", "true"), ("targeting[c]", "false")],
+            ),
+            ({"a": Decimal("1.50"), "b": 2.0}, [("targeting[a]", "1.50"), ("targeting[b]", "2.0")]),
+            ({"a": {}, "b": []}, [("targeting[a]", "{}"), ("targeting[b]", "[]")]),
+            ({}, [("targeting", "{}")]),
+            ({"a": ""}, [("targeting[a]", "")]),
+            ({"é&": "ü="}, [("targeting[é&]", "ü=")]),
+        ],
+    )
+    def test_an_object_as_deep_object(self, targeting, pairs):
+        request = built(SEARCH, targeting=targeting, conventions={"object_style": "deep_object"})
+        assert pairs_of(request) == [("account_id", ACCOUNT), *pairs]
+
+    def test_the_brackets_of_a_deep_object_are_not_encoded(self):
+        request = built(
+            SEARCH, targeting={"a": {"b": "c[]"}}, conventions={"object_style": "deep_object"}
+        )
+        assert query_of(request).endswith("&targeting[a][b]=c%5B%5D")
+
+    @pytest.mark.parametrize("style", ["json", "deep_object"])
+    def test_an_attrs_instance_counts_as_an_object(self, style):
+        @attrs.frozen
+        class Geo:
+            country: str
+
+        class Plain(Mapping):
+            def __getitem__(self, key):
+                return {"country": "DE"}[key]
+
+            def __iter__(self):
+                return iter(["country"])
+
+            def __len__(self):
+                return 1
+
+        conventions = {"object_style": style}
+        wanted = built(SEARCH, targeting={"geo": {"country": "DE"}}, conventions=conventions)
+        assert built(SEARCH, targeting={"geo": Geo("DE")}, conventions=conventions) == wanted
+        assert built(SEARCH, targeting={"geo": Plain()}, conventions=conventions) == wanted
+        wanted = built(SEARCH, targeting={"country": "DE"}, conventions=conventions)
+        assert built(SEARCH, targeting=Geo("DE"), conventions=conventions) == wanted
+
+    def test_the_names_and_texts_of_enums_are_their_values(self):
+        class Kind(str, Enum):  # noqa: UP042  the two are written differently by str()
+            GEO = "geo"
+
+        class Size(IntEnum):
+            BIG = 3
+
+        arguments = {"targeting": {Kind.GEO: Kind.GEO, "size": Size.BIG}}
+        deep = built(SEARCH, **arguments, conventions={"object_style": "deep_object"})
+        assert pairs_of(deep)[1:] == [("targeting[geo]", "geo"), ("targeting[size]", "3")]
+        assert json.loads(pairs_of(built(SEARCH, **arguments))[1][1]) == {"geo": "geo", "size": 3}
+        assert pairs_of(built(CAMPAIGNS, date_range=Kind.GEO))[1] == ("date_range", "geo")
+
+    @given(TEXT, TEXT)
+    def test_decoding_gives_the_arguments_back(self, account_id, date_range):
+        request = built(CAMPAIGNS, account_id=account_id, date_range=date_range)
+        assert pairs_of(request) == [("account_id", account_id), ("date_range", date_range)]
+        assert request.url.isascii()
+        assert urlsplit(request.url).path == CAMPAIGNS.path
+
+    @given(st.dictionaries(TEXT, TEXT | st.integers() | st.none() | st.lists(TEXT), max_size=3))
+    def test_decoding_gives_an_object_back(self, targeting):
+        request = built(SEARCH, targeting=targeting)
+        assert json.loads(dict(pairs_of(request))["targeting"]) == targeting
+
+    @pytest.mark.parametrize(
+        "account_id",
+        [
+            "..",
+            "../x",
+            "%2e%2e",
+            "a/b",
+            "a?x",
+            "a#f",
+            "//h",
+            "http://h",
+            "\x00",
+            "a\nb",
+            "x" * 10_000,
+        ],
+    )
+    def test_an_id_never_changes_the_path(self, account_id):
+        parts = urlsplit(built(CAMPAIGNS, account_id=account_id).url)
+        assert (parts.scheme, parts.netloc, parts.path, parts.fragment) == (
+            "https",
+            "ads.example.com",
+            CAMPAIGNS.path,
+            "",
+        )
+
+    @pytest.mark.parametrize(
+        ("cursor", "text"),
+        [
+            ("c2", "c2"),
+            (7, "7"),
+            (1.5, "1.5"),
+            ({"after": ["é"]}, '{"after":["é"]}'),
+            ("", ""),
+            (0, "0"),
+        ],
+    )
+    def test_a_continuation_goes_back_last(self, cursor, text):
+        request = built(CAMPAIGNS, cursor=cursor, date_range="X")
+        assert pairs_of(request) == [("account_id", ACCOUNT), ("date_range", "X"), ("cursor", text)]
+
+    def test_an_object_as_continuation_is_json_in_either_style(self):
+        request = built(SEARCH, cursor={"a": 1}, conventions={"object_style": "deep_object"})
+        assert pairs_of(request)[-1] == ("cursor", '{"a":1}')
+
+    def test_the_continuation_s_name_is_a_convention(self):
+        request = built(CAMPAIGNS, cursor="c2", conventions={"cursor_parameter": "page token"})
+        assert pairs_of(request)[-1] == ("page token", "c2")
+
+
+class TestBody:
+    @pytest.mark.parametrize(
+        ("operation", "arguments", "body"),
+        [
+            (
+                BUDGET,
+                {"campaign_id": "campaign_1", "daily_budget": 120},
+                '{"account_id":"account_a91f","campaign_id":"campaign_1","daily_budget":120}',
+            ),
+            (
+                BUDGET,
+                {"fields": {"note": None}, "campaign_id": "c"},
+                '{"account_id":"account_a91f","campaign_id":"c","fields":{"note":null}}',
+            ),
+            (
+                KEYWORDS,
+                {"keywords": ["schöne schuhe", ""]},
+                '{"account_id":"account_a91f","keywords":["schöne schuhe",""]}',
+            ),
+            (KEYWORDS, {"keywords": ("a",)}, '{"account_id":"account_a91f","keywords":["a"]}'),
+            (KEYWORDS, {"keywords": []}, '{"account_id":"account_a91f","keywords":[]}'),
+            (VIDEO, {"fields": {}}, '{"account_id":"account_a91f","fields":{}}'),
+            (operations.REMOVE_DELTA_AUTO_SEARCH_THEMES, {}, '{"account_id":"account_a91f"}'),
+        ],
+    )
+    def test_holds_the_parameters_of_a_write(self, operation, arguments, body):
+        request = built(operation, **arguments)
+        assert request.method == operation.method
+        assert request.url == BASE_URL + operation.path
+        assert request.body == body.encode()
+        assert request.headers["content-type"] == "application/json"
+        assert request.headers["content-length"] == str(len(body.encode()))
+
+    def test_holds_the_parameters_of_a_read_if_the_convention_says_so(self):
+        request = built(
+            SEARCH,
+            targeting={"a": 1},
+            cursor={"after": 7},
+            conventions={"read_parameters": "body", "object_style": "deep_object"},
+        )
+        assert request.method == "GET"
+        assert request.url == BASE_URL + SEARCH.path
+        assert (
+            request.body
+            == b'{"account_id":"account_a91f","targeting":{"a":1},"cursor":{"after":7}}'
+        )
+        assert request.headers["content-length"] == str(len(request.body))
+
+    @pytest.mark.parametrize("cursor", ["c2", "7", 7, 1.5])
+    def test_keeps_the_type_of_a_continuation(self, cursor):
+        request = built(CAMPAIGNS, cursor=cursor, conventions={"read_parameters": "body"})
+        assert json.loads(request.body)["cursor"] == cursor
+        assert type(json.loads(request.body)["cursor"]) is type(cursor)
+
+    @pytest.mark.parametrize(
+        ("budget", "digits"),
+        [
+            (120, "120"),
+            (120.0, "120.0"),
+            (0.1, "0.1"),
+            (Decimal("120.50"), "120.50"),
+            (
+                Decimal("0.1000000000000000055511151231257827"),
+                "0.1000000000000000055511151231257827",
+            ),
+            (Decimal("1E+2"), "1E+2"),
+            (-5, "-5"),
+            (0, "0"),
+            (10**40, "1" + "0" * 40),
+        ],
+    )
+    def test_the_digits_of_money_are_the_caller_s(self, budget, digits):
+        request = built(BUDGET, campaign_id="c", daily_budget=budget)
+        assert request.body.endswith(b'"daily_budget":' + digits.encode() + b"}")
+
+    @given(st.decimals(allow_nan=False, allow_infinity=False))
+    def test_any_decimal_arrives(self, budget):
+        body = built(BUDGET, campaign_id="c", daily_budget=budget).body
+        arrived = json.loads(body, parse_float=Decimal, parse_int=Decimal)["daily_budget"]
+        assert str(arrived) == str(budget)
+
+    def test_is_the_same_each_time(self):
+        arguments = {"campaign_id": "c", "fields": {"b": 1, "a": {"d": 2, "c": 3}}}
+        assert built(BUDGET, **arguments) == built(BUDGET, **arguments)
+
+
+class TestHeaders:
+    def test_of_a_read(self):
+        assert built(CAMPAIGNS).headers == {
+            "host": "ads.example.com",
+            "accept": "application/json",
+            "accept-encoding": "gzip, deflate",
+            "user-agent": f"adclient/{__version__}",
+        }
+
+    def test_of_a_write(self):
+        assert sorted(built(BUDGET, campaign_id="c").headers) == [
+            "accept",
+            "accept-encoding",
+            "content-length",
+            "content-type",
+            "host",
+            "user-agent",
+        ]
+
+    @pytest.mark.parametrize(
+        ("base_url", "host"),
+        [
+            ("https://ads.example.com/api", "ads.example.com"),
+            ("http://localhost:8080", "localhost:8080"),
+            ("http://[::1]:8080", "[::1]:8080"),
+        ],
+    )
+    def test_the_host_and_the_prefix_of_the_path(self, base_url, host):
+        request = built(CAMPAIGNS, base_url=base_url)
+        assert request.headers["host"] == host
+        assert request.url.startswith(base_url + CAMPAIGNS.path + "?")
+
+    def test_of_the_client_s_own(self):
+        headers = built(CAMPAIGNS, headers={"user-agent": "mine", "x-team": "t"}).headers
+        assert headers["user-agent"] == "mine"
+        assert headers["x-team"] == "t"
+
+    def test_the_idempotency_key_is_not_replaced(self):
+        conventions = {"idempotency_header": "Idempotency-Key"}
+        headers = built(
+            BUDGET,
+            campaign_id="c",
+            key="k1",
+            headers={"idempotency-key": "x"},
+            conventions=conventions,
+        ).headers
+        assert headers["idempotency-key"] == "k1"
+
+    def test_a_key_without_a_header_goes_nowhere(self):
+        request = built(BUDGET, campaign_id="c", key="canary")
+        assert "canary" not in request.headers.values()
+
+
+class Odd:
+    """Neither a mapping nor an attrs instance."""
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("operation", "argument", "value", "told"),
+        [
+            (CAMPAIGNS, "account_id", "", "an empty text"),
+            (CAMPAIGNS, "account_id", None, "None"),
+            (CAMPAIGNS, "account_id", 7, "int"),
+            (CAMPAIGNS, "account_id", b"a", "bytes"),
+            (CAMPAIGNS, "account_id", ["a"], "list"),
+            (CAMPAIGNS, "campaign_id", "", "an empty text"),
+            (CAMPAIGNS, "campaign_id", 7, "int"),
+            (CAMPAIGNS, "date_range", 30, "int"),
+            (CAMPAIGNS, "date_range", ("a", "b"), "tuple"),
+            (BUDGET, "campaign_id", None, "None"),
+            (BUDGET, "daily_budget", True, "bool"),
+            (BUDGET, "daily_budget", "120", "str"),
+            (BUDGET, "daily_budget", 2j, "complex"),
+            (BUDGET, "daily_budget", float("nan"), "nan"),
+            (BUDGET, "daily_budget", float("inf"), "inf"),
+            (BUDGET, "daily_budget", Decimal("-Infinity"), "Infinity"),
+            (BUDGET, "daily_budget", Decimal("NaN"), "NaN"),
+            (BUDGET, "daily_budget", Decimal("sNaN"), "NaN"),
+            (KEYWORDS, "keywords", None, "None"),
+            (KEYWORDS, "keywords", "shoes", "str"),
+            (KEYWORDS, "keywords", b"shoes", "bytes"),
+            (KEYWORDS, "keywords", bytearray(b"shoes"), "bytearray"),
+            (KEYWORDS, "keywords", {"shoes": 1}, "dict"),
+            (KEYWORDS, "keywords", {"shoes"}, "set"),
+            (KEYWORDS, "keywords", ["shoes", 7], "int"),
+            (KEYWORDS, "keywords", ["shoes", None], "None"),
+            (KEYWORDS, "keywords", ("shoes", b"x"), "bytes"),
+            (VIDEO, "fields", None, "None"),
+            (VIDEO, "fields", [("a", 1)], "list"),
+            (VIDEO, "fields", '{"a": 1}', "str"),
+            (VIDEO, "fields", Odd(), "Odd"),
+            (SEARCH, "targeting", "x", "str"),
+            (SEARCH, "targeting", attrs.make_class("Geo", []), "type"),
+        ],
+        ids=lambda value: repr(value)[:30] if not callable(value) else "class",
+    )
+    def test_a_wrong_argument(self, operation, argument, value, told):
+        required = {"campaign_id": "c"} if argument == "daily_budget" else {}
+        with pytest.raises(InvalidRequest) as caught:
+            built(operation, **{**required, argument: value})
+        error = caught.value
+        assert error.argument == argument
+        assert error.operation == operation.full_name
+        assert str(error).startswith(f"{operation.full_name}: {argument}")
+        assert told in str(error)
+        assert "nothing was sent" in str(error)
+        assert_one_line(str(error))
+
+    @pytest.mark.parametrize(
+        ("fields", "path"),
+        [
+            ({"a": {1, 2}}, "fields.a: "),
+            ({"a": [{"b": b"x"}]}, "fields.a[0].b: "),
+            ({"a": float("nan")}, "fields.a: "),
+            ({1: 2}, "fields: "),
+            ({"a": "\ud800"}, "fields: "),
+        ],
+    )
+    def test_what_is_not_json_is_named_with_its_path(self, fields, path):
+        with pytest.raises(InvalidRequest) as caught:
+            built(VIDEO, fields=fields)
+        assert path in str(caught.value)
+        assert caught.value.argument == "fields"
+
+    def test_fields_that_hold_themselves(self):
+        fields = {}
+        fields["again"] = fields
+        with pytest.raises(InvalidRequest, match="holds itself"):
+            built(VIDEO, fields=fields)
+
+    @pytest.mark.parametrize("style", ["json", "deep_object"])
+    @pytest.mark.parametrize("targeting", [{"a": {1}}, {"a": "\ud800"}, {"\ud800": 1}, {1: 2}])
+    def test_in_a_query_too(self, style, targeting):
+        with pytest.raises(InvalidRequest):
+            built(SEARCH, targeting=targeting, conventions={"object_style": style})
+
+    @pytest.mark.parametrize("text", ["\ud800", "a\udfff"])
+    def test_a_text_that_cannot_be_encoded(self, text):
+        for argument in ("account_id", "date_range"):
+            with pytest.raises(InvalidRequest, match="surrogate"):
+                built(CAMPAIGNS, **{argument: text})
+
+    @pytest.mark.parametrize(
+        "cursor", [{1}, b"c", object(), float("nan"), "\ud800", "?a=\ud800", {1: 2}]
+    )
+    @pytest.mark.parametrize("place", ["query", "body"])
+    def test_a_continuation_that_cannot_be_sent(self, cursor, place):
+        with pytest.raises((InvalidRequest, PaginationError)) as caught:
+            built(CAMPAIGNS, cursor=cursor, conventions={"read_parameters": place})
+        assert_one_line(str(caught.value))
+
+    @pytest.mark.parametrize("key", ["a\nb", "\x1b[31m", "k" * 10_000])
+    def test_the_text_stays_one_line_whatever_the_keys(self, key):
+        with pytest.raises(InvalidRequest) as caught:
+            built(VIDEO, fields={key: object()})
+        assert_one_line(str(caught.value))
+
+    def test_the_value_itself_is_never_shown(self):
+        with pytest.raises(InvalidRequest) as caught:
+            built(KEYWORDS, keywords="canary")
+        assert "canary" not in str(caught.value)
+
+
+class TestNone:
+    def test_is_not_sent(self):
+        assert json.loads(built(TARGETING, campaign_id="c").body) == {
+            "account_id": ACCOUNT,
+            "campaign_id": "c",
+        }
+        assert pairs_of(built(SEARCH)) == [("account_id", ACCOUNT)]
+
+    def test_inside_an_object_is_null(self):
+        sent = built(
+            TARGETING, campaign_id="c", targeting={"ages": None}, fields={"a": [None]}
+        ).body
+        assert json.loads(sent)["targeting"] == {"ages": None}
+        assert json.loads(sent)["fields"] == {"a": [None]}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.full_name)
+def test_a_request_leads_to_its_own_endpoint_only(operation):
+    samples = {"id": "../../v1/approve", "text": "?x", "object": {}, "number": 1, "texts": []}
+    arguments = {parameter.name: samples[parameter.type] for parameter in operation.parameters}
+    request = built(operation, **arguments)
+    parts = urlsplit(request.url)
+    assert (request.method, parts.path) == (operation.method, operation.path)
+
+
+def test_a_repr_shows_neither_headers_nor_body():
+    request = built(BUDGET, campaign_id="canary", headers={"x-key": "canary"})
+    assert "canary" not in repr(request)

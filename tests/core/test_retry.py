@@ -1,0 +1,145 @@
+import time
+
+import pytest
+from core_helpers import LISTED, LOST, REFUSED, STAGED, TIMED_OUT, reply
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adclient._core.retry import delay, may_be_taken, retry_after
+from adclient.options import RetryPolicy
+
+RECEIVED_AT = 1_000_000_000.0  # Sun, 09 Sep 2001 01:46:40 GMT
+
+
+def asked(text, date=None):
+    headers = {"retry-after": text} | ({} if date is None else {"date": date})
+    return retry_after(reply(429, headers=headers, received_at=RECEIVED_AT))
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("0", 0.0),
+        ("7", 7.0),
+        (" 7 ", 7.0),
+        ("0.25", 0.25),
+        ("2.5", 2.5),
+        ("00120", 120.0),
+        ("Sun, 09 Sep 2001 01:46:45 GMT", 5.0),
+        ("Sunday, 09-Sep-01 01:46:45 GMT", 5.0),
+        ("Sun Sep  9 01:46:45 2001", 5.0),
+        ("Sun, 09 Sep 2001 01:46:45 -0000", 5.0),
+        ("Sun, 09 Sep 2001 03:46:45 +0200", 5.0),
+        ("Sun, 09 Sep 2001 01:46:00 GMT", 0.0),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+    ],
+)
+def test_retry_after(text, seconds):
+    assert asked(text) == seconds
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["", " ", ";", "-5", "-0.5", "nan", "NaN", "inf", "Infinity", "1e3", "0x10", "٣"],
+        *["five", "1,5", "5s", "1 2 3", "Mon", "Sun, 99 Sep 2001 99:99:99 GMT"],
+    ],
+)
+def test_retry_after_that_means_nothing(text):
+    assert asked(text) is None
+
+
+@pytest.mark.parametrize("text", ["9" * 13, "1" + "0" * 400, "1" + "0" * 5000])
+def test_retry_after_of_many_digits_is_no_reason_to_come_back_soon(text):
+    assert asked(text) >= 10**12
+
+
+@pytest.mark.parametrize("date", ["Sun, 09 Sep 2001 00:00:00 GMT", "Fri, 20 Nov 2026 00:00:00 GMT"])
+def test_a_date_counts_from_the_date_of_the_reply(date):
+    later = date.replace("00:00:00", "00:00:09")
+    assert asked(later, date) == 9.0
+
+
+def test_a_reply_with_a_useless_date_counts_from_its_receipt():
+    assert asked("Sun, 09 Sep 2001 01:46:45 GMT", date="yesterday") == 5.0
+
+
+@pytest.fixture
+def far_from_greenwich(monkeypatch):
+    monkeypatch.setenv("TZ", "XXX+9")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone cannot be set here")
+@pytest.mark.usefixtures("far_from_greenwich")
+def test_a_date_does_not_depend_on_where_the_client_is():
+    assert asked("Sun Sep  9 01:46:45 2001") == 5.0
+    assert asked("Sun, 09 Sep 2001 01:46:45 GMT") == 5.0
+
+
+@given(st.text(max_size=40), st.none() | st.text(max_size=40))
+def test_retry_after_never_raises(text, date):
+    seconds = asked(text, date)
+    assert seconds is None or seconds >= 0
+
+
+@given(
+    st.from_regex(
+        r"[A-Z][a-z]{2}, [0-9]{1,3} (Jan|Sep|Dec) [0-9]{1,6} "
+        r"[0-9]{1,3}:[0-9]{1,3}:[0-9]{1,3} ([+-][0-9]{1,9}|GMT)",
+        fullmatch=True,
+    )
+)
+def test_a_malformed_date_never_raises(text):
+    seconds = asked(text, text)
+    assert seconds in (None, 0.0)
+
+
+POLICY = RetryPolicy(max_retries=2)
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+def test_there_is_a_delay_while_retries_are_left(attempt):
+    assert delay(POLICY, REFUSED, attempt=attempt, repeatable=True, chance=0.5) is not None
+
+
+@pytest.mark.parametrize("attempt", [3, 4, 100])
+def test_there_is_none_afterwards(attempt):
+    assert delay(POLICY, REFUSED, attempt=attempt, repeatable=True, chance=0.5) is None
+
+
+def test_the_delay_of_a_late_attempt_is_still_bounded():
+    policy = RetryPolicy(max_retries=10**9)
+    assert delay(policy, REFUSED, attempt=10**6, repeatable=True, chance=1.0) == 8.0
+
+
+@pytest.mark.parametrize(
+    ("first", "longest", "expected"), [(0.0, 8.0, 0.0), (3.0, 2.0, 2.0), (0.1, 8.0, 0.1)]
+)
+def test_the_delay_follows_the_policy(first, longest, expected):
+    policy = RetryPolicy(backoff_first=first, backoff_longest=longest)
+    assert delay(policy, REFUSED, attempt=1, repeatable=False, chance=1.0) == expected
+
+
+@pytest.mark.parametrize(
+    ("outcome", "taken"),
+    [
+        (REFUSED, False),
+        (LOST, True),
+        (TIMED_OUT, True),
+        (STAGED, True),
+        (LISTED, True),
+        (reply(400), False),
+        (reply(408), True),
+        (reply(409), False),
+        (reply(429), False),
+        (reply(500), True),
+        (reply(503), True),
+        (reply(503, headers={"retry-after": "1"}), True),
+    ],
+)
+def test_what_may_have_been_taken(outcome, taken):
+    assert may_be_taken(outcome) is taken

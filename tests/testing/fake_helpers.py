@@ -1,0 +1,79 @@
+"""What the tests of the fake service share."""
+
+import json
+from urllib.parse import urlencode
+
+from adclient import Request
+from adclient._core.call import OPERATIONS
+
+PATHS = {operation.full_name: operation for operation in OPERATIONS}
+ACCOUNTS = {
+    "alpha": "account_a91f",
+    "beta": "account_b204",
+    "gamma": "account_c3d8",
+    "delta": "account_d118",
+}
+READS = [operation for operation in OPERATIONS if operation.kind == "read"]
+WRITES = [operation for operation in OPERATIONS if operation.kind == "write"]
+
+VALID_WRITES = {
+    "alpha.update_campaign_targeting": {"campaign_id": "campaign_4c10", "targeting": {"a": 1}},
+    "alpha.update_campaign_budget": {"campaign_id": "campaign_4c10", "daily_budget": 120},
+    "alpha.update_creative": {"creative_id": "creative_2f70", "fields": {"headline": "New"}},
+    "beta.create_video_campaign": {"fields": {"name": "Autumn"}},
+    "beta.pause_campaign": {"campaign_id": "campaign_57a7"},
+    "gamma.create_image_campaign": {"fields": {"name": "Autumn", "ad": {"name": "Leaf"}}},
+    "gamma.create_dco_ad": {"fields": {"name": "Tents"}},
+    "delta.update_keyword": {"keywords": ["outdoor jacket"], "fields": {"action": "PAUSE"}},
+    "delta.remove_auto_search_themes": {},
+}
+
+
+def send(fake, operation, body=None, *, query=None, headers=None, method=None):
+    """Send any request to an operation; the reply with its body as JSON."""
+    found = PATHS[operation]
+    url = fake.base_url + found.path
+    if query is not None:
+        url += f"?{query if isinstance(query, str) else urlencode(query)}"
+    content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+    request = Request(method=method or found.method, url=url, headers=headers or {}, body=content)
+    reply = fake.handle(request)
+    return reply.status, json.loads(reply.body)
+
+
+def refusal(fake, operation, body=None, **how):
+    """The status, code and details of a refusal."""
+    status, answer = send(fake, operation, body, **how)
+    error = answer["error"]
+    assert set(error) == {"code", "message", "details", "request_id"}
+    return status, error["code"], error["details"]
+
+
+def stage(fake, operation, **arguments):
+    """Stage a draft as a client does, and return its diff."""
+    namespace, name = operation.split(".")
+    account_id = arguments.pop("account_id", ACCOUNTS[namespace])
+    method = getattr(getattr(fake.client(), namespace), name)
+    return method(account_id=account_id, **arguments)
+
+
+def approve(fake, draft):
+    """Both steps of the human."""
+    fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+    return fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
+
+
+def everything(fake):
+    """The bytes of every page of every read of the four main accounts."""
+    pages = []
+    for operation in READS:
+        query = {"account_id": ACCOUNTS[operation.namespace]}
+        while True:
+            url = f"{fake.base_url}{operation.path}?{urlencode(query)}"
+            reply = fake.handle(Request(method="GET", url=url))
+            assert reply.status == 200
+            pages.append(reply.body)
+            query["cursor"] = json.loads(reply.body)["page"]["next"]
+            if query["cursor"] is None:
+                break
+    return pages

@@ -1,0 +1,239 @@
+from datetime import timedelta
+
+import pytest
+from fake_helpers import READS, VALID_WRITES, WRITES, approve, everything, send, stage
+
+from adclient import Request
+from adclient.testing import ApprovalRefused, FakeAdService
+
+
+@pytest.fixture
+def fake():
+    return FakeAdService()
+
+
+def pause(fake, campaign_id="campaign_57a7"):
+    return stage(fake, "beta.pause_campaign", campaign_id=campaign_id)
+
+
+def budget(fake, daily_budget, campaign_id="campaign_4c10"):
+    return stage(
+        fake, "alpha.update_campaign_budget", campaign_id=campaign_id, daily_budget=daily_budget
+    )
+
+
+def statuses(fake):
+    return [draft.status for draft in fake.drafts]
+
+
+def kinds(fake):
+    return [event.kind for event in fake.dashboard.events]
+
+
+def test_two_steps_change_what_later_reads_show(fake):
+    draft, client = pause(fake), fake.client()
+    fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+    assert client.beta.list_campaigns(account_id="account_b204").data[0].status == "ENABLED"
+    fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
+    assert client.beta.list_campaigns(account_id="account_b204").data[0].status == "PAUSED"
+    assert kinds(fake) == ["staged", "armed", "approved", "applied"]
+
+
+def test_every_write_can_be_applied(fake):
+    for operation in WRITES:
+        draft = stage(fake, operation.full_name, **VALID_WRITES[operation.full_name])
+        before = everything(fake)
+        assert approve(fake, draft).status == "applied"
+        if operation.full_name in ("alpha.update_campaign_targeting", "alpha.update_creative"):
+            continue  # no read shows these
+        assert everything(fake) != before
+
+
+def test_applied_changes_are_the_before_of_the_next_draft(fake):
+    approve(fake, budget(fake, 120))
+    assert budget(fake, 130).diff.before == 120
+    bid = stage(
+        fake,
+        "alpha.update_campaign_budget",
+        campaign_id="campaign_4c10",
+        fields={"bid": {"amount": 8}},
+    )
+    approve(fake, bid)
+    again = stage(
+        fake,
+        "alpha.update_campaign_budget",
+        campaign_id="campaign_4c10",
+        fields={"bid": {"amount": 9, "strategy": "COST_CAP"}},
+    )
+    assert again.diff.before == {"bid": {"amount": 8, "strategy": "MANUAL"}}
+
+
+def test_applied_creates_are_listed(fake):
+    client = fake.client()
+    fields = {"name": "Leaves", "ad": {"name": "Leaf 1"}}
+    approve(fake, stage(fake, "gamma.create_image_campaign", fields=fields))
+    approve(fake, stage(fake, "gamma.create_dco_ad", fields={"name": "Tents"}))
+    approve(fake, stage(fake, "beta.create_video_campaign", fields={"name": "Autumn"}))
+    ads = list(client.gamma.list_ads(account_id="account_c3d8"))
+    assert [(ad.name, ad.extra["format"]) for ad in ads[126:]] == [
+        ("Leaf 1", "IMAGE"),
+        ("Tents", "DYNAMIC"),
+    ]
+    last = list(client.beta.list_campaigns(account_id="account_b204"))[-1]
+    assert (last.name, last.status, last.extra["spend"]) == ("Autumn", "PAUSED", 0)
+    found = client.beta.detect_creative_fatigue(account_id="account_b204")
+    assert len(found.data) == 5
+
+
+def test_waste_ends_with_its_cause(fake):
+    def wasted():
+        found = fake.client().delta.analyze_wasted_spend(account_id="account_d118")
+        return {finding.extra["reason"] for finding in found}
+
+    assert {"OFF_TARGET_SEARCH_THEMES", "KEYWORD_NO_CONVERSIONS"} <= wasted()
+    approve(fake, stage(fake, "delta.remove_auto_search_themes"))
+    assert "OFF_TARGET_SEARCH_THEMES" not in wasted()
+    for keyword, action in (("outdoor jacket", "PAUSE"), ("cheap hiking boots", "REMOVE")):
+        draft = stage(fake, "delta.update_keyword", keywords=[keyword], fields={"action": action})
+        approve(fake, draft)
+    assert not {"KEYWORD_NO_CONVERSIONS", "LOW_QUALITY_SCORE"} & wasted()
+
+
+def test_a_reviewer_sees_the_pending_drafts(fake):
+    first, second = pause(fake), budget(fake, 120)
+    assert [draft.draft_id for draft in fake.dashboard.pending()] == [
+        first.draft_id,
+        second.draft_id,
+    ]
+    seen = fake.dashboard.pending()[1]
+    assert seen.operation == "alpha.update_campaign_budget"
+    assert (seen.account_id, seen.target) == ("account_a91f", "campaign_4c10")
+    assert seen.diff == second.diff
+    assert seen.expires_at - seen.created_at == timedelta(hours=48)
+    armed = fake.dashboard.arm(first.draft_id, reviewer="Ines")
+    assert (armed.status, armed.reviewer, armed.armed_at) == ("armed", "Ines", fake.clock.now())
+    fake.dashboard.confirm(first.draft_id, reviewer="Tove")
+    assert [draft.draft_id for draft in fake.dashboard.pending()] == [second.draft_id]
+    assert fake.drafts[0].reviewer == "Tove"
+
+
+def test_confirming_without_arming_is_refused(fake):
+    draft = pause(fake)
+    with pytest.raises(ApprovalRefused, match="must be armed"):
+        fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
+    assert statuses(fake) == ["pending_approval"]
+
+
+def test_an_armed_draft_waits_ten_minutes(fake):
+    draft = pause(fake)
+    fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+    fake.clock.advance(601)
+    with pytest.raises(ApprovalRefused, match="too long ago"):
+        fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
+    fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+    fake.clock.advance(600)
+    assert fake.dashboard.confirm(draft.draft_id, reviewer="Ines").status == "applied"
+
+
+@pytest.mark.parametrize("step", ["arm", "confirm", "reject"])
+def test_steps_that_make_no_sense_are_refused(fake, step):
+    draft = pause(fake)
+    make = getattr(fake.dashboard, step)
+    with pytest.raises(ApprovalRefused, match="named"):
+        make(draft.draft_id, reviewer=" ")
+    with pytest.raises(ApprovalRefused, match="no draft draft_zzzz"):
+        make("draft_zzzz", reviewer="Ines")
+    approve(fake, draft)
+    with pytest.raises(ApprovalRefused, match="is applied"):
+        make(draft.draft_id, reviewer="Ines")
+
+
+def test_a_rejected_draft_changes_nothing(fake):
+    before, draft = everything(fake), pause(fake)
+    assert fake.dashboard.reject(draft.draft_id, reviewer="Ines").status == "rejected"
+    assert everything(fake) == before
+    with pytest.raises(ApprovalRefused, match="is rejected"):
+        fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+
+
+def test_a_draft_turns_stale_after_two_days(fake):
+    draft = pause(fake)
+    fake.clock.advance(timedelta(hours=48, seconds=-1))
+    assert statuses(fake) == ["pending_approval"]
+    fake.clock.advance(1)
+    assert statuses(fake) == ["stale"]
+    assert kinds(fake) == ["staged", "stale"]
+    with pytest.raises(ApprovalRefused, match="is stale"):
+        fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+
+
+def test_an_applied_draft_makes_its_rivals_stale_and_no_others(fake):
+    rivals = budget(fake, 120), budget(fake, 130)
+    other = stage(
+        fake,
+        "alpha.update_campaign_targeting",
+        campaign_id="campaign_4c10",
+        fields={"audience_expansion": False},
+    )
+    pause(fake)
+    approve(fake, rivals[0])
+    assert statuses(fake) == ["applied", "stale", "pending_approval", "pending_approval"]
+    assert approve(fake, other).status == "applied"
+
+
+def test_of_two_campaigns_with_one_name_the_second_cannot_be_applied(fake):
+    drafts = [
+        stage(fake, "beta.create_video_campaign", fields={"name": "Autumn"}) for _ in range(2)
+    ]
+    assert [approve(fake, draft).status for draft in drafts] == ["applied", "apply_failed"]
+    names = [c.name for c in fake.client().beta.list_campaigns(account_id="account_b204")]
+    assert names.count("Autumn") == 1
+    assert kinds(fake)[-2:] == ["approved", "apply_failed"]
+
+
+def test_of_two_keywords_that_are_the_same_the_second_cannot_be_applied(fake):
+    drafts = [stage(fake, "delta.update_keyword", keywords=["tarp"]) for _ in range(2)]
+    assert [approve(fake, draft).status for draft in drafts] == ["applied", "apply_failed"]
+    removal = stage(fake, "delta.update_keyword", keywords=["tarp"], fields={"action": "REMOVE"})
+    assert len(removal.diff.before) == 1
+
+
+def test_the_trail_is_a_chain(fake):
+    approve(fake, pause(fake))
+    events = fake.dashboard.events
+    assert [event.seq for event in events] == [1, 2, 3, 4]
+    assert [event.actor for event in events] == ["client", "Ines", "Ines", "service"]
+    assert events[0].prev_hash == ""
+    assert [event.prev_hash for event in events[1:]] == [event.hash for event in events[:-1]]
+    assert len({event.hash for event in events}) == 4
+
+
+def test_no_request_reaches_the_dashboard(fake):
+    draft = pause(fake)
+    for name in ("arm", "confirm", "approve"):
+        for operation in (WRITES[0], READS[0]):
+            url = fake.base_url + operation.path.rpartition("/")[0]
+            for method in ("POST", "PUT", "PATCH", "DELETE", "GET"):
+                reply = fake.handle(
+                    Request(method=method, url=f"{url}/{name}/{draft.draft_id}", body=b"{}")
+                )
+                assert reply.status == 404
+    status, _ = send(
+        fake,
+        "beta.pause_campaign",
+        {"account_id": "account_b204", "campaign_id": "campaign_57a7", "status": "applied"},
+    )
+    assert status == 422
+    assert statuses(fake) == ["pending_approval"]
+
+
+def test_drafts_keep_their_status_on_the_wire(fake):
+    draft = pause(fake)
+    approve(fake, draft)
+    assert draft.status == "pending_approval"
+    assert fake.drafts[0].status == "applied"
+
+
+def test_draft_ids_are_told_apart(fake):
+    ids = {budget(fake, 100 + number).draft_id for number in range(1, 400)}
+    assert len(ids) == 399

@@ -1,0 +1,232 @@
+import json
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from fake_helpers import ACCOUNTS, READS, everything, send
+
+from adclient.testing import FakeAdService
+
+HALDEN = [
+    ("campaign_57a7", "SPR26 · Prospecting · Trail Shoe Launch", "ENABLED"),
+    ("campaign_cb1a", "SPR26 · Retargeting · Cart 14d", "ENABLED"),
+    ("campaign_1dce", "SPR26 · Creator · Hut-to-Hut Series", "ENABLED"),
+    ("campaign_cb31", "EVG · Prospecting · Rain Shell", "ENABLED"),
+    ("campaign_b151", "EVG · Traffic · Size Guide", "PAUSED"),
+    ("campaign_88b3", "WIN25 · Clearance · Down Jackets", "PAUSED"),
+    ("campaign_fc42", "TEST · Smart · New Buyers", "ENABLED"),
+]
+
+
+@pytest.fixture
+def client():
+    return FakeAdService().client()
+
+
+def campaigns(client, account_id="account_b204", **filters):
+    return list(client.beta.list_campaigns(account_id=account_id, **filters))
+
+
+def spend(client, date_range, campaign_id=None):
+    found = campaigns(client, campaign_id=campaign_id, date_range=date_range)
+    return round(sum(campaign.extra["spend"] for campaign in found), 2)
+
+
+def test_envelope_has_exactly_the_keys_of_the_interface():
+    for operation in READS:
+        query = {"account_id": ACCOUNTS[operation.namespace]}
+        status, answer = send(FakeAdService(), operation.full_name, query=query)
+        assert status == 200
+        assert list(answer) == ["data", "page"]
+        assert list(answer["page"]) == ["next"]
+        assert answer["data"]
+        for item in answer["data"]:
+            assert all(isinstance(item[key], str) for key in ("id", "name", "status"))
+
+
+def test_campaigns_of_the_sample_and_small_ones(client):
+    found = campaigns(client)
+    assert [(c.id, c.name, c.status) for c in found[:7]] == HALDEN
+    assert len(found) == len({c.id for c in found}) == 62
+
+
+def test_figures_agree_with_each_other(client):
+    for campaign in campaigns(client)[:7]:
+        extra = campaign.extra
+        assert extra["ctr"] == round(extra["clicks"] / extra["impressions"], 4)
+        assert extra["cpc"] == pytest.approx(extra["spend"] / extra["clicks"], abs=0.005)
+        assert extra["cpa"] == pytest.approx(extra["spend"] / extra["conversions"], abs=0.005)
+        assert 0 < extra["spend"] <= 1.2 * extra["daily_budget"] * 30
+
+
+def test_date_ranges_are_slices_of_the_same_days(client):
+    today, yesterday = (spend(client, name) for name in ("TODAY", "YESTERDAY"))
+    # On 2 March the month has two days: yesterday and today.
+    assert spend(client, "THIS_MONTH") == pytest.approx(today + yesterday)
+    spends = [spend(client, f"LAST_{n}_DAYS") for n in (7, 14, 30, 90)]
+    assert all(shorter < longer for shorter, longer in pairwise(spends))
+    whole = spend(client, "LAST_MONTH")
+    assert spends[2] - spends[1] < whole
+    assert spend(client, None) == spends[2]
+
+
+def test_one_campaign_has_the_figures_that_it_has_in_the_list(client):
+    [one] = campaigns(client, campaign_id="campaign_cb1a")
+    assert one == campaigns(client)[1]
+
+
+def test_a_currency_without_decimals_has_whole_amounts(client):
+    found = campaigns(client, "account_b7e0")
+    assert len(found) == 4
+    for campaign in found:
+        assert isinstance(campaign.extra["spend"], int)
+        assert isinstance(campaign.extra["cpc"], int)
+
+
+def test_days_go_on_with_the_clock():
+    fake = FakeAdService()
+    before = spend(fake.client(), "YESTERDAY")
+    today = spend(fake.client(), "TODAY")
+    fake.clock.advance(timedelta(days=1))
+    assert spend(fake.client(), "YESTERDAY") == today != before
+
+
+def test_fatigue_is_that_of_the_sample(client):
+    found = list(client.beta.detect_creative_fatigue(account_id="account_b204"))
+    assert [(f.name.rpartition(" · ")[0], f.status) for f in found] == [
+        ("EVG · Prospecting · Rain Shell", "FATIGUED"),
+        ("SPR26 · Prospecting · Trail Shoe Launch", "AT_RISK"),
+        ("SPR26 · Retargeting · Cart 14d", "AT_RISK"),
+        ("SPR26 · Creator · Hut-to-Hut Series", "HEALTHY"),
+        ("TEST · Smart · New Buyers", "HEALTHY"),
+    ]
+    assert [f.extra["days_live"] for f in found] == [96, 41, 60, 25, 9]
+
+
+def test_fatigue_agrees_with_the_campaign_list(client):
+    for finding in client.beta.detect_creative_fatigue(account_id="account_b204"):
+        campaign_id = finding.extra["campaign_id"]
+        [week] = campaigns(client, campaign_id=campaign_id, date_range="LAST_7_DAYS")
+        assert finding.extra["spend_7d"] == week.extra["spend"]
+        assert finding.extra["ctr_7d"] == week.extra["ctr"]
+        assert finding.extra["hook_7d"] == week.extra["hook_rate"]
+
+
+def test_fatigue_of_one_creative(client):
+    first, *_ = client.beta.detect_creative_fatigue(account_id="account_b204")
+    wanted = first.extra["creative_id"]
+    page = client.beta.detect_creative_fatigue(account_id="account_b204", creative_id=wanted)
+    assert page.data == (first,)
+
+
+def test_ads_fill_three_pages(client):
+    pages = list(client.gamma.list_ads(account_id="account_c3d8").pages())
+    assert [len(page.data) for page in pages] == [50, 50, 26]
+    ads = [ad for page in pages for ad in page.data]
+    assert len({ad.id for ad in ads}) == 126
+    assert max(len(ad.name) for ad in ads) == 400
+    assert sum(ad.status == "REMOVED" for ad in ads) == 1
+    assert any("🏔️" in ad.name for ad in ads)
+    assert {ad.extra["format"] for ad in ads} == {"IMAGE", "CAROUSEL", "DYNAMIC"}
+
+
+def test_names_beyond_ascii_and_rejected_ads(client):
+    ads = list(client.gamma.list_ads(account_id="account_c95a"))
+    assert ads[0].name == "Crème de nuit · Été · v1"
+    assert sum(ad.extra["serving"] == "REJECTED" for ad in ads) == 2
+
+
+def test_an_empty_account_is_empty_everywhere(client):
+    assert client.gamma.list_ads(account_id="account_e000").data == ()
+    assert client.gamma.search_targeting(account_id="account_e000").data == ()
+
+
+def options(client, targeting=None):
+    page = client.gamma.search_targeting(account_id="account_c3d8", targeting=targeting)
+    return [option.name for option in page]
+
+
+def test_targeting_is_found_by_type_and_text(client):
+    hikers = ["Hiking", "Backpacking", "Trail running", "Mountain huts"]
+    assert options(client, {"type": "INTEREST", "query": "hiking"}) == hikers
+    assert options(client, {"query": "HIKING"}) == [
+        *hikers,
+        "Frequent hikers",
+        "Hiking Trail Heights, Oregon",
+    ]
+    assert options(client, {"type": "LANGUAGE"}) == ["Languages", "Norwegian"]
+    assert options(client, {"query": "zither"}) == []
+
+
+def test_targeting_without_a_query_is_the_top_of_the_tree(client):
+    top = options(client)
+    assert len(top) == 6
+    assert top == options(client, {}) == options(client, {"unheard_of": [1]})
+
+
+def test_objectives_show_the_campaigns_that_use_them(client):
+    found = {o.name: o.extra for o in client.alpha.explain_objectives(account_id="account_a91f")}
+    assert len(found) == 7
+    assert found["LEADS"]["required_fields"] == ["lead_form_id"]
+    assert found["LEADS"]["campaigns"][0] == {
+        "id": "campaign_4c10",
+        "name": "DG · Finance leaders · Lead form",
+        "status": "ENABLED",
+        "daily_budget": 100,
+    }
+
+
+def test_waste_is_that_of_the_sample(client):
+    found = list(client.delta.analyze_wasted_spend(account_id="account_d118"))
+    wasted = [finding.extra["wasted_spend"] for finding in found]
+    assert round(sum(wasted), 2) == 6647.85
+    assert wasted == sorted(wasted, reverse=True)
+    assert [f.status for f in found[:2]] == ["CRITICAL", "HIGH"]
+    assert found[-1].status == "LOW"
+    assert found[0].extra["entity_id"] == found[0].extra["campaign_id"]
+    assert found[1].extra["entity_id"].startswith("keyword_")
+    assert all(f.extra["campaign_id"].startswith("campaign_") for f in found)
+    assert found[0].extra["period"] == {"start": "2026-01-31", "end": "2026-03-01"}
+
+
+def test_a_clean_account_wastes_nothing(client):
+    assert client.delta.analyze_wasted_spend(account_id="account_d7f2").data == ()
+
+
+def test_profiles(client):
+    found = {f.name: f for f in client.delta.infer_business_profile(account_id="account_d118")}
+    assert found["vertical"].status == "CONFIRMED"
+    assert found["size_band"].status == "INFERRED"
+    assert found["audience"].status == "LOW_CONFIDENCE"
+    assert found["brand_terms"].extra["value"] == ["halden", "halden outdoor"]
+    clean = client.delta.infer_business_profile(account_id="account_d7f2")
+    assert clean.data[0].extra["value"] == "Workflow software"
+    assert client.delta.infer_business_profile(account_id="account_5a5a").data == ()
+
+
+@pytest.mark.parametrize(
+    ("account_id", "read"),
+    [("account_5a5a", "analyze_wasted_spend"), ("account_5a5b", "explain_objectives")],
+)
+def test_accounts_that_may_not_stage_can_be_read(client, account_id, read):
+    namespace = client.delta if account_id == "account_5a5a" else client.alpha
+    assert getattr(namespace, read)(account_id=account_id) is not None
+
+
+def test_two_services_of_one_seed_answer_the_same_bytes():
+    assert everything(FakeAdService()) == everything(FakeAdService())
+
+
+def test_the_order_of_reading_does_not_matter():
+    first, second = FakeAdService(), FakeAdService()
+    campaigns(second.client(), date_range="LAST_7_DAYS")
+    list(second.client().gamma.list_ads(account_id="account_c95a"))
+    assert everything(first) == everything(second)
+
+
+def test_another_seed_gives_other_figures_and_ids():
+    first, second = (campaigns(FakeAdService(seed=seed).client()) for seed in ("a", "b"))
+    assert first[0].id == second[0].id
+    assert first[0].extra["spend"] != second[0].extra["spend"]
+    assert first[10].id != second[10].id
+    assert json.dumps(first[10].name) == json.dumps(second[10].name)

@@ -1,0 +1,392 @@
+import json
+
+import pytest
+from fake_helpers import ACCOUNTS, READS, VALID_WRITES, WRITES, refusal, send
+
+from adclient import AdClient, NotFound, PermissionDenied, Request, Unauthenticated, Unprocessable
+from adclient._core.call import OPERATIONS
+from adclient.errors import ServerError
+from adclient.testing import FakeAdService
+
+ALPHA = {"account_id": "account_a91f"}
+BETA = {"account_id": "account_b204"}
+GAMMA = {"account_id": "account_c3d8"}
+DELTA = {"account_id": "account_d118"}
+CAMPAIGN = {**ALPHA, "campaign_id": "campaign_4c10"}
+
+
+@pytest.fixture
+def fake():
+    return FakeAdService()
+
+
+def asked(fake, operation, given, **how):
+    """A refusal of a read or write that is sent as its kind is sent."""
+    if operation.kind == "read":
+        return refusal(fake, operation.full_name, query=given, **how)
+    return refusal(fake, operation.full_name, given, **how)
+
+
+def valid(operation):
+    given = VALID_WRITES.get(operation.full_name, {})
+    return {"account_id": ACCOUNTS[operation.namespace], **given}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.full_name)
+def test_each_parameter_is_checked_as_the_interface_says(fake, operation):
+    for parameter in operation.parameters:
+        without = {k: v for k, v in valid(operation).items() if k != parameter.name}
+        if parameter.required:
+            details = [{"field": parameter.name, "reason": "required"}]
+            assert asked(fake, operation, without) == (422, "invalid_parameter", details)
+        if operation.kind == "write":
+            status, code, [detail] = asked(fake, operation, {**without, parameter.name: True})
+            assert (status, code) == (422, "invalid_parameter")
+            assert detail["field"] == parameter.name
+            assert detail["reason"].startswith("expected_")
+    details = [{"field": "unheard_of", "reason": "unknown"}]
+    given = {**valid(operation), "unheard_of": "1"}
+    assert asked(fake, operation, given) == (422, "invalid_parameter", details)
+    assert fake.drafts == ()
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.full_name)
+def test_accounts_are_checked(fake, operation):
+    given = valid(operation)
+    unknown = {**given, "account_id": "account_0000"}
+    assert asked(fake, operation, unknown) == (404, "account_not_found", [])
+    gone = {**given, "account_id": "account_f403"}
+    assert asked(fake, operation, gone) == (403, "account_disconnected", [])
+    other = "delta" if operation.namespace != "delta" else "alpha"
+    details = [{"field": "account_id", "reason": "platform_mismatch"}]
+    elsewhere = {**given, "account_id": ACCOUNTS[other]}
+    assert asked(fake, operation, elsewhere) == (422, "platform_mismatch", details)
+
+
+@pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.full_name)
+def test_accounts_that_may_not_stage(fake, operation):
+    given = valid(operation)
+    if operation.namespace == "delta":
+        over = {**given, "account_id": "account_5a5a"}
+        assert asked(fake, operation, over) == (403, "account_read_only", [])
+    if operation.namespace == "alpha":
+        paused = {**given, "account_id": "account_5a5b"}
+        assert asked(fake, operation, paused) == (503, "drafting_paused", [])
+
+
+def test_paused_drafting_says_when_to_come_back(fake):
+    with pytest.raises(ServerError) as caught:
+        fake.client().alpha.update_creative(account_id="account_5a5b", fields={"a": 1})
+    assert caught.value.retry_after == 900
+    assert caught.value.outcome_unknown
+
+
+def test_unknown_path_and_wrong_method(fake):
+    reply = fake.handle(Request(method="GET", url=f"{fake.base_url}/v1/elsewhere"))
+    assert (reply.status, json.loads(reply.body)["error"]["code"]) == (404, "not_found")
+    for operation in OPERATIONS:
+        for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - {operation.method}:
+            request = Request(method=method, url=fake.base_url + operation.path)
+            reply = fake.handle(request)
+            assert reply.status == 405
+            assert reply.headers["allow"] == operation.method
+    assert fake.requests[-1].operation is None
+
+
+@pytest.mark.parametrize("body", [None, b"", b"[1]", b"{", b"NaN", b"\xff"])
+def test_a_body_that_is_no_object(fake, body):
+    assert refusal(fake, "beta.pause_campaign", body) == (400, "invalid_json", [])
+    assert fake.requests[0].account_id is None
+
+
+def test_parameters_in_the_wrong_place(fake):
+    given = {**BETA, "campaign_id": "campaign_57a7"}
+    for operation in ("beta.pause_campaign", "delta.remove_auto_search_themes"):
+        found = refusal(fake, operation, given, query=given)
+        assert found == (400, "unexpected_query", [])
+    found = refusal(fake, "beta.list_campaigns", BETA, query=BETA)
+    assert found == (400, "unexpected_body", [])
+
+
+def test_a_query_that_cannot_be_read(fake):
+    twice = "account_id=account_c3d8&account_id=account_c3d8"
+    search = "gamma.search_targeting"
+    for query, field, reason in [
+        (twice, "account_id", "repeated"),
+        ("account_id=account_c3d8&targeting=%7B", "targeting", "not_json"),
+        ("account_id=account_c3d8&targeting=1", "targeting", "expected_object"),
+        ("account_id=account_c3d8&targeting[type]=X", "targeting[type]", "unknown"),
+        ("account_id=", "account_id", "expected_text"),
+    ]:
+        details = [{"field": field, "reason": reason}]
+        assert refusal(fake, search, query=query) == (422, "invalid_parameter", details)
+
+
+@pytest.mark.parametrize(
+    ("operation", "given", "code"),
+    [
+        ("alpha.update_campaign_budget", {**ALPHA, "campaign_id": "campaign_57a7"}, "campaign"),
+        ("beta.pause_campaign", {**BETA, "campaign_id": "campaign_4c10"}, "campaign"),
+        ("beta.create_video_campaign", {**BETA, "campaign_id": "x", "fields": {}}, "campaign"),
+        ("gamma.create_image_campaign", {**GAMMA, "campaign_id": "x", "fields": {}}, "campaign"),
+        ("alpha.update_creative", {**ALPHA, "creative_id": "campaign_4c10"}, "creative"),
+        ("gamma.create_dco_ad", {**GAMMA, "ad_id": "x", "fields": {}}, "ad"),
+        ("beta.list_campaigns", {**BETA, "campaign_id": "campaign_4c10"}, "campaign"),
+        ("beta.detect_creative_fatigue", {**BETA, "creative_id": "creative_2f70"}, "creative"),
+        ("delta.update_keyword", {**DELTA, "keywords": ["zither"], "fields": {"action": "PAUSE"}},
+         "keyword"),
+    ],
+)  # fmt: skip
+def test_entities_that_are_not_in_this_account(fake, operation, given, code):
+    found = next(o for o in OPERATIONS if o.full_name == operation)
+    assert asked(fake, found, given) == (404, f"{code}_not_found", [])
+
+
+@pytest.mark.parametrize("operation", ["beta.list_campaigns", "gamma.list_ads"])
+def test_date_ranges_that_nobody_knows(fake, operation):
+    query = {"account_id": ACCOUNTS[operation[: operation.index(".")]], "date_range": "EVER"}
+    details = [{"field": "date_range", "reason": "unknown"}]
+    assert refusal(fake, operation, query=query) == (422, "unknown_date_range", details)
+
+
+@pytest.mark.parametrize(
+    ("operation", "given"),
+    [
+        ("alpha.update_campaign_targeting", CAMPAIGN),
+        ("alpha.update_campaign_budget", CAMPAIGN),
+        ("alpha.update_campaign_budget", {**CAMPAIGN, "daily_budget": 100}),
+        ("alpha.update_campaign_budget", {**CAMPAIGN, "daily_budget": 100.00}),
+        ("alpha.update_campaign_budget", {**CAMPAIGN, "fields": {"bid": {"amount": 9.5}}}),
+        ("alpha.update_creative", ALPHA),
+        ("alpha.update_creative", {**ALPHA, "creative_id": "creative_2f70"}),
+        ("beta.pause_campaign", {**BETA, "campaign_id": "campaign_b151"}),
+        ("delta.update_keyword",
+         {**DELTA, "keywords": ["outdoor jacket"], "fields": {"action": "ENABLE"}}),
+        ("delta.update_keyword",
+         {**DELTA, "keywords": ["outdoor jacket"], "fields": {"action": "UPDATE"}}),
+    ],
+)  # fmt: skip
+def test_writes_that_would_change_nothing(fake, operation, given):
+    assert refusal(fake, operation, given) == (422, "no_change", [])
+    assert fake.drafts == ()
+
+
+def details(field, reason, limit=None):
+    return [{"field": field, "reason": reason} | ({} if limit is None else {"limit": limit})]
+
+
+@pytest.mark.parametrize(
+    ("budget", "code", "limit"),
+    [
+        (0, "budget_invalid", None),
+        (-5, "budget_invalid", None),
+        (19.99, "budget_below_minimum", 20),
+        (100_001, "budget_too_large", 100_000),
+        (50.005, "not_multiple_of_currency_unit", 2),
+    ],
+)
+def test_budgets(fake, budget, code, limit):
+    expected = 422, code, details("daily_budget", code.removeprefix("budget_"), limit)
+    given = {**CAMPAIGN, "daily_budget": budget}
+    assert refusal(fake, "alpha.update_campaign_budget", given) == expected
+    inside = {**CAMPAIGN, "fields": {"daily_budget": budget}}
+    assert refusal(fake, "alpha.update_campaign_budget", inside) == expected
+    made = {**BETA, "fields": {"name": "x", "daily_budget": budget}}
+    assert refusal(fake, "beta.create_video_campaign", made) == expected
+
+
+@pytest.mark.parametrize("budget", [20, 99_999.99, 100_000])
+def test_budgets_at_the_edge(fake, budget):
+    given = {**CAMPAIGN, "daily_budget": budget}
+    assert send(fake, "alpha.update_campaign_budget", given)[0] == 201
+
+
+@pytest.mark.parametrize("budget", ["100", True, [100]])
+def test_budgets_of_the_wrong_type(fake, budget):
+    given = {**CAMPAIGN, "fields": {"daily_budget": budget}}
+    expected = 422, "budget_invalid", details("daily_budget", "invalid")
+    assert refusal(fake, "alpha.update_campaign_budget", given) == expected
+
+
+def test_budgets_of_a_currency_without_decimals(fake):
+    for budget, code in [
+        (3000.5, "not_multiple_of_currency_unit"),
+        (2499, "budget_below_minimum"),
+    ]:
+        given = {"account_id": "account_b7e0", "fields": {"daily_budget": budget}}
+        assert refusal(fake, "beta.create_video_campaign", given)[:2] == (422, code)
+    given = {"account_id": "account_b7e0", "fields": {"daily_budget": 2500.0}}
+    assert send(fake, "beta.create_video_campaign", given)[0] == 201
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "field"),
+    [
+        ({"daily_budget": 100, "lifetime_budget": 700}, "conflicting_fields", "lifetime_budget"),
+        ({"lifetime_budget": 700}, "missing_field", "end_date"),
+        ({"lifetime_budget": 139, "end_date": "2026-05-01"}, "budget_below_minimum",
+         "lifetime_budget"),
+        ({"end_date": "2025-01-01"}, "invalid_dates", "end_date"),
+        ({"end_date": "soon"}, "invalid_dates", "end_date"),
+        ({"start_date": 5}, "invalid_dates", "start_date"),
+    ],
+)  # fmt: skip
+def test_fields_that_do_not_fit_together(fake, fields, code, field):
+    given = {**CAMPAIGN, "fields": fields}
+    status, found, [detail] = refusal(fake, "alpha.update_campaign_targeting", given)
+    assert (status, found, detail["field"]) == (422, code, field)
+
+
+def test_a_lifetime_budget_with_an_end(fake):
+    fields = {"lifetime_budget": 700, "end_date": "2026-05-01", "daily_budget": None}
+    given = {**CAMPAIGN, "fields": fields}
+    assert send(fake, "alpha.update_campaign_budget", given)[0] == 201
+
+
+def test_a_budget_given_twice(fake):
+    given = {**CAMPAIGN, "daily_budget": 120, "fields": {"daily_budget": 120}}
+    expected = 422, "conflicting_fields", details("fields.daily_budget", "conflicting_fields")
+    assert refusal(fake, "alpha.update_campaign_budget", given) == expected
+
+
+def test_a_campaign_that_has_ended(fake):
+    objectives = fake.client().alpha.explain_objectives(account_id="account_a91f")
+    visits = next(o for o in objectives if o.name == "WEBSITE_VISITS")
+    given = {**ALPHA, "campaign_id": visits.extra["campaigns"][0]["id"], "daily_budget": 50}
+    found = refusal(fake, "alpha.update_campaign_budget", given)
+    assert found == (409, "campaign_ended", [])
+
+
+LOCATION = {"or": {"locations": ["geo:1"]}}
+EMPLOYER = {"or": {"employers": ["org:1"]}}
+
+
+@pytest.mark.parametrize(
+    ("groups", "code"),
+    [
+        ([], "location_required"),
+        ([EMPLOYER], "location_required"),
+        ([LOCATION, EMPLOYER, {"or": {"industries": ["ind:4"]}}], "incompatible_facets"),
+        ([LOCATION, EMPLOYER, {"or": {"company_size": ["size:1"]}}], "incompatible_facets"),
+    ],
+)
+def test_targeting_that_cannot_be(fake, groups, code):
+    given = {**CAMPAIGN, "targeting": {"include": {"and": groups}}}
+    expected = 422, code, details("targeting", code)
+    assert refusal(fake, "alpha.update_campaign_targeting", given) == expected
+
+
+@pytest.mark.parametrize(
+    "targeting",
+    [
+        {},
+        {"include": 1},
+        {"include": {"and": {}}},
+        {"include": {"and": [LOCATION, 1, {"or": 1}, {"not": 1}]}, "unheard_of": None},
+    ],
+)
+def test_targeting_in_another_form_passes(fake, targeting):
+    given = {**CAMPAIGN, "targeting": targeting}
+    assert send(fake, "alpha.update_campaign_targeting", given)[0] == 201
+
+
+VIDEO, IMAGE, DCO = (
+    "beta.create_video_campaign",
+    "gamma.create_image_campaign",
+    "gamma.create_dco_ad",
+)
+
+
+@pytest.mark.parametrize(
+    ("operation", "fields", "code", "field"),
+    [
+        (VIDEO, {"objective": "FAME"}, "objective_not_supported", "objective"),
+        (IMAGE, {"objective": ["SALES"]}, "objective_not_supported", "objective"),
+        (VIDEO, {"ad": {"text": "x" * 101}}, "text_too_long", "ad.text"),
+        (VIDEO, {"objective": "TRAFFIC", "ad_group": {"pixel_id": "1"}}, "pixel_not_allowed",
+         "ad_group.pixel_id"),
+        (IMAGE, {"ad": {"link": "http://halden.example"}}, "invalid_url", "ad.link"),
+        (DCO, {"link": "ftp://halden.example"}, "invalid_url", "link"),
+        (DCO, {"assets": {"images": ["1"]}}, "asset_count", "assets.images"),
+        (DCO, {"assets": {"images": ["1"] * 11}}, "asset_count", "assets.images"),
+        (DCO, {"assets": {"titles": ["1"] * 6}}, "asset_count", "assets.titles"),
+        (DCO, {"assets": {"formats": ["1"] * 2}}, "asset_count", "assets.formats"),
+    ],
+)  # fmt: skip
+def test_fields_of_new_campaigns_and_ads(fake, operation, fields, code, field):
+    account = BETA if operation == VIDEO else GAMMA
+    status, found, [detail] = refusal(fake, operation, {**account, "fields": fields})
+    assert (status, found, detail["field"]) == (422, code, field)
+
+
+@pytest.mark.parametrize(
+    ("operation", "fields"),
+    [
+        (VIDEO, {}),
+        (VIDEO, {"unheard_of": 1, "ad": 5, "ad_group": None}),
+        (VIDEO, {"objective": "SALES", "ad_group": {"pixel_id": "1"}, "ad": {"text": "x" * 100}}),
+        (IMAGE, {"ad": {"link": "https://halden.example", "x": 1}}),
+        (IMAGE, {"ad": "none"}),
+        (DCO, {"assets": {"images": ["1"] * 10, "unheard_of": 1}}),
+        (DCO, {"assets": None}),
+    ],
+)
+def test_unknown_fields_pass(fake, operation, fields):
+    account = BETA if operation == VIDEO else GAMMA
+    assert send(fake, operation, {**account, "fields": fields})[0] == 201
+
+
+@pytest.mark.parametrize(
+    ("keywords", "fields", "code"),
+    [
+        ([], {}, "keywords_empty"),
+        ([" "], {}, "keywords_empty"),
+        (["x" * 81], {}, "keyword_too_long"),
+        (["a b c d e f g h i j k"], {}, "keyword_too_long"),
+        (["tents!"], {}, "keyword_invalid_chars"),
+        (["tarp", "tarp"], {}, "keyword_duplicate"),
+        (["outdoor jacket"], {}, "keyword_duplicate"),
+        (["tarp"], {"cpc_bid": 0}, "bid_invalid"),
+        (["tarp"], {"cpc_bid": "1"}, "bid_invalid"),
+        (["tarp"], {"action": "SELL"}, "unknown_action"),
+        (["rental"], {"action": "UPDATE", "cpc_bid": 1}, "cannot_update_negative"),
+    ],
+)
+def test_keywords(fake, keywords, fields, code):
+    given = {**DELTA, "keywords": keywords, "fields": fields}
+    assert refusal(fake, "delta.update_keyword", given)[:2] == (422, code)
+
+
+def test_nothing_to_remove(fake):
+    given = {"account_id": "account_d7f2"}
+    found = refusal(fake, "delta.remove_auto_search_themes", given)
+    assert found == (422, "nothing_to_remove", [])
+
+
+def test_a_token_is_asked_for_when_there_is_one():
+    fake = FakeAdService(token="sesame")
+    for headers in ({}, {"authorization": "Bearer other"}, {"authorization": "sesame"}):
+        for operation in (READS[0], WRITES[0]):
+            found = asked(fake, operation, valid(operation), headers=headers)
+            assert found == (401, "unauthenticated", [])
+    assert fake.client().beta.list_campaigns(account_id="account_b204").data
+    assert "sesame" not in repr(fake.requests)
+
+
+def test_the_client_raises_what_is_meant(fake):
+    client = fake.client()
+    with pytest.raises(NotFound) as missing:
+        client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_0000")
+    assert missing.value.code == "campaign_not_found"
+    assert missing.value.request_id.startswith("req_")
+    with pytest.raises(PermissionDenied):
+        client.beta.list_campaigns(account_id="account_f403")
+    with pytest.raises(Unprocessable) as low:
+        client.alpha.update_campaign_budget(
+            account_id="account_a91f", campaign_id="campaign_4c10", daily_budget=1
+        )
+    assert low.value.details == details("daily_budget", "below_minimum", 20)
+    locked = FakeAdService(token="sesame")
+    stranger = AdClient(locked.base_url, transport=locked.transport)
+    with pytest.raises(Unauthenticated):
+        stranger.beta.list_campaigns(account_id="account_b204")

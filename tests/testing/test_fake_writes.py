@@ -1,0 +1,259 @@
+import pytest
+from fake_helpers import VALID_WRITES, WRITES, approve, everything, send, stage
+
+from adclient.testing import FakeAdService
+
+
+@pytest.fixture
+def fake():
+    return FakeAdService()
+
+
+def diff(fake, operation, **arguments):
+    shown = stage(fake, operation, **arguments).diff
+    return shown.field, shown.before, shown.after
+
+
+def test_the_answer_has_exactly_the_keys_of_the_interface(fake):
+    for operation in WRITES:
+        account_id = {"alpha": "a91f", "beta": "b204", "gamma": "c3d8", "delta": "d118"}
+        body = {"account_id": f"account_{account_id[operation.namespace]}"}
+        status, answer = send(fake, operation.full_name, body | VALID_WRITES[operation.full_name])
+        assert status == 201
+        assert list(answer) == ["draft_id", "status", "diff", "requires"]
+        assert list(answer["diff"]) == ["field", "before", "after"]
+        assert answer["draft_id"].startswith("draft_")
+        assert answer["status"] == "pending_approval"
+        assert answer["requires"] == "human_two_step_approve"
+
+
+def test_no_write_changes_what_a_read_returns(fake):
+    before = everything(fake)
+    for operation in WRITES * 3:
+        stage(fake, operation.full_name, **VALID_WRITES[operation.full_name])
+    assert len(fake.drafts) == 27
+    assert everything(fake) == before
+
+
+def test_targeting_is_replaced_as_a_whole(fake):
+    wanted = {"include": {"and": [{"or": {"locations": ["geo:1"]}}]}}
+    field, before, after = diff(
+        fake, "alpha.update_campaign_targeting", campaign_id="campaign_4c10", targeting=wanted
+    )
+    assert field == "targeting"
+    assert before["exclude"] == {"or": {"employers": ["org:1035"]}}
+    assert after == wanted
+
+
+def test_one_field_shows_as_itself(fake):
+    assert diff(
+        fake,
+        "alpha.update_campaign_targeting",
+        campaign_id="campaign_4c10",
+        fields={"audience_expansion": False, "offsite_delivery": False},
+    ) == ("audience_expansion", True, False)
+
+
+def test_several_fields_show_as_the_noun_with_only_what_changes(fake):
+    assert diff(
+        fake,
+        "alpha.update_campaign_budget",
+        campaign_id="campaign_4c10",
+        daily_budget=120,
+        fields={"bid": {"amount": 8.0, "strategy": "MANUAL"}},
+    ) == (
+        "campaign",
+        {"daily_budget": 100, "bid": {"amount": 9.5}},
+        {"daily_budget": 120, "bid": {"amount": 8.0}},
+    )
+
+
+def test_one_field_of_an_object_shows_with_its_place(fake):
+    assert diff(
+        fake,
+        "alpha.update_campaign_budget",
+        campaign_id="campaign_4c10",
+        fields={"bid": {"amount": 8.0}},
+    ) == ("bid.amount", 9.5, 8.0)
+    assert diff(
+        fake,
+        "alpha.update_campaign_budget",
+        campaign_id="campaign_4c10",
+        fields={"bid": {"amount": 8.0, "strategy": "COST_CAP"}},
+    ) == (
+        "campaign",
+        {"bid": {"amount": 9.5, "strategy": "MANUAL"}},
+        {"bid": {"amount": 8.0, "strategy": "COST_CAP"}},
+    )
+
+
+def test_a_field_that_nobody_knows_is_taken(fake):
+    assert diff(
+        fake,
+        "alpha.update_campaign_targeting",
+        campaign_id="campaign_4c10",
+        fields={"moon_phase": {"a": [None]}},
+    ) == ("moon_phase", None, {"a": [None]})
+
+
+def test_digits_are_kept(fake):
+    body = b'{"account_id":"account_a91f","campaign_id":"campaign_4c10","fields":{"x":%s}}'
+    digits = b"1234567890123456.789012345678901"
+    send(fake, "alpha.update_campaign_budget", body % digits)
+    assert str(fake.drafts[0].diff.after).encode() == digits
+
+
+def test_true_is_another_value_than_one(fake):
+    for value in (1, True):
+        fields = {"audience_expansion": value}
+        if value is True:
+            status, _ = send(
+                fake,
+                "alpha.update_campaign_targeting",
+                {"account_id": "account_a91f", "campaign_id": "campaign_4c10", "fields": fields},
+            )
+            assert status == 422
+        else:
+            shown = diff(
+                fake,
+                "alpha.update_campaign_targeting",
+                campaign_id="campaign_4c10",
+                fields=fields,
+            )
+            assert shown == ("audience_expansion", True, 1)
+
+
+def test_creative_changed_and_made(fake):
+    assert diff(
+        fake,
+        "alpha.update_creative",
+        creative_id="creative_2f70",
+        fields={"headline": "Approvals in one click"},
+    ) == ("headline", "Automate approvals", "Approvals in one click")
+    field, before, after = diff(
+        fake, "alpha.update_creative", fields={"headline": "Approvals in one click"}
+    )
+    assert (field, before) == ("creative", None)
+    assert after["headline"] == "Approvals in one click"
+
+
+@pytest.mark.parametrize(
+    ("operation", "campaign_id"),
+    [("beta.create_video_campaign", "campaign_57a7"), ("gamma.create_image_campaign", None)],
+)
+def test_campaign_made_and_extended(fake, operation, campaign_id):
+    fields = {"name": "Autumn", "objective": "SALES", "daily_budget": 150}
+    field, before, after = diff(fake, operation, fields=fields)
+    assert (field, before) == ("campaign", None)
+    assert after == {**fields, "status": "PAUSED"}
+    if campaign_id is None:
+        campaign_id = (
+            fake.client().gamma.list_ads(account_id="account_c3d8").data[0].extra["campaign_id"]
+        )
+    field, before, after = diff(
+        fake, operation, campaign_id=campaign_id, fields={"ad_group": {"name": "more"}}
+    )
+    assert field == "ad_groups"
+    assert after == [*before, {"name": "more"}]
+
+
+def test_a_made_campaign_can_be_extended_after_its_approval(fake):
+    approve(fake, stage(fake, "beta.create_video_campaign", fields={"name": "Bare"}))
+    made = list(fake.client().beta.list_campaigns(account_id="account_b204"))[-1]
+    shown = diff(
+        fake, "beta.create_video_campaign", campaign_id=made.id, fields={"languages": ["en"]}
+    )
+    assert shown == ("ad_groups", None, [{"languages": ["en"]}])
+
+
+def test_dynamic_ad_made_and_changed(fake):
+    assets = {"images": ["a", "b"], "titles": ["x", "y", "z"], "bodies": [], "extra": 1}
+    field, before, after = diff(fake, "gamma.create_dco_ad", fields={"assets": assets})
+    assert (field, before) == ("ad", None)
+    assert after["format"] == "DYNAMIC"
+    assert after["assets"] == assets
+    assert after["combinations"] == 6
+    ad = fake.client().gamma.list_ads(account_id="account_c3d8").data[0]
+    assert diff(fake, "gamma.create_dco_ad", ad_id=ad.id, fields={"serving": "LEARNING"}) == (
+        "serving",
+        "SERVING",
+        "LEARNING",
+    )
+
+
+def test_pause(fake):
+    shown = diff(fake, "beta.pause_campaign", campaign_id="campaign_57a7")
+    assert shown == ("status", "ENABLED", "PAUSED")
+
+
+JACKET = {
+    "text": "outdoor jacket",
+    "match_type": "BROAD",
+    "status": "ENABLED",
+    "cpc_bid": 1.75,
+}
+
+
+def keyword(fake, fields=None, keywords=("outdoor jacket",)):
+    return diff(fake, "delta.update_keyword", keywords=list(keywords), fields=fields)
+
+
+def test_keywords_added(fake):
+    shown = keyword(fake, keywords=["alpine gloves", "glove liners"])
+    assert shown[:2] == ("keywords", [])
+    assert [entry["text"] for entry in shown[2]] == ["alpine gloves", "glove liners"]
+    exact = keyword(fake, {"match_type": "EXACT", "cpc_bid": 2})
+    assert exact[2] == [{**JACKET, "match_type": "EXACT", "cpc_bid": 2}]
+
+
+def test_keywords_removed(fake):
+    assert keyword(fake, {"action": "REMOVE"}) == ("keywords", [JACKET], [])
+    chosen = keyword(fake, {"action": "REMOVE", "match_type": "BROAD"})
+    assert chosen == ("keywords", [JACKET], [])
+
+
+def test_keywords_paused_and_enabled(fake):
+    paused = {**JACKET, "status": "PAUSED"}
+    draft = stage(
+        fake, "delta.update_keyword", keywords=["outdoor jacket"], fields={"action": "PAUSE"}
+    )
+    assert (draft.diff.before, draft.diff.after) == ([JACKET], [paused])
+    approve(fake, draft)
+    assert keyword(fake, {"action": "ENABLE"}) == ("keywords", [paused], [JACKET])
+
+
+def test_keyword_bid_alone_shows_as_a_number(fake):
+    assert keyword(fake, {"action": "UPDATE", "cpc_bid": 1.1}) == ("cpc_bid", 1.75, 1.1)
+
+
+def test_keyword_with_another_match_type_is_another_keyword(fake):
+    draft = stage(
+        fake,
+        "delta.update_keyword",
+        keywords=["outdoor jacket"],
+        fields={"action": "UPDATE", "match_type": "EXACT"},
+    )
+    exact = {**JACKET, "match_type": "EXACT"}
+    assert (draft.diff.before, draft.diff.after) == ([JACKET], [exact])
+    approve(fake, draft)
+    assert keyword(fake, {"action": "REMOVE"}) == ("keywords", [exact], [])
+
+
+def test_several_keywords_updated_show_as_lists(fake):
+    shown = keyword(
+        fake,
+        {"action": "UPDATE", "cpc_bid": 1.32},
+        ["outdoor jacket", "cheap hiking boots"],
+    )
+    # One of them has this bid already.
+    assert shown == ("keywords", [JACKET], [{**JACKET, "cpc_bid": 1.32}])
+    single = keyword(fake, {"action": "UPDATE", "final_url": "https://halden.example"})
+    assert single[0] == "keywords"
+
+
+def test_themes(fake):
+    field, before, after = diff(fake, "delta.remove_auto_search_themes")
+    assert (field, after) == ("search_themes", [])
+    assert [group["asset_group"] for group in before] == ["AUTO · Footwear", "AUTO · All Pages"]
+    assert before[0]["texts"][0] == "outdoor gear"
+    assert sum(len(group["texts"]) for group in before) == 23
