@@ -49,7 +49,6 @@ class Conventions:
         >>> from adclient import AdClient, Conventions
         >>> conventions = Conventions(cursor_parameter="page_token")
         >>> client = AdClient("https://ads.example.com", conventions=conventions)
-
     """
 
     read_parameters: Literal["query", "body"] = "query"

@@ -75,7 +75,6 @@ class AdClientError(Exception):
         idempotency_key: The key that went with every attempt, if the client sends one.
         cursor: Where a listing goes on: pass it as `cursor=`.
         outcome_unknown: True if the service may have staged a draft that we do not know of.
-
     """
 
     operation: str | None = None

@@ -38,7 +38,6 @@ class Response:
         request_id: The service's id of the request, if a header held one.
         attempts: How many requests were sent to get this answer.
         elapsed: Seconds from the start of the call to the answer.
-
     """
 
     status: int
@@ -73,7 +72,6 @@ class Diff:
         >>> diff = Diff(field="daily_budget", before=100, after=120)
         >>> diff.change, diff.percent
         (20, 20.0)
-
     """
 
     field: str
@@ -134,7 +132,6 @@ class Draft(Answer):
         requires: Which approval it needs: `human_two_step_approve`.
         extra: Fields of the draft that the interface does not name.
         response: How the answer came; not part of equality.
-
     """
 
     draft_id: str
@@ -177,7 +174,6 @@ class Item:
         name: Its name, or None if none came.
         status: Its status, or None if none came.
         extra: The fields that the interface does not name, as JSON.
-
     """
 
     id: str

@@ -55,7 +55,6 @@ class RetryPolicy:
     Example:
         >>> from adclient import AdClient, RetryPolicy
         >>> client = AdClient("https://ads.example.com", retry=RetryPolicy(max_retries=5))
-
     """
 
     max_retries: int = MAX_RETRIES

@@ -23,6 +23,10 @@ class AsyncTransport(Protocol):
         ...
 
 
+class UniversalTransport(Transport, AsyncTransport, Protocol):
+    """A transport for either client, such as that of `adclient.testing`."""
+
+
 class HTTPClient(Protocol):
     """A client of httpx for the sync client: `httpx.Client`."""
 

@@ -58,7 +58,6 @@ class AsyncAlpha(AsyncNamespace):
             ... )
             >>> draft.diff.field
             'targeting'
-
         """
         return await self._engine.stage(
             UPDATE_ALPHA_CAMPAIGN_TARGETING,
@@ -106,7 +105,6 @@ class AsyncAlpha(AsyncNamespace):
             ... )
             >>> draft.diff.field
             'daily_budget'
-
         """
         return await self._engine.stage(
             UPDATE_ALPHA_CAMPAIGN_BUDGET,
@@ -151,7 +149,6 @@ class AsyncAlpha(AsyncNamespace):
             ... )
             >>> draft.requires
             'human_two_step_approve'
-
         """
         return await self._engine.stage(
             UPDATE_ALPHA_CREATIVE,
@@ -192,7 +189,6 @@ class AsyncAlpha(AsyncNamespace):
             ...     account_id="account_a91f"
             ... )
             >>> first = page.data[0].name
-
         """
         return self._engine.read(
             EXPLAIN_ALPHA_OBJECTIVES,

@@ -54,7 +54,6 @@ class AsyncBeta(AsyncNamespace):
             ... )
             >>> draft.diff.before is None
             True
-
         """
         return await self._engine.stage(
             CREATE_BETA_VIDEO_CAMPAIGN,
@@ -95,7 +94,6 @@ class AsyncBeta(AsyncNamespace):
             ... )
             >>> draft.diff.before, draft.diff.after
             ('ENABLED', 'PAUSED')
-
         """
         return await self._engine.stage(
             PAUSE_BETA_CAMPAIGN,
@@ -139,7 +137,6 @@ class AsyncBeta(AsyncNamespace):
             ...     account_id="account_b204", date_range="LAST_30_DAYS"
             ... )
             >>> first = page.data[0].name
-
         """
         return self._engine.read(
             LIST_BETA_CAMPAIGNS,
@@ -183,7 +180,6 @@ class AsyncBeta(AsyncNamespace):
             ...     account_id="account_b204"
             ... )
             >>> first = page.data[0].name
-
         """
         return self._engine.read(
             DETECT_BETA_CREATIVE_FATIGUE,

@@ -61,7 +61,6 @@ class AsyncAdClient:
         ...     )
         >>> draft.status
         'pending_approval'
-
     """
 
     alpha: AsyncAlpha
@@ -145,7 +144,6 @@ class AsyncAdClient:
             >>> client = FakeAdService().async_client()
             >>> patient = client.with_options(timeout=120, max_retries=5)
             >>> page = await patient.delta.analyze_wasted_spend(account_id="account_d118")
-
         """
         copy = object.__new__(type(self))
         options = self._engine.options.merged(

@@ -55,7 +55,6 @@ class AsyncDelta(AsyncNamespace):
             ... )
             >>> draft.diff.field
             'keywords'
-
         """
         return await self._engine.stage(
             UPDATE_KEYWORD,
@@ -94,7 +93,6 @@ class AsyncDelta(AsyncNamespace):
             ... )
             >>> draft.diff.field
             'search_themes'
-
         """
         return await self._engine.stage(
             REMOVE_DELTA_AUTO_SEARCH_THEMES,
@@ -133,7 +131,6 @@ class AsyncDelta(AsyncNamespace):
             ...     account_id="account_d118"
             ... )
             >>> first = page.data[0].name
-
         """
         return self._engine.read(
             ANALYZE_WASTED_SPEND,
@@ -173,7 +170,6 @@ class AsyncDelta(AsyncNamespace):
             ...     account_id="account_d118"
             ... )
             >>> first = page.data[0].name
-
         """
         return self._engine.read(
             INFER_BUSINESS_PROFILE,

@@ -54,7 +54,6 @@ class AsyncGamma(AsyncNamespace):
             ... )
             >>> draft.diff.before is None
             True
-
         """
         return await self._engine.stage(
             CREATE_GAMMA_IMAGE_CAMPAIGN,
@@ -99,7 +98,6 @@ class AsyncGamma(AsyncNamespace):
             ... )
             >>> draft.status
             'pending_approval'
-
         """
         return await self._engine.stage(
             CREATE_GAMMA_DCO_AD,
@@ -143,7 +141,6 @@ class AsyncGamma(AsyncNamespace):
             ...     account_id="account_c3d8", targeting={"type": "INTEREST", "query": "hiking"}
             ... )
             >>> first = page.data[0].name
-
         """
         return self._engine.read(
             SEARCH_GAMMA_TARGETING,
@@ -186,7 +183,6 @@ class AsyncGamma(AsyncNamespace):
             ...     account_id="account_c3d8", date_range="LAST_30_DAYS"
             ... )
             >>> first = page.data[0].name
-
         """
         return self._engine.read(
             LIST_GAMMA_ADS,

@@ -30,7 +30,6 @@ class AsyncListing(Generic[T]):
         >>> page = await client.beta.list_campaigns(account_id="account_b204")
         >>> async for campaign in client.beta.list_campaigns(account_id="account_b204"):
         ...     last = campaign.name
-
     """
 
     def __init__(self, source: AsyncSource[T], cursor: JSON) -> None:
@@ -59,9 +58,46 @@ class AsyncListing(Generic[T]):
         Args:
             limit: How many items at most; no page beyond them is asked for.
 
+        Returns:
+            A list of the items.
+
+        Raises:
+            InvalidRequest: `limit` is no count of items.
+            AdClientError: A page could not be read; `cursor` on the error says which.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> ads = await client.gamma.list_ads(account_id="account_c3d8").collect()
+            >>> len(ads)
+            126
         """
         return await collected(self.__aiter__(), limit)
 
     def typed(self, cls: type[A]) -> "AsyncListing[A]":
-        """The same listing with its items read into an attrs class of yours."""
+        """The same listing with its items read into an attrs class of yours.
+
+        Args:
+            cls: An attrs class. A subclass of `Item` or one of its kinds keeps unknown fields in
+                `extra`; any other class takes what it names.
+
+        Returns:
+            A listing of your class. What does not fit is an error when its page is read.
+
+        Raises:
+            TypeError: When its first page is read: `cls` is no attrs class, or has a field that
+                cannot be read from JSON.
+
+        Example:
+            >>> import attrs
+            >>> from adclient import Campaign
+            >>> from adclient.testing import FakeAdService
+            >>> @attrs.frozen(kw_only=True)
+            ... class Priced(Campaign):
+            ...     daily_budget: float
+            >>> client = FakeAdService().async_client()
+            >>> listing = client.beta.list_campaigns(account_id="account_b204").typed(Priced)
+            >>> (await listing.collect(limit=1))[0].daily_budget
+            450.0
+        """
         return AsyncListing(self._source.typed(cls), self._cursor)

@@ -50,7 +50,6 @@ class AsyncPage(BasePage[T]):
         >>> len(page.data)
         50
         >>> names = [ad.name async for ad in page]
-
     """
 
     _source: "AsyncSource[T] | None" = attrs.field(default=None, eq=False, alias="source")
@@ -69,6 +68,19 @@ class AsyncPage(BasePage[T]):
         Args:
             limit: How many items at most; no page beyond them is asked for.
 
+        Returns:
+            A list of the items.
+
+        Raises:
+            InvalidRequest: `limit` is no count of items.
+            AdClientError: A page could not be read; `cursor` on the error says which.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+            >>> len(await page.collect(limit=60))
+            60
         """
         return await collected(self.__aiter__(), limit)
 
@@ -79,9 +91,24 @@ class AsyncPage(BasePage[T]):
             cls: An attrs class. A subclass of `Item` or one of its kinds keeps unknown fields in
                 `extra`; any other class takes what it names.
 
+        Returns:
+            A page whose `data` holds your class; `to_dict()` still gives back what came.
+
         Raises:
             UnexpectedReply: An item does not fit the class; the text says which and where.
+            TypeError: `cls` is no attrs class, or has a field that cannot be read from JSON.
 
+        Example:
+            >>> import attrs
+            >>> from adclient import Campaign
+            >>> from adclient.testing import FakeAdService
+            >>> @attrs.frozen(kw_only=True)
+            ... class Priced(Campaign):
+            ...     daily_budget: float
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.beta.list_campaigns(account_id="account_b204")
+            >>> page.typed(Priced).data[0].daily_budget
+            450.0
         """
         source = None if self._source is None else self._source.typed(cls)
         raw = tuple(self._items())
@@ -148,7 +175,6 @@ class AsyncPageIterator(Generic[T]):
     Attributes:
         cursor: The continuation of the page that comes next; None before the first page of a
             listing, and after its last. After an error, it is where to go on.
-
     """
 
     def __init__(
@@ -201,7 +227,6 @@ class AsyncItemIterator(Generic[T]):
     Attributes:
         cursor: The continuation of the page that comes next, as in a walk by pages. Items of the
             page at hand that were not taken yet come before it.
-
     """
 
     def __init__(self, pages: AsyncPageIterator[T]) -> None:

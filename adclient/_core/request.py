@@ -31,7 +31,6 @@ class Request:
         url: The whole URL, query included.
         headers: The headers, with names in lower case. They may hold secrets.
         body: The bytes of the body, or None if there is none.
-
     """
 
     method: str

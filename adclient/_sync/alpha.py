@@ -59,7 +59,6 @@ class Alpha(Namespace):
             ... )
             >>> draft.diff.field
             'targeting'
-
         """
         return self._engine.stage(
             UPDATE_ALPHA_CAMPAIGN_TARGETING,
@@ -107,7 +106,6 @@ class Alpha(Namespace):
             ... )
             >>> draft.diff.field
             'daily_budget'
-
         """
         return self._engine.stage(
             UPDATE_ALPHA_CAMPAIGN_BUDGET,
@@ -152,7 +150,6 @@ class Alpha(Namespace):
             ... )
             >>> draft.requires
             'human_two_step_approve'
-
         """
         return self._engine.stage(
             UPDATE_ALPHA_CREATIVE,
@@ -193,7 +190,6 @@ class Alpha(Namespace):
             ...     account_id="account_a91f"
             ... )
             >>> first = page.data[0].name
-
         """
         return self._engine.read(
             EXPLAIN_ALPHA_OBJECTIVES,

@@ -55,7 +55,6 @@ class Beta(Namespace):
             ... )
             >>> draft.diff.before is None
             True
-
         """
         return self._engine.stage(
             CREATE_BETA_VIDEO_CAMPAIGN,
@@ -96,7 +95,6 @@ class Beta(Namespace):
             ... )
             >>> draft.diff.before, draft.diff.after
             ('ENABLED', 'PAUSED')
-
         """
         return self._engine.stage(
             PAUSE_BETA_CAMPAIGN,
@@ -140,7 +138,6 @@ class Beta(Namespace):
             ...     account_id="account_b204", date_range="LAST_30_DAYS"
             ... )
             >>> first = page.data[0].name
-
         """
         return self._engine.read(
             LIST_BETA_CAMPAIGNS,
@@ -184,7 +181,6 @@ class Beta(Namespace):
             ...     account_id="account_b204"
             ... )
             >>> first = page.data[0].name
-
         """
         return self._engine.read(
             DETECT_BETA_CREATIVE_FATIGUE,

@@ -62,7 +62,6 @@ class AdClient:
         ...     )
         >>> draft.status
         'pending_approval'
-
     """
 
     alpha: Alpha
@@ -146,7 +145,6 @@ class AdClient:
             >>> client = FakeAdService().client()
             >>> patient = client.with_options(timeout=120, max_retries=5)
             >>> page = patient.delta.analyze_wasted_spend(account_id="account_d118")
-
         """
         copy = object.__new__(type(self))
         options = self._engine.options.merged(

@@ -56,7 +56,6 @@ class Delta(Namespace):
             ... )
             >>> draft.diff.field
             'keywords'
-
         """
         return self._engine.stage(
             UPDATE_KEYWORD,
@@ -95,7 +94,6 @@ class Delta(Namespace):
             ... )
             >>> draft.diff.field
             'search_themes'
-
         """
         return self._engine.stage(
             REMOVE_DELTA_AUTO_SEARCH_THEMES,
@@ -134,7 +132,6 @@ class Delta(Namespace):
             ...     account_id="account_d118"
             ... )
             >>> first = page.data[0].name
-
         """
         return self._engine.read(
             ANALYZE_WASTED_SPEND,
@@ -174,7 +171,6 @@ class Delta(Namespace):
             ...     account_id="account_d118"
             ... )
             >>> first = page.data[0].name
-
         """
         return self._engine.read(
             INFER_BUSINESS_PROFILE,

@@ -55,7 +55,6 @@ class Gamma(Namespace):
             ... )
             >>> draft.diff.before is None
             True
-
         """
         return self._engine.stage(
             CREATE_GAMMA_IMAGE_CAMPAIGN,
@@ -100,7 +99,6 @@ class Gamma(Namespace):
             ... )
             >>> draft.status
             'pending_approval'
-
         """
         return self._engine.stage(
             CREATE_GAMMA_DCO_AD,
@@ -144,7 +142,6 @@ class Gamma(Namespace):
             ...     account_id="account_c3d8", targeting={"type": "INTEREST", "query": "hiking"}
             ... )
             >>> first = page.data[0].name
-
         """
         return self._engine.read(
             SEARCH_GAMMA_TARGETING,
@@ -187,7 +184,6 @@ class Gamma(Namespace):
             ...     account_id="account_c3d8", date_range="LAST_30_DAYS"
             ... )
             >>> first = page.data[0].name
-
         """
         return self._engine.read(
             LIST_GAMMA_ADS,

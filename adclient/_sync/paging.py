@@ -51,7 +51,6 @@ class Page(BasePage[T]):
         >>> len(page.data)
         50
         >>> names = [ad.name for ad in page]
-
     """
 
     _source: "Source[T] | None" = attrs.field(default=None, eq=False, alias="source")
@@ -70,6 +69,19 @@ class Page(BasePage[T]):
         Args:
             limit: How many items at most; no page beyond them is asked for.
 
+        Returns:
+            A list of the items.
+
+        Raises:
+            InvalidRequest: `limit` is no count of items.
+            AdClientError: A page could not be read; `cursor` on the error says which.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().client()
+            >>> page = client.gamma.list_ads(account_id="account_c3d8")
+            >>> len(page.collect(limit=60))
+            60
         """
         return collected(self.__iter__(), limit)
 
@@ -80,9 +92,24 @@ class Page(BasePage[T]):
             cls: An attrs class. A subclass of `Item` or one of its kinds keeps unknown fields in
                 `extra`; any other class takes what it names.
 
+        Returns:
+            A page whose `data` holds your class; `to_dict()` still gives back what came.
+
         Raises:
             UnexpectedReply: An item does not fit the class; the text says which and where.
+            TypeError: `cls` is no attrs class, or has a field that cannot be read from JSON.
 
+        Example:
+            >>> import attrs
+            >>> from adclient import Campaign
+            >>> from adclient.testing import FakeAdService
+            >>> @attrs.frozen(kw_only=True)
+            ... class Priced(Campaign):
+            ...     daily_budget: float
+            >>> client = FakeAdService().client()
+            >>> page = client.beta.list_campaigns(account_id="account_b204")
+            >>> page.typed(Priced).data[0].daily_budget
+            450.0
         """
         source = None if self._source is None else self._source.typed(cls)
         raw = tuple(self._items())
@@ -149,7 +176,6 @@ class PageIterator(Generic[T]):
     Attributes:
         cursor: The continuation of the page that comes next; None before the first page of a
             listing, and after its last. After an error, it is where to go on.
-
     """
 
     def __init__(
@@ -202,7 +228,6 @@ class ItemIterator(Generic[T]):
     Attributes:
         cursor: The continuation of the page that comes next, as in a walk by pages. Items of the
             page at hand that were not taken yet come before it.
-
     """
 
     def __init__(self, pages: PageIterator[T]) -> None:

@@ -16,7 +16,6 @@ class FakeClock:
         >>> fake.clock.advance(90)
         >>> fake.clock.now().isoformat()
         '2026-03-02T09:01:30+00:00'
-
     """
 
     def __init__(self) -> None:
@@ -38,7 +37,6 @@ class FakeClock:
 
         Raises:
             ValueError: The clock would go backwards.
-
         """
         step = by if isinstance(by, timedelta) else timedelta(seconds=by)
         if step < timedelta(0):

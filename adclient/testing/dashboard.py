@@ -36,7 +36,6 @@ class Dashboard:
         'applied'
         >>> client.beta.list_campaigns(account_id="account_b204").data[0].status
         'PAUSED'
-
     """
 
     def __init__(self, book: DraftBook, accounts: Accounts, clock: FakeClock, lock: RLock) -> None:
@@ -69,7 +68,6 @@ class Dashboard:
 
         Raises:
             ApprovalRefused: The draft is unknown or no longer open, or the reviewer has no name.
-
         """
         with self._lock:
             draft = attrs.evolve(
@@ -94,7 +92,6 @@ class Dashboard:
         Raises:
             ApprovalRefused: The draft is not armed any more, unknown or no longer open, or the
                 reviewer has no name.
-
         """
         with self._lock:
             draft = self._open(draft_id, reviewer)
@@ -117,7 +114,6 @@ class Dashboard:
 
         Raises:
             ApprovalRefused: The draft is unknown or no longer open, or the reviewer has no name.
-
         """
         with self._lock:
             draft = self._open(draft_id, reviewer)

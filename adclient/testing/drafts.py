@@ -34,7 +34,6 @@ class FakeDraft:
         armed_at: When the first step of its approval was made.
         reviewer: Who made the latest step.
         edits: What approval would change, entity by entity.
-
     """
 
     draft_id: str
@@ -67,7 +66,6 @@ class AuditEvent:
         draft_id: The draft that it happened to.
         hash: A hash of this line and of `prev_hash`.
         prev_hash: The hash of the line before, so that none can be changed unseen.
-
     """
 
     seq: int

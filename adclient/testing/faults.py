@@ -40,7 +40,6 @@ class Faults:
         ... )
         >>> draft.response.attempts
         2
-
     """
 
     def __init__(self) -> None:
@@ -73,7 +72,6 @@ class Faults:
 
         Raises:
             ValueError: `status` or `times` is out of range.
-
         """
         error: JSON = {"error": {"code": code, "message": message, "details": []}}
         self.answer_next(error, status=status, headers=headers, taken=taken, times=times)
@@ -98,7 +96,6 @@ class Faults:
 
         Raises:
             ValueError: `status` or `times` is out of range.
-
         """
         if not 200 <= status <= 599:
             raise ValueError("status must be from 200 to 599")
@@ -115,7 +112,6 @@ class Faults:
 
         Raises:
             ValueError: `times` is out of range.
-
         """
         self._plan(Fault(Failure(reason="connection refused", sent=False), False), times)
 
@@ -128,7 +124,6 @@ class Faults:
 
         Raises:
             ValueError: `times` is out of range.
-
         """
         self._plan(Fault(Failure(reason="the connection was dropped", sent=True), taken), times)
 
@@ -141,7 +136,6 @@ class Faults:
 
         Raises:
             ValueError: `times` is out of range.
-
         """
         failure = Failure(reason="no answer in time", sent=True, timed_out=True)
         self._plan(Fault(failure, taken), times)

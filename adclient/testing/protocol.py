@@ -34,7 +34,7 @@ class Refusal(Exception):
         self.status = status
         self.code = code
         self.details: list[JSON] = [] if details is None else [dict(details)]
-        self.headers = dict(headers or {})
+        self.headers: Mapping[str, str] = dict(headers or {})
 
 
 def invalid(field: str, reason: str) -> Refusal:

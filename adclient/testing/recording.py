@@ -26,7 +26,6 @@ class RecordedRequest:
         operation: The operation, such as `beta.list_campaigns`; None if there is none.
         account_id: The account that it was for, if it named one.
         status: The status of the answer; None if the answer was lost.
-
     """
 
     method: str

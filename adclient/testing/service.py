@@ -33,8 +33,14 @@ from adclient.testing.reads import Reading, rows_of
 from adclient.testing.recording import RecordedRequest, recorded
 from adclient.testing.state import Account
 from adclient.testing.writes import change_of
+from adclient.transports import UniversalTransport
 
 BASE_URL = "https://fake.adclient.test"
+
+
+def _no_credentials(_: Request) -> Mapping[str, str]:
+    """Keep a token of the environment away from the fake."""
+    return {}
 
 
 class FakeAdService:
@@ -78,7 +84,6 @@ class FakeAdService:
         'alpha.update_campaign_budget'
         >>> fake.drafts[0].status
         'pending_approval'
-
     """
 
     def __init__(
@@ -104,12 +109,12 @@ class FakeAdService:
         self._answered = 0
         self._requests: list[RecordedRequest] = []
         self._keyed: dict[str, tuple[Request, FakeDraft]] = {}
-        self.base_url = BASE_URL
-        self.clock = FakeClock()
-        self.faults = Faults()
+        self.base_url: str = BASE_URL
+        self.clock: FakeClock = FakeClock()
+        self.faults: Faults = Faults()
         self._book = DraftBook(seed, self.clock)
-        self.dashboard = Dashboard(self._book, self._accounts, self.clock, self._lock)
-        self.transport = ServiceTransport(self.handle)
+        self.dashboard: Dashboard = Dashboard(self._book, self._accounts, self.clock, self._lock)
+        self.transport: UniversalTransport = ServiceTransport(self.handle)
 
     def __repr__(self) -> str:
         requests, drafts = len(self.requests), len(self.drafts)
@@ -155,11 +160,11 @@ class FakeAdService:
             >>> page = client.beta.list_campaigns(account_id="account_b204")
             >>> page.data[0].name
             'SPR26 · Prospecting · Trail Shoe Launch'
-
         """
         return AdClient(
             self.base_url,
             token=self._token,
+            auth=None if self._token else _no_credentials,
             timeout=timeout,
             max_retries=max_retries,
             retry=retry,
@@ -199,11 +204,11 @@ class FakeAdService:
             ... )
             >>> asyncio.run(pausing).diff.field
             'status'
-
         """
         return AsyncAdClient(
             self.base_url,
             token=self._token,
+            auth=None if self._token else _no_credentials,
             timeout=timeout,
             max_retries=max_retries,
             retry=retry,
@@ -226,7 +231,6 @@ class FakeAdService:
             >>> from adclient.testing import FakeAdService
             >>> FakeAdService().handle(Request(method="GET", url="/v2")).status
             404
-
         """
         with self._lock:
             fault = self.faults.take()
