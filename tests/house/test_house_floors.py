@@ -1,0 +1,132 @@
+"""Who may import whom. It is read from the text of the modules, not from what they do."""
+
+import ast
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import adclient
+
+PACKAGE = Path(adclient.__file__).parent
+MODULES = {
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
+IMPURE = {"httpx", "httpcore", "anyio", "asyncio", "time", "threading", "socket", "ssl", "os"} | {
+    "random",
+    "secrets",
+    "uuid",
+    "pathlib",
+    "subprocess",
+    "concurrent",
+}
+
+BASE = {"_json", "_version", "conventions", "errors", "models", "notebook", "options"}
+COLOUR = BASE | {"_core", "_http", "pages", "frames", "transports"}
+# Each floor, and those that it may stand on.
+FLOORS = {
+    **dict.fromkeys(BASE, BASE),
+    "transports": set(),
+    "frames": BASE,
+    "_core": BASE | {"_core"},
+    "_http": BASE | {"_core", "_http"},
+    "pages": BASE | {"_core", "frames"},
+    "_async": COLOUR | {"_async"},
+    "_sync": COLOUR | {"_sync"},
+    "__init__": COLOUR - {"_http"} | {"_async", "_sync"},
+    "testing": COLOUR | {"_async", "_sync", "testing", "__init__"},
+    "pytest_plugin": COLOUR | {"_async", "_sync", "testing", "__init__"},
+}
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def is_for_type_checkers(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def imports(node: ast.AST, *, at_import: bool = False) -> set[str]:
+    """The names that are imported in a tree; `at_import` leaves out those that come later."""
+    found = set()
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            found |= {alias.name for alias in child.names}
+        elif isinstance(child, ast.ImportFrom):
+            assert child.level == 0, "imports are absolute"
+            found |= {f"{child.module}.{alias.name}" for alias in child.names}
+        elif not at_import or not (
+            is_for_type_checkers(child) or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+        ):
+            found |= imports(child, at_import=at_import)
+    return found
+
+
+def module_of(name: str) -> str | None:
+    """The module of ours that an imported name is, or stands in."""
+    while name not in MODULES:
+        name, dot, _ = name.rpartition(".")
+        if not dot:
+            return None
+    return name
+
+
+def ours(names: set[str]) -> set[str]:
+    return {module for name in names if (module := module_of(name)) is not None}
+
+
+def floor_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_floors(module) -> None:
+    below = {floor_of(name) for name in ours(imports(tree_of(MODULES[module])))}
+    assert below <= FLOORS[floor_of(module)]
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if floor_of(name) == "_core"])
+def test_what_decides_does_no_io(module) -> None:
+    names = {name.partition(".")[0] for name in imports(tree_of(MODULES[module]))}
+    assert not names & IMPURE
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if floor_of(name) != "_http"])
+def test_one_place_knows_the_http_library(module) -> None:
+    names = {name.partition(".")[0] for name in imports(tree_of(MODULES[module]))}
+    assert not names & {"httpx", "httpx2", "httpcore", "h11"}
+
+
+def test_nothing_imports_in_a_circle() -> None:
+    graph = {
+        name: ours(imports(tree_of(path), at_import=True)) - {name}
+        for name, path in MODULES.items()
+    }
+    assert list(TopologicalSorter(graph).static_order())
+
+
+@pytest.mark.parametrize("name", ["alpha", "beta", "gamma", "delta"])
+@pytest.mark.parametrize("colour", ["_async", "_sync"])
+def test_an_endpoint_is_one_expression(colour, name) -> None:
+    tree = tree_of(PACKAGE / colour / f"{name}.py")
+    branching = ast.If | ast.IfExp | ast.For | ast.AsyncFor | ast.While | ast.Try | ast.With
+    assert not [node for node in ast.walk(tree) if isinstance(node, branching | ast.AsyncWith)]
+    assert "__future__.annotations" not in imports(tree)
+    (cls,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    for method in cls.body[1:]:
+        assert isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
+        _docstring, returned = method.body
+        assert isinstance(returned, ast.Return)
+
+
+def test_the_import_is_light() -> None:
+    code = "import sys, adclient; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(run.stdout.split())
+    assert "adclient._core.call" in loaded
+    assert not loaded & {"httpx", "httpcore", "anyio", "trio", "pandas", "polars", "numpy"}
+    assert not loaded & {"adclient.testing", "adclient._http", "IPython", "rich"}

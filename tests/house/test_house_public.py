@@ -1,0 +1,256 @@
+"""The public names: exact, documented, presentable; and their examples run."""
+
+import ast
+import asyncio
+import copy
+import doctest
+import inspect
+import pickle
+import re
+from decimal import Decimal
+from types import FunctionType
+
+import pytest
+
+import adclient
+from adclient import (
+    AdClient,
+    AsyncAdClient,
+    AsyncPage,
+    BusinessProfile,
+    Campaign,
+    Conventions,
+    Diff,
+    Draft,
+    Page,
+    Request,
+    Response,
+    RetryPolicy,
+)
+
+CLASSES = {
+    name: cls for name in adclient.__all__ if inspect.isclass(cls := getattr(adclient, name))
+}
+ERRORS = [cls for cls in CLASSES.values() if issubclass(cls, adclient.AdClientError)]
+CLIENTS = [AdClient("https://ads.example.com"), AsyncAdClient("https://ads.example.com")]
+SHOWN = [
+    *CLASSES.values(),
+    *(type(getattr(client, name)) for client in CLIENTS for name in ("alpha", "beta")),
+    *(type(getattr(client, name)) for client in CLIENTS for name in ("gamma", "delta")),
+]
+
+
+def test_all_is_exact() -> None:
+    public = {
+        name
+        for name, value in vars(adclient).items()
+        if not name.startswith("_") and not inspect.ismodule(value)
+    }
+    assert set(adclient.__all__) == public | {"__version__"}
+    assert len(set(adclient.__all__)) == len(adclient.__all__)
+
+
+def test_all_is_sorted() -> None:
+    """Constants first, then classes, then the rest, as the linter sorts them."""
+
+    def key(name: str) -> tuple[int, str]:
+        return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
+
+    assert list(adclient.__all__) == sorted(adclient.__all__, key=key)
+
+
+def test_star_import_gives_the_public_names() -> None:
+    names: dict[str, object] = {}
+    exec("from adclient import *", names)
+    assert names.keys() - {"__builtins__"} == set(adclient.__all__)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_public_class_has_a_docstring_of_its_own(name) -> None:
+    doc = CLASSES[name].__dict__.get("__doc__")
+    assert doc
+    assert not doc.startswith(f"{name}("), "written by a decorator"
+
+
+def public_methods():
+    seen = set()
+    for cls in SHOWN:
+        for name, method in inspect.getmembers(cls, inspect.isfunction):
+            if not name.startswith("_") and method.__module__.startswith("adclient"):
+                if method not in seen:
+                    yield pytest.param(method, id=method.__qualname__)
+                seen.add(method)
+
+
+def parameters_of(method: FunctionType) -> list[str]:
+    return [name for name in inspect.signature(method).parameters if name != "self"]
+
+
+@pytest.mark.parametrize("method", list(public_methods()))
+def test_a_public_method_has_a_whole_docstring(method) -> None:
+    doc = inspect.getdoc(method)
+    assert doc
+    assert doc.splitlines()[0].endswith((".", "?")), "the first line is a sentence"
+    if parameters := parameters_of(method):
+        sections = re.findall(r"^(Args|Returns|Raises|Example):$", doc, re.MULTILINE)
+        assert sections == ["Args", "Returns", "Raises", "Example"]
+        documented = re.findall(r"^    (\w+): ", doc.split("Args:")[1].split("Returns:")[0], re.M)
+        assert documented == parameters
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: type(client).__name__)
+def test_the_constructor_is_documented_by_its_class(client) -> None:
+    doc = inspect.getdoc(type(client))
+    args = doc.split("Args:")[1].split("Raises:")[0]
+    assert re.findall(r"^    (\w+): ", args, re.M) == parameters_of(type(client).__init__)
+
+
+# Values.
+
+DIFF = Diff(field="daily_budget", before=100, after=Decimal("120.5"), extra={"currency": "EUR"})
+VALUES = [
+    DIFF,
+    Draft(draft_id="draft_1", status="pending_approval", diff=DIFF, requires="two"),
+    *(
+        cls(id="x_1", name="Ä", status="ENABLED", extra={"a": [1, {"b": None}]})
+        for cls in CLASSES.values()
+        if issubclass(cls, adclient.Item)
+    ),
+    BusinessProfile(id="x_1"),
+    Page(data=(Campaign(id="c", name="n", status="s"),), next={"after": 1}),
+    AsyncPage(data=(), next=None),
+    Response(status=200, headers={"x": "1"}),
+    Request(method="GET", url="https://ads.example.com/"),
+    RetryPolicy(max_retries=7),
+    Conventions(cursor_parameter="page"),
+    *(cls("what happened", operation="a.b", details={"a": [1]}) for cls in ERRORS),
+]
+
+
+def content_of(value: object) -> object:
+    return (str(value), vars(value)) if isinstance(value, Exception) else value
+
+
+@pytest.mark.parametrize(
+    "made",
+    [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))],
+    ids=["copy", "deepcopy", "pickle"],
+)
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_a_value_is_pickled_and_copied(value, made) -> None:
+    other = made(value)
+    assert type(other) is type(value)
+    assert content_of(other) == content_of(value)
+
+
+LISTING = CLIENTS[1].beta.list_campaigns(account_id="a")
+PAGE_WALKS = [Page(data=()).pages(), iter(Page(data=())), LISTING.pages(), aiter(LISTING)]
+
+
+@pytest.mark.parametrize(
+    "value", [*VALUES, *CLIENTS, LISTING, *PAGE_WALKS], ids=lambda value: type(value).__name__
+)
+def test_a_repr_is_one_useful_line(value) -> None:
+    text = repr(value)
+    assert " object at 0x" not in text
+    assert "0x" not in text
+    assert type(value).__name__ in text
+    assert "\n" not in text
+    assert len(text) < 400
+
+
+@pytest.mark.parametrize(
+    "value", [value for value in VALUES if hasattr(value, "__attrs_attrs__")], ids=repr
+)
+def test_a_value_is_frozen_and_has_slots(value) -> None:
+    name = type(value).__attrs_attrs__[0].name
+    with pytest.raises(AttributeError):
+        setattr(value, name, "other")
+    assert not hasattr(value, "__dict__")
+
+
+# Nothing goes live.
+
+FORBIDDEN = ("approve", "confirm", "apply", "publish", "activate")
+
+
+def test_nothing_is_named_as_if_it_could_approve() -> None:
+    names = {name for name in adclient.__all__ if name != "HUMAN_TWO_STEP_APPROVE"}
+    for cls in SHOWN:
+        names.update(dir(cls))
+        names.update(inspect.signature(cls).parameters)
+        for _, method in inspect.getmembers(cls, inspect.isfunction):
+            names.update(inspect.signature(method).parameters)
+    for client in CLIENTS:
+        names.update(dir(client))
+    assert not {name for name in names if any(word in name.lower() for word in FORBIDDEN)}
+
+
+@pytest.mark.parametrize("cls", SHOWN, ids=lambda cls: cls.__name__)
+def test_no_text_says_that_a_write_changed_anything(cls) -> None:
+    for name, method in inspect.getmembers(cls, inspect.iscoroutinefunction):
+        if not name.startswith("_") and inspect.signature(method).return_annotation is Draft:
+            assert inspect.getdoc(method).startswith("Stage ")
+            assert "waits for approval; nothing is changed" in inspect.getdoc(method)
+
+
+# Examples.
+
+
+def examples():
+    finder, seen = doctest.DocTestFinder(recurse=True, exclude_empty=True), set()
+    for cls in SHOWN:
+        for test in finder.find(cls, cls.__qualname__, globs={}):
+            if test.examples and test.docstring not in seen and "object.__" not in test.name:
+                yield pytest.param(test, id=test.name)
+            seen.add(test.docstring)
+
+
+def is_async(test: doctest.DocTest) -> bool:
+    return any(re.search(r"\b(await|async)\b", example.source) for example in test.examples)
+
+
+ALL_EXAMPLES = list(examples())
+
+
+def run_sync(test: doctest.DocTest) -> None:
+    told: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    assert runner.run(test, out=told.append, clear_globs=False).failed == 0, "".join(told)
+
+
+async def run_async(test: doctest.DocTest) -> None:
+    checker = doctest.OutputChecker()
+    for example in test.examples:
+        told = await shown(example.source, test.globs)
+        assert checker.check_output(example.want, told, doctest.ELLIPSIS), (example.source, told)
+
+
+async def shown(source: str, names: dict[str, object]) -> str:
+    """What a console that knows `await` shows for one input."""
+    tree = ast.parse(source)
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
+        tree = ast.Expression(tree.body[0].value)
+        code = compile(tree, "<example>", "eval", flags)
+    else:
+        code = compile(tree, "<example>", "exec", flags)
+    value = eval(code, names)
+    if inspect.iscoroutine(value) and code.co_flags & inspect.CO_COROUTINE:
+        value = await value
+    return "" if value is None else f"{value!r}\n"
+
+
+@pytest.mark.parametrize("test", ALL_EXAMPLES)
+def test_examples(test, monkeypatch) -> None:
+    monkeypatch.delenv("ADCLIENT_TOKEN", raising=False)
+    if is_async(test):
+        asyncio.run(run_async(test))
+    else:
+        run_sync(test)
+
+
+def test_the_examples_are_found() -> None:
+    names = {parameter.id for parameter in ALL_EXAMPLES}
+    assert {"AdClient", "AsyncAdClient", "AsyncListing", "Page", "AsyncPage", "Diff"} <= names
+    assert {"Beta.list_campaigns", "AsyncBeta.list_campaigns"} <= names

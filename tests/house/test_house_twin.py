@@ -1,0 +1,120 @@
+"""The sync client is what its generator makes of the async one."""
+
+import importlib.util
+import inspect
+import shutil
+from pathlib import Path
+
+import pytest
+
+from adclient import AdClient, AsyncAdClient
+
+TOOL = Path(__file__).parents[2] / "tools" / "make_twin.py"
+PACKAGE = TOOL.parents[1] / "adclient"
+NAMESPACES = ("alpha", "beta", "gamma", "delta")
+
+needs_source = pytest.mark.skipif(not TOOL.exists(), reason="the source tree is not here")
+
+
+@pytest.fixture
+def tool(tmp_path, monkeypatch):
+    """The generator, on a copy of the package."""
+    spec = importlib.util.spec_from_file_location("make_twin", TOOL)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for name in ("_async", "_sync"):
+        shutil.copytree(PACKAGE / name, tmp_path / name)
+    monkeypatch.setattr(module, "SOURCE", tmp_path / "_async")
+    monkeypatch.setattr(module, "TWIN", tmp_path / "_sync")
+    return module
+
+
+def rewrite(path: Path, change) -> None:
+    path.write_text(change(path.read_text("utf-8")), "utf-8")
+
+
+@needs_source
+def test_the_twin_is_up_to_date(tool, capsys) -> None:
+    assert tool.main(["--check"]) == 0, capsys.readouterr().out
+
+
+@needs_source
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda folder: (folder / "alpha.py").write_text(""),
+        lambda folder: rewrite(folder / "alpha.py", lambda text: text[:-100]),
+        lambda folder: rewrite(folder / "alpha.py", lambda text: f"{text}# more\n"),
+        lambda folder: (folder / "alpha.py").unlink(),
+        lambda folder: (folder / "epsilon.py").write_text(""),
+    ],
+    ids=["emptied", "truncated", "longer", "missing", "additional"],
+)
+def test_a_changed_twin_is_noticed_and_mended(tool, capsys, change) -> None:
+    change(tool.TWIN)
+    assert tool.main(["--check"]) == 1
+    assert "out of date" in capsys.readouterr().out
+    assert tool.main([]) == 0
+    assert tool.main(["--check"]) == 0
+    assert {path.name for path in tool.TWIN.glob("*.py")} == {
+        path.name for path in (PACKAGE / "_sync").glob("*.py")
+    }
+
+
+@needs_source
+def test_a_changed_source_is_noticed(tool) -> None:
+    rewrite(tool.SOURCE / "beta.py", lambda text: text.replace("Stage the", "Stage a"))
+    assert tool.main(["--check"]) == 1
+
+
+@needs_source
+def test_every_rule_fires(tool, monkeypatch) -> None:
+    assert tool.twins()
+    monkeypatch.setattr(tool, "RULES", [*tool.RULES, (r"\bnowhere_in_the_source\b", "")])
+    with pytest.raises(SystemExit, match="nowhere_in_the_source"):
+        tool.main(["--check"])
+
+
+@needs_source
+@pytest.mark.parametrize("path", sorted((PACKAGE / "_sync").glob("*.py")), ids=lambda p: p.name)
+def test_nothing_async_is_left(path) -> None:
+    text = path.read_text("utf-8")
+    header, _, rest = text.partition("\n")
+    assert header.startswith("# Generated from ../_async")
+    for word in ("await", "async", "anext", "aiter", "aclose"):
+        assert word not in rest.lower(), word
+
+
+def same_but_for_colour(parameter: inspect.Parameter) -> tuple[object, ...]:
+    return parameter.name, parameter.kind, parameter.default
+
+
+def pairs():
+    sync, other = AdClient("https://a.example.com"), AsyncAdClient("https://a.example.com")
+    yield pytest.param(AdClient, AsyncAdClient, id="constructor")
+    yield pytest.param(sync.with_options, other.with_options, id="with_options")
+    yield pytest.param(sync.close, other.aclose, id="close")
+    for namespace in NAMESPACES:
+        ours, theirs = getattr(sync, namespace), getattr(other, namespace)
+        for name in sorted({*vars(type(ours)), *vars(type(theirs))}):
+            if not name.startswith("_"):
+                method = getattr(ours, name, None)
+                yield pytest.param(method, getattr(theirs, name, None), id=f"{namespace}.{name}")
+
+
+@pytest.mark.parametrize(("sync", "other"), list(pairs()))
+def test_both_clients_have_the_same_signatures(sync, other) -> None:
+    ours, theirs = inspect.signature(sync).parameters, inspect.signature(other).parameters
+    assert [*map(same_but_for_colour, ours.values())] == [
+        *map(same_but_for_colour, theirs.values())
+    ]
+
+
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_both_clients_have_the_same_annotations(namespace) -> None:
+    sync, other = AdClient("https://a.example.com"), AsyncAdClient("https://a.example.com")
+    ours, theirs = type(getattr(sync, namespace)), type(getattr(other, namespace))
+    for name, method in vars(ours).items():
+        if not name.startswith("_"):
+            expected = inspect.signature(vars(theirs)[name]).parameters
+            assert inspect.signature(method).parameters == expected

@@ -1,0 +1,147 @@
+"""Both clients, and both event loops of the async one, from one text for each scenario."""
+
+import functools
+import inspect
+from collections.abc import Callable, Coroutine
+from contextlib import asynccontextmanager
+from operator import attrgetter
+
+import anyio
+import attrs
+import httpx
+import pytest
+
+from adclient import AdClient, AsyncAdClient, RetryPolicy
+
+BASE_URL = "https://ads.example.com/prefix"
+AT_ONCE = RetryPolicy(backoff_first=0)
+END = object()
+
+
+@attrs.frozen
+class Colour:
+    """One of the two clients, and what runs it."""
+
+    name: str
+    client: type
+    http_client: type
+    other: "type[object]"
+
+    def run(self, scenario: Callable[..., Coroutine], **arguments):
+        if self.client is AsyncAdClient:
+            return anyio.run(functools.partial(scenario, **arguments), backend=self.name)
+        try:
+            scenario(**arguments).send(None)
+        except StopIteration as done:
+            return done.value
+        raise AssertionError("a scenario of the sync client has nothing to wait for")
+
+    @asynccontextmanager
+    async def open(self, base_url=BASE_URL, **options):
+        """A client for the length of a block; it tries again without any pause."""
+        client = self.client(base_url, **{"retry": AT_ONCE, **options})
+        try:
+            yield client
+        finally:
+            await close(client)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+SYNC = Colour("sync", AdClient, httpx.Client, httpx.AsyncClient)
+ASYNC = Colour("asyncio", AsyncAdClient, httpx.AsyncClient, httpx.Client)
+TRIO = Colour("trio", AsyncAdClient, httpx.AsyncClient, httpx.Client)
+COLOURS = (SYNC, ASYNC, TRIO)
+
+
+def both_colours(scenario):
+    """Turn a coroutine into a test of the sync client, and of the async one on both loops."""
+
+    @pytest.mark.parametrize("colour", COLOURS, ids=str)
+    @functools.wraps(scenario)
+    def test(colour, **arguments):
+        colour.run(scenario, colour=colour, **arguments)
+
+    return test
+
+
+async def wait(value):
+    """What the async client gives has to be awaited."""
+    return await value if inspect.isawaitable(value) else value
+
+
+async def close(client) -> None:
+    await wait(client.aclose() if isinstance(client, AsyncAdClient) else client.close())
+
+
+async def step(iterator):
+    """The next element of an iterator of either colour, or END."""
+    if hasattr(iterator, "__anext__"):
+        return await anext(iterator, END)
+    return next(iterator, END)
+
+
+def walk(iterable):
+    """An iterator of either colour."""
+    return aiter(iterable) if hasattr(iterable, "__aiter__") else iter(iterable)
+
+
+async def drain(iterator, found: list) -> None:
+    """Add the elements that are left, up to an error if there is one."""
+    while (element := await step(iterator)) is not END:
+        found.append(element)
+
+
+async def everything(iterable) -> list:
+    found: list = []
+    await drain(walk(iterable), found)
+    return found
+
+
+def method_of(client, name):
+    return attrgetter(name)(client)
+
+
+class Service:
+    """Answers from a list, and remembers what it was asked."""
+
+    def __init__(self, *answers: httpx.Response | Exception) -> None:
+        self.answers = list(answers)
+        self.requests: list[httpx.Request] = []
+        self.transport = httpx.MockTransport(self._answer)
+
+    def _answer(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        assert self.answers, f"a request too many: {request.method} {request.url}"
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    @property
+    def queries(self) -> list[str]:
+        return [request.url.query.decode() for request in self.requests]
+
+
+DRAFT = {
+    "draft_id": "draft_7c2e",
+    "status": "pending_approval",
+    "diff": {"field": "daily_budget", "before": 100, "after": 120},
+    "requires": "human_two_step_approve",
+}
+
+
+def a_draft(**changes) -> httpx.Response:
+    return httpx.Response(201, json={**DRAFT, **changes})
+
+
+def an_item(name: str, **more) -> dict[str, object]:
+    return {"id": f"campaign_{name}", "name": name, "status": "ENABLED", **more}
+
+
+def a_page(names: str = "", next: object = None, **more) -> httpx.Response:
+    """A page with an item for each letter."""
+    return httpx.Response(
+        200, json={"data": [an_item(name, **more) for name in names], "page": {"next": next}}
+    )

@@ -1,0 +1,152 @@
+"""A server of raw sockets on 127.0.0.1, for faults that no HTTP server can be asked for."""
+
+import json
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from colours import DRAFT
+
+LISTING = {"data": [{"id": "x", "name": "X", "status": "ENABLED"}], "page": {"next": None}}
+
+
+class Connection:
+    """One accepted connection."""
+
+    def __init__(self, server: "RawServer", sock: socket.socket) -> None:
+        self._server = server
+        self._sock = sock
+        self._pending = b""
+
+    def read(self) -> bytes | None:
+        """One whole request, which the server notes; None when the client has closed."""
+        while (found := _whole(self._pending)) is None:
+            if not (received := self._receive()):
+                return None
+            self._pending += received
+        request, self._pending = found
+        with self._server.lock:
+            self._server.requests.append(request)
+        return request
+
+    def send(self, data: bytes) -> None:
+        with suppress(OSError):
+            self._sock.sendall(data)
+
+    def pause(self, seconds: float) -> None:
+        """Wait, but no longer than the server lives."""
+        self._server.stopping.wait(seconds)
+
+    def stay_silent(self) -> None:
+        self._server.stopping.wait()
+
+    def wait_for_the_end(self) -> None:
+        """Wait until the client closes."""
+        while self._receive():
+            pass
+
+    def reset(self) -> None:
+        """Drop the connection without a farewell."""
+        self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+        self._sock.close()
+
+    def _receive(self) -> bytes:
+        try:
+            return self._sock.recv(65536)
+        except OSError:
+            return b""
+
+
+class RawServer:
+    """Runs `serve` for each connection, in a thread of its own, and then closes it."""
+
+    def __init__(self, serve: Callable[[Connection], None]) -> None:
+        self.requests: list[bytes] = []
+        self.connections = 0
+        self.lock = threading.Lock()
+        self.stopping = threading.Event()
+        self._serve = serve
+        self._open: list[socket.socket] = []
+        self._threads: list[threading.Thread] = []
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._start(self._accept)
+
+    def __enter__(self) -> "RawServer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stopping.set()
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        with self.lock:
+            for sock in self._open:
+                with suppress(OSError):
+                    sock.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join()
+        self._listener.close()
+
+    def _start(self, target: Callable[..., None], *args: object) -> None:
+        thread = threading.Thread(target=target, args=args)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self) -> None:
+        while not self.stopping.is_set():
+            try:
+                sock, _ = self._listener.accept()
+            except OSError:
+                return
+            with self.lock:
+                self.connections += 1
+                self._open.append(sock)
+            self._start(self._run, sock)
+
+    def _run(self, sock: socket.socket) -> None:
+        with sock:
+            self._serve(Connection(self, sock))
+            with self.lock:
+                self._open.remove(sock)
+
+
+def _whole(data: bytes) -> tuple[bytes, bytes] | None:
+    """The first request in the data and what follows it, if it is there as a whole."""
+    head, end, body = data.partition(b"\r\n\r\n")
+    if not end:
+        return None
+    length = 0
+    for line in head.lower().split(b"\r\n"):
+        if line.startswith(b"content-length:"):
+            length = int(line.partition(b":")[2])
+    if len(body) < length:
+        return None
+    return head + end + body[:length], body[length:]
+
+
+def refusing_url() -> str:
+    """An address at which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        return f"http://127.0.0.1:{sock.getsockname()[1]}"
+
+
+def head(status: int, length: int, *lines: str) -> bytes:
+    first = f"HTTP/1.1 {status} Any"
+    return "\r\n".join([first, f"Content-Length: {length}", *lines, "", ""]).encode()
+
+
+def reply(status: int, body: bytes, *lines: str) -> bytes:
+    return head(status, len(body), *lines) + body
+
+
+def answer_to(request: bytes, *lines: str) -> bytes:
+    """A draft for a write, a listing for a read."""
+    if request.startswith(b"GET"):
+        return reply(200, json.dumps(LISTING).encode(), *lines)
+    return reply(201, json.dumps(DRAFT).encode(), *lines)
+
+
+def serve_well(connection: Connection) -> None:
+    while request := connection.read():
+        connection.send(answer_to(request))

@@ -1,0 +1,667 @@
+"""The clients over real sockets, and the faults that only those have."""
+
+import asyncio
+import gc
+import gzip
+import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import anyio
+import pytest
+from colours import (
+    ASYNC,
+    AT_ONCE,
+    COLOURS,
+    DRAFT,
+    SYNC,
+    TRIO,
+    both_colours,
+    close,
+    wait,
+)
+from raw_server import (
+    LISTING,
+    Connection,
+    RawServer,
+    answer_to,
+    head,
+    refusing_url,
+    reply,
+    serve_well,
+)
+
+from adclient import (
+    AdClient,
+    APIError,
+    AsyncAdClient,
+    CallTimeout,
+    ConfigurationError,
+    ConnectionFailed,
+    ConnectionLost,
+    Draft,
+    OutcomeUnknown,
+    RetryPolicy,
+    UnexpectedReply,
+)
+
+TIMEOUT = 0.2
+SLACK = 0.1  # a tenth of the timeout, and what a busy machine takes to wake up
+LISTING_BYTES, DRAFT_BYTES = json.dumps(LISTING).encode(), json.dumps(DRAFT).encode()
+
+
+def write(client):
+    return client.beta.pause_campaign(account_id="a", campaign_id="c")
+
+
+def read(client):
+    return client.alpha.explain_objectives(account_id="a")
+
+
+async def fails_in_time(call, client, expected: type[Exception]) -> Exception:
+    began = time.monotonic()
+    with pytest.raises(expected) as caught:
+        await wait(call(client))
+    assert TIMEOUT * 0.9 <= time.monotonic() - began <= TIMEOUT + SLACK
+    return caught.value
+
+
+@both_colours
+async def test_a_call_of_each_kind(colour) -> None:
+    with RawServer(serve_well) as server:
+        async with colour.open(f"{server.url}/prefix", token="t0ken") as client:
+            assert isinstance(await wait(write(client)), Draft)
+            assert len((await wait(read(client))).data) == 1
+            await wait(client.delta.remove_auto_search_themes(account_id="a"))
+    posted, got, deleted = server.requests
+    host = server.url.removeprefix("http://").encode()
+    assert posted.startswith(
+        b"POST /prefix/v1/beta-ads/pause-beta-campaign HTTP/1.1\r\nhost: " + host
+    )
+    assert posted.endswith(b'\r\n\r\n{"account_id":"a","campaign_id":"c"}')
+    assert b"\r\nauthorization: Bearer t0ken\r\n" in posted
+    assert posted.lower().count(b"\r\nhost:") == posted.lower().count(b"\r\ncontent-length:") == 1
+    assert got.startswith(b"GET /prefix/v1/alpha-ads/explain-alpha-objectives?account_id=a HTTP")
+    assert got.endswith(b"\r\n\r\n")
+    assert b"content-length" not in got.lower()
+    assert b"transfer-encoding" not in got.lower()
+    assert deleted.startswith(
+        b"DELETE /prefix/v1/delta-ads/remove-delta-auto-search-themes HTTP/1.1\r\n"
+    )
+    assert deleted.endswith(b'\r\n\r\n{"account_id":"a"}')
+
+
+@both_colours
+async def test_connections_are_kept(colour) -> None:
+    with RawServer(serve_well) as server:
+        async with colour.open(server.url) as client:
+            for _ in range(3):
+                await wait(read(client))
+                await wait(write(client.with_options(timeout=5)))
+    assert (server.connections, len(server.requests)) == (1, 6)
+
+
+@both_colours
+async def test_a_connection_that_was_closed_while_idle_is_replaced(colour) -> None:
+    closed = threading.Event()
+
+    def serve(connection: Connection) -> None:
+        request = connection.read()
+        connection.send(answer_to(request))
+        connection._sock.close()
+        closed.set()
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url, max_retries=0) as client:
+            await wait(write(client))
+            assert closed.wait(1)
+            await wait(write(client))
+    assert (server.connections, len(server.requests)) == (2, 2)
+
+
+# Broken off.
+
+
+@both_colours
+async def test_a_body_that_is_cut(colour) -> None:
+    def serve(connection: Connection) -> None:
+        if connection.read().startswith(b"GET"):
+            connection.send(head(200, len(LISTING_BYTES)) + LISTING_BYTES[:40])
+        else:
+            connection.send(head(201, len(DRAFT_BYTES)) + DRAFT_BYTES[:40])
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url) as client:
+            with pytest.raises(ConnectionLost) as lost:
+                await wait(read(client))
+            assert (lost.value.attempts, len(server.requests)) == (3, 3)
+            assert not lost.value.outcome_unknown
+            with pytest.raises(OutcomeUnknown) as unknown:
+                await wait(write(client))
+    assert isinstance(unknown.value, UnexpectedReply)
+    assert unknown.value.draft_id == "draft_7c2e"
+    assert unknown.value.status == 201
+    assert (unknown.value.attempts, len(server.requests)) == (1, 4)
+
+
+@both_colours
+async def test_a_cut_body_of_a_read_is_read_again(colour) -> None:
+    def serve(connection: Connection) -> None:
+        request = connection.read()
+        whole = answer_to(request)
+        connection.send(whole[:-5] if len(server.requests) < 2 else whole)
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url) as client:
+            page = await wait(read(client))
+    assert (len(page.data), page.response.attempts) == (1, 2)
+
+
+@pytest.mark.parametrize("drop", [Connection.reset, lambda connection: None], ids=["reset", "end"])
+@both_colours
+async def test_dropped_after_the_request_was_read(colour, drop) -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        drop(connection)
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url) as client:
+            with pytest.raises(OutcomeUnknown) as unknown:
+                await wait(write(client))
+            assert len(server.requests) == 1
+            assert isinstance(unknown.value, ConnectionLost)
+            with pytest.raises(ConnectionLost) as lost:
+                await wait(read(client))
+    assert (lost.value.attempts, len(server.requests)) == (3, 4)
+
+
+@both_colours
+async def test_an_answer_that_is_no_http(colour) -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.send(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
+        connection.wait_for_the_end()
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url) as client:
+            with pytest.raises(ConnectionLost):
+                await wait(read(client))
+            with pytest.raises(OutcomeUnknown):
+                await wait(write(client))
+
+
+@both_colours
+async def test_refused_connections_are_tried_again(colour) -> None:
+    async with colour.open(refusing_url()) as client:
+        for call in (write, read):
+            with pytest.raises(ConnectionFailed, match=r"refused.*Nothing was sent") as caught:
+                await wait(call(client))
+            assert caught.value.attempts == 3
+            assert not caught.value.outcome_unknown
+
+
+@both_colours
+async def test_an_unencrypted_server_behind_https(colour) -> None:
+    def serve(connection: Connection) -> None:
+        connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url.replace("http", "https"), max_retries=0) as client:
+            with pytest.raises(ConnectionFailed):
+                await wait(write(client))
+
+
+# Too slow.
+
+
+@both_colours
+async def test_a_silent_server(colour) -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.stay_silent()
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url, timeout=TIMEOUT) as client:
+            error = await fails_in_time(read, client, CallTimeout)
+            assert not error.outcome_unknown
+            error = await fails_in_time(write, client, OutcomeUnknown)
+            assert isinstance(error, CallTimeout)
+            assert isinstance(error, TimeoutError)
+    assert len(server.requests) == 2
+
+
+@both_colours
+async def test_a_dripping_body(colour) -> None:
+    def serve(connection: Connection) -> None:
+        request = connection.read()
+        start, body = (200, LISTING_BYTES) if request.startswith(b"GET") else (201, DRAFT_BYTES)
+        connection.send(head(start, len(body)))
+        for i in range(len(body)):
+            connection.send(body[i : i + 1])
+            connection.pause(0.02)
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url, timeout=TIMEOUT) as client:
+            error = await fails_in_time(read, client, CallTimeout)
+            assert error.status == 200
+            error = await fails_in_time(write, client, OutcomeUnknown)
+            assert isinstance(error, CallTimeout)
+
+
+@pytest.mark.parametrize(("call", "expected"), [(read, CallTimeout), (write, OutcomeUnknown)])
+@both_colours
+async def test_a_dripping_head(colour, call, expected) -> None:
+    def serve(connection: Connection) -> None:
+        request = connection.read()
+        first, _, rest = answer_to(request).partition(b"\r\n")
+        connection.send(first + b"\r\n")
+        for i in range(20):
+            connection.send(f"X-{i}: 1\r\n".encode())
+            connection.pause(0.02)
+        connection.send(rest)
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url, timeout=TIMEOUT) as client:
+            if colour is SYNC:
+                # Without a thread of its own it notices only when the head is complete.
+                with pytest.raises(expected) as caught:
+                    await wait(call(client))
+                error = caught.value
+            else:
+                error = await fails_in_time(call, client, expected)
+    assert isinstance(error, CallTimeout)
+    assert len(server.requests) == 1
+
+
+@both_colours
+async def test_waiting_to_try_again_counts(colour) -> None:
+    def serve(connection: Connection) -> None:
+        while connection.read():
+            connection.send(reply(503, b"{}"))
+
+    forever = RetryPolicy(max_retries=10**6, backoff_first=0.02, backoff_longest=0.02)
+    with RawServer(serve) as server:
+        async with colour.open(server.url, timeout=TIMEOUT, retry=forever) as client:
+            began = time.monotonic()
+            with pytest.raises(APIError):
+                await wait(read(client))
+    assert time.monotonic() - began <= TIMEOUT + SLACK
+
+
+def test_a_full_client_says_what_a_call_waited_for() -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.stay_silent()
+
+    with (
+        RawServer(serve) as server,
+        ThreadPoolExecutor() as pool,
+        AdClient(server.url, max_concurrency=1, timeout=TIMEOUT + 0.1) as client,
+    ):
+        stuck = pool.submit(read, client)
+        while not server.requests:
+            threading.Event().wait(0.001)
+        with pytest.raises(CallTimeout, match="free connection") as caught:
+            write(client.with_options(timeout=0.1))
+        with pytest.raises(CallTimeout):
+            stuck.result()
+    assert "max_concurrency" in str(caught.value)
+    assert not isinstance(caught.value, OutcomeUnknown)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_a_full_async_client_says_what_a_call_waited_for(colour) -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.stay_silent()
+
+    async def scenario() -> None:
+        async with colour.open(server.url, max_concurrency=1, timeout=5) as client:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(stuck, client)
+                while not server.requests:
+                    await anyio.sleep(0.001)
+                with pytest.raises(CallTimeout, match="free connection") as caught:
+                    await write(client.with_options(timeout=0.05))
+                tasks.cancel_scope.cancel()
+            assert not isinstance(caught.value, OutcomeUnknown)
+
+    async def stuck(client) -> None:
+        await read(client)
+
+    with RawServer(serve) as server:
+        colour.run(scenario)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_a_cancelled_call_leaves_the_client_usable(colour) -> None:
+    def serve(connection: Connection) -> None:
+        while request := connection.read():
+            if len(server.requests) <= 3:
+                connection.stay_silent()
+            connection.send(answer_to(request))
+
+    async def scenario() -> None:
+        async with colour.open(server.url, max_concurrency=1) as client:
+            for _ in range(3):
+                with anyio.move_on_after(0.02) as scope:
+                    await read(client)
+                assert scope.cancelled_caught
+            assert len((await read(client)).data) == 1
+
+    with RawServer(serve) as server:
+        colour.run(scenario)
+
+
+@pytest.mark.parametrize("fault", ["cut", "reset", "silent", "refused status", "no JSON"])
+@both_colours
+async def test_no_failure_takes_a_connection_from_the_client(colour, fault) -> None:
+    good = threading.Event()
+
+    def serve(connection: Connection) -> None:
+        while request := connection.read():
+            if good.is_set():
+                connection.send(answer_to(request))
+            elif fault == "cut":
+                connection.send(answer_to(request)[:-3])
+                return
+            elif fault == "reset":
+                connection.reset()
+                return
+            elif fault == "silent":
+                connection.wait_for_the_end()
+            elif fault == "refused status":
+                connection.send(reply(404, b"no"))
+            else:
+                connection.send(reply(200, b"<html>"))
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url, max_concurrency=1, max_retries=0) as client:
+            hasty = client.with_options(timeout=0.01 if fault == "silent" else 5)
+            for _ in range(10):
+                with pytest.raises((ConnectionLost, CallTimeout, APIError, UnexpectedReply)):
+                    await wait(read(hasty))
+            good.set()
+            assert len((await wait(read(client))).data) == 1
+
+
+# What comes back.
+
+
+@both_colours
+async def test_a_redirect_is_not_followed(colour) -> None:
+    with RawServer(serve_well) as elsewhere:
+
+        def serve(connection: Connection) -> None:
+            while connection.read():
+                connection.send(reply(307, b"", f"Location: {elsewhere.url}/"))
+
+        with RawServer(serve) as server:
+            async with colour.open(server.url, token="t0ken") as client:
+                for call in (read, write):
+                    with pytest.raises(APIError, match="redirect") as caught:
+                        await wait(call(client))
+                    assert caught.value.status == 307
+        assert elsewhere.connections == 0
+    assert len(server.requests) == 2
+
+
+@both_colours
+async def test_cookies_are_not_sent_back(colour) -> None:
+    def serve(connection: Connection) -> None:
+        while request := connection.read():
+            connection.send(answer_to(request, "Set-Cookie: session=1; Path=/"))
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url) as client:
+            for call in (read, write, read):
+                await wait(call(client))
+    assert [b"cookie" in request.lower() for request in server.requests] == [False] * 3
+
+
+@pytest.mark.parametrize("coding", ["gzip", "x-gzip"])
+@both_colours
+async def test_a_compressed_body(colour, coding) -> None:
+    def serve(connection: Connection) -> None:
+        while connection.read():
+            body = gzip.compress(LISTING_BYTES)
+            connection.send(reply(200, body, f"Content-Encoding: {coding}"))
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url) as client:
+            page = await wait(read(client))
+    assert page.to_dict() == LISTING
+    assert b"\r\naccept-encoding: gzip, deflate\r\n" in server.requests[0].lower()
+
+
+@both_colours
+async def test_compressed_data_that_ends_too_early(colour) -> None:
+    def serve(connection: Connection) -> None:
+        while request := connection.read():
+            body = gzip.compress(DRAFT_BYTES)[:-10]
+            status = 200 if request.startswith(b"GET") else 201
+            connection.send(reply(status, body, "Content-Encoding: gzip"))
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url) as client:
+            with pytest.raises(UnexpectedReply, match="too early"):
+                await wait(read(client))
+            with pytest.raises(OutcomeUnknown, match="too early"):
+                await wait(write(client))
+
+
+@both_colours
+async def test_a_bomb_is_bounded(colour) -> None:
+    bomb = gzip.compress(bytes(80 * 1024 * 1024), compresslevel=1)
+
+    def serve(connection: Connection) -> None:
+        while connection.read():
+            connection.send(reply(200, bomb, "Content-Encoding: gzip"))
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url) as client:
+            with pytest.raises(UnexpectedReply, match="larger than"):
+                await wait(read(client))
+
+
+@both_colours
+async def test_a_chunked_body(colour) -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for part in (LISTING_BYTES[:10], LISTING_BYTES[10:]):
+            connection.send(b"%x\r\n%b\r\n" % (len(part), part))
+        connection.send(b"0\r\n\r\n")
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url) as client:
+            assert (await wait(read(client))).to_dict() == LISTING
+
+
+# Proxies.
+
+
+@both_colours
+async def test_the_proxy_of_the_environment(colour, monkeypatch) -> None:
+    with RawServer(serve_well) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        async with colour.open("http://ads.example.com") as client:
+            await wait(write(client))
+    assert proxy.requests[0].startswith(b"POST http://ads.example.com/v1/beta-ads/pause")
+
+
+@pytest.mark.parametrize("variable", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"])
+@both_colours
+async def test_the_tunnel_of_the_environment(colour, monkeypatch, variable) -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.send(reply(403, b""))
+
+    with RawServer(serve) as proxy:
+        monkeypatch.setenv(variable, proxy.url)
+        async with colour.open("https://ads.example.com", max_retries=0) as client:
+            with pytest.raises(ConnectionFailed):
+                await wait(write(client))
+    assert proxy.requests[0].startswith(b"CONNECT ads.example.com:443 HTTP/1.1\r\n")
+
+
+@both_colours
+async def test_a_proxy_argument_wins(colour, monkeypatch) -> None:
+    monkeypatch.setenv("http_proxy", refusing_url())
+    with RawServer(serve_well) as proxy:
+        async with colour.open("http://ads.example.com", proxy=proxy.url) as client:
+            await wait(write(client))
+    assert len(proxy.requests) == 1
+
+
+@both_colours
+async def test_loopback_has_no_proxy(colour, monkeypatch) -> None:
+    for variable in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(variable, refusing_url())
+    with RawServer(serve_well) as server:
+        for url in (server.url, server.url.replace("127.0.0.1", "localhost")):
+            async with colour.open(url) as client:
+                await wait(write(client))
+    assert len(server.requests) == 2
+
+
+@both_colours
+async def test_no_proxy(colour, monkeypatch) -> None:
+    with RawServer(serve_well) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        monkeypatch.setenv("no_proxy", "example.invalid")
+        async with colour.open("http://ads.example.invalid", max_retries=0) as client:
+            with pytest.raises(ConnectionFailed):
+                await wait(write(client))
+    assert proxy.requests == []
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "base_url"),
+    [
+        ("HTTPS_PROXY", "http://user:s3cret@[::1", "https://ads.example.com"),
+        ("HTTP_PROXY", "ftp://user:s3cret@proxy.example.com", "http://ads.example.com"),
+        ("ALL_PROXY", "http://user:s3cret@proxy:port", "https://ads.example.com"),
+    ],
+)
+@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
+def test_a_bad_proxy_variable_is_named(colour, monkeypatch, variable, value, base_url) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigurationError) as caught:
+        colour.client(base_url)
+    assert variable.lower() in str(caught.value).lower()
+    assert "s3cret" not in str(caught.value)
+
+
+# Its end, and its loops.
+
+
+@both_colours
+async def test_closing_ends_idle_connections(colour) -> None:
+    ended = threading.Event()
+
+    def serve(connection: Connection) -> None:
+        connection.send(answer_to(connection.read()))
+        connection.wait_for_the_end()
+        ended.set()
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url) as client:
+            await wait(read(client))
+            await close(client.with_options(timeout=5))
+            assert not ended.is_set()
+            await close(client)
+            assert ended.wait(1)
+            with pytest.raises(ConfigurationError, match="closed"):
+                await wait(read(client))
+    assert server.connections == 1
+
+
+def test_closing_while_a_call_is_under_way() -> None:
+    received, proceed, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def serve(connection: Connection) -> None:
+        request = connection.read()
+        received.set()
+        proceed.wait(1)
+        connection.send(answer_to(request))
+        connection.wait_for_the_end()
+        ended.set()
+
+    with RawServer(serve) as server, ThreadPoolExecutor() as pool:
+        client = AdClient(server.url)
+        call = pool.submit(read, client)
+        assert received.wait(1)
+        client.close()
+        proceed.set()
+        assert len(call.result().data) == 1
+        assert ended.wait(1)
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_one_async_client_on_one_loop_after_another(backend) -> None:
+    async def use() -> None:
+        for _ in range(2):
+            assert len((await read(client)).data) == 1
+
+    with RawServer(serve_well) as server:
+        client = AsyncAdClient(server.url)
+        for _ in range(4):
+            anyio.run(use, backend=backend)
+            gc.collect()
+        anyio.run(client.aclose, backend=backend)
+        gc.collect()
+    assert len(server.requests) == 8
+
+
+def test_one_async_client_on_loops_of_several_threads() -> None:
+    async def several(client: AsyncAdClient) -> list[int]:
+        pages = [await read(client) for _ in range(5)]
+        return [len(page.data) for page in pages]
+
+    def use(client: AsyncAdClient) -> list[int]:
+        return asyncio.run(several(client))
+
+    with RawServer(serve_well) as server, ThreadPoolExecutor() as pool:
+        found = list(pool.map(use, [AsyncAdClient(server.url)] * 4))
+    gc.collect()
+    assert found == [[1] * 5] * 4
+
+
+# Many at once.
+
+
+def test_200_threads() -> None:
+    with (
+        RawServer(serve_well) as server,
+        ThreadPoolExecutor(200) as pool,
+        AdClient(server.url, max_concurrency=20, retry=AT_ONCE) as client,
+    ):
+        pages = list(pool.map(read, [client] * 200))
+    assert [len(page.data) for page in pages] == [1] * 200
+    assert len(server.requests) == 200
+    assert server.connections <= 20
+
+
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_200_tasks(colour) -> None:
+    pages = []
+
+    async def one(client) -> None:
+        pages.append(await read(client))
+
+    async def scenario() -> None:
+        async with (
+            colour.open(server.url, max_concurrency=20) as client,
+            anyio.create_task_group() as tasks,
+        ):
+            for _ in range(200):
+                tasks.start_soon(one, client)
+
+    with RawServer(serve_well) as server:
+        colour.run(scenario)
+    assert len(pages) == len(server.requests) == 200
+    assert server.connections <= 20

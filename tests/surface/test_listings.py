@@ -1,0 +1,666 @@
+"""Pages and the walks over them, in both colours."""
+
+import copy
+import json
+import pickle
+
+import attrs
+import httpx
+import pytest
+from colours import (
+    ASYNC,
+    BASE_URL,
+    END,
+    SYNC,
+    TRIO,
+    Service,
+    a_page,
+    an_item,
+    both_colours,
+    drain,
+    everything,
+    step,
+    wait,
+    walk,
+)
+
+from adclient import (
+    AdClientError,
+    AsyncPage,
+    CallTimeout,
+    Campaign,
+    ConnectionFailed,
+    InvalidRequest,
+    Page,
+    PaginationError,
+    RetryPolicy,
+    ServerError,
+    UnexpectedReply,
+)
+
+PATH = "/prefix/v1/beta-ads/list-beta-campaigns"
+FILTERS = {"account_id": "a", "campaign_id": "c", "date_range": "LAST_30_DAYS"}
+FILTER_QUERY = "account_id=a&campaign_id=c&date_range=LAST_30_DAYS"
+
+
+def listed(client, **arguments):
+    return client.beta.list_campaigns(**{"account_id": "a", **arguments})
+
+
+def names(items) -> str:
+    return "".join(item.name for item in items)
+
+
+def cut(reason: str = "reset") -> Exception:
+    return httpx.ConnectError(reason)
+
+
+@pytest.fixture
+def three_pages() -> Service:
+    return Service(a_page("ab", "c1"), a_page("c", "c2"), a_page("de"))
+
+
+@both_colours
+async def test_a_page_is_this_page_only(colour, three_pages) -> None:
+    async with colour.open(transport=three_pages.transport) as client:
+        page = await wait(listed(client))
+        assert names(page.data) == "ab"
+        assert page.next == "c1"
+    assert len(three_pages.requests) == 1
+
+
+@both_colours
+async def test_iteration_walks_every_page(colour, three_pages) -> None:
+    async with colour.open(transport=three_pages.transport) as client:
+        page = await wait(listed(client))
+        assert names(await everything(page)) == "abcde"
+    assert three_pages.queries == [
+        "account_id=a",
+        "account_id=a&cursor=c1",
+        "account_id=a&cursor=c2",
+    ]
+
+
+@both_colours
+async def test_pages_walks_page_by_page(colour, three_pages) -> None:
+    async with colour.open(transport=three_pages.transport) as client:
+        page = await wait(listed(client))
+        pages = await everything(page.pages())
+    assert [names(page.data) for page in pages] == ["ab", "c", "de"]
+    assert pages[0] is page
+
+
+@both_colours
+async def test_a_page_can_be_walked_twice(colour) -> None:
+    service = Service(a_page("a", "c1"), a_page("b"), a_page("b"))
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        assert names(await everything(page)) == "ab"
+        assert names(await everything(page)) == "ab"
+
+
+@both_colours
+async def test_later_pages_carry_the_same_filters(colour, three_pages) -> None:
+    async with colour.open(transport=three_pages.transport) as client:
+        await everything(await wait(listed(client, **FILTERS)))
+    assert three_pages.queries == [
+        FILTER_QUERY,
+        f"{FILTER_QUERY}&cursor=c1",
+        f"{FILTER_QUERY}&cursor=c2",
+    ]
+    assert {request.url.path for request in three_pages.requests} == {PATH}
+
+
+@both_colours
+async def test_filters_are_those_of_the_call(colour) -> None:
+    """What the caller does to an argument afterwards changes no later page."""
+    service, targeting = Service(a_page("a", "c1"), a_page("b")), {"type": "X"}
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(client.gamma.search_targeting(account_id="a", targeting=targeting))
+        targeting["type"] = "Y"
+        await everything(page)
+    first, second = service.queries
+    assert second == f"{first}&cursor=c1"
+
+
+@both_colours
+async def test_cursor_goes_on_from_there(colour) -> None:
+    service = Service(a_page("c", "c2"), a_page("de"))
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client, cursor="c1"))
+        assert names(await everything(page)) == "cde"
+    assert service.queries == ["account_id=a&cursor=c1", "account_id=a&cursor=c2"]
+
+
+# The kinds of continuation.
+
+ENDPOINT = "https://ads.example.com" + PATH
+CONTINUATIONS = {
+    "text": ("a b&c=1", "account_id=a&cursor=a%20b%26c%3D1"),
+    "empty text": ("", "account_id=a&cursor="),
+    "number": (2, "account_id=a&cursor=2"),
+    "zero": (0, "account_id=a&cursor=0"),
+    "false": (False, "account_id=a&cursor=false"),
+    "object": (
+        {"after": "x", "n": 2},
+        "account_id=a&cursor=%7B%22after%22%3A%22x%22%2C%22n%22%3A2%7D",
+    ),
+    "array": (["x", 2], "account_id=a&cursor=%5B%22x%22%2C2%5D"),
+    "absolute URL": (f"{ENDPOINT}?account_id=a&page=2", "account_id=a&page=2"),
+    "URL without the filters": (f"{ENDPOINT}?page=2", "account_id=a&page=2"),
+    "URL with the port": (
+        f"https://ads.example.com:443{PATH}?account_id=a&page=2",
+        "account_id=a&page=2",
+    ),
+    "relative URL": (f"{PATH}?account_id=a&page=2", "account_id=a&page=2"),
+    "query": ("?account_id=a&page=2", "account_id=a&page=2"),
+}
+
+
+@pytest.mark.parametrize(("next", "query"), list(CONTINUATIONS.values()), ids=list(CONTINUATIONS))
+@both_colours
+async def test_kinds_of_continuation(colour, next, query) -> None:
+    service = Service(a_page("a", next), a_page("b"))
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        assert page.next == next
+        assert type(page.next) is type(next)
+        assert names(await everything(page)) == "ab"
+    assert service.queries == ["account_id=a", query]
+    assert service.requests[1].url.path == PATH
+    assert service.requests[1].url.host == "ads.example.com"
+
+
+@pytest.mark.parametrize(("next", "query"), list(CONTINUATIONS.values()), ids=list(CONTINUATIONS))
+@both_colours
+async def test_every_kind_can_be_kept_and_passed_as_cursor(colour, next, query) -> None:
+    service = Service(a_page("b"))
+    async with colour.open(transport=service.transport) as client:
+        kept = json.loads(json.dumps(next))
+        assert names(await everything(await wait(listed(client, cursor=kept)))) == "b"
+    assert service.queries == [query]
+
+
+@both_colours
+async def test_an_empty_page_is_not_the_end(colour) -> None:
+    service = Service(a_page("a", "c1"), a_page("", "c2"), a_page("", "c3"), a_page("b"))
+    async with colour.open(transport=service.transport) as client:
+        assert names(await everything(await wait(listed(client)))) == "ab"
+    assert len(service.requests) == 4
+
+
+@both_colours
+async def test_an_empty_first_and_only_page(colour) -> None:
+    service = Service(a_page())
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        assert page.data == ()
+        assert await everything(page) == []
+        assert [page] == await everything(page.pages())
+
+
+@pytest.mark.parametrize(
+    ("nexts", "handed_out"),
+    [(["A", "A"], "a"), (["A", "B", "A"], "ab"), ([{"n": 1}, {"n": 2}, {"n": 1}], "ab")],
+    ids=["A-A", "A-B-A", "objects"],
+)
+@both_colours
+async def test_a_repeated_continuation_ends_the_walk(colour, nexts, handed_out) -> None:
+    service = Service(
+        *(a_page(name, following) for name, following in zip("abc", nexts, strict=False))
+    )
+    async with colour.open(transport=service.transport) as client:
+        iterator, found = walk(await wait(listed(client))), []
+        with pytest.raises(PaginationError, match="cursor_parameter") as caught:
+            await drain(iterator, found)
+    assert names(found) == handed_out
+    assert len(service.requests) == len(nexts)
+    assert caught.value.cursor in nexts
+    assert caught.value.operation == "beta.list_campaigns"
+
+
+@both_colours
+async def test_a_page_that_leads_to_itself_is_not_handed_out(colour) -> None:
+    """A service that does not know our parameter answers with page one for ever."""
+    service = Service(a_page("a", "A"))
+    async with colour.open(transport=service.transport) as client:
+        with pytest.raises(PaginationError, match="'A'"):
+            await wait(listed(client, cursor="A"))
+
+
+@pytest.mark.parametrize(
+    "next",
+    [
+        f"https://evil.example.com{PATH}?page=2",
+        f"http://ads.example.com{PATH}?page=2",
+        f"https://ads.example.com:8443{PATH}?page=2",
+        f"https://user:pass@ads.example.com{PATH}?page=2",
+        f"//evil.example.com{PATH}?page=2",
+        "https://ads.example.com/prefix/v1/gamma-ads/list-gamma-ads?page=2",
+        "/v1/beta-ads/list-beta-campaigns?page=2",
+        f"{PATH}/../approve?page=2",
+        f"{ENDPOINT}?account_id=somebody_else",
+        "ftp://ads.example.com/?page=2",
+        "http://[::1?page=2",
+    ],
+)
+@both_colours
+async def test_a_foreign_continuation_is_not_followed(colour, next) -> None:
+    service = Service(a_page("a", next))
+    async with colour.open(transport=service.transport, token="t0ken") as client:
+        iterator = walk(await wait(listed(client)))
+        assert (await step(iterator)).name == "a"
+        with pytest.raises(PaginationError, match="nothing was sent") as caught:
+            await step(iterator)
+    assert caught.value.cursor == iterator.cursor == next
+    assert len(service.requests) == 1
+
+
+# Errors lose nothing.
+
+
+@pytest.mark.parametrize("failures", [1, 3])
+@both_colours
+async def test_an_error_on_a_page_loses_nothing(colour, failures) -> None:
+    faults = [httpx.Response(500, json={"error": "down"}) for _ in range(failures)]
+    service = Service(a_page("ab", "c1"), *faults, a_page("cd", "c2"), a_page("e"))
+    options = {"transport": service.transport, "retry": RetryPolicy(max_retries=0)}
+    async with colour.open(**options) as client:
+        iterator, found = walk(await wait(listed(client))), []
+        for _ in range(failures):
+            with pytest.raises(ServerError) as caught:
+                await drain(iterator, found)
+            assert caught.value.cursor == iterator.cursor == "c1"
+        await drain(iterator, found)
+    assert names(found) == "abcde"
+    assert iterator.cursor is None
+
+
+@both_colours
+async def test_a_walk_by_pages_goes_on_after_an_error(colour) -> None:
+    service = Service(a_page("a", "c1"), cut(), a_page("b"))
+    options = {"transport": service.transport, "retry": RetryPolicy(max_retries=0)}
+    async with colour.open(**options) as client:
+        pages = (await wait(listed(client))).pages()
+        assert pages.cursor == "c1"
+        await step(pages)
+        with pytest.raises(ConnectionFailed) as caught:
+            await step(pages)
+        assert caught.value.cursor == pages.cursor == "c1"
+        assert names((await step(pages)).data) == "b"
+        assert pages.cursor is None
+        assert await step(pages) is END
+        assert await step(pages) is END
+
+
+@both_colours
+async def test_cursor_of_a_walk_by_items(colour, three_pages) -> None:
+    async with colour.open(transport=three_pages.transport) as client:
+        iterator, cursors = walk(await wait(listed(client))), []
+        while await step(iterator) is not END:
+            cursors.append(iterator.cursor)
+    assert cursors == ["c1", "c1", "c2", None, None]
+
+
+@both_colours
+async def test_the_error_of_a_first_page_has_its_cursor(colour) -> None:
+    service = Service(httpx.Response(404), httpx.Response(404))
+    async with colour.open(transport=service.transport) as client:
+        with pytest.raises(AdClientError) as caught:
+            await wait(listed(client))
+        assert caught.value.cursor is None
+        with pytest.raises(AdClientError) as caught:
+            await wait(listed(client, cursor="c7"))
+        assert caught.value.cursor == "c7"
+
+
+# Collecting.
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected", "requests"),
+    [(0, "", 1), (1, "a", 1), (2, "ab", 1), (3, "abc", 2), (5, "abcde", 3), (None, "abcde", 3)],
+)
+@both_colours
+async def test_collect(colour, three_pages, limit, expected, requests) -> None:
+    async with colour.open(transport=three_pages.transport) as client:
+        page = await wait(listed(client))
+        found = await wait(page.collect(limit=limit))
+    assert isinstance(found, list)
+    assert names(found) == expected
+    assert len(three_pages.requests) == requests
+
+
+@pytest.mark.parametrize("limit", [-1, 1.5, "2", True])
+@both_colours
+async def test_a_limit_that_is_no_count(colour, three_pages, limit) -> None:
+    async with colour.open(transport=three_pages.transport) as client:
+        page = await wait(listed(client))
+        with pytest.raises(InvalidRequest) as caught:
+            await wait(page.collect(limit=limit))
+    assert caught.value.argument == "limit"
+    assert len(three_pages.requests) == 1
+
+
+# Nothing is sent behind the caller's back.
+
+
+@both_colours
+async def test_no_hidden_requests(colour) -> None:
+    service = Service(a_page("ab", "c1"), a_page("ab", "c1"))
+    async with colour.open(transport=service.transport) as client:
+        page, other = await wait(listed(client)), await wait(listed(client))
+        assert page == other
+        assert hash(page) == hash(other)
+        assert "c1" in repr(page)
+        assert "<table>" in page._repr_html_()
+        assert names(list(page.data)) == "ab"
+        assert page.to_dict()["page"] == {"next": "c1"}
+        assert page.pages().cursor == walk(page).cursor == "c1"
+        assert "c1" in repr(page.pages())
+        assert "c1" in repr(walk(page))
+        for name in dir(page):
+            getattr(page, name)
+        assert not hasattr(page, "__len__")
+        assert not hasattr(page, "__bool__")
+        assert page
+    assert len(service.requests) == 2
+
+
+@pytest.mark.parametrize("page_class", [Page, AsyncPage])
+def test_a_page_shows_markup_as_text(page_class) -> None:
+    items = (Campaign(id="<script>x</script>", name="<img src=//evil>", status="ENABLED"),)
+    html = page_class(data=items, next="<b>")._repr_html_()
+    assert "<script" not in html
+    assert "<img" not in html
+    assert "<b>" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_only_its_own_kind_of_loop_walks_a_page() -> None:
+    with pytest.raises(TypeError):
+        iter(AsyncPage(data=()))
+    with pytest.raises(TypeError):
+        aiter(Page(data=()))
+
+
+# Items read into the caller's class.
+
+
+@attrs.frozen(kw_only=True)
+class MyCampaign(Campaign):
+    objective: str
+    daily_budget: float | None = None
+
+
+@attrs.frozen
+class Row:
+    id: str
+    objective: str
+
+
+@pytest.mark.parametrize("cls", [MyCampaign, Row])
+@both_colours
+async def test_typed_page(colour, cls) -> None:
+    service = Service(
+        a_page("a", "c1", objective="SALES", note=1), a_page("b", objective="LEADS", note=2)
+    )
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        typed = page.typed(cls)
+        assert type(typed) is type(page)
+        assert (typed.next, typed.response) == (page.next, page.response)
+        assert typed.to_dict() == page.to_dict()
+        items = await everything(typed)
+    assert [type(item) for item in items] == [cls, cls]
+    assert [item.objective for item in items] == ["SALES", "LEADS"]
+    assert len(service.requests) == 2
+
+
+@both_colours
+async def test_typed_subclass_keeps_the_rest_in_extra(colour) -> None:
+    service = Service(a_page("a", objective="SALES", daily_budget=1.5, note=1))
+    async with colour.open(transport=service.transport) as client:
+        (item,) = (await wait(listed(client))).typed(MyCampaign).data
+    assert (item.objective, item.daily_budget) == ("SALES", 1.5)
+    assert item.extra == {"note": 1}
+    assert item.to_dict() == an_item("a", objective="SALES", daily_budget=1.5, note=1)
+
+
+@pytest.mark.parametrize("cls", [MyCampaign, Row])
+@both_colours
+async def test_typed_page_walks_by_pages_and_collects(colour, cls) -> None:
+    answers = [a_page("a", "c1", objective="X"), a_page("b", objective="Y")]
+    service = Service(*answers, a_page("b", objective="Y"))
+    async with colour.open(transport=service.transport) as client:
+        page = (await wait(listed(client))).typed(cls)
+        pages = await everything(page.pages())
+        found = await wait(page.collect(limit=2))
+    assert [item.objective for each in pages for item in each.data] == ["X", "Y"]
+    assert [item.objective for item in found] == ["X", "Y"]
+
+
+@both_colours
+async def test_typed_again(colour) -> None:
+    service = Service(a_page("a", "c1", objective="SALES"), a_page("b", objective="LEADS"))
+    async with colour.open(transport=service.transport) as client:
+        page = (await wait(listed(client))).typed(Row).typed(MyCampaign)
+        assert [type(item) for item in await everything(page)] == [MyCampaign, MyCampaign]
+
+
+@both_colours
+async def test_a_misfit_of_typed_says_where(colour) -> None:
+    items = [an_item("a", objective="SALES"), an_item("b", objective=7)]
+    answer = httpx.Response(200, json={"data": items, "page": {"next": None}})
+    service = Service(answer)
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        with pytest.raises(UnexpectedReply, match=r"\$\.data\[1\]\.objective.*text") as caught:
+            page.typed(MyCampaign)
+    assert caught.value.operation == "beta.list_campaigns"
+    assert "MyCampaign" in str(caught.value)
+
+
+@both_colours
+async def test_a_misfit_on_a_later_page(colour) -> None:
+    service = Service(a_page("a", "c1", objective="X"), a_page("b"), a_page("b", objective="Y"))
+    async with colour.open(transport=service.transport) as client:
+        iterator = walk((await wait(listed(client))).typed(Row))
+        await step(iterator)
+        with pytest.raises(UnexpectedReply, match=r"\$\.data\[0\]\.objective: missing") as caught:
+            await step(iterator)
+        assert caught.value.cursor == iterator.cursor == "c1"
+        assert (await step(iterator)).objective == "Y"
+
+
+@pytest.mark.parametrize("cls", [dict, int, "Campaign", None])
+@both_colours
+async def test_typed_takes_attrs_classes_only(colour, cls) -> None:
+    service = Service(a_page("a"))
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        with pytest.raises(TypeError, match="attrs class"):
+            page.typed(cls)
+
+
+# A page without its client.
+
+COPIES = {
+    "pickle": lambda page: pickle.loads(pickle.dumps(page)),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+}
+
+
+@pytest.mark.parametrize("made", list(COPIES.values()), ids=list(COPIES))
+@both_colours
+async def test_a_copied_page_keeps_its_data(colour, made) -> None:
+    service = Service(a_page("ab", "c1"))
+    async with colour.open(transport=service.transport, token="t0ken") as client:
+        page = await wait(listed(client))
+        kept = made(page)
+        assert kept == page
+        assert kept.response == page.response
+        assert kept.to_dict() == page.to_dict()
+        iterator = walk(kept)
+        assert [(await step(iterator)).name for _ in "ab"] == ["a", "b"]
+        with pytest.raises(PaginationError, match=r"cursor=page\.next") as caught:
+            await step(iterator)
+        assert caught.value.cursor == iterator.cursor == "c1"
+        assert b"t0ken" not in pickle.dumps(page)
+    assert len(service.requests) == 1
+
+
+@both_colours
+async def test_a_copied_last_page_ends_as_any_other(colour) -> None:
+    service = Service(a_page("ab"))
+    async with colour.open(transport=service.transport) as client:
+        page = copy.deepcopy(await wait(listed(client)))
+    assert names(await everything(page)) == "ab"
+
+
+@both_colours
+async def test_a_copied_typed_page(colour) -> None:
+    service = Service(a_page("a", objective="X", note=1))
+    async with colour.open(transport=service.transport) as client:
+        page = (await wait(listed(client))).typed(Row)
+    kept = pickle.loads(pickle.dumps(page))
+    assert kept == page
+    assert kept.to_dict() == page.to_dict()
+
+
+@both_colours
+async def test_a_page_that_outlives_its_client(colour) -> None:
+    service = Service(a_page("a", "c1"))
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+    iterator = walk(page)
+    assert (await step(iterator)).name == "a"
+    with pytest.raises(AdClientError, match="closed") as caught:
+        await step(iterator)
+    assert caught.value.cursor == "c1"
+
+
+# The listing that a method of the async client returns.
+
+async_only = pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+
+
+def on(colour, scenario) -> None:
+    colour.run(scenario)
+
+
+@async_only
+def test_nothing_is_sent_before_a_listing_is_used(colour) -> None:
+    service = Service()
+
+    async def scenario() -> None:
+        async with colour.open(transport=service.transport) as client:
+            listing = listed(client, cursor="c1")
+            assert "beta.list_campaigns" in repr(listing)
+            assert "c1" in repr(listing)
+            aiter(listing)
+            listing.pages()
+            listing.typed(Row)
+
+    on(colour, scenario)
+    assert service.requests == []
+
+
+@async_only
+def test_a_listing_is_awaited_for_its_first_page(colour, three_pages) -> None:
+    async def scenario() -> None:
+        async with colour.open(transport=three_pages.transport) as client:
+            page = await listed(client)
+            assert isinstance(page, AsyncPage)
+            assert names(page.data) == "ab"
+
+    on(colour, scenario)
+    assert len(three_pages.requests) == 1
+
+
+@async_only
+def test_a_listing_is_iterated_without_await(colour, three_pages) -> None:
+    async def scenario() -> None:
+        async with colour.open(transport=three_pages.transport) as client:
+            assert names([item async for item in listed(client)]) == "abcde"
+
+    on(colour, scenario)
+    assert three_pages.queries[0] == "account_id=a"
+
+
+@async_only
+def test_a_listing_walks_by_pages_from_its_cursor(colour, three_pages) -> None:
+    async def scenario() -> None:
+        async with colour.open(transport=three_pages.transport) as client:
+            pages = listed(client, cursor="c0").pages()
+            assert pages.cursor == "c0"
+            assert [names(page.data) async for page in pages] == ["ab", "c", "de"]
+
+    on(colour, scenario)
+    assert three_pages.queries[0] == "account_id=a&cursor=c0"
+
+
+@async_only
+def test_a_listing_collects(colour, three_pages) -> None:
+    async def scenario() -> None:
+        async with colour.open(transport=three_pages.transport) as client:
+            assert await listed(client).collect(limit=0) == []
+            assert three_pages.requests == []
+            assert names(await listed(client).collect(limit=2)) == "ab"
+
+    on(colour, scenario)
+    assert len(three_pages.requests) == 1
+
+
+@pytest.mark.parametrize("cls", [MyCampaign, Row])
+@async_only
+def test_a_typed_listing(colour, cls) -> None:
+    def answers():
+        return a_page("a", "c1", objective="X"), a_page("b", objective="Y")
+
+    service = Service(*answers(), *answers(), *answers())
+
+    async def scenario() -> None:
+        async with colour.open(transport=service.transport) as client:
+            listing = listed(client).typed(cls)
+            assert [item.objective async for item in listing] == ["X", "Y"]
+            page = await listing
+            assert [type(item) for item in page.data] == [cls]
+            assert page.to_dict()["data"] == [an_item("a", objective="X")]
+            assert [type(item) async for item in page] == [cls, cls]
+            assert (await listing.typed(Row).collect(limit=1)) == [Row("campaign_a", "X")]
+
+    on(colour, scenario)
+
+
+@async_only
+def test_the_first_page_of_a_listing_that_fails_is_asked_for_again(colour) -> None:
+    service = Service(cut(), a_page("a"))
+
+    async def scenario() -> None:
+        options = {"transport": service.transport, "retry": RetryPolicy(max_retries=0)}
+        async with colour.open(**options) as client:
+            iterator = aiter(listed(client, cursor="c3"))
+            with pytest.raises(ConnectionFailed) as caught:
+                await step(iterator)
+            assert caught.value.cursor == iterator.cursor == "c3"
+            assert (await step(iterator)).name == "a"
+
+    on(colour, scenario)
+
+
+def test_a_listing_is_no_page() -> None:
+    listing = ASYNC.client(BASE_URL).beta.list_campaigns(account_id="a")
+    with pytest.raises(TypeError):
+        iter(listing)
+    with pytest.raises(AttributeError):
+        listing.data  # noqa: B018
+
+
+def test_the_sync_client_asks_at_once() -> None:
+    service = Service(httpx.ReadTimeout("slow"))
+    client = SYNC.client(BASE_URL, transport=service.transport, max_retries=0)
+    with pytest.raises(CallTimeout):
+        listed(client)
+    assert len(service.requests) == 1

@@ -1,0 +1,112 @@
+"""No argument, however hostile, makes a request outside the sixteen operations."""
+
+import httpx
+import pytest
+from colours import BASE_URL, COLOURS, a_draft, a_page, everything, method_of, wait
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from interface_table import NUMBER, OBJECT, ROWS, STRING, STRINGS
+
+from adclient import AdClientError, Conventions
+
+PAIRS = {(row.method, f"/prefix{row.path}") for row in ROWS}
+
+hostile_texts = st.one_of(
+    st.sampled_from(
+        [
+            "..",
+            "../x",
+            "../../v1/drafts/draft_1/approve",
+            "%2e%2e",
+            "%2F..%2F",
+            "a/b?c#d",
+            "a&approve=true",
+            "//evil.example.com",
+            "https://evil.example.com/",
+            "https://ads.example.com/prefix/v1/drafts/draft_1/approve?x=1",
+            "?x=1",
+            "/prefix/v1/drafts?x=1",
+            "/prefix/v1/drafts",
+            "\r\nX-Approve: 1",
+            "a\x00b",
+            "\ud800",
+            "x" * 10_000,
+            "",
+        ]
+    ),
+    st.text(),
+)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | hostile_texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(hostile_texts, inner, max_size=3),
+    max_leaves=6,
+)
+VALUES = {
+    STRING: hostile_texts | st.none() | st.integers(),
+    OBJECT: st.dictionaries(hostile_texts, json_values, max_size=3) | json_values,
+    NUMBER: st.integers() | st.floats() | st.decimals() | hostile_texts,
+    STRINGS: st.lists(hostile_texts, max_size=3) | json_values,
+}
+conventions = st.builds(
+    Conventions,
+    read_parameters=st.sampled_from(["query", "body"]),
+    object_style=st.sampled_from(["json", "deep_object"]),
+    cursor_parameter=st.sampled_from(["cursor", "a&b=c", "x#y", "../x", "a[b]", "é"]),
+    follow_next_urls=st.booleans(),
+    idempotency_header=st.sampled_from([None, "x-key"]),
+)
+
+
+def arguments_of(row):
+    strategies = {p.name: VALUES[p.type] for p in row.parameters}
+    if row.is_read:
+        strategies["cursor"] = json_values
+    return st.fixed_dictionaries(strategies)
+
+
+async def use(client, row, arguments) -> None:
+    result = await wait(method_of(client, row.call)(**arguments))
+    if row.is_read:
+        await everything(result)
+
+
+@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
+@pytest.mark.parametrize("row", ROWS, ids=str)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_no_request_outside_the_sixteen(colour, row, data) -> None:
+    seen, following = [], data.draw(json_values)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        if not row.is_read:
+            return a_draft()
+        return a_page("a", following) if len(seen) == 1 and is_json(following) else a_page("b")
+
+    async def scenario() -> None:
+        options = {"transport": httpx.MockTransport(answer), "token": "t0ken"}
+        async with colour.open(conventions=data.draw(conventions), **options) as client:
+            try:
+                await use(client, row, data.draw(arguments_of(row)))
+            except AdClientError as error:
+                assert not error.outcome_unknown  # noqa: PT017
+
+    colour.run(scenario)
+    for request in seen:
+        path = request.url.raw_path.decode("ascii").partition("?")[0]
+        assert (request.method, path) == (row.method, f"/prefix{row.path}")
+        assert str(request.url).startswith(f"{BASE_URL}/v1/")
+        assert request.headers["host"] == "ads.example.com"
+        assert "x-approve" not in request.headers
+
+
+def is_json(value) -> bool:
+    try:
+        httpx.Response(200, json=value)
+    except ValueError:
+        return False
+    return True
+
+
+def test_sixteen_pairs() -> None:
+    assert len(PAIRS) == 16

@@ -1,0 +1,380 @@
+"""The sixteen operations, each against the interface, in both colours."""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from types import SimpleNamespace
+
+import attrs
+import httpx
+import pytest
+import respx
+from attrs import AttrsInstance
+from colours import BASE_URL, COLOURS, DRAFT, Service, a_draft, both_colours, method_of, wait
+from interface_table import NUMBER, OBJECT, ROWS, STRING, STRINGS
+
+import adclient
+from adclient import (
+    AdClient,
+    AsyncAdClient,
+    AsyncListing,
+    AsyncPage,
+    Conventions,
+    Diff,
+    Draft,
+    InvalidRequest,
+    Page,
+)
+from adclient._core.call import OPERATIONS
+
+LISTING = {
+    "data": [
+        {"id": "x_1", "name": "First", "status": "ENABLED", "spend": 12.5},
+        {"id": "x_2", "name": "Second", "status": "PAUSED"},
+    ],
+    "page": {"next": None},
+}
+READS = [row for row in ROWS if row.is_read]
+WRITES = [row for row in ROWS if not row.is_read]
+each_row = pytest.mark.parametrize("row", ROWS, ids=str)
+
+
+def answer_to(row) -> httpx.Response:
+    if row.is_read:
+        return httpx.Response(200, json=LISTING, headers={"X-Request-Id": "req_1"})
+    return httpx.Response(201, json=DRAFT, headers={"X-Request-Id": "req_1"})
+
+
+async def called(colour, row, arguments, **options):
+    """The result of a call, and the one request that it made, seen below the HTTP library."""
+    with respx.mock() as router:
+        route = router.route().mock(return_value=answer_to(row))
+        async with colour.open(**options) as client:
+            result = await wait(method_of(client, row.call)(**arguments))
+    assert route.call_count == 1
+    return result, route.calls.last.request
+
+
+def wire_of(request: httpx.Request) -> SimpleNamespace:
+    path, _, query = request.url.raw_path.decode().partition("?")
+    return SimpleNamespace(path=path, query=query, body=request.content.decode())
+
+
+def expected_wire(row, text: str) -> SimpleNamespace:
+    path = f"/prefix{row.path}"
+    if row.is_read:
+        return SimpleNamespace(path=path, query=text, body="")
+    return SimpleNamespace(path=path, query="", body=text)
+
+
+def test_the_table_has_the_sixteen_operations() -> None:
+    assert [row.number for row in ROWS] == list(range(1, 17))
+    assert len({(row.method, row.path) for row in ROWS}) == 16
+
+
+@pytest.mark.parametrize(
+    ("row", "operation"),
+    list(zip(ROWS, OPERATIONS, strict=True)),
+    ids=[row.call for row in ROWS],
+)
+def test_the_library_knows_the_interface(row, operation) -> None:
+    types = {"id": STRING, "text": STRING, "object": OBJECT, "number": NUMBER, "texts": STRINGS}
+    assert operation.full_name == row.call
+    assert (operation.method, operation.path) == (row.method, row.path)
+    assert operation.kind == ("read" if row.is_read else "write")
+    assert [(p.name, types[p.type], p.required) for p in operation.parameters] == [
+        (p.name, p.type, p.required) for p in row.parameters
+    ]
+
+
+@each_row
+@both_colours
+async def test_all_arguments_on_the_wire(colour, row) -> None:
+    _, request = await called(colour, row, row.arguments)
+    assert request.method == row.method
+    assert str(request.url).startswith(f"{BASE_URL}/v1/")
+    assert wire_of(request) == expected_wire(row, row.wire)
+
+
+@each_row
+@both_colours
+async def test_required_arguments_alone(colour, row) -> None:
+    _, request = await called(colour, row, row.required)
+    assert wire_of(request) == expected_wire(row, row.least)
+
+
+@each_row
+@both_colours
+async def test_none_is_not_sent(colour, row) -> None:
+    nothing = dict.fromkeys((p.name for p in row.parameters if not p.required), None)
+    cursor = {"cursor": None} if row.is_read else {}
+    _, request = await called(colour, row, {**row.required, **nothing, **cursor})
+    assert wire_of(request) == expected_wire(row, row.least)
+
+
+@each_row
+@both_colours
+async def test_headers(colour, row) -> None:
+    _, request = await called(colour, row, row.arguments, token="t0ken", headers={"X-Team": "ads"})
+    expected = {
+        "host": "ads.example.com",
+        "accept": "application/json",
+        "accept-encoding": "gzip, deflate",
+        "user-agent": f"adclient/{adclient.__version__}",
+        "authorization": "Bearer t0ken",
+        "x-team": "ads",
+    }
+    if not row.is_read:
+        expected["content-type"] = "application/json"
+        expected["content-length"] = str(len(row.wire.encode()))
+    assert dict(request.headers) == expected
+
+
+@pytest.mark.parametrize("row", WRITES, ids=str)
+@both_colours
+async def test_a_write_gives_a_draft(colour, row) -> None:
+    draft, _ = await called(colour, row, row.arguments)
+    assert draft == Draft(
+        draft_id="draft_7c2e",
+        status="pending_approval",
+        diff=Diff(field="daily_budget", before=100, after=120),
+        requires="human_two_step_approve",
+    )
+    assert draft.to_dict() == DRAFT
+    assert "staged, waiting for approval" in repr(draft)
+    assert (draft.response.status, draft.response.attempts) == (201, 1)
+    assert draft.response.request_id == draft.response.headers["x-request-id"] == "req_1"
+
+
+@pytest.mark.parametrize("row", READS, ids=str)
+@both_colours
+async def test_a_read_gives_a_page(colour, row) -> None:
+    page, _ = await called(colour, row, row.arguments)
+    assert type(page) is (Page if colour.client is AdClient else AsyncPage)
+    assert isinstance(page.data, tuple)
+    assert {type(item) for item in page.data} == {row.result}
+    assert [(item.id, item.name, item.status) for item in page.data] == [
+        ("x_1", "First", "ENABLED"),
+        ("x_2", "Second", "PAUSED"),
+    ]
+    assert page.data[0].extra == {"spend": 12.5}
+    assert page.next is None
+    assert page.to_dict() == LISTING
+    assert (page.response.status, page.response.request_id) == (200, "req_1")
+
+
+def test_operation_9_is_a_delete_with_a_json_body() -> None:
+    row = ROWS[8]
+    assert (row.method, row.wire) == ("DELETE", '{"account_id":"account_d118"}')
+
+
+# What is refused before anything is sent.
+
+WRONG = {
+    STRING: [7, b"bytes", ["a"], True],
+    OBJECT: ["text", 7, ["a"], [("a", 1)], {"a": object()}, {1: "a"}, {"a": float("nan")}],
+    NUMBER: ["120", True, float("nan"), float("inf"), Decimal("NaN"), Decimal("-Infinity"), 1j, []],
+    STRINGS: ["tent", [1], ["tent", None], 7, {"tent": 1}, b"tent"],
+}
+MISSING = [(row, name) for row in ROWS for name in row.required]
+MISTYPED = [
+    pytest.param(row, parameter.name, value, id=f"{row}-{parameter.name}-{str(value)[:9]}")
+    for row in ROWS
+    for parameter in row.parameters
+    for value in [
+        *WRONG[parameter.type],
+        *([None] if parameter.required else []),
+        *([""] if parameter.name.endswith("_id") else []),
+    ]
+]
+
+
+@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
+@pytest.mark.parametrize(("row", "name"), MISSING, ids=str)
+def test_a_missing_argument_is_a_type_error_at_the_call(colour, row, name) -> None:
+    client = colour.client(BASE_URL)
+    arguments = {key: value for key, value in row.arguments.items() if key != name}
+    with pytest.raises(TypeError, match=name):
+        method_of(client, row.call)(**arguments)
+
+
+@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
+@each_row
+def test_arguments_are_keyword_only_and_known(colour, row) -> None:
+    method = method_of(colour.client(BASE_URL), row.call)
+    with pytest.raises(TypeError, match="positional"):
+        method(*row.required.values())
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        method(**row.required, approve=True)
+
+
+@pytest.mark.parametrize(("row", "name", "value"), MISTYPED)
+@both_colours
+async def test_a_mistyped_argument_is_refused(colour, row, name, value) -> None:
+    service = Service()
+    async with colour.open(transport=service.transport) as client:
+        with pytest.raises(InvalidRequest, match=rf"{name}\b.*nothing was sent") as caught:
+            await wait(method_of(client, row.call)(**{**row.arguments, name: value}))
+    assert caught.value.argument == name
+    assert caught.value.operation == row.call
+    assert not caught.value.outcome_unknown
+    assert service.requests == []
+
+
+# What is accepted, because its bounds are the service's business.
+
+
+@pytest.mark.parametrize(
+    ("budget", "digits"),
+    [
+        (120, "120"),
+        (0, "0"),
+        (-1, "-1"),
+        (99.99, "99.99"),
+        (Decimal("0.10"), "0.10"),
+        (Decimal("12345678901234567890.123"), "12345678901234567890.123"),
+        (10**30, "1" + "0" * 30),
+    ],
+    ids=str,
+)
+@both_colours
+async def test_the_digits_of_a_budget(colour, budget, digits) -> None:
+    service = Service(a_draft())
+    async with colour.open(transport=service.transport) as client:
+        await wait(
+            client.alpha.update_campaign_budget(
+                account_id="a", campaign_id="c", daily_budget=budget
+            )
+        )
+    expected = f'{{"account_id":"a","campaign_id":"c","daily_budget":{digits}}}'
+    assert service.requests[0].content.decode() == expected
+
+
+@attrs.frozen
+class Geo:
+    locations: tuple[str, ...]
+    radius: float | None = None
+
+
+@both_colours
+async def test_an_attrs_instance_is_an_object(colour) -> None:
+    service = Service(a_draft())
+    async with colour.open(transport=service.transport) as client:
+        await wait(
+            client.alpha.update_campaign_targeting(
+                account_id="a", campaign_id="c", targeting=Geo(("x",)), fields={"geo": Geo(())}
+            )
+        )
+    assert service.requests[0].content.decode() == (
+        '{"account_id":"a","campaign_id":"c","targeting":{"locations":["x"],"radius":null},'
+        '"fields":{"geo":{"locations":[],"radius":null}}}'
+    )
+
+
+@both_colours
+async def test_a_tuple_and_nothing_of_keywords(colour) -> None:
+    service = Service(a_draft(), a_draft())
+    async with colour.open(transport=service.transport) as client:
+        await wait(client.delta.update_keyword(account_id="a", keywords=("tent",)))
+        await wait(client.delta.update_keyword(account_id="a", keywords=[]))
+    assert [request.content.decode() for request in service.requests] == [
+        '{"account_id":"a","keywords":["tent"]}',
+        '{"account_id":"a","keywords":[]}',
+    ]
+
+
+@both_colours
+async def test_arguments_are_not_changed(colour) -> None:
+    service = Service(a_draft())
+    fields = {"assets": {"images": ["img_1"]}, "name": None}
+    async with colour.open(transport=service.transport) as client:
+        await wait(client.gamma.create_dco_ad(account_id="a", fields=fields))
+    assert fields == {"assets": {"images": ["img_1"]}, "name": None}
+
+
+@pytest.mark.parametrize(
+    ("conventions", "query", "body"),
+    [
+        (
+            Conventions(object_style="deep_object"),
+            "account_id=a&targeting[type]=X&targeting[ages][0]=18&cursor=c1",
+            "",
+        ),
+        (
+            Conventions(cursor_parameter="page_token"),
+            "account_id=a&targeting=%7B%22type%22%3A%22X%22%2C%22ages%22%3A%5B18%5D%7D"
+            "&page_token=c1",
+            "",
+        ),
+        (
+            Conventions(read_parameters="body"),
+            "",
+            '{"account_id":"a","targeting":{"type":"X","ages":[18]},"cursor":"c1"}',
+        ),
+    ],
+    ids=["object_style", "cursor_parameter", "read_parameters"],
+)
+@both_colours
+async def test_conventions_reach_the_wire(colour, conventions, query, body) -> None:
+    row, targeting = ROWS[10], {"type": "X", "ages": [18]}
+    arguments = {"account_id": "a", "targeting": targeting, "cursor": "c1"}
+    _, request = await called(colour, row, arguments, conventions=conventions)
+    assert request.method == "GET"
+    assert wire_of(request) == SimpleNamespace(path=f"/prefix{row.path}", query=query, body=body)
+
+
+# Signatures.
+
+ANNOTATIONS = {
+    STRING: str,
+    OBJECT: Mapping[str, object] | AttrsInstance,
+    NUMBER: int | float | Decimal,
+    STRINGS: Sequence[str],
+}
+
+
+def expected_parameters(row) -> list[inspect.Parameter]:
+    parameters = [
+        inspect.Parameter(
+            p.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if p.required else None,
+            annotation=ANNOTATIONS[p.type] if p.required else ANNOTATIONS[p.type] | None,
+        )
+        for p in row.parameters
+    ]
+    if row.is_read:
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(
+            inspect.Parameter("cursor", keyword, default=None, annotation=adclient.JSON)
+        )
+    return parameters
+
+
+@pytest.mark.parametrize(
+    ("client_class", "listing"), [(AdClient, Page), (AsyncAdClient, AsyncListing)]
+)
+@each_row
+def test_signature(row, client_class, listing) -> None:
+    signature = inspect.signature(method_of(client_class(BASE_URL), row.call))
+    assert list(signature.parameters.values()) == expected_parameters(row)
+    expected = listing[row.result] if row.is_read else Draft
+    assert signature.return_annotation == expected
+
+
+@pytest.mark.parametrize("row", WRITES, ids=str)
+def test_only_the_writes_of_the_async_client_are_coroutines(row) -> None:
+    assert inspect.iscoroutinefunction(method_of(AsyncAdClient(BASE_URL), row.call))
+    assert not inspect.iscoroutinefunction(method_of(AdClient(BASE_URL), row.call))
+
+
+@pytest.mark.parametrize("client_class", [AdClient, AsyncAdClient])
+def test_there_are_no_other_operations(client_class) -> None:
+    client = client_class(BASE_URL)
+    found = {
+        f"{namespace}.{name}"
+        for namespace in ("alpha", "beta", "gamma", "delta")
+        for name in dir(getattr(client, namespace))
+        if not name.startswith("_")
+    }
+    assert found == {row.call for row in ROWS}

@@ -1,0 +1,124 @@
+"""What the type checkers make of the async client. It is checked, and never run."""
+
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from typing import assert_type
+
+import attrs
+import httpx
+
+from adclient import (
+    JSON,
+    Ad,
+    AsyncAdClient,
+    AsyncListing,
+    AsyncPage,
+    BusinessProfile,
+    Campaign,
+    CreativeFatigue,
+    Draft,
+    Objective,
+    Request,
+    TargetingOption,
+    WastedSpend,
+)
+
+
+@attrs.frozen(kw_only=True)
+class MyCampaign(Campaign):
+    objective: str
+
+
+@attrs.frozen
+class Geo:
+    locations: list[str]
+
+
+async def fresh_token() -> str:
+    return "t0ken"
+
+
+async def signed(request: Request) -> dict[str, str]:
+    return {"x-signature": request.method}
+
+
+AsyncAdClient(token=fresh_token)
+AsyncAdClient(token=lambda: "t0ken")
+AsyncAdClient(auth=signed)
+AsyncAdClient(auth=lambda request: {"x-path": request.url})
+AsyncAdClient(http_client=httpx.AsyncClient())
+AsyncAdClient(transport=httpx.AsyncHTTPTransport())
+
+
+async def drafts(a: str) -> None:
+    async with AsyncAdClient("https://ads.example.com") as client:
+        assert_type(client, AsyncAdClient)
+        assert_type(client.with_options(max_retries=5), AsyncAdClient)
+        alpha, beta, gamma, delta = client.alpha, client.beta, client.gamma, client.delta
+        assert_type(
+            await alpha.update_campaign_targeting(account_id=a, campaign_id="c", fields=Geo([])),
+            Draft,
+        )
+        assert_type(
+            await alpha.update_campaign_budget(
+                account_id=a, campaign_id="c", daily_budget=Decimal("9.90")
+            ),
+            Draft,
+        )
+        assert_type(await beta.create_video_campaign(account_id=a, fields={"name": "x"}), Draft)
+        assert_type(await alpha.update_creative(account_id=a), Draft)
+        assert_type(await gamma.create_image_campaign(account_id=a, fields={}), Draft)
+        assert_type(await delta.update_keyword(account_id=a, keywords=["tent"]), Draft)
+        assert_type(await gamma.create_dco_ad(account_id=a, fields={"x": 1}), Draft)
+        assert_type(await beta.pause_campaign(account_id=a, campaign_id="c"), Draft)
+        assert_type(await delta.remove_auto_search_themes(account_id=a), Draft)
+        await client.aclose()
+
+
+async def listings(client: AsyncAdClient, a: str) -> None:
+    campaigns = client.beta.list_campaigns(account_id=a, date_range="LAST_30_DAYS")
+    options = client.gamma.search_targeting(account_id=a, targeting=Geo(["x"]), cursor="c1")
+    fatigue = client.beta.detect_creative_fatigue(account_id=a)
+    ads = client.gamma.list_ads(account_id=a)
+    objectives = client.alpha.explain_objectives(account_id=a)
+    waste = client.delta.analyze_wasted_spend(account_id=a)
+    profile = client.delta.infer_business_profile(account_id=a)
+    assert_type(campaigns, AsyncListing[Campaign])
+    assert_type(options, AsyncListing[TargetingOption])
+    assert_type(fatigue, AsyncListing[CreativeFatigue])
+    assert_type(ads, AsyncListing[Ad])
+    assert_type(objectives, AsyncListing[Objective])
+    assert_type(waste, AsyncListing[WastedSpend])
+    assert_type(profile, AsyncListing[BusinessProfile])
+
+    assert_type(await campaigns, AsyncPage[Campaign])
+    assert_type(await options, AsyncPage[TargetingOption])
+    assert_type((await fatigue).data, tuple[CreativeFatigue, ...])
+    assert_type((await ads).next, JSON)
+    async for objective in objectives:
+        assert_type(objective, Objective)
+    async for finding in await waste:
+        assert_type(finding, WastedSpend)
+    async for page in profile.pages():
+        assert_type(page, AsyncPage[BusinessProfile])
+    async for page in (await profile).pages():
+        assert_type(page.data[0], BusinessProfile)
+    assert_type(await ads.collect(limit=10), list[Ad])
+    assert_type(await (await ads).collect(), list[Ad])
+    assert_type(ads.pages().cursor, JSON)
+    assert_type(aiter(ads).cursor, JSON)
+    walk: AsyncIterator[Ad] = aiter(ads)
+    assert_type(await anext(walk), Ad)
+
+
+async def typed(client: AsyncAdClient, a: str) -> None:
+    listing = client.beta.list_campaigns(account_id=a).typed(MyCampaign)
+    assert_type(listing, AsyncListing[MyCampaign])
+    assert_type(await listing, AsyncPage[MyCampaign])
+    assert_type(await listing.collect(), list[MyCampaign])
+    async for item in listing:
+        assert_type(item.objective, str)
+    page = await client.gamma.list_ads(account_id=a)
+    assert_type(page.typed(Geo), AsyncPage[Geo])
+    async for each in page.typed(Geo).pages():
+        assert_type(each.data[0].locations, list[str])

@@ -1,0 +1,136 @@
+"""What the type checkers make of the sync client. It is checked, and never run."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Literal, assert_type
+
+import attrs
+import httpx
+
+from adclient import (
+    JSON,
+    Ad,
+    AdClient,
+    AdClientError,
+    BusinessProfile,
+    Campaign,
+    CreativeFatigue,
+    Diff,
+    Draft,
+    Objective,
+    Page,
+    Request,
+    Response,
+    RetryPolicy,
+    TargetingOption,
+    WastedSpend,
+)
+
+
+@attrs.frozen(kw_only=True)
+class MyCampaign(Campaign):
+    objective: str
+
+
+@attrs.frozen
+class Geo:
+    locations: list[str]
+
+
+def signed(request: Request) -> dict[str, str]:
+    return {"x-signature": request.method}
+
+
+with AdClient("https://ads.example.com", token=lambda: "t0ken") as client:
+    assert_type(client, AdClient)
+    assert_type(client.with_options(timeout=5, headers={"x-team": "ads"}), AdClient)
+
+AdClient(auth=signed, timeout=5, max_retries=0, retry=RetryPolicy(), max_concurrency=4)
+AdClient(http_client=httpx.Client())
+AdClient(transport=httpx.HTTPTransport())
+AdClient(transport=httpx.MockTransport(lambda request: httpx.Response(200)))
+
+# The nine that stage a draft.
+a = "account_1"
+assert_type(
+    client.alpha.update_campaign_targeting(account_id=a, campaign_id="c", targeting=Geo(["x"])),
+    Draft,
+)
+assert_type(
+    client.alpha.update_campaign_budget(account_id=a, campaign_id="c", daily_budget=120), Draft
+)
+assert_type(
+    client.alpha.update_campaign_budget(
+        account_id=a, campaign_id="c", daily_budget=Decimal("0.10"), fields={"pacing": "EVEN"}
+    ),
+    Draft,
+)
+assert_type(client.beta.create_video_campaign(account_id=a, fields={"name": "x"}), Draft)
+assert_type(client.alpha.update_creative(account_id=a, creative_id=None), Draft)
+assert_type(client.gamma.create_image_campaign(account_id=a, fields={"budget": 1.5}), Draft)
+assert_type(client.delta.update_keyword(account_id=a, keywords=("tent", "boot")), Draft)
+assert_type(client.gamma.create_dco_ad(account_id=a, ad_id="ad", fields={"a": {"b": [1]}}), Draft)
+assert_type(client.beta.pause_campaign(account_id=a, campaign_id="c"), Draft)
+draft = client.delta.remove_auto_search_themes(account_id=a)
+assert_type(draft, Draft)
+assert_type(draft.diff, Diff)
+assert_type(draft.diff.before, JSON)
+assert_type(draft.diff.percent, float | None)
+assert_type(draft.draft_id, str)
+assert_type(draft.response, Response | None)
+assert_type(draft.to_dict(), dict[str, JSON])
+
+# The seven that read.
+campaigns = client.beta.list_campaigns(account_id=a, campaign_id="c", date_range="LAST_30_DAYS")
+options = client.gamma.search_targeting(account_id=a, targeting={"type": "INTEREST"})
+fatigue = client.beta.detect_creative_fatigue(account_id=a, creative_id="x", cursor=3)
+ads = client.gamma.list_ads(account_id=a, cursor={"after": [1, None]})
+objectives = client.alpha.explain_objectives(account_id=a)
+waste = client.delta.analyze_wasted_spend(account_id=a)
+profile = client.delta.infer_business_profile(account_id=a, cursor=campaigns.next)
+assert_type(campaigns, Page[Campaign])
+assert_type(options, Page[TargetingOption])
+assert_type(fatigue, Page[CreativeFatigue])
+assert_type(ads, Page[Ad])
+assert_type(objectives, Page[Objective])
+assert_type(waste, Page[WastedSpend])
+assert_type(profile, Page[BusinessProfile])
+
+for campaign in campaigns:
+    assert_type(campaign, Campaign)
+    assert_type(campaign.name, str)
+    assert_type(campaign.status, str)
+for option in options:
+    assert_type(option.name, str | None)
+assert_type(campaigns.data, tuple[Campaign, ...])
+assert_type(fatigue.data[0], CreativeFatigue)
+assert_type(campaigns.next, JSON)
+for page in ads.pages():
+    assert_type(page, Page[Ad])
+    assert_type([ad.id for ad in page.data], list[str])
+assert_type(ads.pages().cursor, JSON)
+assert_type(iter(waste).cursor, JSON)
+assert_type(waste.collect(limit=3), list[WastedSpend])
+assert_type(list(objectives), list[Objective])
+walk: Iterator[BusinessProfile] = iter(profile)
+
+typed = campaigns.typed(MyCampaign)
+assert_type(typed, Page[MyCampaign])
+assert_type(typed.data[0].objective, str)
+assert_type(typed.collect(), list[MyCampaign])
+assert_type(next(typed.pages()), Page[MyCampaign])
+assert_type(list(typed), list[MyCampaign])
+assert_type(ads.typed(Geo).data[0].locations, list[str])
+
+try:
+    client.close()
+except AdClientError as error:
+    assert_type(error.status, int | None)
+    assert_type(error.retry_after, float | None)
+    assert_type(error.cursor, JSON)
+    assert_type(error.outcome_unknown, bool)
+
+
+def narrowed(state: Literal["yes"] | None, page: Page[Campaign]) -> str:
+    """Only None is the end of a listing; a next may be any other JSON value."""
+    return "done" if page.next is None else str(state)
