@@ -62,5 +62,5 @@ def wheel(session: nox.Session) -> None:
         shutil.copy(name, away)
     session.install(f"{next(built.glob('*.whl'))}[test]")
     session.chdir(away)
-    # tests/house looks at the source tree, which is not there.
-    session.run("pytest", "-q", "--ignore=tests/house")
+    # The generator of the twin belongs to the source tree, which is not there.
+    session.run("pytest", "-q", "--ignore=tests/house/test_house_twin.py")

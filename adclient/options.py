@@ -156,7 +156,12 @@ def check_base_url(value: object) -> str:
         raise refused("must not hold a query or fragment")
     if not value.isascii():
         raise refused("must be ASCII: write other characters as xn--… or %…")
-    if not parts.hostname or not _HOST_AND_PATH.fullmatch(value) or port == 0:
+    labels = (parts.hostname or "").removesuffix(".").split(".")
+    if (
+        not all(0 < len(label) < 64 for label in labels)
+        or not _HOST_AND_PATH.fullmatch(value)
+        or port == 0
+    ):
         raise refused("has no valid host")
     if any(segment in (".", "..") for segment in parts.path.split("/")):
         raise refused("must not hold '.' or '..' in its path")

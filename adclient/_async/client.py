@@ -34,6 +34,7 @@ class AsyncAdClient:
             `ADCLIENT_TOKEN`. Without any of these, no credentials are sent.
         auth: For every other scheme: a function from the `Request` to the headers that it needs.
         timeout: Seconds for one whole call, with its retries, waiting and body; 30 by default.
+            A sync call that waits for headers which come drop by drop ends when they are complete.
         max_retries: How many times a call is tried again, if that is safe; 2 by default.
         retry: The whole policy of trying again.
         headers: Headers for every request.
@@ -98,7 +99,7 @@ class AsyncAdClient:
             conventions=conventions,
         )
         handler = _http.async_handler_of(transport, http_client)
-        network = _http.network(
+        network = _http.network_of(
             base_url=options.base_url,
             max_concurrency=settings.check_max_concurrency(max_concurrency),
             proxy=proxy,

@@ -10,7 +10,7 @@ import anyio
 
 from adclient._http.connections import AsyncConnections, Connections
 from adclient._http.handlers import async_handler_of, handler_of
-from adclient._http.network import Network, network
+from adclient._http.network import Network, network_of
 from adclient._http.service import ServiceTransport
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "async_handler_of",
     "async_sleep",
     "handler_of",
-    "network",
+    "network_of",
     "sleep",
 ]
 

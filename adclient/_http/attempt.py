@@ -21,6 +21,7 @@ _NEVER_SENT = (
     httpx.ProxyError,
     httpx.UnsupportedProtocol,
     httpx.LocalProtocolError,
+    UnicodeError,  # a host that cannot be looked up
 )
 
 # What a transport raises, of its own and from below.
@@ -29,6 +30,7 @@ FAULTS = (
     httpx.StreamError,
     httpx.InvalidURL,
     OSError,
+    UnicodeError,
     anyio.EndOfStream,
     anyio.BrokenResourceError,
     anyio.ClosedResourceError,

@@ -26,7 +26,7 @@ class Network:
     verify: bool | str | ssl.SSLContext
 
 
-def network(
+def network_of(
     *,
     base_url: str,
     max_concurrency: int,

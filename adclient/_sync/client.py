@@ -35,6 +35,7 @@ class AdClient:
             `ADCLIENT_TOKEN`. Without any of these, no credentials are sent.
         auth: For every other scheme: a function from the `Request` to the headers that it needs.
         timeout: Seconds for one whole call, with its retries, waiting and body; 30 by default.
+            A sync call that waits for headers which come drop by drop ends when they are complete.
         max_retries: How many times a call is tried again, if that is safe; 2 by default.
         retry: The whole policy of trying again.
         headers: Headers for every request.
@@ -99,7 +100,7 @@ class AdClient:
             conventions=conventions,
         )
         handler = _http.handler_of(transport, http_client)
-        network = _http.network(
+        network = _http.network_of(
             base_url=options.base_url,
             max_concurrency=settings.check_max_concurrency(max_concurrency),
             proxy=proxy,

@@ -2,6 +2,7 @@
 
 import json
 import socket
+import struct
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -48,7 +49,10 @@ class Connection:
 
     def reset(self) -> None:
         """Drop the connection without a farewell."""
-        self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+        self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close()
+
+    def close(self) -> None:
         self._sock.close()
 
     def _receive(self) -> bytes:

@@ -5,7 +5,6 @@ import gc
 import pickle
 import ssl
 import threading
-from importlib.util import find_spec
 
 import httpx
 import pytest
@@ -77,6 +76,10 @@ BAD_BASE_URLS = [
     "https://ads.example.com/a b",
     "https://ads.example.com/\n",
     "https://ads.example.com\\@evil.example.com",
+    "https://ads..example.com",
+    f"https://{'a' * 64}.example.com",
+    "https://1.2.3.999",
+    f"https://ads.example.com/{'a' * 70_000}",
     "https://ads.example.com/../up",
     "https://ads.example.com/./here",
     b"https://ads.example.com",
@@ -161,7 +164,7 @@ def assert_names_the_argument(error: ConfigurationError, argument: str) -> None:
     assert error.__context__ is None or error.__suppress_context__
 
 
-@pytest.mark.parametrize("base_url", BAD_BASE_URLS)
+@pytest.mark.parametrize("base_url", BAD_BASE_URLS, ids=lambda url: repr(url)[:45])
 @clients
 def test_bad_base_url(client_class, base_url) -> None:
     with pytest.raises(ConfigurationError) as caught:
@@ -231,9 +234,8 @@ def test_bad_convention(argument, value) -> None:
     ids=["token and auth", "transport and proxy", "transport and verify", "socks"],
 )
 @clients
-def test_options_that_exclude_each_other(client_class, options) -> None:
-    if "socks" in str(options) and find_spec("socksio") is not None:
-        pytest.skip("SOCKS is supported here")
+def test_options_that_cannot_be_used_here(client_class, options, monkeypatch) -> None:
+    monkeypatch.setattr("adclient._http.network.find_spec", lambda name: None)
     with pytest.raises(ConfigurationError) as caught:
         client_class(BASE_URL, **options)
     assert caught.value.argument in options
@@ -761,6 +763,40 @@ async def test_a_transport_needs_no_proxy(colour, monkeypatch) -> None:
     service = Service(a_draft())
     async with colour.open(transport=service.transport) as client:
         await wait(pause(client))
+
+
+@pytest.mark.parametrize("call", [pause, objectives])
+@both_colours
+async def test_a_fault_after_the_whole_answer_is_none(colour, call) -> None:
+    class Body(httpx.SyncByteStream, httpx.AsyncByteStream):
+        def __init__(self, content: bytes) -> None:
+            self.content = content
+
+        def __iter__(self):
+            yield self.content
+
+        async def __aiter__(self):
+            yield self.content
+
+        def close(self) -> None:
+            raise httpx.CloseError("")
+
+        async def aclose(self) -> None:
+            raise httpx.CloseError("")
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        whole = a_draft() if request.method == "POST" else a_page("a")
+        return httpx.Response(whole.status_code, stream=Body(whole.content))
+
+    class Transport(httpx.BaseTransport, httpx.AsyncBaseTransport):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            return answer(request)
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            return answer(request)
+
+    async with colour.open(transport=Transport()) as client:
+        assert (await wait(call(client))).response.attempts == 1
 
 
 # Trying again, from end to end.

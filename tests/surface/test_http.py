@@ -4,6 +4,7 @@ import asyncio
 import gc
 import gzip
 import json
+import ssl
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -47,7 +48,7 @@ from adclient import (
 )
 
 TIMEOUT = 0.2
-SLACK = 0.1  # a tenth of the timeout, and what a busy machine takes to wake up
+SLACK = 0.15  # a tenth of the timeout, and what a busy machine takes to wake up
 LISTING_BYTES, DRAFT_BYTES = json.dumps(LISTING).encode(), json.dumps(DRAFT).encode()
 
 
@@ -109,7 +110,7 @@ async def test_a_connection_that_was_closed_while_idle_is_replaced(colour) -> No
     def serve(connection: Connection) -> None:
         request = connection.read()
         connection.send(answer_to(request))
-        connection._sock.close()
+        connection.close()
         closed.set()
 
     with RawServer(serve) as server:
@@ -210,6 +211,20 @@ async def test_an_unencrypted_server_behind_https(colour) -> None:
         async with colour.open(server.url.replace("http", "https"), max_retries=0) as client:
             with pytest.raises(ConnectionFailed):
                 await wait(write(client))
+
+
+@both_colours
+async def test_ones_own_tls_context(colour) -> None:
+    context = ssl.create_default_context()
+
+    def serve(connection: Connection) -> None:
+        connection.send(b"no TLS here")
+
+    with RawServer(serve) as server:
+        url = server.url.replace("http", "https")
+        async with colour.open(url, verify=context, max_retries=0) as client:
+            with pytest.raises(ConnectionFailed):
+                await wait(read(client))
 
 
 # Too slow.
@@ -599,6 +614,34 @@ def test_closing_while_a_call_is_under_way() -> None:
         proceed.set()
         assert len(call.result().data) == 1
         assert ended.wait(1)
+
+
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_closing_an_async_client_while_a_call_is_under_way(colour) -> None:
+    proceed, ended = threading.Event(), threading.Event()
+
+    def serve(connection: Connection) -> None:
+        request = connection.read()
+        proceed.wait(1)
+        connection.send(answer_to(request))
+        connection.wait_for_the_end()
+        ended.set()
+
+    async def close_it(client) -> None:
+        while not server.requests:
+            await anyio.sleep(0.001)
+        await client.aclose()
+        proceed.set()
+
+    async def scenario() -> None:
+        client = AsyncAdClient(server.url)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(close_it, client)
+            assert len((await read(client)).data) == 1
+        assert await anyio.to_thread.run_sync(ended.wait, 1)
+
+    with RawServer(serve) as server:
+        colour.run(scenario)
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])

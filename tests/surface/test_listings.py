@@ -483,6 +483,30 @@ async def test_typed_takes_attrs_classes_only(colour, cls) -> None:
             page.typed(cls)
 
 
+@attrs.frozen
+class Unreadable:
+    id: complex
+
+
+@both_colours
+async def test_typed_refuses_a_class_that_it_cannot_read(colour) -> None:
+    service = Service(a_page("a"))
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        with pytest.raises(TypeError, match="Unreadable"):
+            page.typed(Unreadable)
+
+
+@both_colours
+async def test_an_iterator_is_its_own_iterator(colour, three_pages) -> None:
+    async with colour.open(transport=three_pages.transport) as client:
+        page = await wait(listed(client))
+        items, pages = walk(page), page.pages()
+        assert walk(items) is items
+        assert walk(pages) is pages
+        assert names(await everything(items)) == "abcde"
+
+
 # A page without its client.
 
 COPIES = {
