@@ -22,6 +22,9 @@ class Failure:
     sent: bool
     timed_out: bool = False
 
+    def __str__(self) -> str:
+        return self.reason
+
 
 @attrs.frozen(kw_only=True)
 class Reply:
@@ -33,6 +36,9 @@ class Reply:
     received_at: float = 0.0
     broken: Failure | None = None
     defect: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.status}" if self.broken is None else f"{self.status}, then {self.broken}"
 
     @property
     def is_success(self) -> bool:
