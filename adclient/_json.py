@@ -1,6 +1,6 @@
 """JSON values: what they are, and how they are copied."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Union
 
@@ -33,3 +33,20 @@ def _opened(value: JSON, waiting: list[dict[str, JSON] | list[JSON]]) -> JSON:
 def copied_fields(fields: Mapping[str, JSON]) -> dict[str, JSON]:
     """A deep copy of an object's fields."""
     return {name: copied(value) for name, value in fields.items()}
+
+
+def differences(place: str, before: JSON, after: JSON) -> Iterator[tuple[str, JSON, JSON]]:
+    """The places at which two values differ, such as `keywords[0].status`, each with its values."""
+    waiting: list[tuple[str, JSON, JSON]] = [(place, before, after)]
+    while waiting:
+        place, before, after = waiting.pop()
+        inside: list[tuple[str, JSON, JSON]] = []
+        if isinstance(before, dict) and isinstance(after, dict):
+            names = dict.fromkeys([*before, *after])
+            inside = [(f"{place}.{name}", before.get(name), after.get(name)) for name in names]
+        elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+            pairs = enumerate(zip(before, after, strict=True))
+            inside = [(f"{place}[{index}]", old, new) for index, (old, new) in pairs]
+        elif before != after or isinstance(before, bool) is not isinstance(after, bool):
+            yield place, before, after
+        waiting.extend(reversed(inside))

@@ -10,7 +10,7 @@ import attrs
 
 from adclient import notebook
 from adclient._json import JSON as JSON  # as a name of this module, too
-from adclient._json import copied, copied_fields
+from adclient._json import copied, copied_fields, differences
 
 PENDING_APPROVAL: Final = "pending_approval"
 """The `status` of a draft when it has been staged."""
@@ -72,6 +72,8 @@ class Diff:
         >>> diff = Diff(field="daily_budget", before=100, after=120)
         >>> diff.change, diff.percent
         (20, 20.0)
+        >>> print(diff)
+        daily_budget: 100 → 120
     """
 
     field: str
@@ -110,6 +112,9 @@ class Diff:
             "after": copied(self.after),
             **copied_fields(self.extra),
         }
+
+    def __str__(self) -> str:
+        return _in_words(self)
 
     def __repr__(self) -> str:
         return f"<Diff {_in_words(self)}>"
@@ -152,7 +157,7 @@ class Draft(Answer):
 
     def __repr__(self) -> str:
         draft_id = notebook.short(self.draft_id)
-        return f"<Draft {draft_id}: {_in_words(self.diff)}, {self._state()}>"
+        return f"<Draft {draft_id}, {_in_words(self.diff)}, {self._state()}>"
 
     def _state(self) -> str:
         """What may be said of the draft: a status that we do not know is told as it is."""
@@ -190,7 +195,8 @@ class Item:
             if field.name != "extra"
         }
         present = {name: copied(value) for name, value in named.items() if value is not None}
-        return {**copied_fields(self.extra), **present}
+        beside = {name: copied(value) for name, value in self.extra.items() if name not in present}
+        return {**present, **beside}
 
     def __repr__(self) -> str:
         parts = [self.id] if self.name is None else [self.id, self.name]
@@ -252,12 +258,20 @@ class BusinessProfile(Finding):
 
 
 def _in_words(diff: Diff) -> str:
-    field, before, after = map(notebook.short, (diff.field, diff.before, diff.after))
-    return f"{field} {before} → {after}"
+    """The places that differ, the first of them written out."""
+    places = list(differences(diff.field, diff.before, diff.after))
+    if not places:
+        return f"{notebook.short(diff.field)} stays as it is"
+    place, before, after = map(notebook.short, places[0])
+    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+    return f"{place}: {before} → {after}{more}"
 
 
 def _rows(diff: Diff) -> list[tuple[str, JSON]]:
-    rows = [("field", diff.field), ("before", diff.before), ("after", diff.after)]
+    rows: list[tuple[str, JSON]] = [
+        (place, f"{notebook.short(before)} → {notebook.short(after)}")
+        for place, before, after in differences(diff.field, diff.before, diff.after)
+    ]
     return rows if diff.percent is None else [*rows, ("change", f"{diff.percent:+.4g} %")]
 
 

@@ -204,11 +204,17 @@ def check_headers(headers: object, *, argument: str = "headers") -> dict[str, st
 
 def check_token(value: object) -> str:
     """A bearer token; the error never shows it."""
-    if isinstance(value, str) and re.fullmatch(r"[!-~]+", value):
+    if not isinstance(value, str):
+        problem = f"must be a str or a function that returns one, not {type(value).__name__}"
+    elif not value:
+        problem = "is empty"
+    elif value != value.strip():
+        problem = "begins or ends with a blank or a line break; pass token.strip()"
+    elif not re.fullmatch(r"[!-~]+", value):
+        problem = "holds a blank, a line break or a character outside ASCII"
+    else:
         return value
-    raise ConfigurationError(
-        "token must be visible ASCII text without blanks or line breaks", argument="token"
-    )
+    raise ConfigurationError(f"token {problem}", argument="token")
 
 
 def check_max_concurrency(value: int | None) -> int:

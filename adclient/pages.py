@@ -16,6 +16,7 @@ from adclient.models import JSON, Answer, Item
 T = TypeVar("T")
 A = TypeVar("A", bound=attrs.AttrsInstance)
 
+_FIRST = ("id", "name", "status")
 _COLUMNS = 8
 
 
@@ -49,7 +50,8 @@ class BasePage(Answer, Generic[T]):
 
     def _repr_html_(self) -> str:
         items = self._items()[: notebook.ROWS + 1]
-        columns = list(dict.fromkeys(name for item in items for name in item))[:_COLUMNS]
+        names = dict.fromkeys(name for item in items for name in item)
+        columns = [name for name in dict.fromkeys([*_FIRST, *names]) if name in names][:_COLUMNS]
         rows = [[item.get(column, "") for column in columns] for item in items]
         note = "" if self.next is None else "more pages follow"
         return notebook.table(repr(self), columns, rows, note)

@@ -12,10 +12,9 @@ from adclient.testing import FakeAdService
 
 def show(title: str, draft: Draft) -> None:
     """One draft as a person wants to see it."""
-    diff = draft.diff
-    percent = "" if diff.percent is None else f"  ({diff.percent:+.1f} %)"
+    percent = "" if draft.diff.percent is None else f"  ({draft.diff.percent:+.1f} %)"
     print(title)
-    print(f"  {draft.draft_id}  {diff.field}: {diff.before!s:.40} → {diff.after!s:.40}{percent}")
+    print(f"  {draft.draft_id}  {draft.diff}{percent}")
     print(f"  {draft.status}, requires {draft.requires}\n")
 
 

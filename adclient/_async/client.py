@@ -64,6 +64,8 @@ class AsyncAdClient:
         'pending_approval'
     """
 
+    __slots__ = ("__weakref__", "_engine", "alpha", "beta", "delta", "gamma")
+
     alpha: AsyncAlpha
     beta: AsyncBeta
     gamma: AsyncGamma
@@ -158,6 +160,7 @@ class AsyncAdClient:
         await self._engine.aclose()
 
     async def __aenter__(self) -> Self:
+        self._engine.check_open()
         return self
 
     async def __aexit__(

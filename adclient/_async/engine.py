@@ -83,9 +83,13 @@ class AsyncEngine:
         """An engine with other options and the same connections."""
         return attrs.evolve(self, options=options, owns_connections=False)
 
-    async def _send(self, step: Send) -> Outcome:
+    def check_open(self) -> None:
+        """Refuse to go on after the client was closed."""
         if self.is_closed or self.connections.is_closed:
             raise ConfigurationError("this client is closed; make another one")
+
+    async def _send(self, step: Send) -> Outcome:
+        self.check_open()
         began = self.world.now()
         request = await self._signed(step.request)
         return await self.connections.send(request, step.time_left - (self.world.now() - began))

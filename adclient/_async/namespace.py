@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 class AsyncNamespace:
     """The operations of one platform."""
 
+    __slots__ = ("_engine",)
+
     def __init__(self, engine: "AsyncEngine") -> None:
         self._engine = engine
 

@@ -4,6 +4,8 @@ import hashlib
 import re
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
+import attrs
+
 from adclient._core import wire
 from adclient._core.call import Call
 from adclient._core.redact import one_line
@@ -59,13 +61,13 @@ class Trail:
 
     def __init__(self, call: Call[Answer]) -> None:
         self._call = call
-        self._seen: set[bytes] = set() if call.cursor is None else {_key(call.cursor)}
+        self._seen: set[bytes] = set() if call.cursor is None else {_key(call, call.cursor)}
 
     def follow(self, cursor: JSON) -> None:
         """Note the continuation of a page, before that page is handed out."""
         if cursor is None:
             return
-        key = _key(cursor)
+        key = _key(self._call, cursor)
         if key in self._seen:
             raise _error(
                 self._call,
@@ -76,17 +78,22 @@ class Trail:
         self._seen.add(key)
 
 
-def _key(cursor: JSON) -> bytes:
+def _key(call: Call[Answer], cursor: JSON) -> bytes:
     """A few bytes for a value of any size, so that a long walk stays small."""
-    return hashlib.blake2b(cursor_text(cursor).encode(), digest_size=16).digest()
+    return hashlib.blake2b(cursor_text(call, cursor).encode(), digest_size=16).digest()
 
 
-def cursor_text(cursor: JSON) -> str:
+def cursor_text(call: Call[Answer], cursor: JSON) -> str:
     """The JSON text of a continuation."""
     try:
+        if attrs.has(type(cursor)):
+            kind = type(cursor).__name__
+            raise wire.WireError(f"cursor: expected a page's `next`, got {kind}")
         return wire.dumps(cursor, "cursor")
     except wire.WireError as error:
-        raise InvalidRequest(f"{error}; nothing was sent", argument="cursor") from None
+        operation = call.operation.full_name
+        text = one_line(f"{operation}: {error}; nothing was sent")
+        raise InvalidRequest(text, operation=operation, argument="cursor") from None
 
 
 def _error(call: Call[Answer], problem: str, cursor: JSON = None) -> PaginationError:

@@ -52,7 +52,11 @@ def value_of(call: Call[R], reply: Reply, response: Response) -> R:
     """The value of a successful reply, or a `WireError` that says why it has none."""
     if reply.defect is not None:
         raise wire.WireError(f"$: the body cannot be used: {reply.defect}")
-    value = wire.loads(reply.body)
+    try:
+        value = wire.loads(reply.body)
+    except wire.WireError as error:
+        said = _plain_text(reply)
+        raise wire.WireError(f"{error} (it says: {said})" if said else str(error)) from None
     try:
         structured = wire.structure(value, call.operation.result)
     except wire.WireError as error:

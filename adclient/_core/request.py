@@ -45,7 +45,7 @@ def settled(call: Call[R]) -> Call[R]:
     for name, value in arguments.items():
         _json(call, name, value)
     if call.cursor is not None:
-        cursor_text(call.cursor)
+        cursor_text(call, call.cursor)
     settled = {name: wire.plain(value) for name, value in arguments.items()}
     return attrs.evolve(call, arguments={**call.arguments, **settled})
 
@@ -56,7 +56,7 @@ def build(call: Call[Answer], options: Options, idempotency_key: str | None = No
     url = options.base_url + operation.path
     arguments = _checked(call)
     texts = {name: _json(call, name, value) for name, value in arguments.items()}
-    cursor = None if call.cursor is None else cursor_text(call.cursor)
+    cursor = None if call.cursor is None else cursor_text(call, call.cursor)
     followed = followed_query(call, url, conventions)
     query, body = followed or [], None
     if operation.kind == "read" and conventions.read_parameters == "query":
@@ -107,7 +107,7 @@ def _checked(call: Call[Answer]) -> dict[str, object]:
         if not fits(value):
             raise InvalidRequest(
                 f"{call.operation.full_name}: {parameter.name} must be {expected}, "
-                f"not {_told(value)}; nothing was sent",
+                f"got {_told(value)}; nothing was sent",
                 operation=call.operation.full_name,
                 argument=parameter.name,
             )
@@ -128,18 +128,18 @@ def _is_texts(value: object) -> bool:
 
 
 _TYPES: dict[ParameterType, tuple[str, Callable[[object], bool]]] = {
-    "id": ("a text that is not empty", lambda value: isinstance(value, str) and value != ""),
-    "text": ("a text", lambda value: isinstance(value, str)),
+    "id": ("a non-empty str", lambda value: isinstance(value, str) and value != ""),
+    "text": ("a str", lambda value: isinstance(value, str)),
     "object": ("a mapping or an attrs instance", _is_object),
     "number": ("a finite number (int, float or Decimal)", _is_number),
-    "texts": ("a list of texts", _is_texts),
+    "texts": ("a list of str", _is_texts),
 }
 
 
 def _told(value: object) -> str:
     """What was passed instead, without showing it."""
     if value is None or value == "":
-        return "None" if value is None else "an empty text"
+        return repr(value)
     if wire.is_array(value):
         odd = next((element for element in value if not isinstance(element, str)), "")
         return f"a {type(value).__name__} that holds {type(odd).__name__}"

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Iterator
 from typing import cast
+from urllib.parse import urlsplit
 
 import anyio
 import attrs
@@ -115,7 +116,10 @@ class Attempt:
             return self.outcome()
         timed_out = isinstance(error, httpx.TimeoutException | TimeoutError) or self._is_over()
         sent = self._outgoing.taken and not isinstance(error, _NEVER_SENT)
-        return self._broken_off(Failure(reason=_reason(error), sent=sent, timed_out=timed_out))
+        reason = _reason(error)
+        if not sent and not timed_out:
+            reason = f"{urlsplit(self._request.url).netloc} cannot be reached: {reason}"
+        return self._broken_off(Failure(reason=reason, sent=sent, timed_out=timed_out))
 
     def timed_out(self, max_concurrency: int) -> Outcome:
         """What came back before the time was over."""

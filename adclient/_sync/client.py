@@ -65,6 +65,8 @@ class AdClient:
         'pending_approval'
     """
 
+    __slots__ = ("__weakref__", "_engine", "alpha", "beta", "delta", "gamma")
+
     alpha: Alpha
     beta: Beta
     gamma: Gamma
@@ -159,6 +161,7 @@ class AdClient:
         self._engine.close()
 
     def __enter__(self) -> Self:
+        self._engine.check_open()
         return self
 
     def __exit__(

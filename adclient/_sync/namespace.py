@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 class Namespace:
     """The operations of one platform."""
 
+    __slots__ = ("_engine",)
+
     def __init__(self, engine: "Engine") -> None:
         self._engine = engine
 

@@ -35,8 +35,9 @@ class Runner(Protocol):
 class Page(BasePage[T]):
     """One page of a listing; iterating over it walks on through all later pages.
 
-    `data` is this page only. A page that was pickled or copied keeps its data and continuation,
-    and cannot fetch more; pass its `next` as `cursor=` to go on.
+    `data` is this page only; `len(page.data)` counts it, and `collect()` has all items. A page
+    that was pickled or copied keeps its data and continuation, and cannot fetch more; pass its
+    `next` as `cursor=` to go on.
 
     Attributes:
         data: The items of this page.

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adclient._json import copied, copied_fields
+from adclient._json import copied, copied_fields, differences
 
 VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -45,3 +45,21 @@ def test_any_depth(wrap):
     for _ in range(50_000):
         copy = copy[0] if isinstance(copy, list) else copy["a"]
     assert copy == 7
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        (100, 120, [("x", 100, 120)]),
+        (100, 100.0, []),
+        (1, True, [("x", 1, True)]),
+        (None, {"a": 1}, [("x", None, {"a": 1})]),
+        ([1, 2], [1], [("x", [1, 2], [1])]),
+        ([1, 2], [1, 3], [("x[1]", 2, 3)]),
+        ({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1, "c": 3}]}, [("x.a[0].c", 2, 3)]),
+        ({"a": 1}, {"b": 1}, [("x.a", 1, None), ("x.b", None, 1)]),
+        ({"a": 1}, {"a": 1}, []),
+    ],
+)
+def test_the_places_that_differ(before, after, found):
+    assert list(differences("x", before, after)) == found

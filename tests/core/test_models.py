@@ -244,7 +244,7 @@ class TestToDict:
 class TestTexts:
     def test_a_draft_is_staged_and_no_more(self):
         assert repr(draft_of()) == (
-            "<Draft draft_7c2e: daily_budget 100 → 120, staged, waiting for approval>"
+            "<Draft draft_7c2e, daily_budget: 100 → 120, staged, waiting for approval>"
         )
         for word in ("updated", "paused", "created", "applied"):
             assert word not in repr(draft_of())
@@ -257,8 +257,8 @@ class TestTexts:
         assert "waiting for approval" not in repr(draft)
 
     def test_of_a_diff(self):
-        assert repr(diff_of(None, True)) == "<Diff daily_budget null → true>"
-        assert repr(diff_of({"a": [1, "x"]}, [])) == "<Diff daily_budget {a: [1, x]} → []>"
+        assert repr(diff_of(None, True)) == "<Diff daily_budget: null → true>"
+        assert repr(diff_of({"a": [1, "x"]}, [])) == "<Diff daily_budget: {a: [1, x]} → []>"
 
     def test_of_items(self):
         assert repr(item_of(Campaign)) == "<Campaign a, Spring, ENABLED>"

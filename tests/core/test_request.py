@@ -16,6 +16,8 @@ from adclient._core.request import build
 from adclient._version import __version__
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
+from adclient.models import Campaign
+from adclient.pages import BasePage
 
 BUDGET = operations.UPDATE_ALPHA_CAMPAIGN_BUDGET
 TARGETING = operations.UPDATE_ALPHA_CAMPAIGN_TARGETING
@@ -357,12 +359,12 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("operation", "argument", "value", "told"),
         [
-            (CAMPAIGNS, "account_id", "", "an empty text"),
+            (CAMPAIGNS, "account_id", "", "''"),
             (CAMPAIGNS, "account_id", None, "None"),
             (CAMPAIGNS, "account_id", 7, "int"),
             (CAMPAIGNS, "account_id", b"a", "bytes"),
             (CAMPAIGNS, "account_id", ["a"], "list"),
-            (CAMPAIGNS, "campaign_id", "", "an empty text"),
+            (CAMPAIGNS, "campaign_id", "", "''"),
             (CAMPAIGNS, "campaign_id", 7, "int"),
             (CAMPAIGNS, "date_range", 30, "int"),
             (CAMPAIGNS, "date_range", ("a", "b"), "tuple"),
@@ -488,3 +490,11 @@ def test_a_request_leads_to_its_own_endpoint_only(operation):
 def test_a_repr_shows_neither_headers_nor_body():
     request = built(BUDGET, campaign_id="canary", headers={"x-key": "canary"})
     assert "canary" not in repr(request)
+
+
+@pytest.mark.parametrize("cursor", [Campaign(id="c", name="n", status="s"), BasePage(data=())])
+def test_a_page_is_not_its_continuation(cursor):
+    with pytest.raises(InvalidRequest, match="expected a page's `next`") as caught:
+        built(CAMPAIGNS, cursor=cursor)
+    assert caught.value.argument == "cursor"
+    assert caught.value.operation == "beta.list_campaigns"
