@@ -33,14 +33,14 @@ class Response:
     """How an answer came: what HTTP told beside the body.
 
     Attributes:
-        status: The HTTP status.
+        status: The HTTP status; 0 for a value that did not come over the wire.
         headers: The response headers, with names in lower case.
         request_id: The service's id of the request, if a header held one.
         attempts: How many requests were sent to get this answer.
         elapsed: Seconds from the start of the call to the answer.
     """
 
-    status: int
+    status: int = 0
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str], hash=False)
     request_id: str | None = None
     attempts: int = 1
@@ -54,7 +54,7 @@ class Response:
 class Answer:
     """What every answer of the service has in common: it tells how it came."""
 
-    response: Response | None = attrs.field(default=None, eq=False)
+    response: Response = attrs.field(factory=Response, eq=False)
 
 
 @attrs.frozen(kw_only=True, repr=False)

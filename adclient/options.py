@@ -3,6 +3,7 @@
 import math
 import os
 import re
+import threading
 from collections.abc import Collection, Mapping
 from typing import TypeGuard, cast
 from urllib.parse import urlsplit
@@ -29,9 +30,13 @@ _HOST_AND_PATH = re.compile(r"[^\s\\\x00-\x1f\x7f]+")
 
 def _frozen(statuses: Collection[int]) -> frozenset[int]:
     given: object = statuses
-    if isinstance(given, Collection) and all(type(status) is int for status in statuses):
+    if isinstance(given, Collection) and all(_is_status(status) for status in statuses):
         return frozenset(statuses)
-    raise ConfigurationError("statuses must be a set of whole numbers", argument="statuses")
+    raise ConfigurationError("statuses must be a set of HTTP statuses", argument="statuses")
+
+
+def _is_status(value: object) -> bool:
+    return type(value) is int and 100 <= value <= 599
 
 
 @attrs.frozen(kw_only=True)
@@ -165,16 +170,14 @@ def check_base_url(value: object) -> str:
         raise refused("has no valid host")
     if any(segment in (".", "..") for segment in parts.path.split("/")):
         raise refused("must not hold '.' or '..' in its path")
-    return value.rstrip("/")
+    return parts.scheme + value[len(parts.scheme) :].rstrip("/")
 
 
 def check_timeout(value: object) -> float:
     """A time in seconds that is finite and above 0."""
-    if _is_finite(value) and value > 0:
+    if _is_finite(value) and 0 < value <= threading.TIMEOUT_MAX:
         return float(value)
-    raise ConfigurationError(
-        "timeout must be a finite number of seconds above 0", argument="timeout"
-    )
+    raise ConfigurationError("timeout must be a number of seconds above 0", argument="timeout")
 
 
 def check_headers(headers: object, *, argument: str = "headers") -> dict[str, str]:

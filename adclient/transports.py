@@ -30,6 +30,11 @@ class UniversalTransport(Transport, AsyncTransport, Protocol):
 class HTTPClient(Protocol):
     """A client of httpx for the sync client: `httpx.Client`."""
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        ...
+
     def send(self, request: Never, *, stream: bool = False) -> object:
         """Answer one request."""
         ...
@@ -41,6 +46,11 @@ class HTTPClient(Protocol):
 
 class AsyncHTTPClient(Protocol):
     """A client of httpx for the async client: `httpx.AsyncClient`."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        ...
 
     async def send(self, request: Never, *, stream: bool = False) -> object:
         """Answer one request."""

@@ -2,6 +2,7 @@
 
 import ssl
 from collections.abc import Mapping
+from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -40,7 +41,7 @@ class AsyncAdClient:
         headers: Headers for every request.
         conventions: How to speak where the service's interface leaves it open.
         http_client: Your own `httpx.AsyncClient` to send with. It is never closed here; its
-            default headers, cookies and redirects are not used.
+            default headers, cookies and redirects are not used; its `auth` and hooks are.
         transport: Your own transport to send with, such as that of `adclient.testing`. It is
             never closed here.
         max_concurrency: How many requests may be under way at once; 100 by default. Waiting for
@@ -86,7 +87,7 @@ class AsyncAdClient:
         transport: AsyncTransport | None = None,
         max_concurrency: int | None = None,
         proxy: str | None = None,
-        verify: bool | str | ssl.SSLContext = True,
+        verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
         # The HTTP library is loaded here, by the first client, and not by the import of adclient.
         from adclient import _http
@@ -149,6 +150,7 @@ class AsyncAdClient:
             >>> page = await patient.delta.analyze_wasted_spend(account_id="account_d118")
         """
         copy = object.__new__(type(self))
+        getattr(copy, "__dict__", {}).update(getattr(self, "__dict__", {}))  # of a subclass
         options = self._engine.options.merged(
             timeout=timeout, max_retries=max_retries, retry=retry, headers=headers
         )

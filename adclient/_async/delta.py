@@ -1,6 +1,6 @@
 """The operations on delta accounts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from attrs import AttrsInstance
 
@@ -22,7 +22,7 @@ class AsyncDelta(AsyncNamespace):
         self,
         *,
         account_id: str,
-        keywords: Sequence[str],
+        keywords: list[str] | tuple[str, ...],
         fields: Mapping[str, object] | AttrsInstance | None = None,
     ) -> Draft:
         """Stage the adding, changing or removing of keywords.

@@ -12,11 +12,11 @@ from adclient._async.listing import AsyncListing
 from adclient._async.paging import AsyncSource
 from adclient._core.call import Call, Operation
 from adclient._core.credentials import Credentials, with_auth, with_token
-from adclient._core.exchange import Send, World, exchange
-from adclient._core.reply import Outcome
+from adclient._core.exchange import Send, Sleep, World, exchange
+from adclient._core.reply import Failure, Outcome
 from adclient._core.request import Request, settled
 from adclient._core.wire import Listing
-from adclient._http import AsyncConnections, async_sleep
+from adclient._http import AsyncConnections, async_sleep, async_within
 from adclient.errors import ConfigurationError
 from adclient.models import JSON, Answer, Draft
 from adclient.options import Options
@@ -67,11 +67,11 @@ class AsyncEngine:
             except StopIteration as done:
                 value: R = done.value
                 return value
-            if isinstance(step, Send):
-                answer = await self._send(step)
-            else:
-                await async_sleep(step.seconds)
-                answer = None
+            try:
+                answer = await self._taken(step)
+            except Exception as error:
+                # The exchange knows whether an earlier attempt may have staged a draft.
+                steps.throw(error)
 
     async def aclose(self) -> None:
         """Close the connections, if they are this engine's own."""
@@ -88,11 +88,20 @@ class AsyncEngine:
         if self.is_closed or self.connections.is_closed:
             raise ConfigurationError("this client is closed; make another one")
 
-    async def _send(self, step: Send) -> Outcome:
+    async def _taken(self, step: Send | Sleep) -> Outcome | None:
+        if isinstance(step, Send):
+            return await self._sent(step)
+        await async_sleep(step.seconds)
+        return None
+
+    async def _sent(self, step: Send) -> Outcome:
         self.check_open()
         began = self.world.now()
-        request = await self._signed(step.request)
-        return await self.connections.send(request, step.time_left - (self.world.now() - began))
+        signed = await async_within(step.time_left, self._signed, step.request)
+        time_left = step.time_left - (self.world.now() - began)
+        if signed is None or time_left <= 0:
+            return Failure(reason="the credentials took all the time", sent=False, timed_out=True)
+        return await self.connections.send(signed, time_left)
 
     async def _signed(self, request: Request) -> Request:
         """The request with fresh credentials; the time that they take counts."""

@@ -22,7 +22,8 @@ A = TypeVar("A", bound=attrs.AttrsInstance)
 class AsyncListing(Generic[T]):
     """A listing that was asked for: await it for its first page, or iterate over its items.
 
-    Nothing is sent before you do one of these.
+    Nothing is sent before you do one of these. To read several listings at once, gather them, or
+    make tasks of `listing.collect()`.
 
     Example:
         >>> from adclient.testing import FakeAdService

@@ -4,6 +4,7 @@ The iterators are classes, not generators: an error on page k loses nothing, bec
 step asks for page k again.
 """
 
+import threading
 from collections.abc import Iterator
 from typing import Generic, Protocol, TypeVar, cast
 
@@ -74,7 +75,8 @@ class AsyncPage(BasePage[T]):
 
         Raises:
             InvalidRequest: `limit` is no count of items.
-            AdClientError: A page could not be read; `cursor` on the error says which.
+            AdClientError: A page could not be read; `cursor` on the error says which. What was
+                read before it is not kept: walk with `pages()` to keep it.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -93,7 +95,7 @@ class AsyncPage(BasePage[T]):
                 `extra`; any other class takes what it names.
 
         Returns:
-            A page whose `data` holds your class; `to_dict()` still gives back what came.
+            A page whose `data` holds your class; `page.to_dict()` still gives back what came.
 
         Raises:
             UnexpectedReply: An item does not fit the class; the text says which and where.
@@ -131,7 +133,7 @@ def _rebuild(
     data: tuple[T, ...],
     next: JSON,
     extra: dict[str, JSON],
-    response: Response | None,
+    response: Response,
     raw: tuple[dict[str, JSON], ...] | None,
 ) -> AsyncPage[T]:
     """Make a page that was pickled or copied; it has no client."""
@@ -189,6 +191,7 @@ class AsyncPageIterator(Generic[T]):
         self._source = source
         self._first = first
         self._is_started = first is not None
+        self._busy = threading.Lock()
         self._trail = None if source is None else Trail(attrs.evolve(source.call, cursor=cursor))
         if first is not None and self._trail is not None:
             self._trail.follow(first.next)
@@ -200,6 +203,14 @@ class AsyncPageIterator(Generic[T]):
         return self
 
     async def __anext__(self) -> AsyncPage[T]:
+        if not self._busy.acquire(blocking=False):
+            raise RuntimeError("this iterator is already fetching a page for someone else")
+        try:
+            return await self._next_page()
+        finally:
+            self._busy.release()
+
+    async def _next_page(self) -> AsyncPage[T]:
         if self._first is not None:
             page, self._first = self._first, None
             return page

@@ -29,6 +29,9 @@ class Credentials:
         if self.auth is not None and not callable(self.auth):
             raise ConfigurationError("auth must be a function", argument="auth")
 
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("credentials are not pickled or copied, nor is what holds them: a client")
+
     @property
     def kind(self) -> str:
         """What a `repr` may tell."""

@@ -58,13 +58,18 @@ def exchange(call: Call[R], options: Options, world: World) -> Exchange[R]:
     operation, started = call.operation, world.now()
     is_write = operation.kind == "write"
     keyed = is_write and options.conventions.idempotency_header is not None
-    key = world.new_key() if keyed else None
+    key = _key(options, world) if keyed else None
     facts: Facts = {"idempotency_key": key}
     request = build(call, options, key)
     attempt, may_be_staged, time_left = 0, False, options.timeout
     while True:
         attempt += 1
-        outcome = yield Send(request, attempt, time_left)
+        try:
+            outcome = yield Send(request, attempt, time_left)
+        except Exception as error:
+            if may_be_staged:
+                raise failure.interrupted(call, facts, error) from error
+            raise
         assert outcome is not None, "Send is answered with a Reply or a Failure"
         elapsed = world.now() - started
         log.debug("%s: attempt %d: %s, %.3f s", operation.full_name, attempt, outcome, elapsed)
@@ -88,6 +93,12 @@ def exchange(call: Call[R], options: Options, world: World) -> Exchange[R]:
             if time_left > 0:
                 continue
         raise failure.error_for(call, outcome, facts, may_be_staged=may_be_staged)
+
+
+def _key(options: Options, world: World) -> str:
+    """The caller's own idempotency key, if the headers hold one, else a fresh one."""
+    header = options.conventions.idempotency_header or ""
+    return options.headers.get(header.lower()) or world.new_key()
 
 
 def _value(call: Call[R], reply: Reply, facts: Facts) -> R:

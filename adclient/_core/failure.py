@@ -56,7 +56,13 @@ def unreadable(call: Call[Answer], reply: Reply, facts: Facts, problem: str) -> 
     if call.operation.kind == "write":
         cls = unconfirmed(UnexpectedReply)
     what = f"{reply.status} with an unexpected body: {problem}"
-    return _error(call, cls, what, {**facts, **_facts_of(reply)})
+    return _error(call, cls, what, {**facts, **_facts_of(call, reply)})
+
+
+def interrupted(call: Call[Answer], facts: Facts, error: Exception) -> AdClientError:
+    """The error for a write that something else stopped after an attempt that may have staged."""
+    what = f"stopped by {type(error).__name__} after an attempt that may have been taken"
+    return _error(call, OutcomeUnknown, what, facts)
 
 
 def _told_by(call: Call[Answer], outcome: Outcome) -> tuple[type[AdClientError], str, Facts]:
@@ -65,13 +71,13 @@ def _told_by(call: Call[Answer], outcome: Outcome) -> tuple[type[AdClientError],
         return _transport_error(outcome), outcome.reason, {}
     if outcome.broken is not None and outcome.is_success:
         what = f"{outcome.status}, and then: {outcome.broken.reason}"
-        return _broken_class(call, outcome.broken), what, _facts_of(outcome)
+        return _broken_class(call, outcome.broken), what, _facts_of(call, outcome)
     problem = problem_of(outcome)
     said = problem.message or "no reason given"
     if 300 <= outcome.status < 400:
         said = "a redirect, which is never followed; check base_url"
     what = " ".join(part for part in (str(outcome.status), problem.code) if part)
-    facts = _facts_of(outcome)
+    facts = _facts_of(call, outcome)
     facts["message"] = said
     facts["code"] = problem.code
     facts["details"] = problem.details
@@ -92,12 +98,13 @@ def _broken_class(call: Call[Answer], failure: Failure) -> type[AdClientError]:
     return UnexpectedReply if call.operation.kind == "write" else ConnectionLost
 
 
-def _facts_of(reply: Reply) -> Facts:
+def _facts_of(call: Call[Answer], reply: Reply) -> Facts:
+    is_write = call.operation.kind == "write"
     return {
         "status": reply.status,
         "body": excerpt(reply.body),
         "retry_after": retry_after(reply),
-        "draft_id": draft_id_in(reply.body) if reply.is_success else None,
+        "draft_id": draft_id_in(reply.body) if is_write else None,
     }
 
 

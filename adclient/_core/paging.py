@@ -38,9 +38,11 @@ def followed_query(
     for parameter in call.operation.parameters:
         wanted = call.arguments[parameter.name]
         asked = {text for name, text in query if name == parameter.name}
-        if parameter.type == "id" and wanted is not None and not asked <= {wanted}:
+        if parameter.type == "id" and not asked <= {wanted}:
             raise _error(call, f"asks for another {parameter.name}, so nothing was sent")
-    return query
+    # Every page carries the parameters of the first, whatever the URL says of them.
+    own = {parameter.name for parameter in call.operation.parameters}
+    return [(name, text) for name, text in query if name.partition("[")[0] not in own]
 
 
 def _place(url: str) -> tuple[object, ...]:

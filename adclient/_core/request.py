@@ -60,9 +60,7 @@ def build(call: Call[Answer], options: Options, idempotency_key: str | None = No
     followed = followed_query(call, url, conventions)
     query, body = followed or [], None
     if operation.kind == "read" and conventions.read_parameters == "query":
-        replaced = {name.partition("[")[0] for name, _ in query}
-        kept = {name: value for name, value in arguments.items() if name not in replaced}
-        query = _query(kept, conventions.object_style) + query
+        query = _query(arguments, conventions.object_style) + query
         if cursor is not None and followed is None:
             text = call.cursor if isinstance(call.cursor, str) else cursor
             query.append((conventions.cursor_parameter, text))

@@ -20,12 +20,11 @@ def delay(
     """
     if attempt > policy.max_retries or not _may_repeat(policy, outcome, repeatable):
         return None
-    asked = retry_after(outcome) if isinstance(outcome, Reply) else None
-    if asked is not None:
-        return asked + chance * min(1.0, asked / 10)
     # The exponent is bounded because a float is.
     longest = policy.backoff_first * 2.0 ** min(attempt - 1, 60)
-    return chance * min(policy.backoff_longest, longest)
+    backoff = chance * min(policy.backoff_longest, longest)
+    asked = retry_after(outcome) if isinstance(outcome, Reply) else None
+    return backoff if asked is None else max(backoff, asked + chance * min(1.0, asked / 10))
 
 
 def _may_repeat(policy: RetryPolicy, outcome: Outcome, repeatable: bool) -> bool:
@@ -40,7 +39,7 @@ def may_be_taken(outcome: Outcome) -> bool:
     """Whether a service that gave this outcome to a write may have staged the draft."""
     if isinstance(outcome, Failure):
         return outcome.sent
-    return outcome.is_success or outcome.status in (303, 408) or outcome.status >= 500
+    return outcome.is_success or outcome.status in (301, 302, 303, 408) or outcome.status >= 500
 
 
 def retry_after(reply: Reply) -> float | None:

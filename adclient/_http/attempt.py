@@ -25,6 +25,8 @@ _NEVER_SENT = (
     UnicodeError,  # a host that cannot be looked up
 )
 
+_SURELY_SENT = (httpx.ReadTimeout, httpx.ReadError, httpx.RemoteProtocolError)
+
 # What a transport raises, of its own and from below.
 FAULTS = (
     httpx.HTTPError,
@@ -115,7 +117,8 @@ class Attempt:
         if self._is_whole:
             return self.outcome()
         timed_out = isinstance(error, httpx.TimeoutException | TimeoutError) or self._is_over()
-        sent = self._outgoing.taken and not isinstance(error, _NEVER_SENT)
+        taken = self._outgoing.taken or isinstance(error, _SURELY_SENT)
+        sent = taken and not isinstance(error, _NEVER_SENT)
         reason = _reason(error)
         if not sent and not timed_out:
             reason = f"{urlsplit(self._request.url).netloc} cannot be reached: {reason}"
@@ -150,7 +153,7 @@ def _reason(error: BaseException) -> str:
             return os.strerror(cause.errno)
         if isinstance(cause, OSError) and cause.args:
             return one_line(str(cause.strerror or cause))
-        if isinstance(cause, httpx.RemoteProtocolError):
+        if isinstance(cause, httpx.RemoteProtocolError | httpx.ProxyError):
             return one_line(str(cause)) or "the answer was no valid HTTP"
     return f"the connection broke ({type(error).__name__})"
 

@@ -1,10 +1,13 @@
 """The connections of a client: each sends one request at a time."""
 
+import os
 import threading
+import time
+import weakref
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import cast
+from typing import TypeVar, cast
 
 import anyio
 import attrs
@@ -17,9 +20,12 @@ from adclient._http.attempt import FAULTS, Attempt
 from adclient._http.handlers import AsyncHandler, Handler
 from adclient._http.network import Network, transport_settings
 
-AsyncIdle = deque[httpx.AsyncHTTPTransport]
+T = TypeVar("T")
+
+AsyncIdle = deque[tuple[float, httpx.AsyncHTTPTransport]]
 
 _LONGEST_CLOSE = 2.0
+_LONGEST_IDLE = 5.0
 
 
 class Connections:
@@ -32,9 +38,14 @@ class Connections:
     def __init__(self, network: Network, handler: Handler | None) -> None:
         self._network = network
         self._handler = handler
-        self._idle: deque[httpx.HTTPTransport] = deque()
-        self._slots = threading.BoundedSemaphore(network.max_concurrency)
         self.is_closed: bool = False
+        self.forget()
+        _OPEN.add(self)
+
+    def forget(self) -> None:
+        """Start without connections, and leave those of a parent process alone."""
+        self._idle: deque[tuple[float, httpx.HTTPTransport]] = deque()
+        self._slots = threading.BoundedSemaphore(self._network.max_concurrency)
 
     def send(self, request: Request, time_left: float) -> Outcome:
         """Send one request and read its answer."""
@@ -54,7 +65,7 @@ class Connections:
         """Close the connections that were opened here; to do it again does nothing."""
         self.is_closed = True
         while self._idle:
-            self._idle.pop().close()
+            self._idle.pop()[1].close()
 
     @contextmanager
     def _connection(self) -> Generator[Handler, None, None]:
@@ -62,7 +73,7 @@ class Connections:
             yield self._handler
             return
         try:
-            transport = self._idle.pop()
+            _, transport = self._idle.pop()
         except IndexError:
             transport = httpx.HTTPTransport(**transport_settings(self._network))
         try:
@@ -70,9 +81,11 @@ class Connections:
         except BaseException:
             transport.close()
             raise
-        self._idle.append(transport)
+        self._idle.append((time.monotonic(), transport))
         if self.is_closed:
             self.close()
+        while (expired := _expired(self._idle)) is not None:
+            expired.close()
 
 
 def _perform(handler: Handler, attempt: Attempt) -> None:
@@ -108,8 +121,13 @@ class AsyncConnections:
     def __init__(self, network: Network, handler: AsyncHandler | None) -> None:
         self._network = network
         self._handler = handler
-        self._loops: dict[EventLoopToken, _LoopLocal] = {}
         self.is_closed: bool = False
+        self.forget()
+        _OPEN.add(self)
+
+    def forget(self) -> None:
+        """Start without connections, and leave those of a parent process alone."""
+        self._loops: dict[EventLoopToken, _LoopLocal] = {}
 
     async def send(self, request: Request, time_left: float) -> Outcome:
         """Send one request and read its answer."""
@@ -139,7 +157,8 @@ class AsyncConnections:
             idle: AsyncIdle = deque()
             local = _LoopLocal(slots, idle, self._kept(token, idle))
             self._loops[token] = local
-            await anext(local.keeper)
+            if self._handler is None:
+                await anext(local.keeper)
         return local
 
     async def _kept(self, token: EventLoopToken, idle: AsyncIdle) -> AsyncGenerator[None, None]:
@@ -152,7 +171,7 @@ class AsyncConnections:
         finally:
             self._loops.pop(token, None)
             while idle:
-                await _async_close(idle.pop())
+                await _async_close(idle.pop()[1])
 
     @asynccontextmanager
     async def _connection(self, local: _LoopLocal) -> AsyncGenerator[AsyncHandler, None]:
@@ -160,7 +179,7 @@ class AsyncConnections:
             yield self._handler
             return
         try:
-            transport = local.idle.pop()
+            _, transport = local.idle.pop()
         except IndexError:
             transport = httpx.AsyncHTTPTransport(**transport_settings(self._network))
         try:
@@ -171,7 +190,9 @@ class AsyncConnections:
         if self.is_closed:
             await _async_close(transport)
         else:
-            local.idle.append(transport)
+            local.idle.append((time.monotonic(), transport))
+        while (expired := _expired(local.idle)) is not None:
+            await _async_close(expired)
 
 
 async def _async_perform(handler: AsyncHandler, attempt: Attempt) -> None:
@@ -208,3 +229,23 @@ async def _async_close(transport: httpx.AsyncHTTPTransport) -> None:
     """Close a transport even while its task is being cancelled."""
     with anyio.move_on_after(_LONGEST_CLOSE, shield=True):
         await transport.aclose()
+
+
+def _expired(idle: deque[tuple[float, T]]) -> T | None:
+    """Take a transport that was idle for too long off the old end of the stack, if there is one."""
+    if idle and idle[0][0] < time.monotonic() - _LONGEST_IDLE:
+        return idle.popleft()[1]
+    return None
+
+
+_OPEN: weakref.WeakSet[Connections | AsyncConnections] = weakref.WeakSet()
+
+
+def _forget_all() -> None:
+    """A child process must not speak on its parent's connections, nor wait for its threads."""
+    for connections in list(_OPEN):
+        connections.forget()
+
+
+if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Windows)
+    os.register_at_fork(after_in_child=_forget_all)

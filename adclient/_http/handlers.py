@@ -18,10 +18,10 @@ def handler_of(transport: object, http_client: object) -> Handler | None:
     if http_client is not None:
         if not isinstance(http_client, httpx.Client):
             raise _wrong_kind("http_client", http_client, "AdClient", "an httpx.Client")
-        return partial(http_client.send, stream=True, follow_redirects=False)
+        return partial(_send, http_client)
     if transport is None:
         return None
-    if not hasattr(transport, "handle_request"):
+    if isinstance(transport, type) or not hasattr(transport, "handle_request"):
         raise _wrong_kind("transport", transport, "AdClient", "a sync transport of httpx")
     return cast("httpx.BaseTransport", transport).handle_request
 
@@ -32,12 +32,33 @@ def async_handler_of(transport: object, http_client: object) -> AsyncHandler | N
     if http_client is not None:
         if not isinstance(http_client, httpx.AsyncClient):
             raise _wrong_kind("http_client", http_client, "AsyncAdClient", "an httpx.AsyncClient")
-        return partial(http_client.send, stream=True, follow_redirects=False)
+        return partial(_async_send, http_client)
     if transport is None:
         return None
-    if not hasattr(transport, "handle_async_request"):
+    if isinstance(transport, type) or not hasattr(transport, "handle_async_request"):
         raise _wrong_kind("transport", transport, "AsyncAdClient", "an async transport of httpx")
     return cast("httpx.AsyncBaseTransport", transport).handle_async_request
+
+
+def _send(client: httpx.Client, request: httpx.Request) -> httpx.Response:
+    _check_open(client.is_closed)
+    try:
+        return client.send(request, stream=True, follow_redirects=False)
+    except httpx.HTTPStatusError as error:  # an event hook that raises for an error status
+        return error.response
+
+
+async def _async_send(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
+    _check_open(client.is_closed)
+    try:
+        return await client.send(request, stream=True, follow_redirects=False)
+    except httpx.HTTPStatusError as error:  # an event hook that raises for an error status
+        return error.response
+
+
+def _check_open(is_closed: bool) -> None:
+    if is_closed:
+        raise ConfigurationError("http_client is closed", argument="http_client")
 
 
 def _check_one(transport: object, http_client: object) -> None:

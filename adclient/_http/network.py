@@ -4,6 +4,7 @@ import ipaddress
 import ssl
 from functools import cache
 from importlib.util import find_spec
+from os import PathLike, fspath
 from typing import TypedDict
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -31,7 +32,7 @@ def network_of(
     base_url: str,
     max_concurrency: int,
     proxy: str | None,
-    verify: bool | str | ssl.SSLContext,
+    verify: bool | str | PathLike[str] | ssl.SSLContext,
     is_direct: bool,
 ) -> Network:
     """How to reach the service, checked; `is_direct` if the connections are not made here."""
@@ -39,6 +40,8 @@ def network_of(
         httpx.URL(base_url)
     except httpx.InvalidURL:
         raise ConfigurationError("base_url is not a valid URL", argument="base_url") from None
+    if isinstance(verify, PathLike):
+        verify = fspath(verify)
     if not isinstance(verify, bool | str | ssl.SSLContext):
         raise ConfigurationError(
             "verify must be a bool, a path or an ssl.SSLContext", argument="verify"
@@ -49,6 +52,8 @@ def network_of(
             "set them on your transport or http_client",
             argument="verify" if proxy is None else "proxy",
         )
+    if isinstance(verify, str):
+        tls_context(verify)  # so that a wrong path is noticed here
     if proxy is not None:
         _check_proxy("proxy", proxy)
     elif not is_direct:

@@ -3,6 +3,7 @@
 
 import ssl
 from collections.abc import Mapping
+from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -41,7 +42,7 @@ class AdClient:
         headers: Headers for every request.
         conventions: How to speak where the service's interface leaves it open.
         http_client: Your own `httpx.Client` to send with. It is never closed here; its
-            default headers, cookies and redirects are not used.
+            default headers, cookies and redirects are not used; its `auth` and hooks are.
         transport: Your own transport to send with, such as that of `adclient.testing`. It is
             never closed here.
         max_concurrency: How many requests may be under way at once; 100 by default. Waiting for
@@ -87,7 +88,7 @@ class AdClient:
         transport: Transport | None = None,
         max_concurrency: int | None = None,
         proxy: str | None = None,
-        verify: bool | str | ssl.SSLContext = True,
+        verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
         # The HTTP library is loaded here, by the first client, and not by the import of adclient.
         from adclient import _http
@@ -150,6 +151,7 @@ class AdClient:
             >>> page = patient.delta.analyze_wasted_spend(account_id="account_d118")
         """
         copy = object.__new__(type(self))
+        getattr(copy, "__dict__", {}).update(getattr(self, "__dict__", {}))  # of a subclass
         options = self._engine.options.merged(
             timeout=timeout, max_retries=max_retries, retry=retry, headers=headers
         )

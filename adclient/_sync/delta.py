@@ -1,7 +1,7 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
 """The operations on delta accounts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from attrs import AttrsInstance
 
@@ -23,7 +23,7 @@ class Delta(Namespace):
         self,
         *,
         account_id: str,
-        keywords: Sequence[str],
+        keywords: list[str] | tuple[str, ...],
         fields: Mapping[str, object] | AttrsInstance | None = None,
     ) -> Draft:
         """Stage the adding, changing or removing of keywords.

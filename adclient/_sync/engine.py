@@ -12,11 +12,11 @@ from adclient._sync.paging import Page
 from adclient._sync.paging import Source
 from adclient._core.call import Call, Operation
 from adclient._core.credentials import Credentials, with_auth, with_token
-from adclient._core.exchange import Send, World, exchange
-from adclient._core.reply import Outcome
+from adclient._core.exchange import Send, Sleep, World, exchange
+from adclient._core.reply import Failure, Outcome
 from adclient._core.request import Request, settled
 from adclient._core.wire import Listing
-from adclient._http import Connections, sleep
+from adclient._http import Connections, sleep, within
 from adclient.errors import ConfigurationError
 from adclient.models import JSON, Answer, Draft
 from adclient.options import Options
@@ -67,11 +67,11 @@ class Engine:
             except StopIteration as done:
                 value: R = done.value
                 return value
-            if isinstance(step, Send):
-                answer = self._send(step)
-            else:
-                sleep(step.seconds)
-                answer = None
+            try:
+                answer = self._taken(step)
+            except Exception as error:
+                # The exchange knows whether an earlier attempt may have staged a draft.
+                steps.throw(error)
 
     def close(self) -> None:
         """Close the connections, if they are this engine's own."""
@@ -88,11 +88,20 @@ class Engine:
         if self.is_closed or self.connections.is_closed:
             raise ConfigurationError("this client is closed; make another one")
 
-    def _send(self, step: Send) -> Outcome:
+    def _taken(self, step: Send | Sleep) -> Outcome | None:
+        if isinstance(step, Send):
+            return self._sent(step)
+        sleep(step.seconds)
+        return None
+
+    def _sent(self, step: Send) -> Outcome:
         self.check_open()
         began = self.world.now()
-        request = self._signed(step.request)
-        return self.connections.send(request, step.time_left - (self.world.now() - began))
+        signed = within(step.time_left, self._signed, step.request)
+        time_left = step.time_left - (self.world.now() - began)
+        if signed is None or time_left <= 0:
+            return Failure(reason="the credentials took all the time", sent=False, timed_out=True)
+        return self.connections.send(signed, time_left)
 
     def _signed(self, request: Request) -> Request:
         """The request with fresh credentials; the time that they take counts."""

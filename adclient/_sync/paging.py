@@ -5,6 +5,7 @@ The iterators are classes, not generators: an error on page k loses nothing, bec
 step asks for page k again.
 """
 
+import threading
 from collections.abc import Iterator
 from typing import Generic, Protocol, TypeVar, cast
 
@@ -75,7 +76,8 @@ class Page(BasePage[T]):
 
         Raises:
             InvalidRequest: `limit` is no count of items.
-            AdClientError: A page could not be read; `cursor` on the error says which.
+            AdClientError: A page could not be read; `cursor` on the error says which. What was
+                read before it is not kept: walk with `pages()` to keep it.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -94,7 +96,7 @@ class Page(BasePage[T]):
                 `extra`; any other class takes what it names.
 
         Returns:
-            A page whose `data` holds your class; `to_dict()` still gives back what came.
+            A page whose `data` holds your class; `page.to_dict()` still gives back what came.
 
         Raises:
             UnexpectedReply: An item does not fit the class; the text says which and where.
@@ -132,7 +134,7 @@ def _rebuild(
     data: tuple[T, ...],
     next: JSON,
     extra: dict[str, JSON],
-    response: Response | None,
+    response: Response,
     raw: tuple[dict[str, JSON], ...] | None,
 ) -> Page[T]:
     """Make a page that was pickled or copied; it has no client."""
@@ -190,6 +192,7 @@ class PageIterator(Generic[T]):
         self._source = source
         self._first = first
         self._is_started = first is not None
+        self._busy = threading.Lock()
         self._trail = None if source is None else Trail(attrs.evolve(source.call, cursor=cursor))
         if first is not None and self._trail is not None:
             self._trail.follow(first.next)
@@ -201,6 +204,14 @@ class PageIterator(Generic[T]):
         return self
 
     def __next__(self) -> Page[T]:
+        if not self._busy.acquire(blocking=False):
+            raise RuntimeError("this iterator is already fetching a page for someone else")
+        try:
+            return self._next_page()
+        finally:
+            self._busy.release()
+
+    def _next_page(self) -> Page[T]:
         if self._first is not None:
             page, self._first = self._first, None
             return page

@@ -1,7 +1,7 @@
 """The sixteen operations, each against the interface, in both colours."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from types import SimpleNamespace
 
@@ -329,7 +329,7 @@ ANNOTATIONS = {
     STRING: str,
     OBJECT: Mapping[str, object] | AttrsInstance,
     NUMBER: int | float | Decimal,
-    STRINGS: Sequence[str],
+    STRINGS: list[str] | tuple[str, ...],
 }
 
 

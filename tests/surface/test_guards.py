@@ -1,0 +1,384 @@
+"""What must hold when credentials, callers, hooks and processes misbehave."""
+
+import pickle
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import anyio
+import anyio.lowlevel
+import attrs
+import httpx
+import pytest
+from colours import (
+    ASYNC,
+    SYNC,
+    Service,
+    a_draft,
+    a_page,
+    both_colours,
+    step,
+    wait,
+    walk,
+)
+from raw_server import RawServer, serve_well
+
+from adclient import (
+    AdClient,
+    AsyncAdClient,
+    CallTimeout,
+    ConfigurationError,
+    Conventions,
+    OutcomeUnknown,
+    PaginationError,
+    RateLimited,
+    Request,
+    RetryPolicy,
+    Unauthenticated,
+)
+from adclient._http import connections
+from adclient._sync.paging import PageIterator, Source
+
+BASE_URL = "https://ads.example.com"
+KEYED = Conventions(idempotency_header="Idempotency-Key")
+IDS = {"account_id": "a", "campaign_id": "c"}
+
+
+def lost() -> httpx.Response:
+    return httpx.Response(500, json={"error": "late", "draft_id": "draft_9"})
+
+
+@both_colours
+async def test_an_error_between_the_attempts_of_a_write_does_not_hide_the_first(colour) -> None:
+    tokens = iter(["t0ken"])
+    service = Service(lost())
+    options = {"token": lambda: next(tokens), "conventions": KEYED}
+    async with colour.open(transport=service.transport, **options) as client:
+        with pytest.raises(OutcomeUnknown, match=r"stopped by \w+ after an attempt") as caught:
+            await wait(client.beta.pause_campaign(**IDS))
+    assert caught.value.__cause__ is not None
+    assert caught.value.idempotency_key
+    assert len(service.requests) == 1
+
+
+@both_colours
+async def test_an_error_of_the_credentials_before_any_attempt_is_the_caller_s(colour) -> None:
+    def token() -> str:
+        raise LookupError("no identity")
+
+    async with colour.open(transport=Service().transport, token=token) as client:
+        with pytest.raises(LookupError, match="no identity"):
+            await wait(client.beta.pause_campaign(**IDS))
+
+
+def test_an_async_token_counts_against_the_timeout() -> None:
+    async def token() -> str:
+        await anyio.sleep_forever()
+        raise AssertionError("never")
+
+    async def scenario() -> None:
+        async with ASYNC.open(transport=Service().transport, token=token, timeout=0.05) as client:
+            with pytest.raises(CallTimeout, match="credentials took all the time") as caught:
+                await client.beta.pause_campaign(**IDS)
+        assert not caught.value.outcome_unknown
+
+    ASYNC.run(scenario)
+
+
+@both_colours
+async def test_a_slow_token_counts_and_nothing_is_sent_after_the_time_is_over(colour) -> None:
+    elapsed = [0.0]
+
+    def token() -> str:
+        elapsed[0] += 2.0
+        return "t0ken"
+
+    service = Service()
+    async with colour.open(transport=service.transport, token=token, timeout=1.0) as client:
+        engine = client._engine
+        engine.world = attrs.evolve(engine.world, now=lambda: elapsed[0])
+        with pytest.raises(CallTimeout, match="credentials took all the time") as caught:
+            await wait(client.beta.pause_campaign(**IDS))
+    assert not caught.value.outcome_unknown
+    assert service.requests == []
+
+
+@both_colours
+async def test_a_caller_s_own_idempotency_key_wins(colour) -> None:
+    service = Service(lost(), a_draft())
+    async with colour.open(transport=service.transport, conventions=KEYED) as client:
+        mine = client.with_options(headers={"idempotency-key": "mine"})
+        await wait(mine.beta.pause_campaign(**IDS))
+    assert [request.headers["idempotency-key"] for request in service.requests] == ["mine"] * 2
+
+
+@both_colours
+async def test_an_error_status_keeps_the_draft_id_that_it_shows(colour) -> None:
+    async with colour.open(transport=Service(lost()).transport) as client:
+        with pytest.raises(OutcomeUnknown) as caught:
+            await wait(client.beta.pause_campaign(**IDS))
+    assert caught.value.draft_id == "draft_9"
+
+
+@both_colours
+async def test_nothing_that_holds_credentials_is_pickled(colour) -> None:
+    async with colour.open(transport=Service().transport, token="sk-canary") as client:
+        for holder in (client.alpha, client.alpha.update_campaign_budget):
+            with pytest.raises(TypeError, match="credentials are not pickled"):
+                pickle.dumps(holder)
+
+
+@both_colours
+async def test_a_hook_that_raises_for_a_status_does_not_hide_it(colour) -> None:
+    def refuse(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(401, json={"message": "who are you?"})
+
+    def complain(response: httpx.Response) -> None:
+        response.raise_for_status()
+
+    async def complain_async(response: httpx.Response) -> None:
+        response.raise_for_status()
+
+    hook = complain if colour is SYNC else complain_async
+    theirs = colour.http_client(
+        transport=httpx.MockTransport(refuse), event_hooks={"response": [hook]}
+    )
+    async with colour.open(http_client=theirs) as client:
+        with pytest.raises(Unauthenticated) as caught:
+            await wait(client.beta.pause_campaign(**IDS))
+    assert not caught.value.outcome_unknown
+
+
+@both_colours
+async def test_a_closed_http_client_is_named(colour) -> None:
+    theirs = colour.http_client(transport=Service().transport)
+    async with colour.open(http_client=theirs) as client:
+        await wait(theirs.close() if colour is SYNC else theirs.aclose())
+        with pytest.raises(ConfigurationError, match="http_client is closed"):
+            await wait(client.beta.pause_campaign(**IDS))
+
+
+@pytest.mark.parametrize(
+    ("client_class", "transport"),
+    [(AdClient, httpx.HTTPTransport), (AsyncAdClient, httpx.AsyncHTTPTransport)],
+)
+def test_a_transport_class_is_no_transport(client_class, transport) -> None:
+    with pytest.raises(TypeError, match="transport"):
+        client_class(BASE_URL, transport=transport)
+
+
+@both_colours
+async def test_a_timeout_that_a_transport_raises_by_hand_was_after_sending(colour) -> None:
+    calls = []
+
+    class Silent(httpx.BaseTransport, httpx.AsyncBaseTransport):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            calls.append(request)
+            raise httpx.ReadTimeout("silent")
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            return self.handle_request(request)
+
+    async with colour.open(transport=Silent()) as client:
+        with pytest.raises(OutcomeUnknown):
+            await wait(client.beta.pause_campaign(**IDS))
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("path", ["/no/such/bundle.pem", Path("/no/such/bundle.pem")])
+def test_a_missing_bundle_is_noticed_at_once(path) -> None:
+    with pytest.raises(ConfigurationError, match="verify") as caught:
+        AdClient(BASE_URL, verify=path)
+    assert caught.value.argument == "verify"
+
+
+def test_the_scheme_may_be_written_in_capitals() -> None:
+    assert "https://ads.example.com" in repr(AdClient("HTTPS://ads.example.com"))
+
+
+def test_a_subclass_keeps_its_own_attributes() -> None:
+    class Tenant(AdClient):
+        def __init__(self, name: str) -> None:
+            super().__init__(BASE_URL)
+            self.name = name
+
+    copy = Tenant("kim").with_options(timeout=1)
+    assert isinstance(copy, Tenant)
+    assert copy.name == "kim"
+
+
+@both_colours
+async def test_a_followed_url_changes_no_filter(colour) -> None:
+    onward = "?cursor=2&date_range=ELSE&account_id=a"
+    service = Service(a_page("a", next=onward), a_page("b"))
+    async with colour.open(transport=service.transport) as client:
+        iterator = walk(client.beta.list_campaigns(account_id="a", date_range="X"))
+        assert [(await step(iterator)).name, (await step(iterator)).name] == ["a", "b"]
+    assert service.queries[1] == "account_id=a&date_range=X&cursor=2"
+
+
+@both_colours
+async def test_a_followed_url_names_no_other_campaign(colour) -> None:
+    service = Service(a_page("a", next="?cursor=2&campaign_id=other"))
+    async with colour.open(transport=service.transport) as client:
+        iterator = walk(await wait(client.beta.list_campaigns(account_id="a")))
+        await step(iterator)
+        with pytest.raises(PaginationError, match="another campaign_id"):
+            await step(iterator)
+
+
+def test_one_iterator_hands_each_item_to_one_task() -> None:
+    service = Service(a_page("a", next="2"), a_page("b"))
+
+    async def scenario() -> None:
+        found, refused = [], []
+
+        async def take(iterator) -> None:
+            try:
+                found.append(await anext(iterator))
+            except RuntimeError as error:
+                refused.append(str(error))
+
+        async with ASYNC.open(transport=service.transport, token=patient) as client:
+            pages = client.beta.list_campaigns(account_id="a").pages()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(take, pages)
+                tasks.start_soon(take, pages)
+            await take(pages)
+        assert [page.data[0].name for page in found] == ["a", "b"]
+        assert refused == ["this iterator is already fetching a page for someone else"]
+
+    async def patient() -> str:
+        await anyio.lowlevel.checkpoint()
+        return "t0ken"
+
+    ASYNC.run(scenario)
+
+
+def test_one_iterator_hands_each_page_to_one_thread() -> None:
+    service = Service(a_page("a"))
+    asked, answered = threading.Event(), threading.Event()
+
+    def token() -> str:
+        asked.set()
+        answered.wait()
+        return "t0ken"
+
+    with AdClient(BASE_URL, transport=service.transport, token="t0ken") as first:
+        pages = first.beta.list_campaigns(account_id="a").pages()
+    service.answers.append(a_page("b"))
+    with AdClient(BASE_URL, transport=service.transport, token=token) as client:
+        pages = PageIterator(Source(client._engine, pages._source.call))
+        with ThreadPoolExecutor() as pool:
+            other = pool.submit(next, pages)
+            asked.wait()
+            with pytest.raises(RuntimeError, match="already fetching a page"):
+                next(pages)
+            answered.set()
+        assert other.result().data[0].name == "b"
+
+
+@both_colours
+async def test_connections_that_were_idle_for_long_are_closed(colour, monkeypatch) -> None:
+    monkeypatch.setattr(connections, "_LONGEST_IDLE", -1.0)
+    with RawServer(serve_well) as server:
+        async with colour.open(server.url) as client:
+            for _ in range(3):
+                await wait(client.beta.pause_campaign(**IDS))
+        assert server.connections == 3
+
+
+@both_colours
+async def test_a_closed_client_keeps_no_connection_of_a_call_under_way(colour) -> None:
+    with RawServer(serve_well) as server:
+        async with colour.open(server.url) as client:
+            await wait(client.beta.pause_campaign(**IDS))
+            client._engine.connections.is_closed = True
+            outcome = await wait(
+                client._engine.connections.send(request_to(server.url), time_left=1.0)
+            )
+            assert outcome.status == 201
+            client._engine.connections.is_closed = False
+            await wait(client.beta.pause_campaign(**IDS))
+        assert server.connections == 2
+
+
+def request_to(url: str) -> Request:
+    path = "/v1/beta-ads/pause-beta-campaign"
+    headers = {"host": url.removeprefix("http://"), "content-length": "2"}
+    return Request(method="POST", url=url + path, headers=headers, body=b"{}")
+
+
+def test_a_child_process_starts_without_its_parent_s_connections() -> None:
+    with RawServer(serve_well) as server, AdClient(server.url) as client:
+        client.beta.pause_campaign(**IDS)
+        inherited = list(client._engine.connections._idle)
+        connections._forget_all()
+        client.beta.pause_campaign(**IDS)
+        assert server.connections == 2
+        for _, transport in inherited:
+            transport.close()
+
+
+FORK = """
+import json, os, socket, sys, threading
+from adclient import AdClient
+
+def serve(listener):
+    while True:
+        sock, _ = listener.accept()
+        threading.Thread(target=answer, args=(sock,), daemon=True).start()
+
+def answer(sock):
+    data = b""
+    while True:
+        while b"\\r\\n\\r\\n" not in data:
+            received = sock.recv(65536)
+            if not received:
+                return
+            data += received
+        head, data = data.split(b"\\r\\n\\r\\n", 1)
+        who = head.split(b"account_id=")[1].split(b" ")[0].decode()
+        item = {"id": who, "name": who, "status": "ENABLED"}
+        body = json.dumps({"data": [item], "page": {"next": None}}).encode()
+        sock.sendall(b"HTTP/1.1 200 OK\\r\\ncontent-length: %d\\r\\n\\r\\n" % len(body) + body)
+
+listener = socket.create_server(("127.0.0.1", 0))
+url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+server = os.fork()
+if server == 0:
+    serve(listener)
+client = AdClient(url, timeout=20)
+client.delta.analyze_wasted_spend(account_id="warm")
+child = os.fork()
+me = "child" if child == 0 else "parent"
+wrong = 0
+for number in range(100):
+    who = f"{me}{number}"
+    page = client.delta.analyze_wasted_spend(account_id=who)
+    wrong += page.data[0].id != who
+if child == 0:
+    os._exit(wrong)
+_, status = os.waitpid(child, 0)
+os.kill(server, 9)
+print(wrong, os.waitstatus_to_exitcode(status))
+"""
+
+
+def test_no_answer_crosses_between_a_process_and_its_child() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORK], capture_output=True, check=True, encoding="utf-8", timeout=60
+    )
+    assert done.stdout.split() == ["0", "0"]
+
+
+def test_an_asked_wait_of_nothing_does_not_replace_the_back_off() -> None:
+    answers = [httpx.Response(429, headers={"retry-after": "0"})] * 3
+    policy = RetryPolicy(backoff_first=60, backoff_longest=60)
+    service = Service(*answers)
+    options = {"transport": service.transport, "retry": policy, "timeout": 0.5}
+    with AdClient(BASE_URL, **options) as client, pytest.raises(RateLimited):
+        client.beta.pause_campaign(**IDS)
+    assert len(service.requests) <= 2
