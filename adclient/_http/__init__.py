@@ -4,26 +4,20 @@ It decides nothing. It sends one request when told to, within the time given, an
 of it: a `Reply`, or a `Failure` with whether the service may have seen the request.
 """
 
-import time
-
-import anyio
-
 from adclient._http.connections import AsyncConnections, Connections
 from adclient._http.handlers import async_handler_of, handler_of
 from adclient._http.network import Network, network_of
 from adclient._http.service import ServiceTransport
+from adclient._http.world import REAL_WORLD, world_of
 
 __all__ = [
+    "REAL_WORLD",
     "AsyncConnections",
     "Connections",
     "Network",
     "ServiceTransport",
     "async_handler_of",
-    "async_sleep",
     "handler_of",
     "network_of",
-    "sleep",
+    "world_of",
 ]
-
-sleep = time.sleep
-async_sleep = anyio.sleep
