@@ -17,7 +17,7 @@ from adclient.models import JSON
 from adclient.options import RetryPolicy
 from adclient.testing.accounts import Accounts
 from adclient.testing.clock import FakeClock
-from adclient.testing.cursors import Continuation, Cursors
+from adclient.testing.cursors import CONTINUATIONS, Continuation, Cursors
 from adclient.testing.dashboard import Dashboard
 from adclient.testing.drafts import DraftBook, FakeDraft, on_the_wire
 from adclient.testing.facts import Facts
@@ -71,7 +71,7 @@ class FakeAdService:
         faults: What shall go wrong with the next requests.
 
     Raises:
-        ValueError: `page_size` is less than 1.
+        ValueError: `page_size` or `continuation` is out of range.
 
     Example:
         >>> from adclient.testing import FakeAdService
@@ -97,8 +97,10 @@ class FakeAdService:
         token: str | None = None,
         continuation: Continuation = "text",
     ) -> None:
-        if page_size < 1:
-            raise ValueError("page_size must be 1 or more")
+        if not isinstance(page_size, int) or page_size < 1:
+            raise ValueError("page_size must be a whole number, 1 or more")
+        if continuation not in CONTINUATIONS:
+            raise ValueError(f"continuation must be one of {', '.join(CONTINUATIONS)}")
         self._seed = seed
         self._page_size = page_size
         self._conventions = conventions or Conventions()
