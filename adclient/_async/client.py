@@ -109,8 +109,14 @@ class AsyncAdClient:
             verify=verify,
             is_direct=handler is not None,
         )
-        connections = _http.AsyncConnections(network, handler)
-        self._use(AsyncEngine(options, credentials.resolve(token, auth), connections))
+        self._use(
+            AsyncEngine(
+                options=options,
+                credentials=credentials.resolve(token, auth),
+                connections=_http.AsyncConnections(network, handler),
+                world=_http.world_of(transport),
+            )
+        )
 
     def _use(self, engine: "AsyncEngine") -> None:
         self._engine = engine

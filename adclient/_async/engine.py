@@ -1,8 +1,5 @@
 """The engine: it does what an exchange asks for, and decides nothing."""
 
-import random
-import time
-import uuid
 from inspect import isawaitable  # async only
 from typing import TypeVar
 
@@ -16,20 +13,13 @@ from adclient._core.exchange import Send, Sleep, World, exchange
 from adclient._core.reply import Failure, Outcome
 from adclient._core.request import Request, settled
 from adclient._core.wire import Listing
-from adclient._http import AsyncConnections, async_sleep, async_within
+from adclient._http import AsyncConnections, async_within
 from adclient.errors import ConfigurationError
 from adclient.models import JSON, Answer, Draft
 from adclient.options import Options
 
 R = TypeVar("R", bound=Answer)
 T = TypeVar("T")
-
-
-def _new_key() -> str:
-    return str(uuid.uuid4())
-
-
-WORLD = World(now=time.monotonic, chance=random.random, new_key=_new_key)
 
 
 @attrs.define
@@ -42,9 +32,9 @@ class AsyncEngine:
     options: Options
     credentials: Credentials
     connections: AsyncConnections
+    world: World
     owns_connections: bool = True
     is_closed: bool = False
-    world: World = WORLD
 
     async def stage(self, operation: Operation[Draft], **arguments: object) -> Draft:
         """Stage a draft."""
@@ -91,7 +81,7 @@ class AsyncEngine:
     async def _taken(self, step: Send | Sleep) -> Outcome | None:
         if isinstance(step, Send):
             return await self._sent(step)
-        await async_sleep(step.seconds)
+        await self.world.async_sleep(step.seconds)
         return None
 
     async def _sent(self, step: Send) -> Outcome:

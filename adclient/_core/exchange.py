@@ -5,7 +5,7 @@ back what came of it. Two engines drive it, one for each colour; tests drive it 
 """
 
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from typing import TypeVar
 
 import attrs
@@ -46,9 +46,11 @@ Exchange = Generator[Send | Sleep, Outcome | None, R]
 
 @attrs.frozen(kw_only=True)
 class World:
-    """What a call takes from outside: the time in seconds, chance in [0, 1), and fresh keys."""
+    """What a call takes from outside: time in seconds, waiting, chance in [0, 1), fresh keys."""
 
     now: Callable[[], float]
+    sleep: Callable[[float], None]
+    async_sleep: Callable[[float], Awaitable[None]]
     chance: Callable[[], float]
     new_key: Callable[[], str]
 

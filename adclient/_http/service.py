@@ -4,15 +4,20 @@ from collections.abc import Callable
 
 import httpx
 
+from adclient._core.exchange import World
 from adclient._core.reply import Outcome, Reply
 from adclient._core.request import Request
 
 
 class ServiceTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """A transport of both colours that answers from a function, without a network."""
+    """A transport of both colours that answers from a function, without a network.
 
-    def __init__(self, service: Callable[[Request], Outcome]) -> None:
+    The calls that it carries take their time from the `world` of the service.
+    """
+
+    def __init__(self, service: Callable[[Request], Outcome], world: World) -> None:
         self._service = service
+        self.world = world
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         return self._answer(request, request.read())

@@ -110,8 +110,14 @@ class AdClient:
             verify=verify,
             is_direct=handler is not None,
         )
-        connections = _http.Connections(network, handler)
-        self._use(Engine(options, credentials.resolve(token, auth), connections))
+        self._use(
+            Engine(
+                options=options,
+                credentials=credentials.resolve(token, auth),
+                connections=_http.Connections(network, handler),
+                world=_http.world_of(transport),
+            )
+        )
 
     def _use(self, engine: "Engine") -> None:
         self._engine = engine

@@ -1,9 +1,6 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
 """The engine: it does what an exchange asks for, and decides nothing."""
 
-import random
-import time
-import uuid
 from typing import TypeVar
 
 import attrs
@@ -16,20 +13,13 @@ from adclient._core.exchange import Send, Sleep, World, exchange
 from adclient._core.reply import Failure, Outcome
 from adclient._core.request import Request, settled
 from adclient._core.wire import Listing
-from adclient._http import Connections, sleep, within
+from adclient._http import Connections, within
 from adclient.errors import ConfigurationError
 from adclient.models import JSON, Answer, Draft
 from adclient.options import Options
 
 R = TypeVar("R", bound=Answer)
 T = TypeVar("T")
-
-
-def _new_key() -> str:
-    return str(uuid.uuid4())
-
-
-WORLD = World(now=time.monotonic, chance=random.random, new_key=_new_key)
 
 
 @attrs.define
@@ -42,9 +32,9 @@ class Engine:
     options: Options
     credentials: Credentials
     connections: Connections
+    world: World
     owns_connections: bool = True
     is_closed: bool = False
-    world: World = WORLD
 
     def stage(self, operation: Operation[Draft], **arguments: object) -> Draft:
         """Stage a draft."""
@@ -91,7 +81,7 @@ class Engine:
     def _taken(self, step: Send | Sleep) -> Outcome | None:
         if isinstance(step, Send):
             return self._sent(step)
-        sleep(step.seconds)
+        self.world.sleep(step.seconds)
         return None
 
     def _sent(self, step: Send) -> Outcome:

@@ -1,7 +1,7 @@
 """Continuation values: where a listing goes on, in one of four shapes."""
 
 import hashlib
-from typing import Literal
+from typing import Literal, get_args
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from adclient._core import wire
@@ -9,6 +9,7 @@ from adclient.models import JSON
 from adclient.testing.protocol import Asked, Refusal
 
 Continuation = Literal["text", "number", "url", "object"]
+CONTINUATIONS: tuple[str, ...] = get_args(Continuation)
 
 _INVALID = "this continuation does not belong to this listing"
 

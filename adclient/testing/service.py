@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from email.utils import format_datetime
 from threading import RLock
 
 import attrs
@@ -16,7 +17,7 @@ from adclient.models import JSON
 from adclient.options import RetryPolicy
 from adclient.testing.accounts import Accounts
 from adclient.testing.clock import FakeClock
-from adclient.testing.cursors import Continuation, Cursors
+from adclient.testing.cursors import CONTINUATIONS, Continuation, Cursors
 from adclient.testing.dashboard import Dashboard
 from adclient.testing.drafts import DraftBook, FakeDraft, on_the_wire
 from adclient.testing.facts import Facts
@@ -32,6 +33,7 @@ from adclient.testing.protocol import (
 from adclient.testing.reads import Reading, rows_of
 from adclient.testing.recording import RecordedRequest, recorded
 from adclient.testing.state import Account
+from adclient.testing.world import world_of
 from adclient.testing.writes import change_of
 from adclient.transports import UniversalTransport
 
@@ -64,12 +66,12 @@ class FakeAdService:
     Attributes:
         base_url: The address under which its clients call it.
         transport: The transport for clients that you build yourself, sync or async.
-        clock: Its clock, which stands still until you turn it.
+        clock: Its clock, which stands still until you turn it, or a client of it would wait.
         dashboard: Where a human approves drafts.
         faults: What shall go wrong with the next requests.
 
     Raises:
-        ValueError: `page_size` is less than 1.
+        ValueError: `page_size` or `continuation` is out of range.
 
     Example:
         >>> from adclient.testing import FakeAdService
@@ -95,8 +97,10 @@ class FakeAdService:
         token: str | None = None,
         continuation: Continuation = "text",
     ) -> None:
-        if page_size < 1:
-            raise ValueError("page_size must be 1 or more")
+        if not isinstance(page_size, int) or page_size < 1:
+            raise ValueError("page_size must be a whole number, 1 or more")
+        if continuation not in CONTINUATIONS:
+            raise ValueError(f"continuation must be one of {', '.join(CONTINUATIONS)}")
         self._seed = seed
         self._page_size = page_size
         self._conventions = conventions or Conventions()
@@ -114,7 +118,8 @@ class FakeAdService:
         self.faults: Faults = Faults()
         self._book = DraftBook(seed, self.clock)
         self.dashboard: Dashboard = Dashboard(self._book, self._accounts, self.clock, self._lock)
-        self.transport: UniversalTransport = ServiceTransport(self.handle)
+        world = world_of(self.clock)
+        self.transport: UniversalTransport = ServiceTransport(self.handle, world)
 
     def __repr__(self) -> str:
         requests, drafts = len(self.requests), len(self.drafts)
@@ -259,8 +264,12 @@ class FakeAdService:
     def _with_headers(self, reply: Reply) -> Reply:
         """An answer with the headers that all have."""
         name = next(iter(self._conventions.request_id_headers), "x-request-id").lower()
-        headers = {"content-type": "application/json", name: self._request_id(), **reply.headers}
-        return attrs.evolve(reply, headers=headers)
+        headers = {
+            "content-type": "application/json",
+            "date": format_datetime(self.clock.now(), usegmt=True),
+            name: self._request_id(),
+        }
+        return attrs.evolve(reply, headers={**headers, **reply.headers})
 
     def _request_id(self) -> str:
         name = f"{self._seed}:request:{self._answered}"

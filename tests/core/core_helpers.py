@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import attrs
+import pytest
 
 from adclient._core import call as operations
 from adclient._core.call import Call, Operation
@@ -108,7 +109,13 @@ def drive(
         run.keys_made += 1
         return f"key-{run.keys_made}"
 
-    world = World(now=lambda: clock[0], chance=lambda: chance, new_key=new_key)
+    world = World(
+        now=lambda: clock[0],
+        sleep=pytest.fail,
+        async_sleep=pytest.fail,
+        chance=lambda: chance,
+        new_key=new_key,
+    )
     steps = exchange(call, options or options_of(), world)
     answer = None
     try:

@@ -18,8 +18,13 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob
 README = (ROOT / "README.md").read_text("utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+def blocks(language: str, page: str = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+
+
+TESTING = blocks("python", (ROOT / "docs" / "testing.md").read_text("utf-8"))
+TESTS = [code for code in TESTING if "def test_" in code]
+SCRIPTS = [code for code in TESTING if code not in TESTS]
 
 
 @pytest.mark.parametrize("number", range(len(blocks("python"))))
@@ -36,7 +41,20 @@ def test_the_code_in_the_readme_runs(number: int) -> None:
     exec(compile(blocks("python")[number], "README.md", "exec"), {"__name__": "readme"})
 
 
+@pytest.mark.parametrize("code", SCRIPTS)
+def test_the_code_about_testing_runs(code: str) -> None:
+    exec(code, {})
+
+
+@pytest.mark.parametrize("code", TESTS)
+def test_the_tests_about_testing_pass(code: str, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(code)
+    pytester.runpytest("-p", "no:randomly").assert_outcomes(passed=code.count("def test_"))
+
+
 def test_the_readme_has_code_to_run() -> None:
+    assert len(TESTS) >= 5
+    assert len(SCRIPTS) >= 3
     assert len(blocks("python")) >= 5
 
 

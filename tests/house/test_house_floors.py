@@ -38,7 +38,6 @@ FLOORS = {
     "_sync": COLOUR | {"_sync"},
     "__init__": COLOUR - {"_http"} | {"_async", "_sync"},
     "testing": COLOUR | {"_async", "_sync", "testing", "__init__"},
-    "pytest_plugin": COLOUR | {"_async", "_sync", "testing", "__init__"},
 }
 
 

@@ -128,9 +128,15 @@ def test_the_clock_goes_forward_only(fake):
             fake.clock.advance(step)
 
 
-def test_pages_have_at_least_one_item():
+@pytest.mark.parametrize("page_size", [0, "2"])
+def test_pages_have_at_least_one_item(page_size):
     with pytest.raises(ValueError, match="page_size"):
-        FakeAdService(page_size=0)
+        FakeAdService(page_size=page_size)
+
+
+def test_continuations_have_one_of_four_shapes():
+    with pytest.raises(ValueError, match="text, number, url, object"):
+        FakeAdService(continuation="txt")
 
 
 def test_repr_tells_what_happened(fake):

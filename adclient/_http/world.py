@@ -1,0 +1,44 @@
+"""The world around a call: the real one, or that of a service in this process."""
+
+import random
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+
+import anyio
+
+from adclient._core.exchange import World
+from adclient._core.request import Request
+from adclient._http.service import ServiceTransport
+
+
+def _new_key() -> str:
+    return str(uuid.uuid4())
+
+
+REAL_WORLD = World(
+    now=time.monotonic,
+    sleep=time.sleep,
+    async_sleep=anyio.sleep,
+    chance=random.random,
+    new_key=_new_key,
+)
+
+
+def world_of(transport: object) -> World:
+    """The world in which a client's calls happen: its service's, if that is in this process."""
+    return transport.world if isinstance(transport, ServiceTransport) else REAL_WORLD
+
+
+def within(_: float, sign: Callable[[Request], Request], request: Request) -> Request | None:
+    """Call a function; a sync one cannot be left before it returns."""
+    return sign(request)
+
+
+async def async_within(
+    seconds: float, sign: Callable[[Request], Awaitable[Request]], request: Request
+) -> Request | None:
+    """Call a function; None if it took longer."""
+    with anyio.move_on_after(seconds):
+        return await sign(request)
+    return None

@@ -1,0 +1,83 @@
+"""The pytest plugin of adclient: a fake service and its clients as fixtures.
+
+It stands beside the package and imports it only in a fixture, because pytest loads its plugins at
+every start, also for tests that have nothing to do with adclient.
+"""
+
+import inspect
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from adclient import AdClient, AsyncAdClient
+    from adclient.testing import FakeAdService
+
+_SERVICE = pytest.StashKey["FakeAdService"]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker."""
+    config.addinivalue_line(
+        "markers",
+        "ad_service(**options): options of the FakeAdService behind fake_ad_service, "
+        "ad_client and async_ad_client, such as page_size=2.",
+    )
+
+
+@pytest.fixture
+def fake_ad_service(request: pytest.FixtureRequest) -> "FakeAdService":
+    """A fake of the ad management service, new for each test."""
+    service = _made_for(request.node)
+    request.node.stash[_SERVICE] = service
+    return service
+
+
+@pytest.fixture
+def ad_client(fake_ad_service: "FakeAdService") -> "Generator[AdClient, None, None]":
+    """A client of the fake service, closed after the test."""
+    with fake_ad_service.client() as client:
+        yield client
+
+
+@pytest.fixture
+def async_ad_client(fake_ad_service: "FakeAdService") -> "AsyncAdClient":
+    """An async client of the fake service, for any event loop.
+
+    It opens no connection, and what it keeps for an event loop ends with that loop.
+    """
+    return fake_ad_service.async_client()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show what the fake service was asked in the report of a failure."""
+    report = yield
+    service = item.stash.get(_SERVICE, None)
+    if service is not None and report.failed:
+        from adclient.testing.report import listed
+
+        report.sections.append(("Requests to the fake ad service", listed(service.requests)))
+    if service is not None and call.when == "teardown":
+        # Items live until the end of the session, and should not keep their services alive.
+        del item.stash[_SERVICE]
+    return report
+
+
+def _made_for(item: pytest.Item) -> "FakeAdService":
+    """A service with the options of all markers; the marker nearest to the test wins."""
+    from adclient.testing import FakeAdService
+
+    markers = list(item.iter_markers("ad_service"))
+    given = [argument for marker in markers for argument in marker.args]
+    options: dict[str, Any] = {}
+    for marker in reversed(markers):
+        options.update(marker.kwargs)
+    try:
+        return FakeAdService(*given, **options)
+    except (TypeError, ValueError) as error:
+        known = ", ".join(inspect.signature(FakeAdService).parameters)
+        pytest.fail(f"@pytest.mark.ad_service: {error} (options: {known})", pytrace=False)

@@ -1,0 +1,287 @@
+"""The pytest plugin, in projects as a user has them."""
+
+import sys
+
+import pytest
+
+# Fixtures, both kinds of loops, and a class under unittest, without any configuration.
+USERS_TESTS = """
+import asyncio
+import unittest
+import warnings
+
+import anyio
+import pytest
+
+from adclient import AdClient, AsyncAdClient, ConfigurationError
+from adclient.testing import FakeAdService
+
+PAUSE = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+kept = []
+
+
+@pytest.fixture
+def staged(ad_client):
+    kept.append(ad_client)
+    return ad_client.beta.pause_campaign(**PAUSE)
+
+
+def test_a_draft(fake_ad_service, staged):
+    assert isinstance(fake_ad_service, FakeAdService)
+    (draft,) = fake_ad_service.dashboard.pending()
+    assert draft.draft_id == staged.draft_id
+
+
+def test_the_client_of_the_last_test_is_closed():
+    with pytest.raises(ConfigurationError, match="closed"):
+        kept[0].beta.pause_campaign(**PAUSE)
+
+
+def test_each_test_has_a_service_of_its_own(fake_ad_service):
+    assert fake_ad_service.drafts == ()
+
+
+def test_one_test_has_one_service(fake_ad_service, ad_client, async_ad_client):
+    ad_client.beta.pause_campaign(**PAUSE)
+    asyncio.run(async_ad_client.beta.pause_campaign(**PAUSE))
+    assert len(fake_ad_service.drafts) == 2
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_any_loop(async_ad_client, backend):
+    async def walk():
+        return [ad.id async for ad in async_ad_client.gamma.list_ads(account_id="account_c3d8")]
+
+    assert len(anyio.run(walk, backend=backend)) == 126
+
+
+@pytest.mark.anyio
+async def test_a_runner_of_coroutines(async_ad_client, anyio_backend):
+    assert (await async_ad_client.beta.pause_campaign(**PAUSE)).diff.after == "PAUSED"
+
+
+class OldStyle(unittest.IsolatedAsyncioTestCase):
+    @pytest.fixture(autouse=True)
+    def clients(self, ad_client, async_ad_client):
+        self.client, self.async_client = ad_client, async_ad_client
+
+    async def test_both(self):
+        one = self.client.beta.pause_campaign(**PAUSE)
+        other = await self.async_client.beta.pause_campaign(**PAUSE)
+        assert one.draft_id != other.draft_id
+
+
+def test_retries_turn_the_clock(fake_ad_service, ad_client):
+    fake_ad_service.faults.fail_next(429, headers={"Retry-After": "20"})
+    assert ad_client.beta.list_campaigns(account_id="account_b204").data
+    assert fake_ad_service.clock.sleeps == (20.5,)
+"""
+
+MARKED_TESTS = """
+import pytest
+
+pytestmark = pytest.mark.ad_service(page_size=7, token="s3cret")
+
+
+def sizes(client):
+    first = client.beta.list_campaigns(account_id="account_b7e0")
+    return [len(page.data) for page in first.pages()]
+
+
+def test_of_the_module(ad_client):
+    assert sizes(ad_client) == [4]
+
+
+@pytest.mark.ad_service(page_size=3)
+class TestOfAClass:
+    def test_the_class_wins_over_the_module(self, ad_client):
+        assert sizes(ad_client) == [3, 1]
+
+    @pytest.mark.ad_service(page_size=2)
+    def test_the_test_wins_over_the_class(self, ad_client, fake_ad_service):
+        assert sizes(ad_client) == [2, 2]
+        assert "authorization" in fake_ad_service.requests[0].headers
+"""
+
+
+# Plugins that we have, and that a user may not have.
+OTHERS = "-p no:randomly -p no:hypothesispytest -p no:respx -p no:pytest_cov"
+
+
+@pytest.fixture
+def project(pytester, monkeypatch):
+    """A user's project; its pytest loads the plugin anew, so that all of it is measured."""
+    monkeypatch.delitem(sys.modules, "pytest_adclient")
+    pytester.makeini(f"[pytest]\naddopts = {OTHERS} --strict-markers -W error\n")
+    return pytester
+
+
+def test_the_fixtures(project):
+    project.makepyfile(USERS_TESTS)
+    project.runpytest().assert_outcomes(passed=10)
+
+
+def test_the_fixtures_in_a_process_of_their_own(project):
+    project.makepyfile(USERS_TESTS)
+    project.runpytest_subprocess().assert_outcomes(passed=10)
+
+
+def test_the_marker(project):
+    project.makepyfile(MARKED_TESTS)
+    project.runpytest().assert_outcomes(passed=3)
+
+
+def test_the_marker_and_the_fixtures_are_listed(project):
+    project.runpytest("--markers").stdout.fnmatch_lines(["@pytest.mark.ad_service(*options):*"])
+    project.runpytest("--fixtures").stdout.fnmatch_lines(
+        ["fake_ad_service*", "ad_client*", "async_ad_client*"], consecutive=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("pagesize=2", "unexpected keyword argument 'pagesize'"),
+        ("2", "takes 1 positional argument but 2 were given"),
+        ("page_size=0", "page_size must be a whole number, 1 or more"),
+        ("continuation='txt'", "continuation must be one of text, number, url, object"),
+    ],
+)
+def test_a_wrong_option_is_told(project, options, told):
+    project.makepyfile(f"""
+        import pytest
+
+        @pytest.mark.ad_service({options})
+        def test_it(ad_client):
+            pass
+    """)
+    result = project.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"@pytest.mark.ad_service: *{told}* (options: *page_size*)"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*pytest_adclient.py*")
+
+
+FAILING_TESTS = """
+import pytest
+
+pytestmark = pytest.mark.ad_service(token="s3cret")
+
+
+def test_it(ad_client, fake_ad_service):
+    fake_ad_service.faults.drop_next()
+    list(ad_client.beta.list_campaigns(account_id="account_b204"))
+    ad_client.alpha.update_creative(
+        account_id="account_a91f", creative_id="creative_2f70", fields={"headline": "long " * 99}
+    )
+    assert False
+"""
+
+
+def test_a_failure_shows_the_requests(project):
+    project.makepyfile(FAILING_TESTS)
+    result = project.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*- Requests to the fake ad service -*",
+            "GET /v1/beta-ads/list-beta-campaigns → no answer account_id=account_b204",
+            "GET /v1/beta-ads/list-beta-campaigns → 200 account_id=account_b204",
+            "GET /v1/beta-ads/list-beta-campaigns → 200 account_id=account_b204 cursor=*",
+            "POST /v1/*/update-alpha-creative → 201 account_id=account_a91f *headline*…",
+        ],
+        consecutive=False,
+    )
+    shown = result.stdout.str().partition("Requests to the fake ad service")[2]
+    assert "s3cret" not in shown
+    assert "authorization" not in shown.lower()
+    assert all(len(line) <= 300 for line in shown.splitlines())
+
+
+def test_many_requests_are_not_all_shown(project):
+    project.makepyfile("""
+        def test_it(ad_client):
+            for _ in range(50):
+                ad_client.beta.list_campaigns(account_id="account_b7e0")
+            assert False
+    """)
+    result = project.runpytest()
+    result.stdout.fnmatch_lines(["… 30 earlier"])
+    assert result.stdout.str().count("GET /v1/beta-ads/list-beta-campaigns") == 20
+
+
+def test_what_is_no_json_object_is_shown_too(project):
+    project.makepyfile("""
+        from adclient import Request
+
+        def test_it(fake_ad_service):
+            fake_ad_service.handle(Request(method="POST", url="https://x.test/v2", body=b"[1]"))
+            assert False
+    """)
+    project.runpytest().stdout.fnmatch_lines(["POST /v2 → 404*"])
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_error_around_a_test_shows_the_requests(project, when):
+    project.makepyfile(f"""
+        import pytest
+
+        @pytest.fixture
+        def around(ad_client):
+            if {when == "before"}:
+                ad_client.beta.list_campaigns(account_id="account_0000")
+            yield
+            ad_client.beta.list_campaigns(account_id="account_0000")
+
+        def test_it(around):
+            pass
+    """)
+    result = project.runpytest()
+    result.assert_outcomes(passed=int(when == "after"), errors=1)
+    result.stdout.fnmatch_lines(["*- Requests to the fake ad service -*", "GET * → 404 *"])
+
+
+def test_only_failures_of_tests_with_the_service_show_requests(project):
+    project.makepyfile("""
+        def test_passes(ad_client):
+            ad_client.beta.list_campaigns(account_id="account_b204")
+
+        def test_fails():
+            assert False
+    """)
+    result = project.runpytest("-rA")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.no_fnmatch_line("*Requests to the fake*")
+
+
+def test_a_failure_before_any_request_says_so(project):
+    project.makepyfile("def test_it(ad_client): assert False")
+    project.runpytest().stdout.fnmatch_lines(["*- Requests to the fake ad service -*", "none"])
+
+
+def test_a_service_does_not_outlive_its_test(project):
+    project.makepyfile("""
+        import gc
+        import weakref
+
+        seen = []
+
+        def test_it(fake_ad_service):
+            seen.append(weakref.ref(fake_ad_service))
+
+        def test_it_is_gone():
+            gc.collect()
+            assert seen[0]() is None
+    """)
+    project.runpytest().assert_outcomes(passed=2)
+
+
+def test_nothing_is_imported_for_tests_that_do_not_use_it(project):
+    project.makepyfile("""
+        import sys
+
+        def test_it():
+            assert "pytest_adclient" in sys.modules
+            assert not {"adclient", "httpx", "attrs", "cattrs"} & sys.modules.keys()
+    """)
+    project.runpytest_subprocess("-p", "no:anyio").assert_outcomes(passed=1)
