@@ -1,16 +1,15 @@
 """The approval dashboard: the two steps of a human, which no client can reach."""
 
-from datetime import timedelta
 from threading import RLock
 
 import attrs
 
 from adclient.testing.accounts import Accounts
+from adclient.testing.changes import Change
 from adclient.testing.clock import FakeClock
-from adclient.testing.drafts import AuditEvent, DraftBook, FakeDraft
+from adclient.testing.draft_book import DraftBook
+from adclient.testing.drafts import AuditEvent, FakeDraft
 from adclient.testing.state import Account, Edit, Kind
-
-_ARMED_FOR = timedelta(minutes=10)
 
 
 class ApprovalRefused(Exception):
@@ -48,13 +47,32 @@ class Dashboard:
     def events(self) -> tuple[AuditEvent, ...]:
         """The audit trail, oldest first."""
         with self._lock:
-            self._book.all()
-            return tuple(self._book.events)
+            self._book.refresh()
+            return tuple(self._book.trail.events)
 
     def pending(self) -> tuple[FakeDraft, ...]:
         """The drafts that wait for a human, oldest first."""
         with self._lock:
-            return tuple(draft for draft in self._book.all() if draft.is_open)
+            return self._book.open()
+
+    def draft(self, draft_id: str) -> FakeDraft:
+        """One draft as it is by now.
+
+        Args:
+            draft_id: The draft.
+
+        Returns:
+            The draft, open or not.
+
+        Raises:
+            ApprovalRefused: There is no such draft, or it was closed so long ago that it is no
+                longer kept.
+        """
+        with self._lock:
+            draft = self._book.find(draft_id)
+            if draft is None:
+                raise ApprovalRefused(f"there is no draft {draft_id}")
+            return draft
 
     def arm(self, draft_id: str, *, reviewer: str) -> FakeDraft:
         """Make the first step.
@@ -86,8 +104,9 @@ class Dashboard:
             reviewer: The name of the human.
 
         Returns:
-            The draft: `applied`, or `apply_failed` if it would make a campaign or keyword that is
-                there by now.
+            The draft: `applied`; `stale` if the live data is no longer what its diff says was
+                before; or `apply_failed` if it would make a campaign or keyword that is there by
+                now.
 
         Raises:
             ApprovalRefused: The draft is not armed any more, unknown or no longer open, or the
@@ -97,10 +116,10 @@ class Dashboard:
             draft = self._open(draft_id, reviewer)
             if draft.armed_at is None:
                 raise ApprovalRefused(f"{draft_id} must be armed before it is confirmed")
-            if self._clock.now() - draft.armed_at > _ARMED_FOR:
+            if draft.status != "armed":
                 raise ApprovalRefused(f"{draft_id} was armed too long ago: arm it again")
-            self._book.record(attrs.evolve(draft, reviewer=reviewer), "approved", reviewer)
-            return self._applied(attrs.evolve(draft, reviewer=reviewer))
+            draft = attrs.evolve(draft, reviewer=reviewer)
+            return self._applied(self._book.record(draft, "approved", reviewer))
 
     def reject(self, draft_id: str, *, reviewer: str) -> FakeDraft:
         """Turn a draft down; nothing is changed.
@@ -120,12 +139,41 @@ class Dashboard:
             draft = attrs.evolve(draft, status="rejected", reviewer=reviewer)
             return self._book.record(draft, "rejected", reviewer)
 
-    def _open(self, draft_id: str, reviewer: str) -> FakeDraft:
+    def roll_back(self, draft_id: str, *, reviewer: str) -> FakeDraft:
+        """Stage the inverse of an applied draft, which needs its own two steps.
+
+        Args:
+            draft_id: The draft that was applied.
+            reviewer: The name of the human.
+
+        Returns:
+            The new draft. Once it is applied, the first one is `rolled_back`.
+
+        Raises:
+            ApprovalRefused: The draft is unknown or not applied, or the reviewer has no name.
+        """
+        with self._lock:
+            draft = self._known(draft_id, reviewer)
+            if draft.status != "applied":
+                raise ApprovalRefused(f"{draft_id} is {draft.status}, not applied")
+            inverse = Change(
+                field=draft.diff.field,
+                before=draft.diff.after,
+                after=draft.diff.before,
+                edits=draft.inverse,
+                target=draft.target,
+            )
+            return self._book.stage(
+                draft.operation, draft.account_id, inverse, actor=reviewer, reverts=draft_id
+            )
+
+    def _known(self, draft_id: str, reviewer: str) -> FakeDraft:
         if not reviewer.strip():
             raise ApprovalRefused("a reviewer must be named")
-        draft = next((draft for draft in self._book.all() if draft.draft_id == draft_id), None)
-        if draft is None:
-            raise ApprovalRefused(f"there is no draft {draft_id}")
+        return self.draft(draft_id)
+
+    def _open(self, draft_id: str, reviewer: str) -> FakeDraft:
+        draft = self._known(draft_id, reviewer)
         if not draft.is_open:
             raise ApprovalRefused(f"{draft_id} is {draft.status}")
         return draft
@@ -133,20 +181,28 @@ class Dashboard:
     def _applied(self, draft: FakeDraft) -> FakeDraft:
         account = self._accounts.get(draft.account_id)
         assert account is not None, "a draft is staged for a known account only"
+        if not all(map(account.fits, draft.edits)):
+            return self._turned_stale(draft)
         if _makes_a_double(account, draft):
             draft = attrs.evolve(draft, status="apply_failed")
             return self._book.record(draft, "apply_failed", "service")
-        for edit in draft.edits:
-            account.apply(edit)
-        self._turn_stale(draft)
-        return self._book.record(attrs.evolve(draft, status="applied"), "applied", "service")
+        inverse = tuple(map(account.apply, draft.edits))
+        for rival in self._book.rivals_of(draft):
+            self._turned_stale(rival)
+        self._mark_rolled_back(draft)
+        applied = attrs.evolve(draft, status="applied", inverse=inverse)
+        return self._book.record(applied, "applied", "service")
 
-    def _turn_stale(self, applied: FakeDraft) -> None:
-        """What other open drafts say was before is true no more, where they touch the same."""
-        for other in self._book.all():
-            touches = any(a.overlaps(b) for a in applied.edits for b in other.edits)
-            if other.is_open and other.draft_id != applied.draft_id and touches:
-                self._book.record(attrs.evolve(other, status="stale"), "stale", "service")
+    def _turned_stale(self, draft: FakeDraft) -> FakeDraft:
+        """A draft whose diff no longer says what is so."""
+        return self._book.record(attrs.evolve(draft, status="stale"), "stale", "service")
+
+    def _mark_rolled_back(self, draft: FakeDraft) -> None:
+        """Mark the draft that another one undoes, if it is still kept."""
+        undone = None if draft.reverts is None else self._book.find(draft.reverts)
+        if undone is not None:
+            undone = attrs.evolve(undone, status="rolled_back")
+            self._book.record(undone, "rolled_back", "service")
 
 
 def _makes_a_double(account: Account, draft: FakeDraft) -> bool:

@@ -1,154 +1,141 @@
-"""Faults: what shall go wrong with the next requests."""
+"""Which request meets which fault."""
 
-from collections import deque
-from collections.abc import Mapping
+import random
 
 import attrs
 
-from adclient._core import wire
-from adclient._core.reply import Failure, Reply
-from adclient.models import JSON
+from adclient._core.call import OPERATIONS
+from adclient.testing.fault import Fault
+
+_READS = frozenset(o.full_name for o in OPERATIONS if o.kind == "read")
+_ALL = frozenset(o.full_name for o in OPERATIONS)
 
 
-@attrs.frozen
-class Fault:
-    """What happens to one request; `taken` says that the service does its work first."""
+@attrs.define
+class _Plan:
+    """A fault that waits for its requests."""
 
-    outcome: Reply | Failure
-    taken: bool
+    fault: Fault
+    operations: frozenset[str] | None
+    to_pass: int
+    left: int | None
+    share: float
 
-    @property
-    def is_refusal(self) -> bool:
-        """Whether the request never reaches the service."""
-        return isinstance(self.outcome, Failure) and not self.outcome.sent
+    def concerns(self, operation: str | None) -> bool:
+        """Whether the fault may happen to a request."""
+        return self.operations is None or operation in self.operations
 
 
 class Faults:
-    """What shall go wrong, in the order in which it was asked for, one request each.
+    """What shall go wrong, and with which requests.
 
-    Every method takes `times`, the number of requests that the fault holds for. `taken=True`
-    means that the service does what the request asks, and only its answer is lost or spoilt: a
-    write has then staged its draft.
+    Each attempt of a client is a request of its own. A request meets one fault at most: the one
+    that was added first of those that are due.
 
     Example:
-        >>> from adclient.testing import FakeAdService
+        >>> from adclient.testing import FakeAdService, Fault
         >>> fake = FakeAdService()
-        >>> fake.faults.fail_next(429, headers={"retry-after": "0"})
+        >>> fake.faults.add(Fault.refused())
+        >>> fake.faults.add(Fault.status(500), operation="beta.pause_campaign", call=3)
         >>> client = fake.client()
         >>> draft = client.beta.pause_campaign(
         ...     account_id="account_b204", campaign_id="campaign_57a7"
         ... )
-        >>> draft.response.attempts
-        2
+        >>> draft.response.attempts, fake.faults.pending
+        (2, 1)
     """
 
-    def __init__(self) -> None:
-        self._script: deque[Fault] = deque()
+    def __init__(self, seed: str) -> None:
+        self._chance = random.Random(f"{seed}:faults")  # noqa: S311 (no secret)
+        self._plans: list[_Plan] = []
 
     @property
     def pending(self) -> int:
-        """How many requests will still meet a fault."""
-        return len(self._script)
+        """How many faults that were added have not happened as often as they should."""
+        return len(self._plans)
 
-    def fail_next(
-        self,
-        status: int,
-        *,
-        code: str = "injected_fault",
-        message: str = "a fault that the test asked for",
-        headers: Mapping[str, str] | None = None,
-        taken: bool = False,
-        times: int = 1,
+    def add(
+        self, fault: Fault, *, operation: str | None = None, call: int = 1, times: int | None = 1
     ) -> None:
-        """Answer with an error.
+        """Have a fault happen to the next request, or to a later one.
 
         Args:
-            status: The HTTP status.
-            code: The code in the error body.
-            message: The message in the error body.
-            headers: Further headers, such as `Retry-After`.
-            taken: Whether the service does its work first.
-            times: For how many requests.
+            fault: What shall go wrong.
+            operation: The operation that it shall happen to, such as `beta.list_campaigns`; None
+                for any.
+            call: The number of the request that meets it first, counted from now among those of
+                the operation.
+            times: To how many requests in a row; None for all from then on.
 
         Raises:
-            ValueError: `status` or `times` is out of range.
-        """
-        error: JSON = {"error": {"code": code, "message": message, "details": []}}
-        self.answer_next(error, status=status, headers=headers, taken=taken, times=times)
+            ValueError: The operation is unknown, or a number is less than 1; the text names it.
 
-    def answer_next(
-        self,
-        body: bytes | str | JSON,
-        *,
-        status: int = 200,
-        headers: Mapping[str, str] | None = None,
-        taken: bool = False,
-        times: int = 1,
-    ) -> None:
-        """Answer with this very body.
+        Example:
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> fake = FakeAdService(page_size=50)
+            >>> fake.faults.add(Fault.dropped(), operation="gamma.list_ads", call=2)
+            >>> ads = list(fake.client().gamma.list_ads(account_id="account_c3d8"))
+            >>> len(ads), [request.status for request in fake.requests]
+            (126, [200, None, 200, 200])
+        """
+        if call < 1:
+            raise ValueError("call must be 1 or more")
+        if times is not None and times < 1:
+            raise ValueError("times must be 1 or more, or None")
+        self._plans.append(_Plan(fault, _concerned(fault, operation), call - 1, times, 1.0))
+
+    def at_random(self, fault: Fault, *, share: float, operation: str | None = None) -> None:
+        """Have a fault happen by chance, which follows from the fake's seed.
 
         Args:
-            body: The raw bytes or text; any other value is written as JSON.
-            status: The HTTP status.
-            headers: Headers to add or replace; the content type is JSON unless they say else.
-            taken: Whether the service does its work first.
-            times: For how many requests.
+            fault: What shall go wrong.
+            share: How likely each request is to meet it, from 0 to 1.
+            operation: The operation that it shall happen to; None for any.
 
         Raises:
-            ValueError: `status` or `times` is out of range.
+            ValueError: The operation is unknown, or `share` is out of range; the text names it.
+
+        Example:
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> fake = FakeAdService()
+            >>> fake.faults.at_random(Fault.status(503), share=0.2)
+            >>> fake.faults.pending
+            1
         """
-        if not 200 <= status <= 599:
-            raise ValueError("status must be from 200 to 599")
-        raw = body if isinstance(body, bytes | str) else wire.dumps(body, "body")
-        content = raw if isinstance(raw, bytes) else raw.encode()
-        lowered = {name.lower(): value for name, value in (headers or {}).items()}
-        self._plan(Fault(Reply(status=status, headers=lowered, body=content), taken), times)
-
-    def refuse_next(self, *, times: int = 1) -> None:
-        """Refuse the connection, so that the service never sees the request.
-
-        Args:
-            times: For how many requests.
-
-        Raises:
-            ValueError: `times` is out of range.
-        """
-        self._plan(Fault(Failure(reason="connection refused", sent=False), False), times)
-
-    def drop_next(self, *, taken: bool = False, times: int = 1) -> None:
-        """Break the connection after the request was sent.
-
-        Args:
-            taken: Whether the service does its work first.
-            times: For how many requests.
-
-        Raises:
-            ValueError: `times` is out of range.
-        """
-        self._plan(Fault(Failure(reason="the connection was dropped", sent=True), taken), times)
-
-    def time_out_next(self, *, taken: bool = False, times: int = 1) -> None:
-        """Give no answer in time; no time passes.
-
-        Args:
-            taken: Whether the service does its work first.
-            times: For how many requests.
-
-        Raises:
-            ValueError: `times` is out of range.
-        """
-        failure = Failure(reason="no answer in time", sent=True, timed_out=True)
-        self._plan(Fault(failure, taken), times)
+        if not 0 <= share <= 1:
+            raise ValueError("share must be from 0 to 1")
+        self._plans.append(_Plan(fault, _concerned(fault, operation), 0, None, share))
 
     def clear(self) -> None:
-        """Forget all faults that have not happened yet."""
-        self._script.clear()
+        """Forget all faults."""
+        self._plans.clear()
 
-    def take(self) -> Fault | None:
-        """Take the fault for the request at hand, if there is one; the service calls this."""
-        return self._script.popleft() if self._script else None
+    def take(self, operation: str | None) -> Fault | None:
+        """The fault of the request at hand, if it meets one; the service calls this."""
+        due = [plan for plan in self._plans if plan.concerns(operation) and self._is_due(plan)]
+        if not due:
+            return None
+        plan = due[0]
+        if plan.left is not None:
+            plan.left -= 1
+            if not plan.left:
+                self._plans.remove(plan)
+        return plan.fault
 
-    def _plan(self, fault: Fault, times: int) -> None:
-        if times < 1:
-            raise ValueError("times must be 1 or more")
-        self._script.extend([fault] * times)
+    def _is_due(self, plan: _Plan) -> bool:
+        """Whether a fault's turn has come; the request counts for it in any case."""
+        if plan.to_pass:
+            plan.to_pass -= 1
+            return False
+        return plan.share == 1 or self._chance.random() < plan.share
+
+
+def _concerned(fault: Fault, operation: str | None) -> frozenset[str] | None:
+    """The operations that a fault may happen to; None for every request at all."""
+    if operation is not None and operation not in _ALL:
+        raise ValueError(f"there is no operation {operation!r}; one is 'beta.list_campaigns'")
+    if fault.page is None:
+        return None if operation is None else frozenset({operation})
+    if operation is not None and operation not in _READS:
+        raise ValueError(f"{operation} has no pages")
+    return _READS if operation is None else frozenset({operation})

@@ -10,3 +10,15 @@ def unique_id(kind: str, name: str, taken: Container[str]) -> str:
     lengths = range(4, len(digest) + 1)
     candidates = (f"{kind}_{digest[:length]}" for length in lengths)
     return next(candidate for candidate in candidates if candidate not in taken)
+
+
+def nth_id(kind: str, seed: str, number: int) -> str:
+    """An id for a number that no other number has, whatever has been forgotten meanwhile."""
+    start = int(hashlib.sha256(f"{kind}:{seed}".encode()).hexdigest()[:4], 16)
+    lap, place = divmod(number, _LAP)
+    digits = (start + place * _STRIDE) % _LAP
+    return f"{kind}_{digits:04x}" + (f"{lap:x}" if lap else "")
+
+
+# Because the stride is odd, every four digits come once in a lap.
+_LAP, _STRIDE = 0x10000, 0x9E37

@@ -13,6 +13,7 @@ from adclient._core.reply import Reply
 from adclient._core.request import Request
 from adclient.conventions import Conventions
 from adclient.models import JSON, Answer
+from adclient.testing.profile import Place, Profile
 
 Arguments = Mapping[str, JSON]
 Pairs = list[tuple[str, str]]
@@ -33,7 +34,7 @@ class Refusal(Exception):
         super().__init__(message)
         self.status = status
         self.code = code
-        self.details: list[JSON] = [] if details is None else [dict(details)]
+        self.details: list[dict[str, JSON]] = [] if details is None else [dict(details)]
         self.headers: Mapping[str, str] = dict(headers or {})
 
 
@@ -50,23 +51,18 @@ def json_reply(status: int, body: JSON, headers: Mapping[str, str] | None = None
     return Reply(status=status, headers=dict(headers or {}), body=content)
 
 
-def refused(refusal: Refusal, request_id: str) -> Reply:
-    """The answer that tells of a refusal."""
-    error: JSON = {
-        "code": refusal.code,
-        "message": str(refusal),
-        "details": refusal.details,
-        "request_id": request_id,
-    }
-    return json_reply(refusal.status, {"error": error}, refusal.headers)
-
-
 _AT_PATH = {operation.path: operation for operation in OPERATIONS}
+
+
+def operation_at(request: Request) -> Operation[Answer] | None:
+    """The operation at the path of a request; the base URL of a client may hold a prefix."""
+    _, version, path = urlsplit(request.url).path.rpartition("/v1/")
+    return _AT_PATH.get(version + path)
 
 
 def operation_of(request: Request) -> Operation[Answer]:
     """The operation that a request is for."""
-    operation = _AT_PATH.get(urlsplit(request.url).path)
+    operation = operation_at(request)
     if operation is None:
         raise Refusal(404, "not_found", "there is nothing at this path")
     if operation.method != request.method:
@@ -84,6 +80,7 @@ class Asked:
     """What a request asks for."""
 
     operation: Operation[Answer]
+    url: str
     arguments: Arguments
     cursor: JSON = None
 
@@ -99,28 +96,34 @@ class Asked:
 
 
 def asked_by(
-    request: Request, operation: Operation[Answer], conventions: Conventions, *, url_cursor: bool
+    request: Request, operation: Operation[Answer], conventions: Conventions, profile: Profile
 ) -> Asked:
-    """The arguments of a request, checked against the interface.
-
-    `url_cursor` says that continuations are URLs, whose query comes with a body as well.
-    """
-    query = parse_qsl(urlsplit(request.url).query, keep_blank_values=True)
+    """The arguments of a request, checked against the interface."""
+    url, _, text = request.url.partition("?")
+    query = parse_qsl(text, keep_blank_values=True)
+    place = _place(operation, conventions, profile)
     cursor: JSON = None
-    if operation.kind == "read" and conventions.read_parameters == "query":
+    if place == "query" or (place == "either" and not request.body):
         if request.body:
-            raise Refusal(400, "unexpected_body", "the parameters of a read go in the query")
+            raise Refusal(400, "unexpected_body", "the parameters go in the query")
         given = _from_query(query, operation, conventions)
     else:
         given = _from_body(request.body)
         extra = dict(query)
-        if url_cursor and operation.kind == "read":
+        if operation.kind == "read" and profile.continuation in ("url", "absolute_url"):
             cursor = extra.pop(conventions.cursor_parameter, None)
         if extra:
             raise Refusal(400, "unexpected_query", "the parameters go in the body")
     if operation.kind == "read":
         cursor = given.pop(conventions.cursor_parameter, cursor)
-    return Asked(operation, _checked(operation, given), cursor)
+    return Asked(operation, url, _checked(operation, given), cursor)
+
+
+def _place(operation: Operation[Answer], conventions: Conventions, profile: Profile) -> Place:
+    """Where the parameters of an operation travel."""
+    if operation.kind == "read":
+        return profile.read_parameters or conventions.read_parameters
+    return profile.delete_parameters if operation.method == "DELETE" else "body"
 
 
 def _from_body(body: bytes | None) -> dict[str, JSON]:

@@ -8,15 +8,15 @@ import attrs
 
 from adclient.models import JSON
 from adclient.testing import fatigue, waste
+from adclient.testing.extras import extra_item
 from adclient.testing.facts import Facts, Figures, days_between
+from adclient.testing.paging import Row, Rows
+from adclient.testing.profile import Profile
 from adclient.testing.protocol import Asked, Refusal
 from adclient.testing.seed_alpha import OBJECTIVES, Objective
 from adclient.testing.seed_delta import PROFILES, Trait
 from adclient.testing.seed_gamma import OPTIONS, Option
 from adclient.testing.state import Account, Entity, Kind
-
-Row = dict[str, JSON]
-Rows = list[Callable[[], Row]]
 
 
 @attrs.frozen
@@ -27,6 +27,7 @@ class Reading:
     asked: Asked
     facts: Facts
     today: date
+    profile: Profile
 
     def figures(self, entity: Entity, days: list[date]) -> Figures:
         """The sum of an entity's facts."""
@@ -36,7 +37,15 @@ class Reading:
 
 def rows_of(reading: Reading) -> Rows:
     """The rows of a read, in their order."""
-    return _READS[reading.asked.operation.full_name](reading)
+    rows = _READS[reading.asked.operation.full_name](reading)
+    if not reading.profile.extras:
+        return rows
+    return [partial(_with_extras, reading, row, place) for place, row in enumerate(rows)]
+
+
+def _with_extras(reading: Reading, row: Callable[[], Row], place: int) -> Row:
+    is_ad = reading.asked.operation.full_name == "gamma.list_ads"
+    return extra_item(row(), place, is_ad=is_ad)
 
 
 def found(account: Account, kind: Kind, entity_id: str) -> Entity:
@@ -89,6 +98,7 @@ def _ad_row(reading: Reading, ad: Entity, days: list[date]) -> Row:
         "status": ad.text("status"),
         "serving": ad.values.get("serving"),
         "campaign_id": ad.values.get("campaign_id"),
+        "ad_group_id": ad.values.get("ad_group_id"),
         "format": ad.values.get("format"),
         "spend": reading.account.currency.amount(figures.spend),
         "impressions": figures.impressions,
@@ -210,7 +220,8 @@ _READS: dict[str, Callable[[Reading], Rows]] = {
 def _days(reading: Reading) -> list[date]:
     """The days that a `date_range` names; without one, the last 30."""
     name, today = reading.asked.text("date_range"), reading.today
-    if name is None:
+    is_ignored = reading.profile.unknown_date_ranges == "ignore" and name not in _RANGES
+    if name is None or is_ignored:
         return _last(today, 30)
     if name not in _RANGES:
         raise Refusal(

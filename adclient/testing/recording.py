@@ -6,10 +6,10 @@ from urllib.parse import parse_qsl, urlsplit
 import attrs
 
 from adclient._core import wire
-from adclient._core.call import OPERATIONS
 from adclient._core.reply import Outcome, Reply
 from adclient._core.request import Request
 from adclient.models import JSON
+from adclient.testing.protocol import operation_at
 
 
 @attrs.frozen(kw_only=True)
@@ -39,11 +39,9 @@ class RecordedRequest:
     status: int | None
 
 
-_NAME_AT = {(str(o.method), o.path): o.full_name for o in OPERATIONS}
-
-
 def recorded(request: Request, outcome: Outcome) -> RecordedRequest:
     """The record of a request and of what came of it."""
+    operation = operation_at(request)
     parts = urlsplit(request.url)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     try:
@@ -59,7 +57,7 @@ def recorded(request: Request, outcome: Outcome) -> RecordedRequest:
         headers=request.headers,
         body=request.body or b"",
         json=body,
-        operation=_NAME_AT.get((request.method, parts.path)),
+        operation=operation.full_name if operation and operation.method == request.method else None,
         account_id=account_id if isinstance(account_id, str) else None,
         status=outcome.status if isinstance(outcome, Reply) else None,
     )

@@ -1,13 +1,11 @@
 """The fake service: one function from a request to its outcome, and what stands around it."""
 
-import hashlib
+from collections import deque
 from collections.abc import Mapping
 from threading import RLock
 
-import attrs
-
 from adclient._async.client import AsyncAdClient
-from adclient._core.reply import Outcome, Reply
+from adclient._core.reply import Failure, Outcome
 from adclient._core.request import Request
 from adclient._http import ServiceTransport
 from adclient._sync.client import AdClient
@@ -15,32 +13,25 @@ from adclient.conventions import Conventions
 from adclient.models import JSON
 from adclient.options import RetryPolicy
 from adclient.testing.accounts import Accounts
+from adclient.testing.answers import Answers
 from adclient.testing.clock import FakeClock
-from adclient.testing.cursors import Continuation, Cursors
+from adclient.testing.credentials import Credentials
 from adclient.testing.dashboard import Dashboard
-from adclient.testing.drafts import DraftBook, FakeDraft, on_the_wire
-from adclient.testing.facts import Facts
-from adclient.testing.faults import Fault, Faults
-from adclient.testing.protocol import (
-    Asked,
-    Refusal,
-    asked_by,
-    json_reply,
-    operation_of,
-    refused,
-)
-from adclient.testing.reads import Reading, rows_of
+from adclient.testing.draft_book import DraftBook
+from adclient.testing.drafts import FakeDraft
+from adclient.testing.fault import Fault
+from adclient.testing.faults import Faults
+from adclient.testing.profile import Profile
+from adclient.testing.protocol import operation_at
 from adclient.testing.recording import RecordedRequest, recorded
-from adclient.testing.state import Account
-from adclient.testing.writes import change_of
+from adclient.testing.state import Edit
 from adclient.transports import UniversalTransport
 
 BASE_URL = "https://fake.adclient.test"
 
 
-def _no_credentials(_: Request) -> Mapping[str, str]:
-    """Keep a token of the environment away from the fake."""
-    return {}
+_NO_FAULT = Fault()
+_NO_ANSWER = Failure(reason="no answer in time", sent=True, timed_out=True)
 
 
 class FakeAdService:
@@ -57,9 +48,10 @@ class FakeAdService:
         page_size: How many items a page holds.
         conventions: How the service speaks where its interface leaves it open; the clients made
             here speak the same.
-        token: The bearer token that every request must carry; None for no credentials.
-        continuation: The shape of `page.next`: a `"text"`, a `"number"`, a `"url"` of the same
-            endpoint, or an `"object"`.
+        token: The token that every request must carry; None for no credentials.
+        profile: What kind of service it is: the shape of its errors and continuations, its
+            limits, and more.
+        history: How many requests, closed drafts and lines of the audit trail are kept.
 
     Attributes:
         base_url: The address under which its clients call it.
@@ -69,7 +61,8 @@ class FakeAdService:
         faults: What shall go wrong with the next requests.
 
     Raises:
-        ValueError: `page_size` is less than 1.
+        ValueError: `page_size` or `history` is less than 1, or the profile has a token that may
+            read only and there is no other.
 
     Example:
         >>> from adclient.testing import FakeAdService
@@ -93,42 +86,55 @@ class FakeAdService:
         page_size: int = 50,
         conventions: Conventions | None = None,
         token: str | None = None,
-        continuation: Continuation = "text",
+        profile: Profile | None = None,
+        history: int = 10_000,
     ) -> None:
         if page_size < 1:
             raise ValueError("page_size must be 1 or more")
+        if history < 1:
+            raise ValueError("history must be 1 or more")
+        profile = profile or Profile()
+        if token is None and profile.read_only_token is not None:
+            raise ValueError("profile: read_only_token needs a token beside it")
         self._seed = seed
-        self._page_size = page_size
         self._conventions = conventions or Conventions()
-        self._token = token
-        self._follows_urls = continuation == "url"
-        self._cursors = Cursors(seed, continuation, self._conventions.cursor_parameter)
+        self._credentials = Credentials(token, profile.read_only_token, profile.key_header)
+        self._latency = profile.latency
         self._lock = RLock()
-        self._accounts = Accounts(seed)
-        self._facts = Facts(seed)
-        self._answered = 0
-        self._requests: list[RecordedRequest] = []
-        self._keyed: dict[str, tuple[Request, FakeDraft]] = {}
+        self._received = 0
+        self._requests: deque[RecordedRequest] = deque(maxlen=history)
         self.base_url: str = BASE_URL
         self.clock: FakeClock = FakeClock()
-        self.faults: Faults = Faults()
-        self._book = DraftBook(seed, self.clock)
+        self.faults: Faults = Faults(seed)
+        self._accounts = Accounts(seed)
+        self._book = DraftBook(seed, self.clock, history)
+        self._answers = Answers(
+            seed=seed,
+            page_size=page_size,
+            history=history,
+            conventions=self._conventions,
+            profile=profile,
+            credentials=self._credentials,
+            clock=self.clock,
+            accounts=self._accounts,
+            book=self._book,
+        )
         self.dashboard: Dashboard = Dashboard(self._book, self._accounts, self.clock, self._lock)
         self.transport: UniversalTransport = ServiceTransport(self.handle)
 
     def __repr__(self) -> str:
-        requests, drafts = len(self.requests), len(self.drafts)
-        return f"<FakeAdService seed={self._seed!r}, {requests} requests, {drafts} drafts>"
+        counts = f"{self._received} requests, {self._book.staged} drafts"
+        return f"<FakeAdService seed={self._seed!r}, {counts}>"
 
     @property
     def requests(self) -> tuple[RecordedRequest, ...]:
-        """The requests that reached the service, oldest first."""
+        """The latest requests that reached the service, oldest first."""
         with self._lock:
             return tuple(self._requests)
 
     @property
     def drafts(self) -> tuple[FakeDraft, ...]:
-        """All drafts that were staged, oldest first, as they are by now."""
+        """The drafts that were staged, oldest first, as they are by now."""
         with self._lock:
             return self._book.all()
 
@@ -163,8 +169,7 @@ class FakeAdService:
         """
         return AdClient(
             self.base_url,
-            token=self._token,
-            auth=None if self._token else _no_credentials,
+            auth=self._credentials.headers,
             timeout=timeout,
             max_retries=max_retries,
             retry=retry,
@@ -207,8 +212,7 @@ class FakeAdService:
         """
         return AsyncAdClient(
             self.base_url,
-            token=self._token,
-            auth=None if self._token else _no_credentials,
+            auth=self._credentials.headers,
             timeout=timeout,
             max_retries=max_retries,
             retry=retry,
@@ -217,11 +221,38 @@ class FakeAdService:
             transport=self.transport,
         )
 
-    def handle(self, request: Request) -> Outcome:
+    def change_live(self, account_id: str, entity_id: str, **values: JSON) -> None:
+        """Change the live data past all drafts, as somebody does on the ad platform itself.
+
+        Args:
+            account_id: The account.
+            entity_id: A campaign, creative, ad or whatever else it holds.
+            values: What its values shall be.
+
+        Raises:
+            ValueError: There is no such account or entity.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> fake.change_live("account_b204", "campaign_57a7", daily_budget=500)
+            >>> page = fake.client().beta.list_campaigns(account_id="account_b204")
+            >>> page.data[0].extra["daily_budget"]
+            500
+        """
+        with self._lock:
+            account = self._accounts.get(account_id)
+            entity = None if account is None else account.named(entity_id)
+            if account is None or entity is None:
+                raise ValueError(f"there is no {entity_id} in an account {account_id}")
+            account.apply(Edit(kind=entity.kind, id=entity.id, before={}, after=values))
+
+    def handle(self, request: Request, time_left: float | None = None) -> Outcome:
         """The whole service as one function.
 
         Args:
             request: Any HTTP request.
+            time_left: Seconds, by the fake's clock, after which the client no longer waits.
 
         Returns:
             A `Reply` with status, headers and body, or a `Failure` if a fault says so.
@@ -233,87 +264,27 @@ class FakeAdService:
             404
         """
         with self._lock:
-            fault = self.faults.take()
-            if fault is not None and fault.is_refusal:
-                return fault.outcome
-            self._answered += 1
-            outcome = self._with_fault(fault, request)
+            operation = operation_at(request)
+            name = None if operation is None else operation.full_name
+            fault = self.faults.take(name) or _NO_FAULT
+            if isinstance(fault.instead, Failure) and not fault.instead.sent:
+                return fault.instead
+            outcome = self._answers.outcome(request, fault)
+            outcome = self._in_time(outcome, self._latency + fault.latency, time_left)
+            self._received += 1
             self._requests.append(recorded(request, outcome))
             return outcome
 
-    def _with_fault(self, fault: Fault | None, request: Request) -> Outcome:
-        """The answer of the service, or what a fault makes of it."""
-        if fault is None:
-            return self._with_headers(self._answer(request))
-        if fault.taken:
-            self._answer(request)
-        outcome = fault.outcome
-        return self._with_headers(outcome) if isinstance(outcome, Reply) else outcome
+    def _in_time(self, outcome: Outcome, latency: float, time_left: float | None) -> Outcome:
+        """What the client gets of an outcome after a latency, while the clock goes on."""
+        is_late = time_left is not None and latency >= time_left
+        if time_left is not None and (is_late or _never_ends(outcome)):
+            latency = time_left
+        self.clock.advance(latency)
+        return _NO_ANSWER if is_late else outcome
 
-    def _answer(self, request: Request) -> Reply:
-        try:
-            return self._accepted(request)
-        except Refusal as refusal:
-            return refused(refusal, self._request_id())
 
-    def _with_headers(self, reply: Reply) -> Reply:
-        """An answer with the headers that all have."""
-        name = next(iter(self._conventions.request_id_headers), "x-request-id").lower()
-        headers = {"content-type": "application/json", name: self._request_id(), **reply.headers}
-        return attrs.evolve(reply, headers=headers)
-
-    def _request_id(self) -> str:
-        name = f"{self._seed}:request:{self._answered}"
-        return f"req_{hashlib.sha256(name.encode()).hexdigest()[:12]}"
-
-    def _accepted(self, request: Request) -> Reply:
-        expected = None if self._token is None else f"Bearer {self._token}"
-        if expected is not None and request.headers.get("authorization") != expected:
-            raise Refusal(401, "unauthenticated", "the token is missing or not valid")
-        operation = operation_of(request)
-        asked = asked_by(request, operation, self._conventions, url_cursor=self._follows_urls)
-        account = self._account(asked)
-        if operation.kind == "read":
-            return json_reply(200, self._page(account, asked))
-        return json_reply(201, on_the_wire(self._staged(account, asked, request)))
-
-    def _account(self, asked: Asked) -> Account:
-        """The account of a request, if it is open to what is asked."""
-        operation, account_id = asked.operation, asked.text("account_id") or ""
-        account = self._accounts.get(account_id)
-        if account is None:
-            raise Refusal(404, "account_not_found", f"no account {account_id} is connected")
-        if account.access == "disconnected":
-            raise Refusal(403, "account_disconnected", "this account must be connected again")
-        if account.platform != operation.namespace:
-            message = f"{account_id} is an account of {account.platform}"
-            details = {"field": "account_id", "reason": "platform_mismatch"}
-            raise Refusal(422, "platform_mismatch", message, details=details)
-        if operation.kind == "write" and account.access == "read_only":
-            raise Refusal(403, "account_read_only", "the plan of this account is used up")
-        if operation.kind == "write" and account.access == "drafting_paused":
-            headers = {"retry-after": "900"}
-            raise Refusal(503, "drafting_paused", "nothing is staged for now", headers=headers)
-        return account
-
-    def _page(self, account: Account, asked: Asked) -> JSON:
-        start = self._cursors.offset(asked)
-        end = start + self._page_size
-        rows = rows_of(Reading(account, asked, self._facts, self.clock.today()))
-        more = self._cursors.made(asked, end) if end < len(rows) else None
-        data: list[JSON] = [row() for row in rows[start:end]]
-        return {"data": data, "page": {"next": more}}
-
-    def _staged(self, account: Account, asked: Asked, request: Request) -> FakeDraft:
-        """A new draft; or the one of before, if the same request comes with the same key."""
-        header = self._conventions.idempotency_header
-        key = None if header is None else request.headers.get(header.lower())
-        if key is not None and key in self._keyed:
-            first, draft = self._keyed[key]
-            if (first.url, first.body) != (request.url, request.body):
-                raise Refusal(422, "idempotency_key_reused", "this key came with another request")
-            return draft
-        draft = self._book.stage(asked.operation.full_name, account.id, change_of(account, asked))
-        if key is not None:
-            self._keyed[key] = request, draft
-        return draft
+def _never_ends(outcome: Outcome) -> bool:
+    """Whether a client waits for the rest of an outcome until its time is over."""
+    failure = outcome if isinstance(outcome, Failure) else outcome.broken
+    return failure is not None and failure.timed_out

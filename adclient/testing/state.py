@@ -1,7 +1,7 @@
 """The live state: accounts and what is in them, changed by approved drafts alone."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 import attrs
 
@@ -12,7 +12,7 @@ from adclient.testing.money import USD, Currency
 
 Platform = Literal["alpha", "beta", "gamma", "delta"]
 Access = Literal["open", "disconnected", "read_only", "drafting_paused"]
-Kind = Literal["campaign", "creative", "ad", "keyword", "asset_group"]
+Kind = Literal["campaign", "ad_group", "creative", "ad", "keyword", "asset_group"]
 Values = Mapping[str, JSON]
 
 
@@ -24,7 +24,6 @@ class Entity:
     id: str
     values: Values
     pace: Pace | None = None
-    version: int = 1
 
     def text(self, key: str) -> str:
         """A value that is text; empty if it is not there."""
@@ -87,16 +86,35 @@ class Account:
         self._entities[kind, entity.id] = entity
         return entity
 
-    def apply(self, edit: Edit) -> None:
-        """Make an approved change."""
+    def named(self, entity_id: str) -> Entity | None:
+        """One entity of any kind."""
+        found = (self.find(kind, entity_id) for kind in get_args(Kind))
+        return next((entity for entity in found if entity is not None), None)
+
+    def fits(self, edit: Edit) -> bool:
+        """Whether what an edit says was before is still so."""
         if edit.id is None:
-            self.add(edit.kind, edit.after or {})
-        elif edit.after is None:
+            return True
+        entity = self.find(edit.kind, edit.id)
+        return entity is not None and _holds(entity.values, edit.before or {})
+
+    def apply(self, edit: Edit) -> Edit:
+        """Make an approved change; the edit that would undo it."""
+        if edit.id is None:
+            made = self.add(edit.kind, edit.after or {})
+            return Edit(kind=edit.kind, id=made.id, before=made.values)
+        if edit.after is None:
             del self._entities[edit.kind, edit.id]
-        else:
-            entity = self._entities[edit.kind, edit.id]
-            entity.values = merged(entity.values, edit.after)
-            entity.version += 1
+            return Edit(kind=edit.kind, after=edit.before)
+        entity = self._entities[edit.kind, edit.id]
+        entity.values = merged(entity.values, edit.after)
+        return attrs.evolve(edit, before=edit.after, after=edit.before)
+
+
+def _holds(values: Values, expected: Values) -> bool:
+    """Whether values hold what is expected of them; there may be more."""
+    _, differing = changed(values, expected)
+    return not differing
 
 
 def merged(values: Values, changes: Values) -> dict[str, JSON]:
