@@ -16,6 +16,7 @@ _MAKERS: dict[str, Callable[[str], Account]] = {
     "account_e000": seed_gamma.empty,
     "account_d118": seed_delta.search,
     "account_d7f2": seed_delta.search_clean,
+    "account_d4c4": seed_delta.search_by_themes,
     "account_5a5a": seed_delta.over_plan,
 }
 

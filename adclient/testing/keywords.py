@@ -24,6 +24,7 @@ def change_of(account: Account, asked: Asked) -> Change:
     if action == "ADD":
         return _add(account, named, wanted)
     if action == "UPDATE":
+        rules.check_immutable(wanted, {}, "text")
         return _update(_matching(account, named, {}), wanted)
     keywords = _matching(account, named, wanted)
     if action == "REMOVE":

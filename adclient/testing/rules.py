@@ -62,21 +62,11 @@ def _day(values: Values, field: str) -> date | None:
         raise refuse(field, "invalid_dates", "a date is written as 2026-03-31") from None
 
 
-def check_targeting(targeting: Values) -> None:
-    """Check an alpha targeting that is written as an AND of OR-groups; any other passes."""
-    include = targeting.get("include")
-    groups = include.get("and") if isinstance(include, dict) else None
-    if not isinstance(groups, list):
-        return
-    facets: set[str] = set()
-    for group in groups:
-        alternatives = group.get("or") if isinstance(group, dict) else None
-        facets |= set(alternatives) if isinstance(alternatives, dict) else set()
-    if "locations" not in facets:
-        raise refuse("targeting", "location_required", "a location is required")
-    if "employers" in facets and facets & {"industries", "company_size"}:
-        message = "employers cannot be combined with industries or company size"
-        raise refuse("targeting", "incompatible_facets", message)
+def check_immutable(wanted: Values, current: Values, *fields: str) -> None:
+    """Check that what is for life stays as it is."""
+    for field in fields:
+        if field in wanted and wanted[field] != current.get(field):
+            raise refuse(field, "immutable_field", "this cannot be changed, only made anew")
 
 
 _OBJECTIVES = {
@@ -93,10 +83,29 @@ def check_objective(account: Account, fields: Values) -> None:
         raise refuse("objective", "objective_not_supported", message)
 
 
+_ACTIONS = (
+    "APPLY_NOW",
+    "BOOK_NOW",
+    "CONTACT_US",
+    "DOWNLOAD_NOW",
+    "LEARN_MORE",
+    "SHOP_NOW",
+    "SIGN_UP",
+    "WATCH_NOW",
+)
+_STILL, _MOVING = {"image_id", "image_hash", "image_url"}, {"video_id", "post_id"}
+
+
 def check_video_ad(fields: Values) -> None:
     """Check the ad and ad group of a new video campaign."""
     ad, group = _inner(fields, "ad"), _inner(fields, "ad_group")
     text = ad.get("text")
+    if _STILL & set(ad) and not _MOVING & set(ad):
+        raise refuse("ad", "format_not_supported", "this platform shows no single still image")
+    action = ad.get("call_to_action")
+    if action is not None and action not in _ACTIONS:
+        message = f"this platform has {', '.join(_ACTIONS)}"
+        raise refuse("ad.call_to_action", "invalid_call_to_action", message)
     if isinstance(text, str) and len(text) > 100:
         raise refuse("ad.text", "text_too_long", "at most 100 characters", 100)
     if "pixel_id" in group and fields.get("objective") not in ("SALES", "CATALOG_SALES"):
@@ -117,6 +126,8 @@ def check_image_ad(fields: Values) -> None:
 
 _MOST_ASSETS = {"titles": 5, "bodies": 5, "descriptions": 5, "call_to_actions": 5, "formats": 1}
 
+_MOST_ASSETS_IN_ALL = 30
+
 
 def check_assets(assets: Values) -> None:
     """Check how many assets a dynamic ad is made of."""
@@ -126,6 +137,9 @@ def check_assets(assets: Values) -> None:
     for kind, most in _MOST_ASSETS.items():
         if counts.get(kind, 0) > most:
             raise refuse(f"assets.{kind}", "asset_count", f"at most {most}", most)
+    if sum(counts.values()) > _MOST_ASSETS_IN_ALL:
+        message = f"at most {_MOST_ASSETS_IN_ALL} in all"
+        raise refuse("assets", "asset_count", message, _MOST_ASSETS_IN_ALL)
 
 
 _MOST_WORDS, _MOST_LETTERS = 10, 80

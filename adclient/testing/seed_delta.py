@@ -9,7 +9,7 @@ import attrs
 from adclient.models import JSON
 from adclient.testing.clock import START
 from adclient.testing.facts import Pace
-from adclient.testing.money import GBP
+from adclient.testing.money import EUR, GBP
 from adclient.testing.state import Account, Kind
 
 _BUDGETS = {
@@ -164,6 +164,23 @@ def search_clean(seed: str) -> Account:
     _add_campaigns(account, {"Brand · Corvane": 20, "Generic · Workflow software": 45})
     _add_keyword(account, "workflow software", "PHRASE", 3.4)
     _add_keyword(account, "corvane", "EXACT", 0.6)
+    return account
+
+
+def search_by_themes(seed: str) -> Account:
+    """Mirelle Skin: an automated campaign that knows its audience by its search themes alone."""
+    account = Account(
+        id="account_d4c4",
+        platform="delta",
+        name="Mirelle Skin — Search",
+        currency=EUR,
+        timezone="Europe/Paris",
+        seed=seed,
+    )
+    _add_campaigns(account, {"AUTO · Soins": 40})
+    themes: list[JSON] = ["crème de nuit", "sérum éclat"]
+    values: dict[str, JSON] = {"name": "AUTO · Soins", "status": "ENABLED", "search_themes": themes}
+    account.add("asset_group", {**values, "audience_signal": None})
     return account
 
 

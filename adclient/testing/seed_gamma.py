@@ -37,6 +37,8 @@ def social(seed: str) -> Account:
             ad_name = f"{ad_name} ".ljust(_LONGEST_NAME, "x")
         status = "REMOVED" if number == 7 else "PAUSED" if number % 9 == 4 else "ENABLED"
         _ad(account, ad_name, status, "SERVING", campaign, number)
+    free: dict[str, JSON] = {"name": "Dynamic, free", "status": "ENABLED", "dynamic_creative": True}
+    account.add("ad_group", {**free, "campaign_id": campaigns[0]}, id="ad_group_7d20")
     return account
 
 
@@ -74,15 +76,27 @@ def _campaign(account: Account, name: str) -> str:
     return account.add("campaign", values).id
 
 
+def _ad_group(account: Account, name: str, campaign_id: str, *, is_dynamic: bool) -> str:
+    values: dict[str, JSON] = {
+        "name": name,
+        "status": "ENABLED",
+        "campaign_id": campaign_id,
+        "dynamic_creative": is_dynamic,
+    }
+    return account.add("ad_group", values).id
+
+
 def _ad(
     account: Account, name: str, status: str, serving: str, campaign_id: str, number: int
 ) -> None:
+    ad_format = _FORMATS[number % len(_FORMATS)]
     values: dict[str, JSON] = {
         "name": name,
         "status": status,
         "serving": serving,
         "campaign_id": campaign_id,
-        "format": _FORMATS[number % len(_FORMATS)],
+        "ad_group_id": _group_of_ad(account, name, campaign_id, ad_format),
+        "format": ad_format,
     }
     pace = Pace(
         daily_budget=8 + number % 7,
@@ -92,6 +106,18 @@ def _ad(
         ctr=0.009 + 0.001 * (number % 6),
     )
     account.add("ad", values, pace=pace)
+
+
+def _group_of_ad(account: Account, name: str, campaign_id: str, ad_format: str) -> str:
+    """The ad group of a new ad: a dynamic one has its own, the others share their campaign's."""
+    if ad_format == "DYNAMIC":
+        return _ad_group(account, f"{name} · dynamic", campaign_id, is_dynamic=True)
+    shared = (
+        group.id
+        for group in account.of("ad_group")
+        if (group.values["campaign_id"], group.values["dynamic_creative"]) == (campaign_id, False)
+    )
+    return next(shared, None) or _ad_group(account, "Broad", campaign_id, is_dynamic=False)
 
 
 @attrs.frozen

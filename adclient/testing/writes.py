@@ -8,6 +8,7 @@ from adclient.testing.changes import Change, create, no_change, update
 from adclient.testing.protocol import Asked, Refusal
 from adclient.testing.reads import found
 from adclient.testing.state import Account, Edit, Entity
+from adclient.testing.targeting_rules import check_targeting
 
 
 def change_of(account: Account, asked: Asked) -> Change:
@@ -19,10 +20,9 @@ def _update_targeting(account: Account, asked: Asked) -> Change:
     campaign = _campaign(account, asked)
     wanted = dict(asked.object("fields"))
     if "targeting" in asked.arguments:
-        rules.check_targeting(asked.object("targeting"))
+        check_targeting(asked.object("targeting"))
         wanted["targeting"] = asked.object("targeting")
-    rules.check_fields(account, wanted, campaign.values)
-    return update(campaign, wanted)
+    return _updated(account, campaign, wanted)
 
 
 def _update_budget(account: Account, asked: Asked) -> Change:
@@ -32,6 +32,11 @@ def _update_budget(account: Account, asked: Asked) -> Change:
         if "daily_budget" in wanted:
             raise rules.refuse("fields.daily_budget", "conflicting_fields", "given twice")
         wanted["daily_budget"] = asked.arguments["daily_budget"]
+    return _updated(account, campaign, wanted)
+
+
+def _updated(account: Account, campaign: Entity, wanted: dict[str, JSON]) -> Change:
+    rules.check_immutable(wanted, {**campaign.values, "id": campaign.id}, "id", "objective")
     rules.check_fields(account, wanted, campaign.values)
     return update(campaign, wanted)
 
@@ -101,8 +106,21 @@ def _create_dco_ad(account: Account, asked: Asked) -> Change:
     wanted = asked.text("ad_id")
     if wanted is not None:
         return update(found(account, "ad", wanted), fields)
+    _check_ad_group(account, fields.get("ad_group_id"))
     values: dict[str, JSON] = {"name": "New dynamic ad", "status": "PAUSED", "format": "DYNAMIC"}
     return create("ad", {**values, **fields, "combinations": _combinations(assets)})
+
+
+def _check_ad_group(account: Account, ad_group_id: JSON) -> None:
+    """Check that an ad group, if one is named, takes a dynamic ad and has none yet."""
+    if not isinstance(ad_group_id, str):
+        return
+    group = found(account, "ad_group", ad_group_id)
+    if not group.values.get("dynamic_creative"):
+        raise rules.refuse("ad_group_id", "not_dynamic", "this ad group takes no dynamic ads")
+    if any(ad.values.get("ad_group_id") == ad_group_id for ad in account.of("ad")):
+        message = "this ad group has its one dynamic ad already"
+        raise rules.refuse("ad_group_id", "ad_limit_reached", message, 1)
 
 
 def _combinations(assets: JSON) -> int:
@@ -121,6 +139,9 @@ def _remove_themes(account: Account, _: Asked) -> Change:
     groups = [group for group in account.of("asset_group") if group.values.get("search_themes")]
     if not groups:
         raise Refusal(422, "nothing_to_remove", "no automated campaign has search themes")
+    if not all(group.values.get("audience_signal") for group in groups):
+        message = "an asset group would be left without any signal"
+        raise Refusal(409, "cannot_remove_all_signals", message)
     before: list[JSON] = [
         {"asset_group": group.text("name"), "texts": group.values["search_themes"]}
         for group in groups

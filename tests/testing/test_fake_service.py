@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 import pytest
-from fake_helpers import COLOURS, call
+from fake_helpers import COLOURS, call, send
 
-from adclient import AdClient, Request
+from adclient import AdClient, Conventions, Request
 from adclient.testing import FakeAdService, Profile
 
 
@@ -82,6 +82,22 @@ def test_only_the_latest_is_kept():
     assert [kept.status for kept in fake.drafts] == ["rejected"] * 3 + ["pending_approval"]
     assert [event.seq for event in fake.dashboard.events] == [9, 10, 11]
     assert repr(fake).endswith("6 requests, 6 drafts>")
+
+
+def test_a_key_is_kept_as_long_as_the_rest():
+    keyed = Conventions(idempotency_header="Idempotency-Key")
+    fake = FakeAdService(history=2, conventions=keyed)
+    body = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+
+    def draft_id(key):
+        _, draft = send(fake, "beta.pause_campaign", body, headers={"idempotency-key": key})
+        return draft["draft_id"]
+
+    first, second = draft_id("1"), draft_id("2")
+    assert (draft_id("1"), draft_id("2")) == (first, second)
+    third = draft_id("3")
+    assert (draft_id("2"), draft_id("3")) == (second, third)
+    assert draft_id("1") != first
 
 
 def test_live_data_may_change_past_the_drafts(fake):
