@@ -2,13 +2,13 @@ from datetime import timedelta
 
 import pytest
 
-from adclient.testing import fatigue
-from adclient.testing.accounts import Accounts
-from adclient.testing.clock import START
-from adclient.testing.facts import Facts, Pace, days_between
-from adclient.testing.ids import nth_id, unique_id
-from adclient.testing.seed_delta import WASTE
-from adclient.testing.state import Account
+from adclient.testing._accounts.accounts import Accounts
+from adclient.testing._accounts.facts import Facts, Pace, days_between
+from adclient.testing._accounts.ids import nth_id, unique_id
+from adclient.testing._accounts.seed_delta import WASTE
+from adclient.testing._accounts.state import Account
+from adclient.testing._clock import START
+from adclient.testing._reads import fatigue
 
 
 @pytest.mark.parametrize(
