@@ -67,6 +67,13 @@ class Dashboard:
         Raises:
             ApprovalRefused: There is no such draft, or it was closed so long ago that it is no
                 longer kept.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+            >>> fake.dashboard.draft(draft.draft_id).operation
+            'delta.remove_auto_search_themes'
         """
         with self._lock:
             draft = self._book.find(draft_id)
@@ -86,6 +93,13 @@ class Dashboard:
 
         Raises:
             ApprovalRefused: The draft is unknown or no longer open, or the reviewer has no name.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+            >>> fake.dashboard.arm(draft.draft_id, reviewer="Ines").status
+            'armed'
         """
         with self._lock:
             draft = attrs.evolve(
@@ -111,6 +125,14 @@ class Dashboard:
         Raises:
             ApprovalRefused: The draft is not armed any more, unknown or no longer open, or the
                 reviewer has no name.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+            >>> armed = fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+            >>> fake.dashboard.confirm(draft.draft_id, reviewer="Tove").status
+            'applied'
         """
         with self._lock:
             draft = self._open(draft_id, reviewer)
@@ -133,6 +155,13 @@ class Dashboard:
 
         Raises:
             ApprovalRefused: The draft is unknown or no longer open, or the reviewer has no name.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+            >>> fake.dashboard.reject(draft.draft_id, reviewer="Ines").status
+            'rejected'
         """
         with self._lock:
             draft = self._open(draft_id, reviewer)
@@ -151,6 +180,16 @@ class Dashboard:
 
         Raises:
             ApprovalRefused: The draft is unknown or not applied, or the reviewer has no name.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+            >>> armed = fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+            >>> applied = fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
+            >>> rollback = fake.dashboard.roll_back(draft.draft_id, reviewer="Ines")
+            >>> rollback.diff.before, rollback.status
+            ([], 'pending_approval')
         """
         with self._lock:
             draft = self._known(draft_id, reviewer)

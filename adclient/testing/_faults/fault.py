@@ -52,7 +52,11 @@ class Fault:
 
     @classmethod
     def refused(cls) -> "Fault":
-        """The connection is refused, so that the service never sees the request."""
+        """The connection is refused, so that the service never sees the request.
+
+        Returns:
+            The fault, for `Faults.add` or `Faults.at_random`.
+        """
         return cls(taken=False, instead=Failure(reason="connection refused", sent=False))
 
     @classmethod
@@ -61,6 +65,13 @@ class Fault:
 
         Args:
             taken: Whether the service does its work first.
+
+        Returns:
+            The fault, for `Faults.add` or `Faults.at_random`.
+
+        Example:
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> FakeAdService().faults.add(Fault.dropped(taken=True), operation="gamma.list_ads")
         """
         return cls(taken=taken, instead=Failure(reason="the connection was dropped", sent=True))
 
@@ -70,6 +81,13 @@ class Fault:
 
         Args:
             taken: Whether the service does its work first.
+
+        Returns:
+            The fault, for `Faults.add` or `Faults.at_random`.
+
+        Example:
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> FakeAdService().faults.add(Fault.no_answer(), call=2)
         """
         failure = Failure(reason="no answer in time", sent=True, timed_out=True)
         return cls(taken=taken, instead=failure)
@@ -84,8 +102,15 @@ class Fault:
         Args:
             seconds: How long the answer takes.
 
+        Returns:
+            The fault, for `Faults.add` or `Faults.at_random`.
+
         Raises:
             ValueError: `seconds` is negative.
+
+        Example:
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> FakeAdService().faults.add(Fault.slow(40), operation="gamma.list_ads")
         """
         if seconds < 0:
             raise ValueError("seconds must be 0 or more")
@@ -110,8 +135,15 @@ class Fault:
             headers: Further headers, such as `Retry-After`.
             taken: Whether the service does its work first.
 
+        Returns:
+            The fault, for `Faults.add` or `Faults.at_random`.
+
         Raises:
             ValueError: `status` is no HTTP status.
+
+        Example:
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> FakeAdService().faults.add(Fault.status(429, headers={"Retry-After": "5"}), times=2)
         """
         _check_status(status)
         return cls(taken=taken, instead=Refusal(status, code, message, headers=_lowered(headers)))
@@ -133,8 +165,15 @@ class Fault:
             headers: Headers to add or replace; the content type is JSON unless they say else.
             taken: Whether the service does its work first.
 
+        Returns:
+            The fault, for `Faults.add` or `Faults.at_random`.
+
         Raises:
             ValueError: `status` is no HTTP status.
+
+        Example:
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> FakeAdService().faults.add(Fault.answer({"data": [], "page": {"next": None}}))
         """
         _check_status(status)
         raw = body if isinstance(body, bytes | str) else wire.dumps(body, "body")
@@ -149,8 +188,15 @@ class Fault:
         Args:
             status: The HTTP status.
 
+        Returns:
+            The fault, for `Faults.add` or `Faults.at_random`.
+
         Raises:
             ValueError: `status` is no HTTP status.
+
+        Example:
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> FakeAdService().faults.add(Fault.other_status(200), operation="beta.pause_campaign")
         """
         _check_status(status)
         return cls(as_status=status)
@@ -165,8 +211,15 @@ class Fault:
             location: Where to.
             status: The HTTP status, such as 307.
 
+        Returns:
+            The fault, for `Faults.add` or `Faults.at_random`.
+
         Raises:
             ValueError: `status` is no redirect.
+
+        Example:
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> FakeAdService().faults.add(Fault.redirect("https://elsewhere.example/login"))
         """
         if not 300 <= status <= 399:
             raise ValueError("status must be from 300 to 399")
@@ -186,8 +239,15 @@ class Fault:
                 first key comes twice. `"wrong_content_type"`: it calls itself text. `"huge"`: it
                 has 5 MiB.
 
+        Returns:
+            The fault, for `Faults.add` or `Faults.at_random`.
+
         Raises:
             ValueError: There is no such fault.
+
+        Example:
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> FakeAdService().faults.add(Fault.in_body("cut"), operation="beta.pause_campaign")
         """
         _check_choice("what", what, get_args(BodyFault))
         return cls(body=what)
@@ -204,8 +264,15 @@ class Fault:
                 `"next_missing"`, `"page_missing"`: a part of the envelope is not there.
                 `"data_null"`: there are no items, not even none.
 
+        Returns:
+            The fault, for `Faults.add` or `Faults.at_random`.
+
         Raises:
             ValueError: There is no such fault.
+
+        Example:
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> FakeAdService().faults.add(Fault.in_page("same_next"), times=None)
         """
         _check_choice("what", what, get_args(PagingFault))
         return cls(page=what)
