@@ -65,9 +65,12 @@ def time_of(drafts: int) -> None:
     steps = [seconds(lambda: stage_and_decide(fake, client)) for _ in range(drafts // STEP)]
     reading.append(seconds(lambda: read_and_look(fake, client)))
     print(f"{fake!r} in {sum(steps):.1f} s")
-    for what, first, last in (("write", steps[0], steps[-1]), ("read", reading[0], reading[-1])):
+    for what, first, last in (
+        ("write and decide", steps[0], steps[-1]),
+        ("read and look", reading[0], reading[-1]),
+    ):
         told = f"first 1,000: {first:.3f} s, last 1,000: {last:.3f} s"
-        print(f"{what:5} and decision: {told}, ratio {last / first:.2f}")
+        print(f"{what}: {told}, ratio {last / first:.2f}")
     at_once = asyncio.run(read_at_once(fake))
     print(f"{IN_FLIGHT:,} calls in flight: {at_once:.2f} s, {IN_FLIGHT / at_once:,.0f} a second")
 

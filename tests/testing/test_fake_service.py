@@ -1,5 +1,7 @@
 """The clock, the record of requests, and what else is around the answers."""
 
+import itertools
+import sys
 from datetime import timedelta
 
 import pytest
@@ -82,6 +84,47 @@ def test_only_the_latest_is_kept():
     assert [kept.status for kept in fake.drafts] == ["rejected"] * 3 + ["pending_approval"]
     assert [event.seq for event in fake.dashboard.events] == [9, 10, 11]
     assert repr(fake).endswith("6 requests, 6 drafts>")
+
+
+def calls_made_by(work):
+    """How many functions are called: a cost that is the same on every machine."""
+    made = 0
+
+    def count(_frame, event, _argument):
+        nonlocal made
+        made += event == "call"
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return made
+
+
+@pytest.mark.parametrize("fate", ["open", "reject", "arm", "apply"])
+def test_what_a_draft_costs_does_not_grow_with_the_drafts(fate):
+    fake = FakeAdService(history=50)
+    client = fake.client()
+    budgets = itertools.count(101)
+
+    def stage():
+        draft = client.alpha.update_campaign_budget(
+            account_id="account_a91f", campaign_id="campaign_4c10", daily_budget=next(budgets)
+        )
+        if fate == "reject":
+            fake.dashboard.reject(draft.draft_id, reviewer="Ines")
+        elif fate != "open":
+            fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+        if fate == "apply":
+            fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
+
+    stage()
+    first = calls_made_by(stage)
+    for _ in range(200):
+        stage()
+    assert calls_made_by(stage) <= first + 20
+    assert len(fake.requests) == 50
 
 
 def test_a_key_is_kept_as_long_as_the_rest():
