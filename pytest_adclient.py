@@ -58,7 +58,7 @@ def pytest_runtest_makereport(
     report = yield
     service = item.stash.get(_SERVICE, None)
     if service is not None and report.failed:
-        from adclient.testing.report import listed
+        from adclient.testing._report import listed
 
         report.sections.append(("Requests to the fake ad service", listed(service.requests)))
     if service is not None and call.when == "teardown":

@@ -61,6 +61,7 @@ class Attempt:
 
     def __init__(self, request: Request, time_left: float) -> None:
         self._request = request
+        self._time_left = time_left
         self._deadline = time.monotonic() + time_left
         self._timeouts: dict[str, float] = {}
         self._outgoing = _Outgoing(request.body or b"")
@@ -78,7 +79,7 @@ class Attempt:
             self._request.url,
             headers=dict(self._request.headers),
             stream=self._outgoing,
-            extensions={"timeout": self._timeouts},
+            extensions={"timeout": self._timeouts, "adclient.time_left": self._time_left},
         )
 
     def answered(self, response: httpx.Response) -> None:

@@ -1,11 +1,13 @@
 """A fake of the ad management service, in process: stateful, deterministic, without a network."""
 
-from adclient.testing.clock import FakeClock
-from adclient.testing.dashboard import ApprovalRefused, Dashboard
-from adclient.testing.drafts import AuditEvent, FakeDraft
-from adclient.testing.faults import Faults
-from adclient.testing.recording import RecordedRequest
-from adclient.testing.service import FakeAdService
+from adclient.testing._approval.dashboard import ApprovalRefused, Dashboard
+from adclient.testing._approval.drafts import AuditEvent, FakeDraft
+from adclient.testing._clock import FakeClock
+from adclient.testing._faults.fault import Fault
+from adclient.testing._faults.faults import Faults
+from adclient.testing._profile import Profile
+from adclient.testing._recording import RecordedRequest
+from adclient.testing._service import FakeAdService
 
 __all__ = [
     "ApprovalRefused",
@@ -14,6 +16,8 @@ __all__ = [
     "FakeAdService",
     "FakeClock",
     "FakeDraft",
+    "Fault",
     "Faults",
+    "Profile",
     "RecordedRequest",
 ]

@@ -6,11 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import attrs
 import httpx
 import pytest
 import respx
 
-from adclient import errors
+from adclient import errors, testing
 from adclient.testing import FakeAdService
 
 ROOT = Path(__file__).parent.parent.parent
@@ -94,6 +95,29 @@ def test_the_quickstart_shows_what_a_person_wants_to_see() -> None:
         "async: 2 drafts staged at once",
     ):
         assert expected in done.stdout
+
+
+FAKE = (ROOT / "docs" / "fake-inventions.md").read_text("utf-8")
+
+
+def test_the_code_on_the_page_about_the_fake_runs() -> None:
+    [code] = re.findall(r"^```python\n(.*?)^```$", FAKE, re.MULTILINE | re.DOTALL)
+    exec(code, {})
+
+
+def test_the_page_about_the_fake_names_every_account_and_code() -> None:
+    modules = Path(testing.__file__).parent.rglob("*.py")
+    sources = "".join(path.read_text("utf-8") for path in modules)
+    accounts = set(re.findall(r'"(account_[0-9a-f]{4})":', sources))
+    codes = set(re.findall(r'(?:refuse\([^()]*?,|Refusal\(\s*\d+,)\s*"([a-z_]+)"', sources))
+    assert len(accounts) == 12
+    assert {"not_dynamic", "platform_mismatch", "rate_limited"} <= codes
+    assert not {name for name in accounts | codes if f"`{name}`" not in FAKE}
+
+
+def test_the_page_about_the_fake_names_every_switch() -> None:
+    for field in attrs.fields(testing.Profile):
+        assert f"{field.name}=" in FAKE
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)

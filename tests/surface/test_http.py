@@ -48,7 +48,7 @@ from adclient import (
 )
 
 TIMEOUT = 0.2
-SLACK = 0.15  # a tenth of the timeout, and what a busy machine takes to wake up
+SLACK = 0.5  # a tenth of the timeout, and what a busy machine takes to wake up
 LISTING_BYTES, DRAFT_BYTES = json.dumps(LISTING).encode(), json.dumps(DRAFT).encode()
 
 

@@ -1,9 +1,13 @@
 """What the tests of the fake service share."""
 
+import asyncio
 import json
+from operator import attrgetter
 from urllib.parse import urlencode
 
-from adclient import Request
+import pytest
+
+from adclient import Request, RetryPolicy
 from adclient._core.call import OPERATIONS
 
 PATHS = {operation.full_name: operation for operation in OPERATIONS}
@@ -77,3 +81,24 @@ def everything(fake):
             if query["cursor"] is None:
                 break
     return pages
+
+
+COLOURS = pytest.mark.parametrize("colour", ["sync", "async"])
+AT_ONCE = RetryPolicy(max_retries=3, backoff_first=0)
+
+
+def call(fake, colour, operation="beta.pause_campaign", **options):
+    """One call of a write, or the items of all pages of a read, from a client of a colour."""
+    namespace = operation.partition(".")[0]
+    options.setdefault("retry", RetryPolicy(max_retries=0))
+    arguments = {"account_id": ACCOUNTS[namespace], **VALID_WRITES.get(operation, {})}
+    client = fake.client(**options) if colour == "sync" else fake.async_client(**options)
+    made = attrgetter(operation)(client)(**arguments)
+    is_read = operation in {read.full_name for read in READS}
+    if colour == "sync":
+        return made.collect() if is_read else made
+    return asyncio.run(awaited(made.collect() if is_read else made))
+
+
+async def awaited(value):
+    return await value

@@ -181,6 +181,130 @@ def test_an_applied_draft_makes_its_rivals_stale_and_no_others(fake):
     assert approve(fake, other).status == "applied"
 
 
+def test_a_first_step_that_lapsed_shows(fake):
+    first, second = pause(fake), pause(fake, "campaign_cb1a")
+    fake.dashboard.arm(first.draft_id, reviewer="Ines")
+    fake.clock.advance(300)
+    fake.dashboard.arm(second.draft_id, reviewer="Ines")
+    assert statuses(fake) == ["armed", "armed"]
+    fake.clock.advance(301)
+    assert statuses(fake) == ["pending_approval", "armed"]
+    assert kinds(fake).count("armed") == 2
+    fake.dashboard.arm(first.draft_id, reviewer="Tove")
+    fake.clock.advance(301)
+    assert statuses(fake) == ["armed", "pending_approval"]
+
+
+def test_an_armed_draft_turns_stale_too(fake):
+    draft = pause(fake)
+    fake.clock.advance(timedelta(hours=47, minutes=55))
+    fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+    fake.clock.advance(300)
+    with pytest.raises(ApprovalRefused, match="is stale"):
+        fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
+
+
+def test_a_draft_whose_before_is_no_longer_so_is_not_applied(fake):
+    moved, other = budget(fake, 120), pause(fake)
+    fake.change_live("account_a91f", "campaign_4c10", daily_budget=110)
+    fake.change_live("account_b204", "campaign_57a7", daily_budget=500)
+    assert approve(fake, moved).status == "stale"
+    assert kinds(fake)[-2:] == ["approved", "stale"]
+    assert budget(fake, 120).diff.before == 110
+    assert approve(fake, other).status == "applied"
+
+
+def test_only_the_changed_part_of_an_object_counts(fake):
+    fields = {"bid": {"amount": 8}}
+    draft = stage(fake, "alpha.update_campaign_budget", campaign_id="campaign_4c10", fields=fields)
+    fake.change_live("account_a91f", "campaign_4c10", bid={"strategy": "COST_CAP"})
+    assert approve(fake, draft).status == "applied"
+
+
+def test_a_draft_about_something_that_is_gone_is_stale(fake):
+    fields = {"action": "UPDATE", "final_url": "https://halden.example"}
+    update = stage(fake, "delta.update_keyword", keywords=["outdoor jacket"], fields=fields)
+    removal = stage(
+        fake, "delta.update_keyword", keywords=["outdoor jacket"], fields={"action": "REMOVE"}
+    )
+    approve(fake, removal)
+    assert approve(fake, update).status == "stale"
+
+
+def test_a_budget_and_a_pause_may_both_be_applied(fake):
+    first = stage(fake, "beta.pause_campaign", campaign_id="campaign_57a7")
+    second = stage(fake, "beta.create_video_campaign", campaign_id="campaign_57a7", fields={"a": 1})
+    assert [approve(fake, draft).status for draft in (first, second)] == ["applied"] * 2
+
+
+def test_removed_themes_make_other_removals_stale(fake):
+    drafts = [stage(fake, "delta.remove_auto_search_themes") for _ in range(2)]
+    keywords = stage(fake, "delta.update_keyword", keywords=["outdoor gear"])
+    approve(fake, drafts[0])
+    assert statuses(fake) == ["applied", "stale", "pending_approval"]
+    assert approve(fake, keywords).status == "applied"
+
+
+def test_a_rollback_is_a_draft_of_its_own(fake):
+    first = budget(fake, 120)
+    approve(fake, first)
+    back = fake.dashboard.roll_back(first.draft_id, reviewer="Tove")
+    assert (back.diff.before, back.diff.after) == (120, 100)
+    assert (back.operation, back.reverts) == ("alpha.update_campaign_budget", first.draft_id)
+    assert statuses(fake) == ["applied", "pending_approval"]
+    assert approve(fake, back).status == "applied"
+    assert statuses(fake) == ["rolled_back", "applied"]
+    assert budget(fake, 130).diff.before == 100
+    assert kinds(fake)[4:9] == ["staged", "armed", "approved", "rolled_back", "applied"]
+    assert fake.dashboard.events[4].actor == "Tove"
+
+
+@pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.full_name)
+def test_every_write_can_be_rolled_back_and_that_too(fake, operation):
+    before = everything(fake)
+    draft = stage(fake, operation.full_name, **VALID_WRITES[operation.full_name])
+    approve(fake, draft)
+    after = everything(fake)
+    back = fake.dashboard.roll_back(draft.draft_id, reviewer="Ines")
+    assert approve(fake, back).status == "applied"
+    assert everything(fake) == before
+    again = fake.dashboard.roll_back(back.draft_id, reviewer="Ines")
+    assert approve(fake, again).status == "applied"
+    makes = operation.full_name in ("gamma.create_image_campaign", "gamma.create_dco_ad")
+    if not makes and operation.full_name != "beta.create_video_campaign":
+        assert everything(fake) == after
+
+
+def test_a_rollback_after_another_change_is_stale(fake):
+    first = budget(fake, 120)
+    approve(fake, first)
+    back = fake.dashboard.roll_back(first.draft_id, reviewer="Ines")
+    approve(fake, budget(fake, 140))
+    assert fake.dashboard.draft(back.draft_id).status == "stale"
+
+
+def test_only_what_was_applied_can_be_rolled_back(fake):
+    draft = pause(fake)
+    with pytest.raises(ApprovalRefused, match="is pending_approval, not applied"):
+        fake.dashboard.roll_back(draft.draft_id, reviewer="Ines")
+    with pytest.raises(ApprovalRefused, match="named"):
+        fake.dashboard.roll_back(draft.draft_id, reviewer="")
+    with pytest.raises(ApprovalRefused, match="no draft"):
+        fake.dashboard.roll_back("draft_zzzz", reviewer="Ines")
+
+
+def test_what_was_forgotten_can_be_undone_as_long_as_the_rollback_is_open():
+    fake = FakeAdService(history=1)
+    first = budget(fake, 120)
+    approve(fake, first)
+    back = fake.dashboard.roll_back(first.draft_id, reviewer="Ines")
+    fake.dashboard.reject(pause(fake).draft_id, reviewer="Ines")
+    with pytest.raises(ApprovalRefused, match="no draft"):
+        fake.dashboard.draft(first.draft_id)
+    assert approve(fake, back).status == "applied"
+    assert budget(fake, 130).diff.before == 100
+
+
 def test_of_two_campaigns_with_one_name_the_second_cannot_be_applied(fake):
     drafts = [
         stage(fake, "beta.create_video_campaign", fields={"name": "Autumn"}) for _ in range(2)
@@ -237,3 +361,4 @@ def test_drafts_keep_their_status_on_the_wire(fake):
 def test_draft_ids_are_told_apart(fake):
     ids = {budget(fake, 100 + number).draft_id for number in range(1, 400)}
     assert len(ids) == 399
+    assert all(len(draft_id) == len("draft_0000") for draft_id in ids)

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from adclient import AdClient, AsyncAdClient, RateLimited, RetryPolicy
-from adclient.testing import FakeAdService, FakeClock
+from adclient.testing import FakeAdService, FakeClock, Fault
 
 ACCOUNT = "account_b204"
 BACKENDS = ("asyncio", "trio")
@@ -34,7 +34,7 @@ def run(scenario, backend):
 
 
 def test_a_retry_after_turns_the_clock(fake):
-    fake.faults.fail_next(429, headers={"retry-after": "20"})
+    fake.faults.add(Fault.status(429, headers={"retry-after": "20"}))
     page = listed(fake.client())
     assert passed(fake) == timedelta(seconds=20.5)
     assert fake.clock.sleeps == (20.5,)
@@ -43,7 +43,7 @@ def test_a_retry_after_turns_the_clock(fake):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_retry_after_turns_the_clock_for_tasks(fake, backend):
-    fake.faults.fail_next(429, headers={"retry-after": "20"})
+    fake.faults.add(Fault.status(429, headers={"retry-after": "20"}))
 
     async def scenario():
         return await fake.async_client().beta.list_campaigns(account_id=ACCOUNT)
@@ -55,20 +55,20 @@ def test_a_retry_after_turns_the_clock_for_tasks(fake, backend):
 def test_a_retry_after_that_is_a_date_counts_from_the_clock(fake):
     fake.clock.advance(timedelta(days=400))
     date = format_datetime(fake.clock.now() + timedelta(seconds=10), usegmt=True)
-    fake.faults.fail_next(429, headers={"retry-after": date})
+    fake.faults.add(Fault.status(429, headers={"retry-after": date}))
     listed(fake.client())
     assert fake.clock.sleeps == (10.5,)
 
 
 def test_back_off_takes_the_middle_of_its_range(fake):
-    fake.faults.refuse_next(times=4)
+    fake.faults.add(Fault.refused(), times=4)
     listed(fake.client(retry=RetryPolicy(max_retries=4, backoff_first=1, backoff_longest=4)))
     assert fake.clock.sleeps == (0.5, 1.0, 2.0, 2.0)
     assert passed(fake) == timedelta(seconds=5.5)
 
 
 def test_a_wait_longer_than_the_timeout_is_told_at_once(fake):
-    fake.faults.fail_next(429, headers={"retry-after": "60"})
+    fake.faults.add(Fault.status(429, headers={"retry-after": "60"}))
     with pytest.raises(RateLimited) as caught:
         listed(fake.client(timeout=30))
     assert (caught.value.retry_after, caught.value.attempts) == (60, 1)
@@ -76,7 +76,7 @@ def test_a_wait_longer_than_the_timeout_is_told_at_once(fake):
 
 
 def test_waits_use_up_the_timeout(fake):
-    fake.faults.fail_next(429, headers={"retry-after": "20"}, times=2)
+    fake.faults.add(Fault.status(429, headers={"retry-after": "20"}), times=2)
     with pytest.raises(RateLimited) as caught:
         listed(fake.client(timeout=30))
     assert (caught.value.attempts, caught.value.elapsed) == (2, 20.5)
@@ -84,14 +84,14 @@ def test_waits_use_up_the_timeout(fake):
 
 
 def test_a_copy_of_a_client_lives_by_the_same_clock(fake):
-    fake.faults.fail_next(503, headers={"retry-after": "7"})
+    fake.faults.add(Fault.status(503, headers={"retry-after": "7"}))
     listed(fake.client().with_options(timeout=60))
     assert fake.clock.sleeps == (7.35,)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_tasks_that_wait_together_wake_together(fake, backend):
-    fake.faults.fail_next(429, headers={"retry-after": "20"}, times=10)
+    fake.faults.add(Fault.status(429, headers={"retry-after": "20"}), times=10)
     client = fake.async_client()
 
     async def one():
@@ -126,7 +126,7 @@ def test_threads_lose_no_time(fake):
 
 
 def test_a_client_of_your_own_on_the_transport_lives_by_the_clock_too(fake):
-    fake.faults.fail_next(429, headers={"retry-after": "20"})
+    fake.faults.add(Fault.status(429, headers={"retry-after": "20"}))
     with AdClient(fake.base_url, transport=fake.transport) as client:
         listed(client)
     assert fake.clock.sleeps == (20.5,)
@@ -134,7 +134,7 @@ def test_a_client_of_your_own_on_the_transport_lives_by_the_clock_too(fake):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_an_async_client_of_your_own_does_so_too(fake, backend):
-    fake.faults.fail_next(429, headers={"retry-after": "20"})
+    fake.faults.add(Fault.status(429, headers={"retry-after": "20"}))
 
     async def scenario():
         async with AsyncAdClient(fake.base_url, transport=fake.transport) as client:
@@ -145,7 +145,7 @@ def test_an_async_client_of_your_own_does_so_too(fake, backend):
 
 
 def test_a_client_on_an_http_client_keeps_real_time(fake):
-    fake.faults.fail_next(429, headers={"retry-after": "0"})
+    fake.faults.add(Fault.status(429, headers={"retry-after": "0"}))
     with httpx.Client(transport=fake.transport) as http_client:
         page = listed(AdClient(fake.base_url, http_client=http_client))
     assert page.response.elapsed > 0

@@ -6,9 +6,9 @@ import pytest
 from fake_helpers import ACCOUNTS, READS, refusal, send
 
 from adclient import AsyncAdClient, BadRequest, Conventions, Request, RetryPolicy
-from adclient.testing import FakeAdService
+from adclient.testing import FakeAdService, Fault, Profile
 
-SHAPES = ["text", "number", "url", "object"]
+SHAPES = ["text", "number", "url", "absolute_url", "object"]
 CONVENTIONS = [
     Conventions(
         read_parameters=place,
@@ -26,7 +26,9 @@ CONVENTIONS = [
 @pytest.mark.parametrize("conventions", CONVENTIONS, ids=range(len(CONVENTIONS)))
 def test_every_way_to_speak_gives_the_same_items(conventions, continuation):
     plain = FakeAdService(page_size=5).client()
-    fake = FakeAdService(page_size=5, conventions=conventions, continuation=continuation)
+    fake = FakeAdService(
+        page_size=5, conventions=conventions, profile=Profile(continuation=continuation)
+    )
     client = fake.client()
     for targeting in (None, {}, {"query": "hiking"}):
         search = {"account_id": "account_c3d8", "targeting": targeting}
@@ -41,7 +43,7 @@ def test_every_way_to_speak_gives_the_same_items(conventions, continuation):
     ("continuation", "kind"), [("text", str), ("number", int), ("url", str), ("object", dict)]
 )
 def test_shapes_of_continuations(continuation, kind):
-    fake = FakeAdService(page_size=50, continuation=continuation)
+    fake = FakeAdService(page_size=50, profile=Profile(continuation=continuation))
     page = fake.client().gamma.list_ads(account_id="account_c3d8")
     assert type(page.next) is kind
     if continuation == "url":
@@ -61,7 +63,7 @@ def test_the_last_page_may_be_full():
 @pytest.mark.parametrize("cursor", ["", "zz", "12", "000000000000", -1, 7.5, {"cursor": 1}, {}, []])
 def test_continuations_that_are_not_ours(continuation, cursor):
     conventions = Conventions(read_parameters="body")
-    fake = FakeAdService(continuation=continuation, conventions=conventions)
+    fake = FakeAdService(profile=Profile(continuation=continuation), conventions=conventions)
     given = {"account_id": "account_c3d8", "cursor": cursor}
     assert refusal(fake, "gamma.list_ads", given) == (400, "invalid_page", [])
 
@@ -86,7 +88,9 @@ def test_parameters_are_taken_only_where_the_conventions_say():
     assert refusal(fake, "gamma.list_ads", query=query) == (400, "invalid_json", [])
     assert refusal(fake, "gamma.list_ads", query, query=query)[1] == "unexpected_query"
     assert send(fake, "gamma.list_ads", query)[0] == 200
-    with_url = FakeAdService(conventions=Conventions(read_parameters="body"), continuation="url")
+    with_url = FakeAdService(
+        conventions=Conventions(read_parameters="body"), profile=Profile(continuation="url")
+    )
     assert refusal(with_url, "gamma.list_ads", query, query=query)[1] == "unexpected_query"
 
 
@@ -125,7 +129,7 @@ def test_one_key_stages_one_draft():
 
 def test_a_key_makes_a_lost_answer_harmless():
     fake = FakeAdService(conventions=Conventions(idempotency_header="Idempotency-Key"))
-    fake.faults.drop_next(taken=True)
+    fake.faults.add(Fault.dropped(taken=True))
     client = fake.client(retry=RetryPolicy(backoff_first=0))
     draft = client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7")
     assert [staged.draft_id for staged in fake.drafts] == [draft.draft_id]

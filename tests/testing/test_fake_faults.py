@@ -1,17 +1,24 @@
-from datetime import timedelta
+from contextlib import suppress
+from urllib.parse import parse_qsl, urlsplit
 
+import httpx
 import pytest
+from fake_helpers import AT_ONCE, COLOURS, call
 
 from adclient import (
     CallTimeout,
     ConnectionFailed,
     ConnectionLost,
     OutcomeUnknown,
+    PaginationError,
     RateLimited,
     ServerError,
     UnexpectedReply,
 )
-from adclient.testing import FakeAdService
+from adclient.errors import APIError
+from adclient.testing import FakeAdService, Fault, Profile
+
+READ, WRITE = "beta.list_campaigns", "beta.pause_campaign"
 
 
 @pytest.fixture
@@ -19,68 +26,59 @@ def fake():
     return FakeAdService()
 
 
-def pause(fake):
-    return fake.client(max_retries=0).beta.pause_campaign(
-        account_id="account_b204", campaign_id="campaign_57a7"
-    )
+def statuses(fake):
+    return [request.status for request in fake.requests]
 
 
-def read(fake):
-    return fake.client(max_retries=0).beta.list_campaigns(account_id="account_b204")
+# One request, one fault.
 
 
-def test_an_error_status_comes_once(fake):
-    fake.faults.fail_next(503, code="tired", message="come back", headers={"Retry-After": "7"})
+@COLOURS
+def test_an_error_status_comes_once(fake, colour):
+    headers = {"Retry-After": "7"}
+    fake.faults.add(Fault.status(503, code="tired", message="come back", headers=headers))
     with pytest.raises(ServerError, match="come back") as caught:
-        read(fake)
+        call(fake, colour, READ)
     assert (caught.value.code, caught.value.retry_after) == ("tired", 7)
     assert caught.value.request_id.startswith("req_")
-    assert read(fake).data
-    assert [request.status for request in fake.requests] == [503, 200]
+    assert call(fake, colour, READ)
+    assert statuses(fake)[:2] == [503, 200]
 
 
-def test_faults_come_in_order_and_as_often_as_asked(fake):
-    fake.faults.fail_next(429, times=2)
-    fake.faults.refuse_next()
-    assert fake.faults.pending == 3
-    for expected in (RateLimited, RateLimited, ConnectionFailed):
-        with pytest.raises(expected):
-            pause(fake)
-    assert fake.faults.pending == 0
-    assert pause(fake).status == "pending_approval"
-
-
-def test_a_refused_connection_never_reaches_the_service(fake):
-    fake.faults.refuse_next()
+@COLOURS
+def test_a_refused_connection_never_reaches_the_service(fake, colour):
+    fake.faults.add(Fault.refused())
     with pytest.raises(ConnectionFailed):
-        pause(fake)
+        call(fake, colour)
     assert fake.requests == ()
     assert fake.drafts == ()
 
 
+@COLOURS
 @pytest.mark.parametrize("taken", [False, True])
 @pytest.mark.parametrize(
-    ("plan", "expected"), [("drop_next", ConnectionLost), ("time_out_next", CallTimeout)]
+    ("fault", "expected"), [(Fault.dropped, ConnectionLost), (Fault.no_answer, CallTimeout)]
 )
-def test_a_lost_answer_to_a_write(fake, plan, expected, taken):
-    getattr(fake.faults, plan)(taken=taken)
+def test_a_lost_answer_to_a_write(fake, colour, fault, expected, taken):
+    fake.faults.add(fault(taken=taken))
     with pytest.raises(OutcomeUnknown) as caught:
-        pause(fake)
+        call(fake, colour)
     assert isinstance(caught.value, expected)
     assert len(fake.drafts) == taken
-    assert [request.status for request in fake.requests] == [None]
+    assert statuses(fake) == [None]
 
 
+@COLOURS
 @pytest.mark.parametrize("taken", [False, True])
-def test_an_error_to_a_write(fake, taken):
-    fake.faults.fail_next(500, taken=taken)
+def test_an_error_to_a_write(fake, colour, taken):
+    fake.faults.add(Fault.status(500, taken=taken))
     with pytest.raises(OutcomeUnknown):
-        pause(fake)
+        call(fake, colour)
     assert len(fake.drafts) == taken
 
 
 def test_a_refused_write_that_was_taken_stages_nothing(fake):
-    fake.faults.drop_next(taken=True)
+    fake.faults.add(Fault.dropped(taken=True))
     with pytest.raises(OutcomeUnknown):
         fake.client(max_retries=0).beta.pause_campaign(
             account_id="account_b204", campaign_id="campaign_0000"
@@ -88,44 +86,68 @@ def test_a_refused_write_that_was_taken_stages_nothing(fake):
     assert fake.drafts == ()
 
 
+@COLOURS
+def test_an_error_of_the_service_comes_in_the_shape_of_its_profile(colour):
+    fake = FakeAdService(profile=Profile(errors="problem"))
+    fake.faults.add(Fault.status(504, code="upstream", message="too slow"))
+    with pytest.raises(ServerError, match="too slow") as caught:
+        call(fake, colour, READ)
+    assert caught.value.code == "upstream"
+    assert '"title":"Upstream"' in caught.value.body
+
+
+@COLOURS
 @pytest.mark.parametrize("body", [b'{"draft_id":"draft_1', "<html>", {"data": None}, None, ""])
-def test_any_body(fake, body):
-    fake.faults.answer_next(body, status=201, headers={"Content-Type": "text/x"}, taken=True)
+def test_any_answer(fake, colour, body):
+    fake.faults.add(Fault.answer(body, status=201, headers={"Content-Type": "text/x"}))
     with pytest.raises(UnexpectedReply) as caught:
-        pause(fake)
+        call(fake, colour)
     assert caught.value.outcome_unknown
     assert len(fake.drafts) == 1
 
 
+def test_an_answer_need_not_be_taken(fake):
+    fake.faults.add(Fault.answer({}, taken=False))
+    with pytest.raises(UnexpectedReply):
+        call(fake, "sync")
+    assert fake.drafts == ()
+
+
 def test_headers_of_a_fault_replace_those_of_the_service(fake):
-    fake.faults.answer_next({"data": [], "page": {"next": None}}, headers={"X-Request-Id": "mine"})
-    assert read(fake).response.request_id == "mine"
+    page = {"data": [], "page": {"next": None}}
+    fake.faults.add(Fault.answer(page, headers={"X-Request-Id": "mine"}))
+    page = fake.client().beta.list_campaigns(account_id="account_b204")
+    assert page.response.request_id == "mine"
 
 
-def test_cleared_faults_do_not_happen(fake):
-    fake.faults.fail_next(500, times=3)
-    fake.faults.clear()
-    assert read(fake).data
+@COLOURS
+@pytest.mark.parametrize("status", [302, 307])
+def test_a_redirect_is_not_followed(fake, colour, status):
+    fake.faults.add(Fault.redirect("https://elsewhere.example/x", status=status))
+    with pytest.raises(APIError, match="redirect") as caught:
+        call(fake, colour)
+    assert caught.value.status == status
+    assert fake.drafts == ()
+    assert len(fake.requests) == 1
 
 
-def test_faults_that_cannot_be(fake):
-    for plan in (fake.faults.refuse_next, fake.faults.drop_next, fake.faults.time_out_next):
-        with pytest.raises(ValueError, match="times"):
-            plan(times=0)
-    for status in (199, 600):
-        with pytest.raises(ValueError, match="status"):
-            fake.faults.fail_next(status)
+@COLOURS
+def test_a_draft_with_another_status_is_a_draft(fake, colour):
+    fake.faults.add(Fault.other_status(200))
+    draft = call(fake, colour)
+    assert draft.response.status == 200
+    assert draft.draft_id == fake.drafts[0].draft_id
 
 
-def test_the_clock_goes_forward_only(fake):
+# Time.
+
+
+@COLOURS
+def test_a_slow_answer_takes_time_of_the_fakes_clock(fake, colour):
     start = fake.clock.now()
-    assert start.isoformat() == "2026-03-02T09:00:00+00:00"
-    fake.clock.advance(1.5)
-    fake.clock.advance(timedelta(days=1))
-    assert fake.clock.now() - start == timedelta(days=1, seconds=1.5)
-    for step in (-1, timedelta(seconds=-1)):
-        with pytest.raises(ValueError, match="forward"):
-            fake.clock.advance(step)
+    fake.faults.add(Fault.slow(7.5))
+    assert call(fake, colour, timeout=8).draft_id == fake.drafts[0].draft_id
+    assert (fake.clock.now() - start).total_seconds() == 7.5
 
 
 @pytest.mark.parametrize("page_size", [0, "2"])
@@ -134,28 +156,254 @@ def test_pages_have_at_least_one_item(page_size):
         FakeAdService(page_size=page_size)
 
 
-def test_continuations_have_one_of_four_shapes():
-    with pytest.raises(ValueError, match="text, number, url, object"):
-        FakeAdService(continuation="txt")
+@COLOURS
+@pytest.mark.parametrize("seconds", [8, 3600])
+def test_an_answer_slower_than_the_client_waits_is_a_timeout(fake, colour, seconds):
+    start = fake.clock.now()
+    fake.faults.add(Fault.slow(seconds))
+    with pytest.raises(OutcomeUnknown) as caught:
+        call(fake, colour, timeout=8)
+    assert isinstance(caught.value, CallTimeout)
+    assert len(fake.drafts) == 1
+    assert (fake.clock.now() - start).total_seconds() == pytest.approx(8, abs=1)
 
 
-def test_repr_tells_what_happened(fake):
-    assert repr(fake) == "<FakeAdService seed='halden', 0 requests, 0 drafts>"
-    pause(fake)
-    assert repr(fake) == "<FakeAdService seed='halden', 1 requests, 1 drafts>"
+def test_every_answer_may_take_time():
+    fake = FakeAdService(profile=Profile(latency=2))
+    start = fake.clock.now()
+    fake.faults.add(Fault.slow(1))
+    call(fake, "sync")
+    call(fake, "sync")
+    assert (fake.clock.now() - start).total_seconds() == 5
 
 
-def test_what_is_recorded(fake):
-    pause(fake)
-    read(fake)
-    write, reading = fake.requests
-    assert (write.method, write.path) == ("POST", "/v1/beta-ads/pause-beta-campaign")
-    assert write.json == {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
-    assert write.body.startswith(b'{"account_id"')
-    assert (write.operation, write.account_id, write.status) == (
-        "beta.pause_campaign",
-        "account_b204",
-        201,
-    )
-    assert reading.query == {"account_id": "account_b204"}
-    assert (reading.body, reading.json, reading.operation) == (b"", None, "beta.list_campaigns")
+def test_another_client_times_out_as_it_was_told():
+    fake = FakeAdService(profile=Profile(latency=2))
+    url = f"{fake.base_url}/v1/beta-ads/list-beta-campaigns?account_id=account_b204"
+    with httpx.Client(transport=fake.transport) as client:
+        assert client.get(url, timeout=None).status_code == 200
+        assert client.get(url, timeout=3).status_code == 200
+        with pytest.raises(httpx.ReadTimeout):
+            client.get(url, timeout=1)
+
+
+# Bodies.
+
+
+@COLOURS
+@pytest.mark.parametrize(
+    ("what", "expected", "said"),
+    [
+        ("cut", UnexpectedReply, "dropped"),
+        ("stalled", CallTimeout, "no answer in time"),
+        ("wrong_length", UnexpectedReply, "expected"),
+        ("broken_gzip", UnexpectedReply, "damaged"),
+        ("not_json", UnexpectedReply, "JSON"),
+        ("not_utf8", UnexpectedReply, "UTF-8"),
+        ("wrong_shape", UnexpectedReply, "draft_id"),
+        ("error_object", UnexpectedReply, "something went wrong"),
+    ],
+)
+def test_a_draft_whose_answer_cannot_be_read(fake, colour, what, expected, said):
+    fake.faults.add(Fault.in_body(what))
+    with pytest.raises(OutcomeUnknown, match=said) as caught:
+        call(fake, colour)
+    assert isinstance(caught.value, expected)
+    assert statuses(fake) == [201]
+    [draft] = fake.drafts
+    assert caught.value.draft_id in (None, draft.draft_id)
+    if what in ("cut", "wrong_length", "not_utf8", "wrong_shape"):
+        assert caught.value.draft_id == draft.draft_id
+
+
+@COLOURS
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        ("cut", ConnectionLost),
+        ("stalled", CallTimeout),
+        ("wrong_length", ConnectionLost),
+        ("broken_gzip", UnexpectedReply),
+        ("not_json", UnexpectedReply),
+        ("not_utf8", UnexpectedReply),
+        ("wrong_shape", UnexpectedReply),
+        ("error_object", UnexpectedReply),
+    ],
+)
+def test_a_page_that_cannot_be_read(fake, colour, what, expected):
+    fake.faults.add(Fault.in_body(what))
+    with pytest.raises(expected) as caught:
+        call(fake, colour, READ)
+    assert not caught.value.outcome_unknown
+
+
+def test_a_body_that_stalls_uses_up_the_time(fake):
+    start = fake.clock.now()
+    fake.faults.add(Fault.in_body("stalled"))
+    with pytest.raises(CallTimeout):
+        call(fake, "sync", READ, timeout=9)
+    assert (fake.clock.now() - start).total_seconds() == pytest.approx(9, abs=1)
+
+
+@COLOURS
+@pytest.mark.parametrize("what", ["wrong_content_type", "duplicate_keys", "huge"])
+@pytest.mark.parametrize("operation", [READ, WRITE])
+def test_oddities_that_a_client_bears(fake, colour, what, operation):
+    expected = call(FakeAdService(), colour, operation)
+    fake.faults.add(Fault.in_body(what))
+    found = call(fake, colour, operation)
+    if operation == WRITE:
+        assert (found.draft_id, found.diff) == (expected.draft_id, expected.diff)
+    else:
+        assert found == expected
+
+
+def test_an_error_keeps_its_body(fake):
+    fake.faults.add(Fault.in_body("not_json"))
+    with pytest.raises(APIError) as caught:
+        fake.client().beta.list_campaigns(account_id="account_0000")
+    assert caught.value.code == "account_not_found"
+
+
+# Pages.
+
+
+@COLOURS
+@pytest.mark.parametrize(
+    ("what", "error", "said", "asked"),
+    [
+        ("same_next", PaginationError, "came before", 2),
+        ("foreign_next", PaginationError, "leads away", 1),
+        ("next_missing", UnexpectedReply, r"\$\.page\.next", 1),
+        ("page_missing", UnexpectedReply, r"\$\.page", 1),
+        ("data_null", UnexpectedReply, r"\$\.data", 1),
+    ],
+)
+def test_a_listing_that_cannot_go_on(fake, colour, what, error, said, asked):
+    fake.faults.add(Fault.in_page(what), times=None)
+    with pytest.raises(error, match=said):
+        call(fake, colour, "gamma.list_ads")
+    assert len(fake.requests) == asked
+
+
+@COLOURS
+@pytest.mark.parametrize(
+    ("what", "kept"),
+    [
+        ("empty_page", [*range(50), *range(100, 126)]),
+        ("duplicates", [*range(50), *range(49, 99), *range(100, 126)]),
+        ("shrinking_list", [*range(50), *range(51, 101), *range(100, 126)]),
+    ],
+)
+def test_a_listing_that_goes_on_with_other_items(fake, colour, what, kept):
+    whole = call(fake, colour, "gamma.list_ads")
+    fake.faults.add(Fault.in_page(what), call=2)
+    found = call(fake, colour, "gamma.list_ads")
+    assert found == [whole[place] for place in kept]
+
+
+def test_a_fault_in_a_page_waits_for_a_listing(fake):
+    fake.faults.add(Fault.in_page("data_null"))
+    assert call(fake, "sync").status == "pending_approval"
+    with pytest.raises(UnexpectedReply):
+        call(fake, "sync", READ)
+
+
+# Which request meets which fault.
+
+
+@COLOURS
+def test_faults_come_in_order_and_as_often_as_asked(fake, colour):
+    fake.faults.add(Fault.status(429), times=2)
+    fake.faults.add(Fault.refused())
+    assert fake.faults.pending == 2
+    for expected in (RateLimited, RateLimited, ConnectionFailed):
+        with pytest.raises(expected):
+            call(fake, colour)
+    assert fake.faults.pending == 0
+    assert call(fake, colour).status == "pending_approval"
+
+
+def test_a_fault_waits_for_its_operation_and_call(fake):
+    fake.faults.add(Fault.status(422), operation=WRITE, call=2)
+    call(fake, "sync", READ)
+    call(fake, "sync")
+    call(fake, "sync", READ)
+    with pytest.raises(APIError):
+        call(fake, "sync")
+    call(fake, "sync")
+    assert [status for status in statuses(fake) if status != 200] == [201, 422, 201]
+
+
+def test_faults_for_ever(fake):
+    fake.faults.add(Fault.status(422), times=None)
+    for _ in range(5):
+        with pytest.raises(APIError):
+            call(fake, "sync")
+    fake.faults.clear()
+    assert call(fake, "sync").draft_id
+    assert fake.faults.pending == 0
+
+
+def outcomes(seed, share):
+    fake = FakeAdService(seed=seed)
+    fake.faults.at_random(Fault.status(422), share=share, operation=WRITE)
+    for _ in range(100):
+        call(fake, "sync", "gamma.create_dco_ad")
+        with suppress(APIError):
+            call(fake, "sync")
+    return statuses(fake)[1::2]
+
+
+def test_chance_follows_from_the_seed():
+    assert outcomes("a", 0.3) == outcomes("a", 0.3) != outcomes("b", 0.3)
+    assert 15 < outcomes("a", 0.3).count(422) < 45
+    assert outcomes("a", 0).count(422) == 0
+    assert outcomes("a", 1).count(422) == 100
+
+
+@COLOURS
+def test_the_client_tries_again_what_it_may(fake, colour):
+    fake.faults.add(Fault.in_body("cut"))
+    fake.faults.add(Fault.status(502))
+    fake.faults.add(Fault.refused())
+    assert len(call(fake, colour, "alpha.explain_objectives", retry=AT_ONCE)) == 7
+    assert statuses(fake) == [200, 502, 200]
+
+
+@pytest.mark.parametrize(
+    ("add", "said"),
+    [
+        (lambda faults: faults.add(Fault.refused(), times=0), "times"),
+        (lambda faults: faults.add(Fault.refused(), call=0), "call"),
+        (lambda faults: faults.add(Fault.refused(), operation="beta.pause"), "no operation"),
+        (lambda faults: faults.at_random(Fault.refused(), share=1.1), "share"),
+        (lambda faults: faults.at_random(Fault.refused(), share=-0.1), "share"),
+        (lambda faults: faults.add(Fault.in_page("data_null"), operation=WRITE), "no pages"),
+        (lambda _: Fault.status(199), "status"),
+        (lambda _: Fault.status(600), "status"),
+        (lambda _: Fault.answer("", status=100), "status"),
+        (lambda _: Fault.other_status(0), "status"),
+        (lambda _: Fault.redirect(status=200), "status"),
+        (lambda _: Fault.slow(-1), "seconds"),
+        (lambda _: Fault.in_body("tired"), "what must be one of 'cut'"),
+        (lambda _: Fault.in_page("tired"), "what must be one of 'same_next'"),
+    ],
+)
+def test_faults_that_cannot_be(fake, add, said):
+    with pytest.raises(ValueError, match=said):
+        add(fake.faults)
+
+
+def test_a_page_fault_may_be_for_one_listing(fake):
+    fake.faults.add(Fault.in_page("data_null"), operation=READ)
+    assert call(fake, "sync", "gamma.list_ads")
+    with pytest.raises(UnexpectedReply):
+        call(fake, "sync", READ)
+
+
+def test_the_foreign_continuation_is_sent_nowhere(fake):
+    fake.faults.add(Fault.in_page("foreign_next"))
+    page = fake.client().gamma.list_ads(account_id="account_c3d8")
+    assert urlsplit(page.next).hostname == "elsewhere.example"
+    assert dict(parse_qsl(urlsplit(page.next).query)) == {"cursor": "1"}

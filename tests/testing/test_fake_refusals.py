@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from fake_helpers import ACCOUNTS, READS, VALID_WRITES, WRITES, refusal, send
+from fake_helpers import ACCOUNTS, READS, VALID_WRITES, WRITES, approve, refusal, send, stage
 
 from adclient import AdClient, NotFound, PermissionDenied, Request, Unauthenticated, Unprocessable
 from adclient._core.call import OPERATIONS
@@ -268,11 +268,15 @@ EMPLOYER = {"or": {"employers": ["org:1"]}}
         ([EMPLOYER], "location_required"),
         ([LOCATION, EMPLOYER, {"or": {"industries": ["ind:4"]}}], "incompatible_facets"),
         ([LOCATION, EMPLOYER, {"or": {"company_size": ["size:1"]}}], "incompatible_facets"),
+        ([{"or": {"locations": ["Lisbon"]}}], "unknown_facet_value"),
+        ([LOCATION, {"or": {"titles": ["title:1", 2]}}], "unknown_facet_value"),
+        ([LOCATION, *[{"or": {"skills": ["skill:1"]}}] * 4], "audience_too_small"),
+        ([LOCATION, {"or": {"skills": []}}], "audience_too_small"),
     ],
 )
 def test_targeting_that_cannot_be(fake, groups, code):
     given = {**CAMPAIGN, "targeting": {"include": {"and": groups}}}
-    expected = 422, code, details("targeting", code)
+    expected = 422, code, details("targeting", code, 300 if code == "audience_too_small" else None)
     assert refusal(fake, "alpha.update_campaign_targeting", given) == expected
 
 
@@ -283,6 +287,8 @@ def test_targeting_that_cannot_be(fake, groups, code):
         {"include": 1},
         {"include": {"and": {}}},
         {"include": {"and": [LOCATION, 1, {"or": 1}, {"not": 1}]}, "unheard_of": None},
+        {"include": {"and": [LOCATION, *[{"or": {"skills": ["skill:1"]}}] * 3]}},
+        {"include": {"and": [LOCATION, {"or": {"moon_phases": ["full"] * 50}}]}},
     ],
 )
 def test_targeting_in_another_form_passes(fake, targeting):
@@ -305,6 +311,13 @@ VIDEO, IMAGE, DCO = (
         (VIDEO, {"ad": {"text": "x" * 101}}, "text_too_long", "ad.text"),
         (VIDEO, {"objective": "TRAFFIC", "ad_group": {"pixel_id": "1"}}, "pixel_not_allowed",
          "ad_group.pixel_id"),
+        (VIDEO, {"ad": {"image_url": "https://halden.example/a.png"}}, "format_not_supported",
+         "ad"),
+        (VIDEO, {"ad": {"call_to_action": "BUY"}}, "invalid_call_to_action", "ad.call_to_action"),
+        (VIDEO, {"ad": {"call_to_action": ["SHOP_NOW"]}}, "invalid_call_to_action",
+         "ad.call_to_action"),
+        (DCO, {"assets": {"images": ["1"] * 10, **dict.fromkeys("abcd", ["1"] * 5), "e": ["1"]}},
+         "asset_count", "assets"),
         (IMAGE, {"ad": {"link": "http://halden.example"}}, "invalid_url", "ad.link"),
         (DCO, {"link": "ftp://halden.example"}, "invalid_url", "link"),
         (DCO, {"assets": {"images": ["1"]}}, "asset_count", "assets.images"),
@@ -325,7 +338,11 @@ def test_fields_of_new_campaigns_and_ads(fake, operation, fields, code, field):
         (VIDEO, {}),
         (VIDEO, {"unheard_of": 1, "ad": 5, "ad_group": None}),
         (VIDEO, {"objective": "SALES", "ad_group": {"pixel_id": "1"}, "ad": {"text": "x" * 100}}),
+        (VIDEO, {"ad": {"image_url": "https://halden.example/a.png", "video_id": "video_1"}}),
+        (VIDEO, {"ad": {"call_to_action": "SHOP_NOW"}}),
         (IMAGE, {"ad": {"link": "https://halden.example", "x": 1}}),
+        (DCO, {"assets": {"images": ["1"] * 10, **dict.fromkeys("abcd", ["1"] * 5)}}),
+        (DCO, {"ad_group_id": 5}),
         (IMAGE, {"ad": "none"}),
         (DCO, {"assets": {"images": ["1"] * 10, "unheard_of": 1}}),
         (DCO, {"assets": None}),
@@ -350,11 +367,48 @@ def test_unknown_fields_pass(fake, operation, fields):
         (["tarp"], {"cpc_bid": "1"}, "bid_invalid"),
         (["tarp"], {"action": "SELL"}, "unknown_action"),
         (["rental"], {"action": "UPDATE", "cpc_bid": 1}, "cannot_update_negative"),
+        (["outdoor jacket"], {"action": "UPDATE", "text": "rain jacket"}, "immutable_field"),
     ],
 )
 def test_keywords(fake, keywords, fields, code):
     given = {**DELTA, "keywords": keywords, "fields": fields}
     assert refusal(fake, "delta.update_keyword", given)[:2] == (422, code)
+
+
+@pytest.mark.parametrize("operation", ["targeting", "budget"])
+def test_what_a_campaign_is_for_life(fake, operation):
+    name = f"alpha.update_campaign_{operation}"
+    for field, value in (("id", "campaign_1"), ("objective", "AWARENESS")):
+        given = {**CAMPAIGN, "fields": {field: value}}
+        assert refusal(fake, name, given) == (
+            422,
+            "immutable_field",
+            details(field, "immutable_field"),
+        )
+    same = {"id": "campaign_4c10", "objective": "LEADS", "audience_expansion": False}
+    assert send(fake, "alpha.update_campaign_targeting", {**CAMPAIGN, "fields": same})[0] == 201
+
+
+def test_a_dynamic_ad_needs_a_dynamic_ad_group_of_its_own(fake):
+    ads = list(fake.client().gamma.list_ads(account_id="account_c3d8"))
+    groups = {ad.extra["format"]: ad.extra["ad_group_id"] for ad in ads}
+
+    def found(ad_group_id):
+        given = {**GAMMA, "fields": {"ad_group_id": ad_group_id}}
+        return refusal(fake, DCO, given)[:2]
+
+    assert found("ad_group_0000") == (404, "ad_group_not_found")
+    assert found(groups["IMAGE"]) == (422, "not_dynamic")
+    assert found(groups["DYNAMIC"]) == (422, "ad_limit_reached")
+    free = {"name": "Tents", "ad_group_id": "ad_group_7d20"}
+    approve(fake, stage(fake, DCO, fields=free))
+    assert found("ad_group_7d20") == (422, "ad_limit_reached")
+
+
+def test_themes_that_are_the_only_signal_stay(fake):
+    given = {"account_id": "account_d4c4"}
+    found = refusal(fake, "delta.remove_auto_search_themes", given)
+    assert found == (409, "cannot_remove_all_signals", [])
 
 
 def test_nothing_to_remove(fake):

@@ -2,13 +2,13 @@ from datetime import timedelta
 
 import pytest
 
-from adclient.testing import fatigue
-from adclient.testing.accounts import Accounts
-from adclient.testing.clock import START
-from adclient.testing.facts import Facts, Pace, days_between
-from adclient.testing.ids import unique_id
-from adclient.testing.seed_delta import WASTE
-from adclient.testing.state import Account
+from adclient.testing._accounts.accounts import Accounts
+from adclient.testing._accounts.facts import Facts, Pace, days_between
+from adclient.testing._accounts.ids import nth_id, unique_id
+from adclient.testing._accounts.seed_delta import WASTE
+from adclient.testing._accounts.state import Account
+from adclient.testing._clock import START
+from adclient.testing._reads import fatigue
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,13 @@ def test_an_id_that_is_taken_grows():
     assert len(short) == len("draft_0000")
     assert longer.startswith(short)
     assert len(longer) == len(short) + 1
+
+
+def test_no_two_numbers_have_one_id():
+    ids = [nth_id("draft", "halden", number) for number in range(200_000)]
+    assert len(set(ids)) == len(ids)
+    assert {len(found) for found in ids} == {len("draft_0000"), len("draft_00000")}
+    assert nth_id("draft", "other", 0) != ids[0]
 
 
 @pytest.mark.parametrize(

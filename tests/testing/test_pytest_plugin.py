@@ -13,6 +13,8 @@ import warnings
 import anyio
 import pytest
 
+from adclient.testing import Fault
+
 from adclient import AdClient, AsyncAdClient, ConfigurationError
 from adclient.testing import FakeAdService
 
@@ -72,7 +74,7 @@ class OldStyle(unittest.IsolatedAsyncioTestCase):
 
 
 def test_retries_turn_the_clock(fake_ad_service, ad_client):
-    fake_ad_service.faults.fail_next(429, headers={"Retry-After": "20"})
+    fake_ad_service.faults.add(Fault.status(429, headers={"Retry-After": "20"}))
     assert ad_client.beta.list_campaigns(account_id="account_b204").data
     assert fake_ad_service.clock.sleeps == (20.5,)
 """
@@ -144,7 +146,7 @@ def test_the_marker_and_the_fixtures_are_listed(project):
         ("pagesize=2", "unexpected keyword argument 'pagesize'"),
         ("2", "takes 1 positional argument but 2 were given"),
         ("page_size=0", "page_size must be a whole number, 1 or more"),
-        ("continuation='txt'", "continuation must be one of text, number, url, object"),
+        ("history=0", "history must be 1 or more"),
     ],
 )
 def test_a_wrong_option_is_told(project, options, told):
@@ -165,11 +167,13 @@ def test_a_wrong_option_is_told(project, options, told):
 FAILING_TESTS = """
 import pytest
 
+from adclient.testing import Fault
+
 pytestmark = pytest.mark.ad_service(token="s3cret")
 
 
 def test_it(ad_client, fake_ad_service):
-    fake_ad_service.faults.drop_next()
+    fake_ad_service.faults.add(Fault.dropped())
     list(ad_client.beta.list_campaigns(account_id="account_b204"))
     ad_client.alpha.update_creative(
         account_id="account_a91f", creative_id="creative_2f70", fields={"headline": "long " * 99}

@@ -1,0 +1,1 @@
+"""The accounts of the fake service, and what is in them."""

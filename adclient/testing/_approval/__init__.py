@@ -1,0 +1,1 @@
+"""Drafts, and the two steps in which a human approves them."""

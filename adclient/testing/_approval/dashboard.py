@@ -1,0 +1,262 @@
+"""The approval dashboard: the two steps of a human, which no client can reach."""
+
+from threading import RLock
+
+import attrs
+
+from adclient.testing._accounts.accounts import Accounts
+from adclient.testing._accounts.state import Account, Edit, Kind
+from adclient.testing._approval.draft_book import DraftBook
+from adclient.testing._approval.drafts import AuditEvent, FakeDraft
+from adclient.testing._clock import FakeClock
+from adclient.testing._writes.changes import Change
+
+
+class ApprovalRefused(Exception):
+    """A step of the approval is not possible; the text says why."""
+
+
+class Dashboard:
+    """Where a human approves or rejects drafts.
+
+    A draft takes effect after two steps: `arm` shows its diff once more, and `confirm`, within
+    ten minutes, applies it. No request to the service gets here.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> fake = FakeAdService()
+        >>> client = fake.client()
+        >>> draft = client.beta.pause_campaign(
+        ...     account_id="account_b204", campaign_id="campaign_57a7"
+        ... )
+        >>> fake.dashboard.arm(draft.draft_id, reviewer="Ines").diff.after
+        'PAUSED'
+        >>> fake.dashboard.confirm(draft.draft_id, reviewer="Ines").status
+        'applied'
+        >>> client.beta.list_campaigns(account_id="account_b204").data[0].status
+        'PAUSED'
+    """
+
+    def __init__(self, book: DraftBook, accounts: Accounts, clock: FakeClock, lock: RLock) -> None:
+        self._book = book
+        self._accounts = accounts
+        self._clock = clock
+        self._lock = lock
+
+    @property
+    def events(self) -> tuple[AuditEvent, ...]:
+        """The audit trail, oldest first."""
+        with self._lock:
+            self._book.refresh()
+            return tuple(self._book.trail.events)
+
+    def pending(self) -> tuple[FakeDraft, ...]:
+        """The drafts that wait for a human, oldest first."""
+        with self._lock:
+            return self._book.open()
+
+    def draft(self, draft_id: str) -> FakeDraft:
+        """One draft as it is by now.
+
+        Args:
+            draft_id: The draft.
+
+        Returns:
+            The draft, open or not.
+
+        Raises:
+            ApprovalRefused: There is no such draft, or it was closed so long ago that it is no
+                longer kept.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+            >>> fake.dashboard.draft(draft.draft_id).operation
+            'delta.remove_auto_search_themes'
+        """
+        with self._lock:
+            draft = self._book.find(draft_id)
+            if draft is None:
+                raise ApprovalRefused(f"there is no draft {draft_id}")
+            return draft
+
+    def arm(self, draft_id: str, *, reviewer: str) -> FakeDraft:
+        """Make the first step.
+
+        Args:
+            draft_id: The draft.
+            reviewer: The name of the human.
+
+        Returns:
+            The draft, with the diff that `confirm` would apply.
+
+        Raises:
+            ApprovalRefused: The draft is unknown or no longer open, or the reviewer has no name.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+            >>> fake.dashboard.arm(draft.draft_id, reviewer="Ines").status
+            'armed'
+        """
+        with self._lock:
+            draft = attrs.evolve(
+                self._open(draft_id, reviewer),
+                status="armed",
+                armed_at=self._clock.now(),
+                reviewer=reviewer,
+            )
+            return self._book.record(draft, "armed", reviewer)
+
+    def confirm(self, draft_id: str, *, reviewer: str) -> FakeDraft:
+        """Make the second step, after which the live state is changed.
+
+        Args:
+            draft_id: The draft, armed at most ten minutes ago.
+            reviewer: The name of the human.
+
+        Returns:
+            The draft: `applied`; `stale` if the live data is no longer what its diff says was
+                before; or `apply_failed` if it would make a campaign or keyword that is there by
+                now.
+
+        Raises:
+            ApprovalRefused: The draft is not armed any more, unknown or no longer open, or the
+                reviewer has no name.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+            >>> armed = fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+            >>> fake.dashboard.confirm(draft.draft_id, reviewer="Tove").status
+            'applied'
+        """
+        with self._lock:
+            draft = self._open(draft_id, reviewer)
+            if draft.armed_at is None:
+                raise ApprovalRefused(f"{draft_id} must be armed before it is confirmed")
+            if draft.status != "armed":
+                raise ApprovalRefused(f"{draft_id} was armed too long ago: arm it again")
+            draft = attrs.evolve(draft, reviewer=reviewer)
+            return self._applied(self._book.record(draft, "approved", reviewer))
+
+    def reject(self, draft_id: str, *, reviewer: str) -> FakeDraft:
+        """Turn a draft down; nothing is changed.
+
+        Args:
+            draft_id: The draft.
+            reviewer: The name of the human.
+
+        Returns:
+            The draft, `rejected`.
+
+        Raises:
+            ApprovalRefused: The draft is unknown or no longer open, or the reviewer has no name.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+            >>> fake.dashboard.reject(draft.draft_id, reviewer="Ines").status
+            'rejected'
+        """
+        with self._lock:
+            draft = self._open(draft_id, reviewer)
+            draft = attrs.evolve(draft, status="rejected", reviewer=reviewer)
+            return self._book.record(draft, "rejected", reviewer)
+
+    def roll_back(self, draft_id: str, *, reviewer: str) -> FakeDraft:
+        """Stage the inverse of an applied draft, which needs its own two steps.
+
+        Args:
+            draft_id: The draft that was applied.
+            reviewer: The name of the human.
+
+        Returns:
+            The new draft. Once it is applied, the first one is `rolled_back`.
+
+        Raises:
+            ApprovalRefused: The draft is unknown or not applied, or the reviewer has no name.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+            >>> armed = fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+            >>> applied = fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
+            >>> rollback = fake.dashboard.roll_back(draft.draft_id, reviewer="Ines")
+            >>> rollback.diff.before, rollback.status
+            ([], 'pending_approval')
+        """
+        with self._lock:
+            draft = self._known(draft_id, reviewer)
+            if draft.status != "applied":
+                raise ApprovalRefused(f"{draft_id} is {draft.status}, not applied")
+            inverse = Change(
+                field=draft.diff.field,
+                before=draft.diff.after,
+                after=draft.diff.before,
+                edits=draft.inverse,
+                target=draft.target,
+            )
+            return self._book.stage(
+                draft.operation, draft.account_id, inverse, actor=reviewer, reverts=draft_id
+            )
+
+    def _known(self, draft_id: str, reviewer: str) -> FakeDraft:
+        if not reviewer.strip():
+            raise ApprovalRefused("a reviewer must be named")
+        return self.draft(draft_id)
+
+    def _open(self, draft_id: str, reviewer: str) -> FakeDraft:
+        draft = self._known(draft_id, reviewer)
+        if not draft.is_open:
+            raise ApprovalRefused(f"{draft_id} is {draft.status}")
+        return draft
+
+    def _applied(self, draft: FakeDraft) -> FakeDraft:
+        account = self._accounts.get(draft.account_id)
+        assert account is not None, "a draft is staged for a known account only"
+        if not all(map(account.fits, draft.edits)):
+            return self._turned_stale(draft)
+        if _makes_a_double(account, draft):
+            draft = attrs.evolve(draft, status="apply_failed")
+            return self._book.record(draft, "apply_failed", "service")
+        inverse = tuple(map(account.apply, draft.edits))
+        for rival in self._book.rivals_of(draft):
+            self._turned_stale(rival)
+        self._mark_rolled_back(draft)
+        applied = attrs.evolve(draft, status="applied", inverse=inverse)
+        return self._book.record(applied, "applied", "service")
+
+    def _turned_stale(self, draft: FakeDraft) -> FakeDraft:
+        """A draft whose diff no longer says what is so."""
+        return self._book.record(attrs.evolve(draft, status="stale"), "stale", "service")
+
+    def _mark_rolled_back(self, draft: FakeDraft) -> None:
+        """Mark the draft that another one undoes, if it is still kept."""
+        undone = None if draft.reverts is None else self._book.find(draft.reverts)
+        if undone is not None:
+            undone = attrs.evolve(undone, status="rolled_back")
+            self._book.record(undone, "rolled_back", "service")
+
+
+def _makes_a_double(account: Account, draft: FakeDraft) -> bool:
+    """Whether a draft would make a campaign or keyword that is there by now."""
+    return any(_is_double(account, edit) for edit in draft.edits if edit.id is None)
+
+
+_TOLD_APART_BY: dict[Kind, tuple[str, ...]] = {
+    "campaign": ("name",),
+    "keyword": ("text", "match_type"),
+}
+
+
+def _is_double(account: Account, made: Edit) -> bool:
+    keys = _TOLD_APART_BY.get(made.kind, ())
+    wanted = [(made.after or {}).get(key) for key in keys]
+    there = ([entity.values.get(key) for key in keys] for entity in account.of(made.kind))
+    return bool(keys) and wanted in there

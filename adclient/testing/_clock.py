@@ -1,0 +1,115 @@
+"""The clock of the fake service, which stands still until someone turns it."""
+
+from datetime import UTC, date, datetime, timedelta
+from threading import Lock
+
+from anyio.lowlevel import checkpoint
+
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+class FakeClock:
+    """A clock that moves only when told to.
+
+    It starts at 09:00 UTC on 2 March 2026. Clients of the fake live by it: where they would wait,
+    between two attempts of a call, they turn it, and go on at once.
+
+    Example:
+        >>> from adclient.testing import FakeAdService, Fault
+        >>> fake = FakeAdService()
+        >>> fake.clock.advance(90)
+        >>> fake.clock.now().isoformat()
+        '2026-03-02T09:01:30+00:00'
+        >>> fake.faults.add(Fault.status(429, headers={"Retry-After": "20"}))
+        >>> page = fake.client().beta.list_campaigns(account_id="account_b204")
+        >>> fake.clock.sleeps
+        (20.5,)
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._now = START
+        self._sleeps: list[float] = []
+
+    @property
+    def sleeps(self) -> tuple[float, ...]:
+        """How long each wait was, in seconds, oldest first."""
+        with self._lock:
+            return tuple(self._sleeps)
+
+    def now(self) -> datetime:
+        """The time of the fake service, in UTC."""
+        return self._now
+
+    def today(self) -> date:
+        """The day of the fake service, in UTC."""
+        return self._now.date()
+
+    def advance(self, by: float | timedelta) -> None:
+        """Turn the clock forward.
+
+        Args:
+            by: Seconds, or a `timedelta`.
+
+        Raises:
+            ValueError: The clock would go backwards.
+        """
+        step = by if isinstance(by, timedelta) else timedelta(seconds=by)
+        if step < timedelta(0):
+            raise ValueError("the clock goes forward only")
+        with self._lock:
+            self._now += step
+
+    def monotonic(self) -> float:
+        """The seconds since the clock started, as `time.monotonic` counts them."""
+        return (self._now - START).total_seconds()
+
+    def sleep(self, seconds: float) -> None:
+        """Turn the clock instead of waiting, as `time.sleep` would.
+
+        Args:
+            seconds: How long the wait is.
+
+        Raises:
+            ValueError: The wait is negative.
+
+        Example:
+            >>> from adclient.testing import FakeClock
+            >>> clock = FakeClock()
+            >>> clock.sleep(60)
+            >>> clock.now().isoformat()
+            '2026-03-02T09:01:00+00:00'
+        """
+        self._wake_at(self._fall_asleep(seconds))
+
+    async def async_sleep(self, seconds: float) -> None:
+        """The same for tasks; waits that begin together end together.
+
+        Args:
+            seconds: How long the wait is.
+
+        Raises:
+            ValueError: The wait is negative.
+
+        Example:
+            >>> import asyncio
+            >>> from adclient.testing import FakeClock
+            >>> clock = FakeClock()
+            >>> asyncio.run(clock.async_sleep(60))
+            >>> clock.sleeps
+            (60,)
+        """
+        wake = self._fall_asleep(seconds)
+        await checkpoint()
+        self._wake_at(wake)
+
+    def _fall_asleep(self, seconds: float) -> datetime:
+        if seconds < 0:
+            raise ValueError("a wait must be 0 seconds or more")
+        with self._lock:
+            self._sleeps.append(seconds)
+            return self._now + timedelta(seconds=seconds)
+
+    def _wake_at(self, moment: datetime) -> None:
+        with self._lock:
+            self._now = max(self._now, moment)

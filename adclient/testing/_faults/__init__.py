@@ -1,0 +1,1 @@
+"""What can go wrong, and with which requests."""

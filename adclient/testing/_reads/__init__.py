@@ -1,0 +1,1 @@
+"""The seven reads: rows, pages and continuations."""

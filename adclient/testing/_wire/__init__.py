@@ -1,0 +1,1 @@
+"""Requests read into operations, and errors written."""

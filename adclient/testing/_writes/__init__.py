@@ -1,0 +1,1 @@
+"""The nine writes: what each would change, and what is refused."""

@@ -1,0 +1,152 @@
+"""The clock, the record of requests, and what else is around the answers."""
+
+import itertools
+import sys
+from datetime import timedelta
+
+import pytest
+from fake_helpers import COLOURS, call, send
+
+from adclient import AdClient, Conventions, Request
+from adclient.testing import FakeAdService, Profile
+
+
+@pytest.fixture
+def fake():
+    return FakeAdService()
+
+
+def test_the_clock_goes_forward_only(fake):
+    start = fake.clock.now()
+    assert start.isoformat() == "2026-03-02T09:00:00+00:00"
+    fake.clock.advance(1.5)
+    fake.clock.advance(timedelta(days=1))
+    assert fake.clock.now() - start == timedelta(days=1, seconds=1.5)
+    for step in (-1, timedelta(seconds=-1)):
+        with pytest.raises(ValueError, match="forward"):
+            fake.clock.advance(step)
+
+
+@pytest.mark.parametrize("name", ["page_size", "history"])
+def test_sizes_are_at_least_one(name):
+    with pytest.raises(ValueError, match=name):
+        FakeAdService(**{name: 0})
+
+
+def test_repr_tells_what_happened(fake):
+    assert repr(fake) == "<FakeAdService seed='halden', 0 requests, 0 drafts>"
+    call(fake, "sync")
+    assert repr(fake) == "<FakeAdService seed='halden', 1 requests, 1 drafts>"
+
+
+def test_what_is_recorded(fake):
+    call(fake, "sync")
+    fake.client().beta.list_campaigns(account_id="account_b204")
+    write, reading = fake.requests
+    assert (write.method, write.path) == ("POST", "/v1/beta-ads/pause-beta-campaign")
+    assert write.json == {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+    assert write.body.startswith(b'{"account_id"')
+    assert (write.operation, write.account_id, write.status) == (
+        "beta.pause_campaign",
+        "account_b204",
+        201,
+    )
+    assert reading.query == {"account_id": "account_b204"}
+    assert (reading.body, reading.json, reading.operation) == (b"", None, "beta.list_campaigns")
+
+
+@COLOURS
+@pytest.mark.parametrize("continuation", ["text", "url", "absolute_url"])
+def test_a_base_url_may_have_a_path(colour, continuation):
+    fake = FakeAdService(profile=Profile(continuation=continuation))
+    whole = call(fake, colour, "gamma.list_ads")
+    fake.base_url += "/ads/v1/eu"
+    assert call(fake, colour, "gamma.list_ads") == whole
+    assert fake.requests[-1].path == "/ads/v1/eu/v1/gamma-ads/list-gamma-ads"
+    assert fake.requests[-1].operation == "gamma.list_ads"
+
+
+def test_a_base_url_with_a_path_leads_to_the_sixteen_operations_only(fake):
+    client = AdClient(f"{fake.base_url}/prefix", transport=fake.transport)
+    draft = client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7")
+    assert draft.draft_id == fake.drafts[0].draft_id
+    path = "/prefix/v1/beta-ads/pause-beta-campaign/v1/confirm"
+    assert fake.handle(Request(method="POST", url=fake.base_url + path)).status == 404
+
+
+def test_only_the_latest_is_kept():
+    fake = FakeAdService(history=3)
+    for _ in range(5):
+        draft = call(fake, "sync")
+        fake.dashboard.reject(draft.draft_id, reviewer="Ines")
+    call(fake, "sync")
+    assert len(fake.requests) == 3
+    assert [kept.status for kept in fake.drafts] == ["rejected"] * 3 + ["pending_approval"]
+    assert [event.seq for event in fake.dashboard.events] == [9, 10, 11]
+    assert repr(fake).endswith("6 requests, 6 drafts>")
+
+
+def calls_made_by(work):
+    """How many functions are called: a cost that is the same on every machine."""
+    made = 0
+
+    def count(_frame, event, _argument):
+        nonlocal made
+        made += event == "call"
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return made
+
+
+@pytest.mark.parametrize("fate", ["open", "reject", "arm", "apply"])
+def test_what_a_draft_costs_does_not_grow_with_the_drafts(fate):
+    fake = FakeAdService(history=50)
+    client = fake.client()
+    budgets = itertools.count(101)
+
+    def stage():
+        draft = client.alpha.update_campaign_budget(
+            account_id="account_a91f", campaign_id="campaign_4c10", daily_budget=next(budgets)
+        )
+        if fate == "reject":
+            fake.dashboard.reject(draft.draft_id, reviewer="Ines")
+        elif fate != "open":
+            fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+        if fate == "apply":
+            fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
+
+    stage()
+    first = calls_made_by(stage)
+    for _ in range(200):
+        stage()
+    assert calls_made_by(stage) <= first + 20
+    assert len(fake.requests) == 50
+
+
+def test_a_key_is_kept_as_long_as_the_rest():
+    keyed = Conventions(idempotency_header="Idempotency-Key")
+    fake = FakeAdService(history=2, conventions=keyed)
+    body = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+
+    def draft_id(key):
+        _, draft = send(fake, "beta.pause_campaign", body, headers={"idempotency-key": key})
+        return draft["draft_id"]
+
+    first, second = draft_id("1"), draft_id("2")
+    assert (draft_id("1"), draft_id("2")) == (first, second)
+    third = draft_id("3")
+    assert (draft_id("2"), draft_id("3")) == (second, third)
+    assert draft_id("1") != first
+
+
+def test_live_data_may_change_past_the_drafts(fake):
+    fake.change_live("account_b204", "campaign_57a7", name="Renamed")
+    page = fake.client().beta.list_campaigns(account_id="account_b204")
+    assert page.data[0].name == "Renamed"
+    for account_id, entity_id in [("account_b204", "campaign_0"), ("account_0", "campaign_57a7")]:
+        with pytest.raises(ValueError, match=entity_id):
+            fake.change_live(account_id, entity_id, name="x")
