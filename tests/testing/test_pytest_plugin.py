@@ -4,6 +4,9 @@ import sys
 
 import pytest
 
+# What a run inside this process imports is dropped after it, which must not be half of adclient.
+import adclient.testing  # noqa: F401
+
 # Fixtures, both kinds of loops, and a class under unittest, without any configuration.
 USERS_TESTS = """
 import asyncio
