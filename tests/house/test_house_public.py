@@ -26,6 +26,7 @@ from adclient import (
     Request,
     Response,
     RetryPolicy,
+    testing,
 )
 
 CLASSES = {
@@ -199,7 +200,7 @@ def test_no_text_says_that_a_write_changed_anything(cls) -> None:
 
 def examples():
     finder, seen = doctest.DocTestFinder(recurse=True, exclude_empty=True), set()
-    for cls in SHOWN:
+    for cls in [*SHOWN, *(getattr(testing, name) for name in testing.__all__)]:
         for test in finder.find(cls, cls.__qualname__, globs={}):
             if test.examples and test.docstring not in seen and "object.__" not in test.name:
                 yield pytest.param(test, id=test.name)
@@ -254,3 +255,4 @@ def test_the_examples_are_found() -> None:
     names = {parameter.id for parameter in ALL_EXAMPLES}
     assert {"AdClient", "AsyncAdClient", "AsyncListing", "Page", "AsyncPage", "Diff"} <= names
     assert {"Beta.list_campaigns", "AsyncBeta.list_campaigns"} <= names
+    assert {"FakeAdService", "FakeAdService.async_client", "FakeClock"} <= names
