@@ -1,0 +1,6 @@
+"""`python -m adclient.testing` serves the fake over HTTP."""
+
+from adclient.testing.command import main
+
+if __name__ == "__main__":
+    main()
