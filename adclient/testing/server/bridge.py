@@ -57,7 +57,14 @@ async def _answer(reply: Reply, request: Request, send: Send) -> None:
 
 async def _lose(failure: Failure, request: Request) -> None:
     """Never answer: wait for the client to give up, or close its connection."""
-    if not failure.timed_out:
+    try:
+        if failure.timed_out:
+            await _end_of_connection(request)
+    finally:
         drop(request.scope)
+    await _end_of_connection(request)
+
+
+async def _end_of_connection(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         """What still comes is of no interest."""

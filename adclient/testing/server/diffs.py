@@ -1,5 +1,6 @@
 """A diff made into lines that a reviewer can read."""
 
+from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -8,7 +9,7 @@ import attrs
 from adclient._core import wire
 from adclient.models import JSON, Diff
 
-_DEEPEST, _LONGEST, _MOST_LINES = 4, 400, 60
+_DEEPEST, _LONGEST, _MOST = 4, 400, 60
 
 
 @attrs.frozen(kw_only=True)
@@ -26,9 +27,9 @@ class Line:
 def lines_of(diff: Diff) -> list[Line]:
     """The changed values, with where each stands."""
     lines = list(_lines(diff.field, diff.before, diff.after, _DEEPEST))
-    left = len(lines) - _MOST_LINES
+    left = len(lines) - _MOST
     more = [Line(path="…", after=f"{left} more")] if left > 0 else []
-    return lines[:_MOST_LINES] + more
+    return lines[:_MOST] + more
 
 
 def _lines(path: str, before: JSON, after: JSON, depth: int) -> Iterator[Line]:
@@ -67,12 +68,17 @@ def _of_lists(path: str, before: JSON, after: JSON) -> Line:
     # The same elements in another order are a change as well.
     if not added and not removed:
         added, removed = new, old
-    return Line(path=path, added=tuple(added), removed=tuple(removed))
+    return Line(path=path, added=_some(added), removed=_some(removed))
 
 
 def _without(texts: list[str], others: list[str]) -> list[str]:
-    left = set(others)
-    return [text for text in texts if text not in left]
+    """What is left when each of the others takes away one that is the same."""
+    return list((Counter(texts) - Counter(others)).elements())
+
+
+def _some(texts: list[str]) -> tuple[str, ...]:
+    left = len(texts) - _MOST
+    return (*texts[:_MOST], f"… and {left} more") if left > 0 else tuple(texts)
 
 
 def text_of(value: JSON) -> str:

@@ -16,7 +16,7 @@ class DroppableProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the way to drop this connection."""
         super().connection_made(cast("asyncio.Transport", transport))
-        self.app_state = {**self.app_state, _DROP: transport.close}
+        self.app_state: dict[str, object] = {**self.app_state, _DROP: transport.close}
 
 
 def drop(scope: Scope) -> None:
