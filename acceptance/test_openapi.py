@@ -3,6 +3,7 @@
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis import GenerationMode
+from schemathesis.checks import positive_data_acceptance
 
 from adclient.testing import FakeAdService
 from adclient.testing.server import create_app
@@ -67,7 +68,8 @@ def test_any_request_has_a_documented_answer(case):
 @knowing.parametrize()
 @steady
 def test_requests_for_known_accounts_have_documented_answers(case):
-    case.call_and_validate()
+    # Whether they are accepted depends on what the account holds, which no schema can say.
+    case.call_and_validate(excluded_checks=[positive_data_acceptance])
 
 
 def test_the_document_has_sixteen_operations():
