@@ -9,45 +9,36 @@ from adclient.testing import FakeAdService
 from adclient.testing.server import create_app
 
 # Known values of the seed, so that requests get past the first refusals.
-KNOWN = {
-    "account_id": [
-        "account_a91f",
-        "account_b204",
-        "account_c3d8",
-        "account_d118",
-        "account_e000",
-        "account_f403",
-    ],
-    "campaign_id": ["campaign_4c10", "campaign_57a7", "campaign_zzzz"],
-    "creative_id": ["creative_2f70"],
-    "date_range": ["LAST_30_DAYS", "TODAY", "ALWAYS"],
+ACCOUNTS = {
+    "alpha": "account_a91f",
+    "beta": "account_b204",
+    "gamma": "account_c3d8",
+    "delta": "account_d118",
 }
+CAMPAIGNS = {"alpha": "campaign_4c10", "beta": "campaign_57a7"}
 
 plain = schemathesis.openapi.from_asgi("/openapi.json", create_app(FakeAdService()))
 knowing = schemathesis.openapi.from_asgi("/openapi.json", create_app(FakeAdService()))
 knowing.config.generation.update(modes=[GenerationMode.POSITIVE])
 
 
-def known(given):
-    """The same parameters, with known values in place of some that were made up."""
+def known(context, given):
+    """The same parameters, for an account and a campaign that are there."""
     if not isinstance(given, dict):
         return given
-    return {name: pick(name, value) for name, value in given.items()}
-
-
-def pick(name, value):
-    choices = KNOWN.get(name)
-    return value if choices is None else choices[len(str(value)) % len(choices)]
+    platform = context.operation.path.removeprefix("/v1/").partition("-")[0]
+    values = {"account_id": ACCOUNTS[platform], "campaign_id": CAMPAIGNS.get(platform)}
+    return {**given, **{name: values[name] for name in given if values.get(name)}}
 
 
 @knowing.hook
 def map_query(context, query):
-    return known(query)
+    return known(context, query)
 
 
 @knowing.hook
 def map_body(context, body):
-    return known(body)
+    return known(context, body)
 
 
 steady = settings(
