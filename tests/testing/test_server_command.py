@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -94,6 +95,14 @@ def test_bad_arguments_are_refused(arguments, complaint, capsys) -> None:
         command.main(arguments)
     assert caught.value.code == 2
     assert complaint in capsys.readouterr().err
+
+
+def test_the_module_is_the_command(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["adclient.testing", "--help"])
+    with pytest.raises(SystemExit) as caught:
+        runpy.run_module("adclient.testing", run_name="__main__")
+    assert caught.value.code == 0
+    assert "python -m adclient.testing" in capsys.readouterr().out
 
 
 def test_a_port_that_is_taken_is_refused(capsys) -> None:

@@ -57,6 +57,13 @@ def test_a_draft_is_shown_with_its_change(fake, browser) -> None:
     assert f"2 March 2026, 09:00 UTC client staged {draft.draft_id}" in text
 
 
+def test_the_age_of_a_draft_is_in_words(fake, browser) -> None:
+    draft_id = pause(fake)
+    for seconds, words in ((59, "less than a minute"), (1, "1 min"), (3540, "1 h 0 min")):
+        fake.clock.advance(seconds)
+        assert f"{draft_id} · staged {words} ago" in text_of(browser.get("/approval").text)
+
+
 def test_two_steps_apply_a_draft(fake, browser) -> None:
     draft_id = pause(fake)
     armed = text_of(step(browser, draft_id, "arm").text)

@@ -57,14 +57,10 @@ async def _answer(reply: Reply, request: Request, send: Send) -> None:
 
 async def _lose(failure: Failure, request: Request) -> None:
     """Never answer: wait for the client to give up, or close its connection."""
+    # The body was read: what comes next is the end of the connection.
     try:
         if failure.timed_out:
-            await _end_of_connection(request)
+            await request.receive()
     finally:
         drop(request.scope)
-    await _end_of_connection(request)
-
-
-async def _end_of_connection(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        """What still comes is of no interest."""
+    await request.receive()
