@@ -49,6 +49,20 @@ def twin(session: nox.Session) -> None:
 
 
 @nox.session
+def browser(session: nox.Session) -> None:
+    """The approval page in headless Chromium, which must be installed with its driver."""
+    session.install("-e", ".[browser]")
+    session.run("pytest", "-q", "acceptance/test_browser.py", *session.posargs)
+
+
+@nox.session
+def openapi(session: nox.Session) -> None:
+    """Schemathesis: every answer over HTTP is one that the OpenAPI document names."""
+    session.install("-e", ".[openapi]")
+    session.run("pytest", "-q", "acceptance/test_openapi.py", *session.posargs)
+
+
+@nox.session
 def wheel(session: nox.Session) -> None:
     """The tests against the built wheel, in a folder without the source."""
     session.install("build")

@@ -444,3 +444,20 @@ def test_the_client_raises_what_is_meant(fake):
     stranger = AdClient(locked.base_url, transport=locked.transport)
     with pytest.raises(Unauthenticated):
         stranger.beta.list_campaigns(account_id="account_b204")
+
+
+@pytest.mark.parametrize("depth", [101, 500, 900, 100_000])
+def test_a_body_that_is_nested_too_deeply(fake, depth):
+    fields = (
+        b'{"account_id": "account_b204", "fields": {"a": ' + b"[" * depth + b"]" * depth + b"}}"
+    )
+    assert refusal(fake, "beta.create_video_campaign", fields)[:2] == (400, "invalid_json")
+    assert fake.drafts == ()
+
+
+def test_half_of_a_surrogate_pair(fake):
+    half = rb'{"account_id": "account_b204", "fields": {"name": "\ud800"}}'
+    assert refusal(fake, "beta.create_video_campaign", half)[:2] == (400, "invalid_json")
+    query = {"account_id": "account_c3d8", "targeting": r'{"a": "\ud800"}', "cursor": "a"}
+    assert refusal(fake, "gamma.search_targeting", query=query)[0] == 422
+    assert fake.drafts == ()

@@ -128,7 +128,7 @@ def _place(operation: Operation[Answer], conventions: Conventions, profile: Prof
 
 def _from_body(body: bytes | None) -> dict[str, JSON]:
     try:
-        value = wire.loads(body or b"")
+        value = _loads(body or b"")
     except wire.WireError:
         raise Refusal(400, "invalid_json", "the body is not JSON") from None
     if not isinstance(value, dict):
@@ -169,9 +169,30 @@ def _put(given: dict[str, JSON], path: list[str], text: str) -> None:
 
 def _decoded(name: str, text: str) -> JSON:
     try:
-        return wire.loads(text.encode())
+        return _loads(text.encode())
     except wire.WireError:
         raise invalid(name, "not_json") from None
+
+
+_DEEPEST = 100
+
+
+def _loads(content: bytes) -> JSON:
+    """JSON of a depth that every part of the fake can walk and write again."""
+    value = wire.loads(content)
+    wire.dumps(value, "value")  # half of a surrogate pair can be read, but not written
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [child for parent in level for child in _inside(parent)]
+        if not level:
+            return value
+    raise wire.WireError("nested too deeply")
+
+
+def _inside(value: JSON) -> list[JSON]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
 
 
 def _checked(operation: Operation[Answer], given: dict[str, JSON]) -> Arguments:

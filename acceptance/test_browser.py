@@ -1,0 +1,223 @@
+"""The approval page in a real browser: Chromium, without a window."""
+
+import shutil
+from collections.abc import Callable, Iterator
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver import Keys
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from adclient import AdClient, Draft
+from adclient.testing import FakeAdService
+from adclient.testing.server import serving
+
+ACCOUNT = "account_b204"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[webdriver.Chrome]:
+    found = [shutil.which(name) for name in ("chromium", "google-chrome", "chromium-browser")]
+    binary, driver = next(filter(None, found), None), shutil.which("chromedriver")
+    assert binary, "Chromium must be installed: apt-get install chromium"
+    assert driver, "its driver must be installed: apt-get install chromium-driver"
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    # Containers have no sandbox and little shared memory.
+    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):
+        options.add_argument(f"--{argument}")
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture
+def fake() -> FakeAdService:
+    return FakeAdService()
+
+
+@pytest.fixture
+def url(fake: FakeAdService) -> Iterator[str]:
+    with serving(fake) as url:
+        yield url
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[AdClient]:
+    with AdClient(url) as client:
+        yield client
+
+
+class Page:
+    def __init__(self, browser: webdriver.Chrome, url: str) -> None:
+        self.browser = browser
+        browser.get(f"{url}/approval")
+        self.run("window.sameDocument = true")
+
+    def run(self, script: str, *arguments: object) -> object:
+        return self.browser.execute_script(script, *arguments)
+
+    def until(self, met: Callable[[], object]) -> None:
+        ignored = (Exception,)
+        wait = WebDriverWait(self.browser, 10, poll_frequency=0.05, ignored_exceptions=ignored)
+        wait.until(lambda _: met())
+
+    def text(self, element_id: str) -> str:
+        return self.browser.find_element(By.ID, element_id).text
+
+    def press(self, draft: Draft, step: str) -> None:
+        self.until(lambda: self.browser.find_element(By.ID, f"{draft.draft_id}-{step}"))
+        self.browser.find_element(By.ID, f"{draft.draft_id}-{step}").click()
+
+    def sign(self, name: str) -> None:
+        self.browser.find_element(By.ID, "reviewer").send_keys(name)
+
+    def focused(self) -> object:
+        return self.run("return document.activeElement.id")
+
+    def was_reloaded(self) -> bool:
+        return self.run("return window.sameDocument") is not True
+
+
+@pytest.fixture
+def page(chromium: webdriver.Chrome, url: str) -> Iterator[Page]:
+    page = Page(chromium, url)
+    yield page
+    complaints = [log for log in chromium.get_log("browser") if "409" not in log["message"]]
+    assert complaints == []
+
+
+def pause(client: AdClient) -> Draft:
+    return client.beta.pause_campaign(account_id=ACCOUNT, campaign_id="campaign_57a7")
+
+
+def status(client: AdClient) -> str:
+    return client.beta.list_campaigns(account_id=ACCOUNT).data[0].status
+
+
+def test_a_draft_is_staged_seen_armed_confirmed_and_read(client, page, fake) -> None:
+    assert page.text("waiting") == "No drafts wait."
+    draft = pause(client)
+    page.until(lambda: "ENABLED" in page.text(draft.draft_id))
+    assert page.text("waiting") == "1 draft waits."
+    page.sign("Ines")
+    page.press(draft, "arm")
+    page.until(lambda: "Armed by Ines" in page.text(draft.draft_id))
+    assert status(client) == "ENABLED"
+    page.press(draft, "confirm")
+    page.until(lambda: page.text("message") == f"{draft.draft_id} is applied.")
+    assert status(client) == "PAUSED"
+    assert "applied" in page.text("trail")
+    assert not page.was_reloaded()
+    assert [e.actor for e in fake.dashboard.events] == ["client", "Ines", "Ines", "service"]
+
+
+def test_a_draft_is_rejected(client, page) -> None:
+    draft = pause(client)
+    page.sign("Ines")
+    page.press(draft, "reject")
+    page.until(lambda: page.text("waiting") == "No drafts wait.")
+    assert status(client) == "ENABLED"
+
+
+def test_confirming_what_is_not_armed_is_refused(client, page, fake) -> None:
+    draft = pause(client)
+    page.sign("Ines")
+    page.until(lambda: page.text(draft.draft_id))
+    button = f"document.getElementById('{draft.draft_id}-arm')"
+    page.run(f"{button}.value = 'confirm'; {button}.click()")
+    page.until(lambda: "must be armed" in page.text("message"))
+    assert fake.drafts[0].status == "pending_approval"
+
+
+def test_a_step_needs_a_name(client, page, fake) -> None:
+    draft = pause(client)
+    page.press(draft, "arm")
+    assert page.focused() == "reviewer"
+    assert fake.drafts[0].status == "pending_approval"
+
+
+def test_enter_in_the_name_makes_no_step(client, page, fake) -> None:
+    draft = pause(client)
+    page.until(lambda: page.text(draft.draft_id))
+    page.sign("Ines" + Keys.ENTER)
+    other = pause(client)
+    page.until(lambda: page.text(other.draft_id))
+    assert {event.kind for event in fake.dashboard.events} == {"staged"}
+
+
+def test_a_name_with_markup_stays_text(client, page) -> None:
+    name = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+    draft = client.beta.create_video_campaign(account_id=ACCOUNT, fields={"name": name})
+    page.until(lambda: name in page.text(draft.draft_id))
+    assert page.run("return document.querySelectorAll('main img, main script').length") == 0
+    assert page.run("return document.title") == "Draft approval · fake ad service"
+
+
+def test_a_foreign_script_is_not_run(page, chromium) -> None:
+    page.run("""
+        const made = document.createElement("script");
+        made.textContent = "document.title = 'owned'";
+        document.head.append(made);
+    """)
+    assert page.run("return document.title") == "Draft approval · fake ad service"
+    refused = [log["message"] for log in chromium.get_log("browser")]
+    assert any("Content Security Policy" in message for message in refused)
+
+
+def test_the_keyboard_alone_is_enough_and_keeps_its_place(client, page) -> None:
+    drafts = [pause(client), pause(client)]
+    page.sign("Ines")
+    page.until(lambda: page.text(drafts[1].draft_id))
+    keys = page.browser.switch_to
+    keys.active_element.send_keys(Keys.TAB)
+    assert page.focused() == f"{drafts[0].draft_id}-reject"
+    keys.active_element.send_keys(Keys.TAB)
+    third = pause(client)
+    page.until(lambda: page.text(third.draft_id))
+    assert page.focused() == f"{drafts[0].draft_id}-arm"
+    keys.active_element.send_keys(Keys.ENTER)
+    page.until(lambda: page.text("message").startswith(f"{drafts[0].draft_id} is armed"))
+    # Not on the next step, which another press of the same key would make.
+    assert page.focused() == drafts[0].draft_id
+    keys.active_element.send_keys(Keys.TAB, Keys.TAB)
+    page.run("document.getElementById(arguments[0]).focus()", f"{drafts[0].draft_id}-confirm")
+    keys.active_element.send_keys(Keys.ENTER)
+    page.until(lambda: page.text("message") == f"{drafts[0].draft_id} is applied.")
+    assert page.focused() == "drafts-title"
+
+
+def test_everything_has_a_name_and_a_place(client, page) -> None:
+    draft = pause(client)
+    page.until(lambda: page.text(draft.draft_id))
+    find = page.browser.find_element
+    assert find(By.TAG_NAME, "main").aria_role == "main"
+    assert find(By.ID, "reviewer").accessible_name == "Your name"
+    assert find(By.ID, f"{draft.draft_id}-arm").accessible_name == "Arm"
+    assert find(By.ID, draft.draft_id).accessible_name == "Pause campaign beta"
+    assert find(By.ID, "waiting").aria_role == "status"
+    assert find(By.ID, "message").get_attribute("role") == "status"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1200])
+def test_it_fits_its_window_in_light_and_dark(client, page, scheme, width) -> None:
+    draft = client.delta.remove_auto_search_themes(account_id="account_d118")
+    command = page.browser.execute_cdp_cmd
+    media = [{"name": "prefers-color-scheme", "value": scheme}]
+    command("Emulation.setEmulatedMedia", {"features": media})
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    command("Emulation.setDeviceMetricsOverride", size)
+    page.until(lambda: page.text(draft.draft_id))
+    assert page.run("return document.documentElement.scrollWidth") <= width
+    back = str(page.run("return getComputedStyle(document.body).backgroundColor"))
+    assert ("rgb(18, " in back) == (scheme == "dark")
+    command("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_it_says_when_the_service_is_gone(chromium) -> None:
+    with serving(FakeAdService()) as url:
+        page = Page(chromium, url)
+    page.until(lambda: page.run("return document.body.classList.contains('offline')"))
+    chromium.get_log("browser")

@@ -1,0 +1,95 @@
+"""The command that serves the fake over HTTP, with the approval page."""
+
+import argparse
+from collections.abc import Sequence
+
+from adclient.testing._service import FakeAdService
+
+_NEEDS = """adclient.testing needs its extra to serve over HTTP:
+    pip install 'adclient[server]'"""
+_HINTS = """\
+The fake ad service listens at {url}
+
+  client         AdClient("{url}"{token})
+  approval page  {url}/approval
+  OpenAPI        {url}/openapi.json
+  accounts       account_a91f (alpha), account_b204 (beta), account_c3d8 (gamma),
+                 account_d118 (delta)
+
+Ctrl-C stops it; its drafts are then gone."""
+_EXPOSED = "Warning: whoever can reach this machine can read all this, and approve drafts."
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve the fake until Ctrl-C.
+
+    Args:
+        arguments: Those of the command line, unless others are given.
+
+    Raises:
+        SystemExit: The arguments cannot be used, or the extra `server` is not installed.
+    """
+    parser = _parser()
+    options = parser.parse_args(arguments, _Options())
+    try:
+        from adclient.testing.server.app import create_app
+        from adclient.testing.server.guard import is_loopback
+        from adclient.testing.server.serving import address_of, listen, run
+    except ModuleNotFoundError as missing:
+        raise SystemExit(f"{_NEEDS}\n({missing})") from None
+    if not is_loopback(options.host) and not options.expose:
+        parser.error(f"--host {options.host} is not this machine alone: add --expose to allow it")
+    fake = FakeAdService(seed=options.seed, token=options.token, page_size=options.page_size)
+    try:
+        listening = listen(options.host, options.port)
+    except OSError as error:
+        parser.error(f"cannot listen on {options.host}:{options.port}: {error.strerror}")
+    with listening:
+        token = "" if options.token is None else ', token="…"'
+        print(_HINTS.format(url=address_of(listening), token=token), flush=True)
+        if options.expose:
+            print(_EXPOSED, flush=True)
+        run(create_app(fake, run_clock=True, any_host=options.expose), listening)
+
+
+class _Options(argparse.Namespace):
+    host: str
+    port: int
+    seed: str
+    token: str | None
+    page_size: int
+    expose: bool
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m adclient.testing",
+        description="Serve a fake ad service over HTTP, with a page to approve its drafts.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--host", default="127.0.0.1", help="the address to listen on")
+    add("--port", type=_port, default=8765, help="the port; 0 is any free one")
+    add("--seed", default="halden", help="what names, ids and figures follow from")
+    add("--token", type=_token, help="the bearer token that every request must carry")
+    add("--page-size", type=_page_size, default=50, help="how many items a page holds")
+    add("--expose", action="store_true", help="allow a host that others can reach")
+    return parser
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 65535")
+    return int(text)
+
+
+def _page_size(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
+    return int(text)
+
+
+def _token(text: str) -> str:
+    if not text.isascii() or not text.isprintable() or not text.strip():
+        raise argparse.ArgumentTypeError("a token is plain text that is not empty")
+    return text

@@ -1,0 +1,59 @@
+"""The ASGI application: the service, its OpenAPI document and the approval page."""
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from adclient.testing._service import FakeAdService
+from adclient.testing.server.approval import ApprovalPage
+from adclient.testing.server.bridge import Bridge
+from adclient.testing.server.guard import Guard
+from adclient.testing.server.openapi import document
+from adclient.testing.server.running_clock import RunningClock
+
+
+def create_app(
+    fake: FakeAdService, *, run_clock: bool = False, any_host: bool = False
+) -> Starlette:
+    """An ASGI application that serves a fake over HTTP, for any ASGI server.
+
+    The sixteen operations stand at their own paths, the approval page at `/approval`, and the
+    OpenAPI document at `/openapi.json`.
+
+    Args:
+        fake: The service; what comes over HTTP and what you do with it in your code meet in it.
+        run_clock: Whether the clock of the fake goes on as real time passes.
+        any_host: Whether the approval page may be opened under other names than those of this
+            machine itself. Anyone who reaches it can then approve.
+
+    Returns:
+        The application.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> from adclient.testing.server import create_app
+        >>> app = create_app(FakeAdService())
+    """
+    page, guard = ApprovalPage(fake), [Middleware(Guard, any_host=any_host)]
+    static = StaticFiles(packages=[("adclient.testing.server", "static")])
+
+    def to_page(_: Request) -> RedirectResponse:
+        return RedirectResponse("/approval")
+
+    def openapi(_: Request) -> JSONResponse:
+        return JSONResponse(document())
+
+    return Starlette(
+        routes=[
+            Route("/", to_page),
+            Route("/openapi.json", openapi),
+            Route("/approval", page.show, middleware=guard),
+            Route("/approval/drafts/{draft_id}", page.step, methods=["POST"], middleware=guard),
+            Mount("/approval/static", static, middleware=guard),
+            Mount("/", Bridge(fake)),
+        ],
+        middleware=[Middleware(RunningClock, clock=fake.clock)] if run_clock else [],
+    )

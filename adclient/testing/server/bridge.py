@@ -1,0 +1,66 @@
+"""HTTP requests handed to the fake, and its answers sent; lost answers become lost connections.
+
+A connection that was accepted cannot be refused any more: where a fault says *refused*, the
+request is not seen by the fake, but the client sees a connection that was dropped after the
+request. Under another ASGI server than that of `serving`, a drop shows as status 500.
+"""
+
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from adclient._core.reply import Failure, Reply
+from adclient._core.request import Request as ServiceRequest
+from adclient.testing._service import FakeAdService
+from adclient.testing.server.dropping import drop
+
+
+class Bridge:
+    """An ASGI application around the one function that is the fake."""
+
+    def __init__(self, fake: FakeAdService) -> None:
+        self._fake = fake
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, receive)
+        body = await request.body()
+        outcome = self._fake.handle(
+            ServiceRequest(
+                method=request.method,
+                url=self._fake.base_url + _target(scope),
+                headers=dict(request.headers),
+                body=body or None,
+            )
+        )
+        if isinstance(outcome, Reply):
+            await _answer(outcome, request, send)
+        else:
+            await _lose(outcome, request)
+
+
+def _target(scope: Scope) -> str:
+    """The path and query as they came over the wire."""
+    path, query = scope["raw_path"].decode("latin-1"), scope["query_string"].decode("latin-1")
+    return f"{path}?{query}" if query else path
+
+
+async def _answer(reply: Reply, request: Request, send: Send) -> None:
+    length = len(reply.body) if reply.broken is None else len(reply.body) + 1
+    headers = {"content-length": str(length), **reply.headers}
+    encoded = [(name.encode("latin-1"), text.encode("latin-1")) for name, text in headers.items()]
+    await send({"type": "http.response.start", "status": reply.status, "headers": encoded})
+    is_cut = reply.broken is not None
+    await send({"type": "http.response.body", "body": reply.body, "more_body": is_cut})
+    if reply.broken is not None:
+        await _lose(reply.broken, request)
+
+
+async def _lose(failure: Failure, request: Request) -> None:
+    """Never answer: wait for the client to give up, or close its connection."""
+    # The body was read: what comes next is the end of the connection.
+    try:
+        if failure.timed_out:
+            await request.receive()
+    finally:
+        drop(request.scope)
+    await request.receive()

@@ -1,0 +1,53 @@
+"""A waiting draft as the approval page shows it."""
+
+from datetime import datetime, timedelta
+
+import attrs
+
+from adclient.testing._approval.drafts import FakeDraft
+from adclient.testing.server.diffs import Line, lines_of
+
+
+@attrs.frozen(kw_only=True)
+class Card:
+    """What a reviewer sees of a draft, in words."""
+
+    draft_id: str
+    platform: str
+    title: str
+    account_id: str
+    target: str | None
+    lines: list[Line]
+    age: str
+    expires: str
+    armed_by: str | None
+
+
+def card_of(draft: FakeDraft, now: datetime) -> Card:
+    """The card of a draft, at a time of the fake's clock."""
+    platform, _, operation = draft.operation.partition(".")
+    return Card(
+        draft_id=draft.draft_id,
+        platform=platform,
+        title=operation.replace("_", " ").capitalize(),
+        account_id=draft.account_id,
+        target=draft.target,
+        lines=lines_of(draft.diff),
+        age=_in_words(now - draft.created_at),
+        expires=_in_words(draft.expires_at - now),
+        armed_by=draft.reviewer if draft.status == "armed" else None,
+    )
+
+
+def _in_words(span: timedelta) -> str:
+    minutes = int(span.total_seconds() // 60)
+    if minutes < 1:
+        return "less than a minute"
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def days_and_time(moment: datetime) -> str:
+    """A moment as the page writes it."""
+    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"

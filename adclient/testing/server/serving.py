@@ -1,0 +1,80 @@
+"""Serving a fake over HTTP on this machine."""
+
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from threading import Thread
+
+import uvicorn
+from starlette.applications import Starlette
+
+from adclient.testing._service import FakeAdService
+from adclient.testing.server.app import create_app
+from adclient.testing.server.dropping import DroppableProtocol
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that takes connections from now on; port 0 is any free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=2048)
+
+
+def address_of(listening: socket.socket) -> str:
+    """The URL under which a socket is reached."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def run(app: Starlette, listening: socket.socket) -> None:
+    """Serve until Ctrl-C."""
+    with suppress(KeyboardInterrupt):
+        _server(app).run(sockets=[listening])
+
+
+@contextmanager
+def serving(fake: FakeAdService, *, host: str = "127.0.0.1", port: int = 0) -> Generator[str]:
+    """Serve a fake over HTTP, in a thread of its own, for the time of a `with`.
+
+    Args:
+        fake: The service.
+        host: The address to listen on.
+        port: The port; 0 is any free one.
+
+    Yields:
+        The URL of the service, for `AdClient` or any other tool.
+
+    Raises:
+        OSError: The address cannot be listened on.
+
+    Example:
+        >>> from adclient import AdClient
+        >>> from adclient.testing import FakeAdService
+        >>> from adclient.testing.server import serving
+        >>> with serving(FakeAdService()) as url, AdClient(url) as client:
+        ...     client.beta.list_campaigns(account_id="account_b204").data[0].id
+        'campaign_57a7'
+    """
+    with listen(host, port) as listening:
+        server = _server(create_app(fake))
+        thread = Thread(target=server.run, args=([listening],), name="adclient-fake", daemon=True)
+        thread.start()
+        try:
+            yield address_of(listening)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def _server(app: Starlette) -> uvicorn.Server:
+    config = uvicorn.Config(
+        app,
+        http=DroppableProtocol,
+        ws="none",
+        lifespan="off",
+        log_level="critical",
+        server_header=False,
+        date_header=False,  # the service sends its own
+        # A connection that a fault keeps waiting shall not keep the server.
+        timeout_graceful_shutdown=1,
+    )
+    return uvicorn.Server(config)

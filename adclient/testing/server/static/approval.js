@@ -1,0 +1,81 @@
+"use strict";
+
+// Keeps the page up to date and sends its steps, without losing the reader's place.
+
+const form = document.getElementById("review");
+const SHOWN_WHOLE = ["now", "waiting", "trail"];
+let latest = 0;
+
+function replaceIfChanged(old, fresh) {
+  if (!old.isEqualNode(fresh)) old.replaceChildren(...fresh.childNodes);
+}
+
+function updateDrafts(fresh) {
+  const list = document.getElementById("drafts");
+  for (const draft of [...list.children]) {
+    if (!fresh.getElementById(draft.id)) draft.remove();
+  }
+  for (const draft of [...fresh.getElementById("drafts").children]) {
+    const old = document.getElementById(draft.id);
+    if (!old) list.append(draft);
+    else if (!old.isEqualNode(draft)) old.replaceWith(draft);
+  }
+}
+
+function restoreFocus(focused) {
+  if (!focused || focused.isConnected) return;
+  const draft = focused.closest("article")?.id;
+  const again = [focused.id, draft, "drafts-title"].map((id) => document.getElementById(id));
+  again.find(Boolean).focus();
+}
+
+function update(fresh) {
+  const focused = document.activeElement;
+  for (const id of SHOWN_WHOLE) {
+    replaceIfChanged(document.getElementById(id), fresh.getElementById(id));
+  }
+  updateDrafts(fresh);
+  restoreFocus(focused);
+}
+
+function say(text) {
+  document.getElementById("message").textContent = text;
+}
+
+// An answer that was overtaken by a later one shows the past: it is left out.
+async function load(url, options) {
+  const number = ++latest;
+  const answer = await fetch(url, { cache: "no-store", ...options });
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (number === latest && fresh.getElementById("drafts")) update(fresh);
+  return fresh;
+}
+
+async function makeStep(event) {
+  event.preventDefault();
+  const { submitter } = event;
+  const body = new URLSearchParams(new FormData(form, submitter));
+  try {
+    const fresh = await load(submitter.formAction, { method: "POST", body });
+    say(fresh.getElementById("message")?.textContent ?? fresh.body.textContent);
+  } catch {
+    say("The service does not answer. The step may not have been made.");
+  }
+}
+
+async function poll() {
+  try {
+    if (!document.hidden) await load("/approval");
+    document.body.classList.remove("offline");
+  } catch {
+    document.body.classList.add("offline");
+  }
+  setTimeout(poll, 1000);
+}
+
+// The second click of a double click shall not make the second step.
+document.addEventListener("click", (event) => {
+  if (event.detail > 1 && event.target.closest("button")) event.preventDefault();
+});
+form.addEventListener("submit", makeStep);
+poll();

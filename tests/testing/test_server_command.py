@@ -1,0 +1,126 @@
+"""`python -m adclient.testing`: what it prints, serves and refuses."""
+
+import os
+import re
+import runpy
+import signal
+import subprocess
+import sys
+from threading import Thread
+
+import httpx
+import pytest
+
+from adclient import AdClient
+from adclient.testing import command
+from adclient.testing.server.serving import listen
+
+COMMAND = [sys.executable, "-m", "adclient.testing"]
+
+
+def free_port() -> int:
+    with listen("127.0.0.1", 0) as listening:
+        return listening.getsockname()[1]
+
+
+def test_the_command_serves_until_interrupted() -> None:
+    started = subprocess.Popen(
+        [*COMMAND, "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+    with started as server:
+        assert server.stdout is not None
+        told = "".join(iter(server.stdout.readline, "Ctrl-C stops it; its drafts are then gone.\n"))
+        url = re.findall(r"http://127\.0\.0\.1:\d+", told)[0]
+        with AdClient(url) as client:
+            page = client.beta.list_campaigns(account_id="account_b204")
+        assert page.data[0].id == "campaign_57a7"
+        assert httpx.get(f"{url}/approval").status_code == 200
+        server.send_signal(signal.SIGINT)
+        more, complained = server.communicate(timeout=20)
+    assert server.returncode == 0
+    assert more + complained == ""
+    assert f'AdClient("{url}")' in told
+    assert f"{url}/approval" in told
+
+
+def use_then_interrupt(port: int, seen: list[object]) -> None:
+    with AdClient(f"http://127.0.0.1:{port}", token="t") as client:
+        seen.append(client.beta.list_campaigns(account_id="account_b204"))
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_the_options_take_effect(capsys) -> None:
+    port, seen = free_port(), []
+    arguments = ["--port", str(port), "--token", "t", "--page-size", "3", "--seed", "other"]
+    user = Thread(target=use_then_interrupt, args=(port, seen))
+    # The socket listens before it serves, and the client tries again until it does.
+    user.start()
+    command.main([*arguments, "--host", "localhost"])
+    user.join()
+    assert len(seen[0].data) == 3
+    told = capsys.readouterr().out
+    assert f'AdClient("http://127.0.0.1:{port}", token="…")' in told
+    assert "Warning" not in told
+
+
+def test_others_are_let_in_with_a_warning(capsys) -> None:
+    port = free_port()
+    user = Thread(target=use_then_interrupt, args=(port, []))
+    user.start()
+    command.main(["--host", "0.0.0.0", "--port", str(port), "--expose"])
+    user.join()
+    assert "Warning: whoever can reach this machine" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--port", "x"], "'x' is not a number from 0 to 65535"),
+        (["--port", "65536"], "'65536' is not a number"),
+        (["--page-size", "0"], "'0' is not a number from 1"),
+        (["--token", " "], "a token is plain text that is not empty"),
+        (["--token", "ä"], "a token is plain text"),
+        (["--host", "0.0.0.0"], "--host 0.0.0.0 is not this machine alone: add --expose"),
+        (["--host", "ads.example.com"], "is not this machine alone"),
+        (["--nonsense"], "unrecognized arguments: --nonsense"),
+        (["8000"], "unrecognized arguments: 8000"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, complaint, capsys) -> None:
+    with pytest.raises(SystemExit) as caught:
+        command.main(arguments)
+    assert caught.value.code == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_the_module_is_the_command(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["adclient.testing", "--help"])
+    with pytest.raises(SystemExit) as caught:
+        runpy.run_module("adclient.testing", run_name="__main__")
+    assert caught.value.code == 0
+    assert "python -m adclient.testing" in capsys.readouterr().out
+
+
+def test_a_port_that_is_taken_is_refused(capsys) -> None:
+    with listen("127.0.0.1", 0) as taken, pytest.raises(SystemExit) as caught:
+        command.main(["--port", str(taken.getsockname()[1])])
+    assert caught.value.code == 2
+    assert "cannot listen on 127.0.0.1" in capsys.readouterr().err
+
+
+def test_it_says_what_to_install(monkeypatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("adclient.testing.server")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    with pytest.raises(SystemExit, match=r"pip install 'adclient\[server\]'"):
+        command.main([])
+
+
+def test_the_fake_alone_loads_nothing_of_the_server() -> None:
+    code = "import sys, adclient.testing; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"starlette", "uvicorn", "jinja2", "argparse"} & set(run.stdout.split())

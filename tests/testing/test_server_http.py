@@ -1,0 +1,205 @@
+"""The fake over real HTTP, as clients meet it."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+
+import httpx
+import pytest
+from asgi_browser import Browser
+from fake_helpers import VALID_WRITES
+
+from adclient import (
+    AdClient,
+    APIError,
+    AsyncAdClient,
+    CallTimeout,
+    ConnectionLost,
+    OutcomeUnknown,
+    ServerError,
+    Unauthenticated,
+)
+from adclient._core.call import OPERATIONS
+from adclient._core.reply import Failure, Reply
+from adclient.testing import FakeAdService, Fault
+from adclient.testing.server import create_app, serving
+
+ACCOUNT = "account_b204"
+CAMPAIGN = "campaign_57a7"
+ACCOUNTS = {"alpha": "account_a91f", "beta": ACCOUNT, "gamma": "account_c3d8"}
+
+
+@pytest.fixture
+def fake() -> FakeAdService:
+    return FakeAdService()
+
+
+@pytest.fixture
+def url(fake: FakeAdService) -> Iterator[str]:
+    with serving(fake) as url:
+        yield url
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[AdClient]:
+    with AdClient(url, max_retries=0) as client:
+        yield client
+
+
+def pause(client: AdClient) -> object:
+    return client.beta.pause_campaign(account_id=ACCOUNT, campaign_id=CAMPAIGN)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.full_name)
+def test_every_operation_answers_as_in_process(operation, client) -> None:
+    arguments = {
+        "account_id": ACCOUNTS.get(operation.namespace, "account_d118"),
+        **VALID_WRITES.get(operation.full_name, {}),
+    }
+
+    def answer(caller):
+        method = getattr(getattr(caller, operation.namespace), operation.name)
+        return method(**arguments).to_dict()
+
+    assert answer(client) == answer(FakeAdService().client())
+
+
+def test_a_listing_is_walked_over_http(client) -> None:
+    assert len(list(client.gamma.list_ads(account_id="account_c3d8"))) == 126
+
+
+def test_what_comes_over_http_and_in_process_meets(fake, client) -> None:
+    draft = pause(client)
+    assert [kept.draft_id for kept in fake.drafts] == [draft.draft_id]
+    fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+    fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
+    assert client.beta.list_campaigns(account_id=ACCOUNT).data[0].status == "PAUSED"
+
+
+def test_many_async_calls_at_once(url) -> None:
+    async def stage() -> set[str]:
+        async with AsyncAdClient(url) as client:
+            made = [
+                client.beta.pause_campaign(account_id=ACCOUNT, campaign_id=CAMPAIGN)
+                for _ in range(50)
+            ]
+            return {draft.draft_id for draft in await asyncio.gather(*made)}
+
+    assert len(asyncio.run(stage())) == 50
+
+
+def test_a_token_is_asked_for() -> None:
+    with serving(FakeAdService(token="right")) as url:
+        with AdClient(url, token="right") as client:
+            assert pause(client).status == "pending_approval"
+        with AdClient(url, token="wrong") as client, pytest.raises(Unauthenticated):
+            pause(client)
+
+
+def test_the_path_and_query_arrive_as_they_were_sent(fake, url) -> None:
+    assert httpx.get(f"{url}/v1/%61?a=%2F&a=b").status_code == 404
+    request = fake.requests[0]
+    assert (request.path, request.query) == ("/v1/%61", {"a": "b"})
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_dropped_write_is_lost_on_the_wire(fake, client, taken) -> None:
+    fake.faults.add(Fault.dropped(taken=taken))
+    with pytest.raises(OutcomeUnknown):
+        pause(client)
+    assert len(fake.drafts) == taken
+    assert pause(client).status == "pending_approval"
+
+
+def test_a_refused_request_is_never_seen(fake, client) -> None:
+    fake.faults.add(Fault.refused())
+    with pytest.raises(ConnectionLost):
+        client.beta.list_campaigns(account_id=ACCOUNT)
+    assert fake.requests == ()
+
+
+def test_an_answer_that_never_comes(fake, client) -> None:
+    fake.faults.add(Fault.no_answer())
+    with pytest.raises(CallTimeout):
+        client.with_options(timeout=0.2).beta.list_campaigns(account_id=ACCOUNT)
+
+
+def test_the_server_ends_though_a_client_still_waits(fake) -> None:
+    fake.faults.add(Fault.no_answer())
+    with serving(fake) as url:
+        address = httpx.URL(url)
+        waiting = socket.create_connection((address.host, address.port))
+        waiting.sendall(b"GET /v1/x HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        while not fake.requests:
+            """The request is on its way."""
+    with waiting:
+        assert waiting.recv(1) == b""
+
+
+def test_an_error_status_and_its_headers(fake, client) -> None:
+    fake.faults.add(Fault.status(503, headers={"retry-after": "7"}))
+    with pytest.raises(ServerError) as caught:
+        pause(client)
+    assert caught.value.retry_after == 7
+
+
+def test_a_body_that_breaks_off(fake, client, monkeypatch) -> None:
+    cut = Reply(status=200, body=b'{"data": [', broken=Failure(reason="cut", sent=True))
+    monkeypatch.setattr(fake, "handle", lambda request: cut)
+    with pytest.raises(ConnectionLost):
+        client.beta.list_campaigns(account_id=ACCOUNT)
+
+
+def test_another_server_cannot_drop(fake) -> None:
+    fake.faults.add(Fault.dropped())
+    with pytest.raises(RuntimeError, match="cannot drop"):
+        Browser(create_app(fake)).get("/v1/x")
+
+
+def test_the_clock_stands_still_unless_it_shall_run(fake) -> None:
+    start = fake.clock.now()
+    Browser(create_app(fake)).get("/v1/x")
+    assert fake.clock.now() == start
+    running = Browser(create_app(fake, run_clock=True))
+    running.get("/v1/x")
+    first = fake.clock.now()
+    running.get("/v1/x")
+    assert start < first < fake.clock.now()
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.full_name)
+def test_a_client_cannot_reach_the_approval_page(operation, fake, url) -> None:
+    with AdClient(f"{url}/approval", max_retries=0) as client:
+        method = getattr(getattr(client, operation.namespace), operation.name)
+        with suppress(APIError):
+            method(account_id=ACCOUNT, **VALID_WRITES.get(operation.full_name, {}))
+    assert {event.kind for event in fake.dashboard.events} <= {"staged"}
+
+
+def test_ipv6() -> None:
+    with serving(FakeAdService(), host="::1") as url:
+        assert url.startswith("http://[::1]:")
+        assert httpx.get(f"{url}/approval").status_code == 200
+
+
+def test_the_openapi_document_names_every_operation(url) -> None:
+    document = httpx.get(f"{url}/openapi.json").json()
+    assert document["openapi"] == "3.1.0"
+    assert list(document["paths"]) == [operation.path for operation in OPERATIONS]
+    for operation in OPERATIONS:
+        (described,) = document["paths"][operation.path].items()
+        assert described[0] == operation.method.lower()
+        assert required_in(described[1]) == {p.name for p in operation.parameters if p.required}
+
+
+def required_in(described: dict) -> set[str]:
+    if "requestBody" in described:
+        content = described["requestBody"]["content"]["application/json"]
+        return set(content["schema"]["required"])
+    return {p["name"] for p in described["parameters"] if p.get("required")}
+
+
+def test_the_address_alone_leads_to_the_page(url) -> None:
+    answer = httpx.get(url)
+    assert (answer.status_code, answer.headers["location"]) == (307, "/approval")
