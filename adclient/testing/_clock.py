@@ -31,6 +31,9 @@ class FakeClock:
         self._now = START
         self._sleeps: list[float] = []
 
+    def __repr__(self) -> str:
+        return f"<FakeClock {self._now:%Y-%m-%d %H:%M:%S} UTC>"
+
     @property
     def sleeps(self) -> tuple[float, ...]:
         """How long each wait was, in seconds, oldest first."""

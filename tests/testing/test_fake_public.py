@@ -8,6 +8,7 @@ from operator import attrgetter
 import pytest
 
 from adclient import testing
+from adclient.testing import FakeAdService, Fault
 
 CLASSES = [getattr(testing, name) for name in testing.__all__]
 METHODS = [
@@ -61,3 +62,12 @@ def test_examples(test):
 def test_the_examples_are_found():
     names = {parameter.id for parameter in examples()}
     assert {"FakeAdService", "FakeAdService.client", "Fault.slow", "Dashboard.arm"} <= names
+
+
+def test_what_stands_around_the_fake_shows_itself():
+    fake = FakeAdService()
+    fake.faults.add(Fault.refused())
+    fake.clock.advance(90)
+    assert repr(fake.faults) == "<Faults, 1 to come>"
+    assert repr(fake.clock) == "<FakeClock 2026-03-02 09:01:30 UTC>"
+    assert repr(fake.dashboard) == "<Dashboard, 0 waiting>"

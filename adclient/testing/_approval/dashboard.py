@@ -43,6 +43,9 @@ class Dashboard:
         self._clock = clock
         self._lock = lock
 
+    def __repr__(self) -> str:
+        return f"<Dashboard, {len(self.pending())} waiting>"
+
     @property
     def events(self) -> tuple[AuditEvent, ...]:
         """The audit trail, oldest first."""

@@ -49,6 +49,9 @@ class Faults:
         self._chance = random.Random(f"{seed}:faults")  # noqa: S311 (no secret)
         self._plans: list[_Plan] = []
 
+    def __repr__(self) -> str:
+        return f"<Faults, {len(self._plans)} to come>"
+
     @property
     def pending(self) -> int:
         """How many faults that were added have not happened as often as they should."""
