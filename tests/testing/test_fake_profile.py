@@ -1,5 +1,6 @@
 """Each switch of the profile, and what a client makes of the service that it gives."""
 
+import inspect
 import json
 
 import attrs
@@ -368,9 +369,9 @@ def test_switches_that_cannot_be(name, values):
 
 
 def test_every_switch_is_documented():
-    arguments = Profile.__doc__.partition("Args:")[2].partition("Raises:")[0]
+    arguments = inspect.getdoc(Profile).partition("Args:")[2].partition("Raises:")[0]
     for field in attrs.fields(Profile):
-        assert f"        {field.name}: " in arguments
+        assert f"\n    {field.name}: " in arguments
 
 
 def test_a_profile_is_a_value():

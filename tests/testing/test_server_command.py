@@ -1,8 +1,8 @@
 """`python -m adclient.testing`: what it prints, serves and refuses."""
 
+import importlib
 import os
 import re
-import runpy
 import signal
 import subprocess
 import sys
@@ -100,7 +100,7 @@ def test_bad_arguments_are_refused(arguments, complaint, capsys) -> None:
 def test_the_module_is_the_command(monkeypatch, capsys) -> None:
     monkeypatch.setattr(sys, "argv", ["adclient.testing", "--help"])
     with pytest.raises(SystemExit) as caught:
-        runpy.run_module("adclient.testing", run_name="__main__")
+        importlib.import_module("adclient.testing.__main__")
     assert caught.value.code == 0
     assert "python -m adclient.testing" in capsys.readouterr().out
 
