@@ -271,7 +271,7 @@ async def test_a_dripping_head(colour, call, expected) -> None:
         request = connection.read()
         first, _, rest = answer_to(request).partition(b"\r\n")
         connection.send(first + b"\r\n")
-        for i in range(20):
+        for i in range(50):
             connection.send(f"X-{i}: 1\r\n".encode())
             connection.pause(0.02)
         connection.send(rest)
@@ -353,9 +353,11 @@ def test_a_full_async_client_says_what_a_call_waited_for(colour) -> None:
 
 @pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
 def test_a_cancelled_call_leaves_the_client_usable(colour) -> None:
+    awake = threading.Event()
+
     def serve(connection: Connection) -> None:
         while request := connection.read():
-            if len(server.requests) <= 3:
+            if not awake.is_set():
                 connection.stay_silent()
             connection.send(answer_to(request))
 
@@ -365,6 +367,8 @@ def test_a_cancelled_call_leaves_the_client_usable(colour) -> None:
                 with anyio.move_on_after(0.02) as scope:
                     await read(client)
                 assert scope.cancelled_caught
+            # Not counted by requests: on a busy machine a cancelled one may never have left.
+            awake.set()
             assert len((await read(client)).data) == 1
 
     with RawServer(serve) as server:
