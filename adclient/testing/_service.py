@@ -20,6 +20,7 @@ from adclient.testing._approval.draft_book import DraftBook
 from adclient.testing._approval.drafts import FakeDraft
 from adclient.testing._clock import FakeClock
 from adclient.testing._credentials import Credentials
+from adclient.testing._faults.dripping import DrippingReply
 from adclient.testing._faults.fault import Fault
 from adclient.testing._faults.faults import Faults
 from adclient.testing._profile import Profile
@@ -278,11 +279,16 @@ class FakeAdService:
 
     def _in_time(self, outcome: Outcome, latency: float, time_left: float | None) -> Outcome:
         """What the client gets of an outcome after a latency, while the clock goes on."""
-        is_late = time_left is not None and latency >= time_left
-        if time_left is not None and (is_late or _never_ends(outcome)):
+        if time_left is not None and latency >= time_left:
+            self.clock.advance(time_left)
+            return _NO_ANSWER
+        if isinstance(outcome, DrippingReply):
+            outcome = outcome.within(None if time_left is None else time_left - latency)
+            latency += outcome.seconds
+        if time_left is not None and _never_ends(outcome):
             latency = time_left
         self.clock.advance(latency)
-        return _NO_ANSWER if is_late else outcome
+        return outcome
 
 
 def _never_ends(outcome: Outcome) -> bool:

@@ -117,6 +117,23 @@ def test_a_reviewer_sees_the_pending_drafts(fake):
     assert fake.drafts[0].reviewer == "Tove"
 
 
+def test_the_first_of_many_that_wait(fake):
+    drafts = [stage(fake, "beta.pause_campaign", campaign_id="campaign_57a7") for _ in range(3)]
+    fake.dashboard.reject(drafts[0].draft_id, reviewer="Ines")
+    assert fake.dashboard.waiting == 2
+    assert [draft.draft_id for draft in fake.dashboard.pending(1)] == [drafts[1].draft_id]
+    fake.clock.advance(49 * 3600)
+    assert fake.dashboard.waiting == 0
+
+
+def test_a_draft_shows_itself_in_one_line(fake):
+    draft = stage(fake, "beta.pause_campaign", campaign_id="campaign_57a7")
+    assert repr(fake.drafts[0]) == (
+        f"<FakeDraft {draft.draft_id}, beta.pause_campaign, "
+        "<Diff status: ENABLED → PAUSED>, pending_approval>"
+    )
+
+
 def test_confirming_without_arming_is_refused(fake):
     draft = pause(fake)
     with pytest.raises(ApprovalRefused, match="must be armed"):

@@ -246,6 +246,37 @@ def test_a_body_that_stalls_uses_up_the_time(fake):
 
 
 @COLOURS
+def test_a_body_that_drips_takes_time_of_the_fakes_clock(fake, colour):
+    start = fake.clock.now()
+    fake.faults.add(Fault.drip(7.5))
+    assert call(fake, colour, timeout=8).draft_id == fake.drafts[0].draft_id
+    assert (fake.clock.now() - start).total_seconds() == 7.5
+
+
+@COLOURS
+def test_a_body_that_drips_for_too_long_comes_in_part(fake, colour):
+    start = fake.clock.now()
+    fake.faults.add(Fault.drip(40))
+    with pytest.raises(OutcomeUnknown) as caught:
+        call(fake, colour, timeout=30)
+    assert isinstance(caught.value, CallTimeout)
+    assert caught.value.status == 201
+    assert caught.value.draft_id == fake.drafts[0].draft_id
+    assert (fake.clock.now() - start).total_seconds() == pytest.approx(30, abs=1)
+
+
+def test_an_answer_may_be_late_and_drip():
+    fake = FakeAdService(profile=Profile(latency=2))
+    start = fake.clock.now()
+    fake.faults.add(Fault.drip(5))
+    call(fake, "sync", timeout=8)
+    assert (fake.clock.now() - start).total_seconds() == 7
+    fake.faults.add(Fault.drip(7))
+    with pytest.raises(CallTimeout):
+        call(fake, "sync", READ, timeout=8)
+
+
+@COLOURS
 @pytest.mark.parametrize("what", ["wrong_content_type", "duplicate_keys", "huge"])
 @pytest.mark.parametrize("operation", [READ, WRITE])
 def test_oddities_that_a_client_bears(fake, colour, what, operation):
@@ -386,6 +417,7 @@ def test_the_client_tries_again_what_it_may(fake, colour):
         (lambda _: Fault.other_status(0), "status"),
         (lambda _: Fault.redirect(status=200), "status"),
         (lambda _: Fault.slow(-1), "seconds"),
+        (lambda _: Fault.drip(-1), "seconds"),
         (lambda _: Fault.in_body("tired"), "what must be one of 'cut'"),
         (lambda _: Fault.in_page("tired"), "what must be one of 'same_next'"),
     ],

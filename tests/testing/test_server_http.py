@@ -151,6 +151,21 @@ def test_a_body_that_breaks_off(fake, client, monkeypatch) -> None:
         client.beta.list_campaigns(account_id=ACCOUNT)
 
 
+def test_a_body_that_drips(fake, client) -> None:
+    fake.faults.add(Fault.drip(0.3))
+    draft = pause(client)
+    assert draft.draft_id == fake.drafts[0].draft_id
+    assert draft.response.elapsed > 0.2
+
+
+def test_a_body_that_drips_for_longer_than_the_client_waits(fake, client) -> None:
+    fake.faults.add(Fault.drip(600))
+    with pytest.raises(CallTimeout) as caught:
+        client.with_options(timeout=0.3).beta.list_campaigns(account_id=ACCOUNT)
+    assert caught.value.status == 200
+    assert caught.value.body.startswith('{"data":[')
+
+
 def test_another_server_cannot_drop(fake) -> None:
     fake.faults.add(Fault.dropped())
     with pytest.raises(RuntimeError, match="cannot drop"):

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 from asgi_browser import Browser
-from fake_helpers import stage
+from fake_helpers import approve, stage
 
 from adclient import Diff
 from adclient.testing import FakeAdService
@@ -77,6 +77,20 @@ def test_two_steps_apply_a_draft(fake, browser) -> None:
         ("armed", "Ines"),
         ("approved", "Tove"),
     ]
+
+
+def test_the_page_of_a_draft_that_was_rolled_back(fake, browser) -> None:
+    draft_id = pause(fake)
+    approve(fake, fake.drafts[0])
+    approve(fake, fake.dashboard.roll_back(draft_id, reviewer="Ines"))
+    page = browser.get(f"/approval?draft={draft_id}")
+    assert f"{draft_id} was applied, and is rolled back." in text_of(page.text)
+
+
+def test_an_unknown_draft_is_not_named(browser) -> None:
+    page = browser.get("/approval?draft=draft_zzzz")
+    assert page.status_code == 200
+    assert "draft_zzzz" not in page.text
 
 
 def test_a_draft_is_rejected(fake, browser) -> None:

@@ -44,7 +44,7 @@ class Dashboard:
         self._lock = lock
 
     def __repr__(self) -> str:
-        return f"<Dashboard, {len(self.pending())} waiting>"
+        return f"<Dashboard, {self.waiting} waiting>"
 
     @property
     def events(self) -> tuple[AuditEvent, ...]:
@@ -53,10 +53,30 @@ class Dashboard:
             self._book.refresh()
             return tuple(self._book.trail.events)
 
-    def pending(self) -> tuple[FakeDraft, ...]:
-        """The drafts that wait for a human, oldest first."""
+    @property
+    def waiting(self) -> int:
+        """How many drafts wait for a human."""
         with self._lock:
-            return self._book.open()
+            return self._book.count_open()
+
+    def pending(self, limit: int | None = None) -> tuple[FakeDraft, ...]:
+        """The drafts that wait for a human, oldest first.
+
+        Args:
+            limit: How many at most; None for all of them.
+
+        Returns:
+            The drafts, as they are by now.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+            >>> [waiting.draft_id == draft.draft_id for waiting in fake.dashboard.pending()]
+            [True]
+        """
+        with self._lock:
+            return self._book.open(limit)
 
     def draft(self, draft_id: str) -> FakeDraft:
         """One draft as it is by now.

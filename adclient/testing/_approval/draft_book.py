@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import islice
 
 import attrs
 
@@ -44,10 +45,15 @@ class DraftBook:
         self.refresh()
         return tuple(self._drafts.values())
 
-    def open(self) -> tuple[FakeDraft, ...]:
-        """The open drafts, oldest first."""
+    def open(self, limit: int | None = None) -> tuple[FakeDraft, ...]:
+        """The open drafts, or the first of them, oldest first."""
         self.refresh()
-        return tuple(self._drafts[draft_id] for draft_id in self._open)
+        return tuple(self._drafts[draft_id] for draft_id in islice(self._open, limit))
+
+    def count_open(self) -> int:
+        """How many drafts are open."""
+        self.refresh()
+        return len(self._open)
 
     def open_in(self, account_id: str) -> int:
         """How many drafts of an account are open."""

@@ -24,7 +24,7 @@ EventKind = Literal[
 OPEN: tuple[DraftStatus, ...] = ("pending_approval", "armed")
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class FakeDraft:
     """A draft as the approval dashboard sees it; a client sees four of these fields once.
 
@@ -56,15 +56,18 @@ class FakeDraft:
     expires_at: datetime
     armed_at: datetime | None = None
     reviewer: str | None = None
-    edits: tuple[Edit, ...] = attrs.field(default=(), repr=False)
-    inverse: tuple[Edit, ...] = attrs.field(default=(), repr=False)
+    edits: tuple[Edit, ...] = ()
+    inverse: tuple[Edit, ...] = ()
     reverts: str | None = None
-    fingerprint: str = attrs.field(default="", repr=False)
+    fingerprint: str = ""
 
     @property
     def is_open(self) -> bool:
         """Whether it can still be approved or rejected."""
         return self.status in OPEN
+
+    def __repr__(self) -> str:
+        return f"<FakeDraft {self.draft_id}, {self.operation}, {self.diff!r}, {self.status}>"
 
 
 @attrs.frozen(kw_only=True)

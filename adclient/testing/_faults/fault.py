@@ -8,6 +8,7 @@ import attrs
 from adclient._core import wire
 from adclient._core.reply import Failure, Outcome, Reply
 from adclient.models import JSON
+from adclient.testing._faults.dripping import DrippingReply
 from adclient.testing._faults.spoiling import BodyFault, spoilt
 from adclient.testing._reads.paging import PagingFault
 from adclient.testing._wire.protocol import Refusal
@@ -27,7 +28,8 @@ class Fault:
         as_status: The status that the answer comes with; None for its own.
         body: What is wrong with the body of the answer.
         page: What is wrong with the page of a listing.
-        latency: Seconds, by the fake's clock, that the answer takes.
+        latency: Seconds, by the fake's clock, until the answer comes.
+        dripping: Seconds, by the fake's clock, that its body takes from then on.
 
     Example:
         >>> from adclient import OutcomeUnknown
@@ -49,6 +51,7 @@ class Fault:
     body: BodyFault | None = None
     page: PagingFault | None = None
     latency: float = 0.0
+    dripping: float = 0.0
 
     @classmethod
     def refused(cls) -> "Fault":
@@ -112,9 +115,31 @@ class Fault:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.slow(40), operation="gamma.list_ads")
         """
-        if seconds < 0:
-            raise ValueError("seconds must be 0 or more")
+        _check_seconds(seconds)
         return cls(latency=seconds)
+
+    @classmethod
+    def drip(cls, seconds: float) -> "Fault":
+        """The answer begins at once, and its body comes little by little.
+
+        In process this takes time of the fake's clock, and a client that waits less gets a part
+        of the body. Over HTTP it takes real time.
+
+        Args:
+            seconds: How long the body takes.
+
+        Returns:
+            The fault, for `Faults.add` or `Faults.at_random`.
+
+        Raises:
+            ValueError: `seconds` is negative.
+
+        Example:
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> FakeAdService().faults.add(Fault.drip(40), operation="gamma.list_ads")
+        """
+        _check_seconds(seconds)
+        return cls(dripping=seconds)
 
     @classmethod
     def status(
@@ -282,11 +307,17 @@ class Fault:
         if not reply.is_success:
             return reply
         spoiled = reply if self.body is None else spoilt(reply, self.body)
-        return attrs.evolve(spoiled, status=self.as_status or reply.status)
+        spoiled = attrs.evolve(spoiled, status=self.as_status or reply.status)
+        return DrippingReply.of(spoiled, self.dripping) if self.dripping else spoiled
 
 
 def _lowered(headers: Mapping[str, str] | None) -> dict[str, str]:
     return {name.lower(): value for name, value in (headers or {}).items()}
+
+
+def _check_seconds(seconds: float) -> None:
+    if seconds < 0:
+        raise ValueError("seconds must be 0 or more")
 
 
 def _check_status(status: int) -> None:

@@ -19,6 +19,7 @@ _SAID: dict[DraftStatus, str] = {
     "rejected": "is rejected",
     "stale": "is stale: what it would change is no longer as it was",
     "apply_failed": "could not be applied: there is one of that name by now",
+    "rolled_back": "was applied, and is rolled back",
 }
 
 
@@ -60,18 +61,23 @@ class ApprovalPage:
         return RedirectResponse(f"/approval?{query}", status_code=303)
 
     def _said_of(self, draft_id: str | None) -> str:
-        drafts = (draft for draft in self._fake.drafts if draft.draft_id == draft_id)
-        return next((f"{draft.draft_id} {_SAID[draft.status]}." for draft in drafts), "")
+        if draft_id is None:
+            return ""
+        try:
+            draft = self._fake.dashboard.draft(draft_id)
+        except ApprovalRefused:
+            return ""
+        return f"{draft_id} {_SAID[draft.status]}."
 
     def _page(self, reviewer: str, message: str, *, status: int = 200) -> HTMLResponse:
-        now, pending = self._fake.clock.now(), self._fake.dashboard.pending()
-        events = self._fake.dashboard.events
+        now, dashboard = self._fake.clock.now(), self._fake.dashboard
+        events = dashboard.events
         content = self._template.render(
             reviewer=reviewer,
             message=message,
             now=days_and_time(now),
-            waiting=len(pending),
-            cards=[card_of(draft, now) for draft in pending[:_MOST]],
+            waiting=dashboard.waiting,
+            cards=[card_of(draft, now) for draft in dashboard.pending(_MOST)],
             events=events[: -_MOST - 1 : -1],
             earlier=max(0, len(events) - _MOST),
             days_and_time=days_and_time,

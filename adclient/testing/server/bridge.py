@@ -5,13 +5,17 @@ request is not seen by the fake, but the client sees a connection that was dropp
 request. Under another ASGI server than that of `serving`, a drop shows as status 500.
 """
 
+import anyio
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from adclient._core.reply import Failure, Reply
 from adclient._core.request import Request as ServiceRequest
+from adclient.testing._faults.dripping import DrippingReply
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.dropping import drop
+
+_PIECES = 50
 
 
 class Bridge:
@@ -49,10 +53,25 @@ async def _answer(reply: Reply, request: Request, send: Send) -> None:
     headers = {"content-length": str(length), **reply.headers}
     encoded = [(name.encode("latin-1"), text.encode("latin-1")) for name, text in headers.items()]
     await send({"type": "http.response.start", "status": reply.status, "headers": encoded})
+    if isinstance(reply, DrippingReply):
+        await _drip(reply, request, send)
+        return
     is_cut = reply.broken is not None
     await send({"type": "http.response.body", "body": reply.body, "more_body": is_cut})
     if reply.broken is not None:
         await _lose(reply.broken, request)
+
+
+async def _drip(reply: DrippingReply, request: Request, send: Send) -> None:
+    """Send a body little by little, until it is whole or the client is gone."""
+    size = max(1, len(reply.body) // _PIECES)
+    pieces = [reply.body[start : start + size] for start in range(0, len(reply.body), size)]
+    for piece in pieces:
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+        with anyio.move_on_after(reply.seconds / len(pieces)):
+            await request.receive()
+            return
+    await send({"type": "http.response.body"})
 
 
 async def _lose(failure: Failure, request: Request) -> None:
