@@ -63,14 +63,13 @@ async def _answer(reply: Reply, request: Request, send: Send) -> None:
 
 
 async def _drip(reply: DrippingReply, request: Request, send: Send) -> None:
-    """Send a body little by little, until it is whole or the client is gone."""
+    """Send a body little by little."""
     size = max(1, len(reply.body) // _PIECES)
     pieces = [reply.body[start : start + size] for start in range(0, len(reply.body), size)]
     for piece in pieces:
         await send({"type": "http.response.body", "body": piece, "more_body": True})
         with anyio.move_on_after(reply.seconds / len(pieces)):
-            await request.receive()
-            return
+            await request.receive()  # which ends at once when the client is gone
     await send({"type": "http.response.body"})
 
 
