@@ -45,6 +45,10 @@ class FakeAdService:
     interface leaves open, such as item fields beyond id, name and status, the codes of errors,
     or what stands in `fields`, is this fake's own invention: the real service may differ.
 
+    The accounts that hold the most are `account_a91f` (alpha), `account_b204` (beta),
+    `account_c3d8` (gamma) and `account_d118` (delta); eight more are for special cases, from an
+    empty one to one that is disconnected.
+
     Args:
         seed: What names, ids and figures follow from.
         page_size: How many items a page holds.
