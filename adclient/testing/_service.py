@@ -13,7 +13,6 @@ from adclient.conventions import Conventions
 from adclient.models import JSON
 from adclient.options import RetryPolicy
 from adclient.testing._accounts.accounts import Accounts
-from adclient.testing._accounts.state import Edit
 from adclient.testing._answers import Answers
 from adclient.testing._approval.dashboard import Dashboard
 from adclient.testing._approval.draft_book import DraftBook
@@ -107,7 +106,7 @@ class FakeAdService:
         self.base_url: str = BASE_URL
         self.clock: FakeClock = FakeClock()
         self.faults: Faults = Faults(seed)
-        self._accounts = Accounts(seed)
+        self._accounts = Accounts(seed, self.clock)
         self._book = DraftBook(seed, self.clock, history)
         self._answers = Answers(
             seed=seed,
@@ -246,7 +245,7 @@ class FakeAdService:
             entity = None if account is None else account.named(entity_id)
             if account is None or entity is None:
                 raise ValueError(f"there is no {entity_id} in an account {account_id}")
-            account.apply(Edit(kind=entity.kind, id=entity.id, before={}, after=values))
+            entity.change(values, self.clock.today())
 
     def handle(self, request: Request, time_left: float | None = None) -> Outcome:
         """The whole service as one function.
