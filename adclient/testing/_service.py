@@ -61,8 +61,8 @@ class FakeAdService:
         faults: What shall go wrong with the next requests.
 
     Raises:
-        ValueError: `page_size` or `history` is less than 1, or the profile has a token that may
-            read only and there is no other.
+        ValueError: `page_size` or `history` is less than 1, `token` is empty, or the profile has a
+            token that may read only and there is no other.
 
     Example:
         >>> from adclient.testing import FakeAdService
@@ -94,6 +94,8 @@ class FakeAdService:
         if history < 1:
             raise ValueError("history must be 1 or more")
         profile = profile or Profile()
+        if token == "":
+            raise ValueError("token must be a text that is not empty, or None")
         if token is None and profile.read_only_token is not None:
             raise ValueError("profile: read_only_token needs a token beside it")
         self._seed = seed
