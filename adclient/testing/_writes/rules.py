@@ -21,9 +21,7 @@ def check_fields(account: Account, fields: Values, current: Values) -> None:
     """Check what is to be set on a campaign: its budget, its dates and its name."""
     _check_budgets(account, fields)
     resulting = {**current, **fields}
-    if _BUDGETS.keys() & fields.keys() and all(
-        resulting.get(budget) is not None for budget in _BUDGETS
-    ):
+    if all(resulting.get(budget) is not None for budget in _BUDGETS):
         message = "a campaign has either a daily or a lifetime budget: set the other to null"
         raise refuse("lifetime_budget", "conflicting_fields", message)
     if fields.get("lifetime_budget") is not None and resulting.get("end_date") is None:

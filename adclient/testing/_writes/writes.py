@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from adclient.models import JSON
-from adclient.testing._accounts.state import Account, Edit, Entity
+from adclient.testing._accounts.state import Account, Edit, Entity, Values
 from adclient.testing._reads.rows import found
 from adclient.testing._wire.protocol import Asked, Refusal
 from adclient.testing._writes import keywords, rules
@@ -67,7 +67,7 @@ def _update_creative(account: Account, asked: Asked) -> Change:
 
 def _create_video_campaign(account: Account, asked: Asked) -> Change:
     fields, wanted = asked.object("fields"), asked.text("campaign_id")
-    current = {} if wanted is None else found(account, "campaign", wanted).values
+    current: Values = {} if wanted is None else found(account, "campaign", wanted).values
     rules.check_objective(account, fields)
     rules.check_video_ad({**current, **fields})
     return _create_campaign(account, asked, "New video campaign")
