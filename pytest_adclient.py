@@ -80,4 +80,6 @@ def _made_for(item: pytest.Item) -> "FakeAdService":
         return FakeAdService(*given, **options)
     except (TypeError, ValueError) as error:
         known = ", ".join(inspect.signature(FakeAdService).parameters)
-        pytest.fail(f"@pytest.mark.ad_service: {error} (options: {known})", pytrace=False)
+        wrong = f"@pytest.mark.ad_service: {error} (options: {known})"
+    # Outside the handler, so that the report does not tell of two exceptions.
+    pytest.fail(wrong, pytrace=False)

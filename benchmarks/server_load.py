@@ -23,7 +23,7 @@ MOST_AT_ONCE, MOST_ROUNDS = 5000, 20
 
 def main() -> None:
     at_once, rounds = arguments()
-    allow_sockets(at_once + 100)
+    allow_sockets()
     command = [sys.executable, "-m", "adclient.testing", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
@@ -49,9 +49,10 @@ def arguments() -> tuple[int, int]:
     return given.at_once, given.rounds
 
 
-def allow_sockets(count: int) -> None:
+def allow_sockets() -> None:
+    """As many as this user may have."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(count, most), most))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 async def load(url: str, at_once: int) -> list[float]:

@@ -44,8 +44,8 @@ class Profile:
         read_only_token: A second token, which may read; its writes are answered with 403
             `insufficient_scope`.
         unknown_date_ranges: Whether to `"refuse"` a `date_range` nobody knows, or `"ignore"` it.
-        extras: Whether answers hold keys and statuses that nobody knows, in another order, and
-            the second ad of a listing has no name.
+        extras: Whether answers hold keys and statuses that nobody knows, in another order; and
+            the second ad of a listing has no name, which `gamma.list_ads` does not accept.
         dedupe: Whether a write that asks for what an open draft holds is answered with that draft.
         latency: Seconds, by the fake's clock, that each answer takes.
         most_open_drafts: How many drafts of an account may be open, before 409

@@ -13,7 +13,6 @@ from adclient.conventions import Conventions
 from adclient.models import JSON
 from adclient.options import RetryPolicy
 from adclient.testing._accounts.accounts import Accounts
-from adclient.testing._accounts.state import Edit
 from adclient.testing._answers import Answers
 from adclient.testing._approval.dashboard import Dashboard
 from adclient.testing._approval.draft_book import DraftBook
@@ -67,8 +66,8 @@ class FakeAdService:
         faults: What shall go wrong with the next requests.
 
     Raises:
-        ValueError: `page_size` or `history` is less than 1, or the profile has a token that may
-            read only and there is no other.
+        ValueError: `page_size` or `history` is less than 1, `token` is empty, or the profile has a
+            token that may read only and there is no other.
 
     Example:
         >>> from adclient.testing import FakeAdService
@@ -100,6 +99,8 @@ class FakeAdService:
         if history < 1:
             raise ValueError("history must be 1 or more")
         profile = profile or Profile()
+        if token == "":
+            raise ValueError("token must be a text that is not empty, or None")
         if token is None and profile.read_only_token is not None:
             raise ValueError("profile: read_only_token needs a token beside it")
         self._seed = seed
@@ -112,7 +113,7 @@ class FakeAdService:
         self.base_url: str = BASE_URL
         self.clock: FakeClock = FakeClock()
         self.faults: Faults = Faults(seed)
-        self._accounts = Accounts(seed)
+        self._accounts = Accounts(seed, self.clock)
         self._book = DraftBook(seed, self.clock, history)
         self._answers = Answers(
             seed=seed,
@@ -251,7 +252,7 @@ class FakeAdService:
             entity = None if account is None else account.named(entity_id)
             if account is None or entity is None:
                 raise ValueError(f"there is no {entity_id} in an account {account_id}")
-            account.apply(Edit(kind=entity.kind, id=entity.id, before={}, after=values))
+            entity.change(values, self.clock.today())
 
     def handle(self, request: Request, time_left: float | None = None) -> Outcome:
         """The whole service as one function.

@@ -90,6 +90,6 @@ def _page_size(text: str) -> int:
 
 
 def _token(text: str) -> str:
-    if not text.isascii() or not text.isprintable() or not text.strip():
-        raise argparse.ArgumentTypeError("a token is plain text that is not empty")
+    if not text.isascii() or not text.isprintable() or not text or text != text.strip():
+        raise argparse.ArgumentTypeError("a token is plain text without outer blanks")
     return text

@@ -63,15 +63,19 @@ def test_accounts_are_checked(fake, operation):
     assert asked(fake, operation, elsewhere) == (422, "platform_mismatch", details)
 
 
-@pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.full_name)
+SHUT = {
+    "delta": ("account_5a5a", 403, "account_read_only"),
+    "alpha": ("account_5a5b", 503, "drafting_paused"),
+}
+
+
+@pytest.mark.parametrize(
+    "operation", [w for w in WRITES if w.namespace in SHUT], ids=lambda write: write.full_name
+)
 def test_accounts_that_may_not_stage(fake, operation):
-    given = valid(operation)
-    if operation.namespace == "delta":
-        over = {**given, "account_id": "account_5a5a"}
-        assert asked(fake, operation, over) == (403, "account_read_only", [])
-    if operation.namespace == "alpha":
-        paused = {**given, "account_id": "account_5a5b"}
-        assert asked(fake, operation, paused) == (503, "drafting_paused", [])
+    account_id, status, code = SHUT[operation.namespace]
+    given = {**valid(operation), "account_id": account_id}
+    assert asked(fake, operation, given) == (status, code, [])
 
 
 def test_paused_drafting_says_when_to_come_back(fake):
@@ -159,6 +163,7 @@ def test_date_ranges_that_nobody_knows(fake, operation):
         ("alpha.update_campaign_budget", {**CAMPAIGN, "fields": {"bid": {"amount": 9.5}}}),
         ("alpha.update_creative", ALPHA),
         ("alpha.update_creative", {**ALPHA, "creative_id": "creative_2f70"}),
+        ("beta.create_video_campaign", {**BETA, "campaign_id": "campaign_57a7", "fields": {}}),
         ("beta.pause_campaign", {**BETA, "campaign_id": "campaign_b151"}),
         ("delta.update_keyword",
          {**DELTA, "keywords": ["outdoor jacket"], "fields": {"action": "ENABLE"}}),
@@ -223,7 +228,9 @@ def test_budgets_of_a_currency_without_decimals(fake):
     ("fields", "code", "field"),
     [
         ({"daily_budget": 100, "lifetime_budget": 700}, "conflicting_fields", "lifetime_budget"),
-        ({"lifetime_budget": 700}, "missing_field", "end_date"),
+        ({"lifetime_budget": 700, "end_date": "2026-05-01"}, "conflicting_fields",
+         "lifetime_budget"),
+        ({"lifetime_budget": 700, "daily_budget": None}, "missing_field", "end_date"),
         ({"lifetime_budget": 139, "end_date": "2026-05-01"}, "budget_below_minimum",
          "lifetime_budget"),
         ({"end_date": "2025-01-01"}, "invalid_dates", "end_date"),
@@ -289,6 +296,7 @@ def test_targeting_that_cannot_be(fake, groups, code):
         {"include": {"and": [LOCATION, 1, {"or": 1}, {"not": 1}]}, "unheard_of": None},
         {"include": {"and": [LOCATION, *[{"or": {"skills": ["skill:1"]}}] * 3]}},
         {"include": {"and": [LOCATION, {"or": {"moon_phases": ["full"] * 50}}]}},
+        {"include": {"and": [LOCATION, {"or": {"employers": ["org:1"], "industries": ["ind:4"]}}]}},
     ],
 )
 def test_targeting_in_another_form_passes(fake, targeting):
@@ -368,6 +376,10 @@ def test_unknown_fields_pass(fake, operation, fields):
         (["tarp"], {"action": "SELL"}, "unknown_action"),
         (["rental"], {"action": "UPDATE", "cpc_bid": 1}, "cannot_update_negative"),
         (["outdoor jacket"], {"action": "UPDATE", "text": "rain jacket"}, "immutable_field"),
+        (["tarp"], {"text": "rain jacket"}, "immutable_field"),
+        (["tarp"], {"match_type": "FUZZY"}, "unknown_match_type"),
+        (["tarp"], {"match_type": ["BROAD"]}, "unknown_match_type"),
+        (["outdoor jacket"], {"action": "UPDATE", "match_type": None}, "unknown_match_type"),
     ],
 )
 def test_keywords(fake, keywords, fields, code):
@@ -387,6 +399,35 @@ def test_what_a_campaign_is_for_life(fake, operation):
         )
     same = {"id": "campaign_4c10", "objective": "LEADS", "audience_expansion": False}
     assert send(fake, "alpha.update_campaign_targeting", {**CAMPAIGN, "fields": same})[0] == 201
+
+
+@pytest.mark.parametrize(
+    ("operation", "given"),
+    [
+        ("alpha.update_creative", {**ALPHA, "creative_id": "creative_2f70"}),
+        ("gamma.create_dco_ad", {**GAMMA, "ad_id": "ad"}),
+    ],
+)
+def test_an_id_is_for_life(fake, operation, given):
+    ads = fake.client().gamma.list_ads(account_id="account_c3d8").data
+    given = {**given, **({"ad_id": ads[0].id} if "ad_id" in given else {}), "fields": {"id": "x"}}
+    expected = 422, "immutable_field", details("id", "immutable_field")
+    assert refusal(fake, operation, given) == expected
+
+
+@pytest.mark.parametrize(("place", "code"), [(0, 201), (4, 422)])
+def test_a_pixel_in_a_campaign_that_is_there_needs_sales_too(fake, place, code):
+    campaign = fake.client().beta.list_campaigns(account_id="account_b204").data[place]
+    fields = {"ad_group": {"name": "Further", "pixel_id": "1"}}
+    given = {**BETA, "campaign_id": campaign.id, "fields": fields}
+    assert send(fake, VIDEO, given)[0] == code
+
+
+def test_the_page_of_a_creative_is_a_secure_one(fake):
+    fields = {"landing_url": "http://corvane.example"}
+    given = {**ALPHA, "creative_id": "creative_2f70", "fields": fields}
+    expected = 422, "invalid_url", details("landing_url", "invalid_url")
+    assert refusal(fake, "alpha.update_creative", given) == expected
 
 
 def test_a_dynamic_ad_needs_a_dynamic_ad_group_of_its_own(fake):

@@ -7,7 +7,7 @@ from adclient.testing._accounts.facts import Facts, Pace, days_between
 from adclient.testing._accounts.ids import nth_id, unique_id
 from adclient.testing._accounts.seed_delta import WASTE
 from adclient.testing._accounts.state import Account
-from adclient.testing._clock import START
+from adclient.testing._clock import START, FakeClock
 from adclient.testing._reads import fatigue
 
 
@@ -23,23 +23,24 @@ from adclient.testing._reads import fatigue
     ],
 )
 def test_what_the_accounts_hold(account_id, counts):
-    account = Accounts("halden").get(account_id)
+    account = Accounts("halden", FakeClock()).get(account_id)
     assert {kind: len(account.of(kind)) for kind in counts} == counts
 
 
 def test_keywords_are_told_apart():
-    keywords = Accounts("halden").get("account_d118").of("keyword")
+    keywords = Accounts("halden", FakeClock()).get("account_d118").of("keyword")
     assert len({(k.values["text"], k.values["match_type"]) for k in keywords}) == 410
 
 
 def test_no_campaign_wastes_more_than_it_spends():
-    account, facts = Accounts("halden").get("account_d118"), Facts("halden")
+    account, facts = Accounts("halden", FakeClock()).get("account_d118"), Facts("halden")
     days = days_between(START.date().replace(month=1, day=31), START.date().replace(day=1))
     for campaign in account.of("campaign"):
         spent = facts.total(campaign.id, campaign.pace, days, 100)
         findings = [f for f in WASTE["account_d118"] if f.campaign == campaign.values["name"]]
-        assert sum(finding.wasted for finding in findings) < spent.spend / 100
-        assert sum(finding.clicks for finding in findings) < spent.clicks
+        assert sum(finding.of_spend for finding in findings) < 1
+        assert sum(finding.of_clicks for finding in findings) < 1
+        assert sum(finding.of_conversions for finding in findings) < 1
         if any(finding.reason == "CAMPAIGN_ROAS_BELOW_1" for finding in findings):
             assert spent.roas < 1
 

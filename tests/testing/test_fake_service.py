@@ -33,6 +33,11 @@ def test_sizes_are_at_least_one(name):
         FakeAdService(**{name: 0})
 
 
+def test_a_token_is_not_empty():
+    with pytest.raises(ValueError, match="token must be"):
+        FakeAdService(token="")
+
+
 def test_repr_tells_what_happened(fake):
     assert repr(fake) == "<FakeAdService seed='halden', 0 requests, 0 drafts>"
     call(fake, "sync")

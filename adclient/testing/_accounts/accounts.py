@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from adclient.testing._accounts import seed_alpha, seed_beta, seed_delta, seed_gamma
 from adclient.testing._accounts.state import Account
+from adclient.testing._clock import FakeClock
 
 _MAKERS: dict[str, Callable[[str], Account]] = {
     "account_a91f": seed_alpha.demand_gen,
@@ -24,8 +25,9 @@ _MAKERS: dict[str, Callable[[str], Account]] = {
 class Accounts:
     """The connected accounts."""
 
-    def __init__(self, seed: str) -> None:
+    def __init__(self, seed: str, clock: FakeClock) -> None:
         self._seed = seed
+        self._clock = clock
         self._made: dict[str, Account] = {}
 
     def get(self, account_id: str) -> Account | None:
@@ -34,5 +36,6 @@ class Accounts:
             make = _MAKERS.get(account_id)
             if make is None:
                 return None
-            self._made[account_id] = make(self._seed)
+            self._made[account_id] = account = make(self._seed)
+            account.clock = self._clock
         return self._made[account_id]

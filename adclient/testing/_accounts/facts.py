@@ -12,11 +12,14 @@ _WEEKDAYS = (1.0, 0.98, 0.97, 0.99, 1.03, 1.05, 0.96)
 
 @attrs.frozen(kw_only=True)
 class Pace:
-    """How an entity spends and performs, from which its daily facts follow."""
+    """How an entity spends and performs, from which its daily facts follow.
+
+    `switched` holds the last day of each run and of each rest, in turn.
+    """
 
     daily_budget: float
     first_day: date
-    last_day: date | None = None
+    switched: tuple[date, ...] = ()
     cpm: float = 8.0
     ctr: float = 0.012
     half_life: float = 30.0
@@ -26,7 +29,8 @@ class Pace:
 
     def runs_on(self, day: date) -> bool:
         """Whether there are facts for a day."""
-        return self.first_day <= day and (self.last_day is None or day <= self.last_day)
+        is_running = sum(last < day for last in self.switched) % 2 == 0
+        return self.first_day <= day and is_running
 
 
 @attrs.frozen(kw_only=True)

@@ -32,7 +32,7 @@ def _pace(
     return Pace(
         daily_budget=budget,
         first_day=_TODAY - timedelta(days=age),
-        last_day=None if ended is None else _TODAY - timedelta(days=ended),
+        switched=() if ended is None else (_TODAY - timedelta(days=ended),),
         half_life=half_life,
         cpm=cpm,
         ctr=ctr,
@@ -138,4 +138,4 @@ def _add(account: Account, row: Seed) -> None:
         "status": "ENABLED",
         "campaign_id": campaign.id,
     }
-    account.add("creative", creative, pace=row.pace)
+    account.add("creative", creative)

@@ -51,41 +51,44 @@ _KEYWORDS = 410
 
 @attrs.frozen
 class Waste:
-    """A finding of wasted spend; `kind` and `name` say what in the account it is about."""
+    """A finding of wasted spend: which part of a campaign's facts it takes up.
+
+    `entity_type` and `name` say what in the account it is about.
+    """
 
     entity_type: str
     name: str
     campaign: str
     reason: str
-    wasted: float
-    clicks: int
-    conversions: int
+    of_spend: float
+    of_clicks: float
+    of_conversions: float
     operation: str
     match_type: str | None = None
 
 
 WASTE = {
     "account_d118": [
-        Waste("campaign", "AUTO · All Pages", "AUTO · All Pages", "CAMPAIGN_ROAS_BELOW_1",
-              2210.90, 1904, 11, "remove_delta_auto_search_themes"),
-        Waste("keyword", "outdoor jacket", "Generic · Jackets", "KEYWORD_NO_CONVERSIONS",
-              1284.35, 731, 0, "update_keyword", "BROAD"),
-        Waste("asset_group", "AUTO · Footwear", "AUTO · Footwear", "OFF_TARGET_SEARCH_THEMES",
-              934.75, 610, 4, "remove_delta_auto_search_themes"),
-        Waste("keyword", "cheap hiking boots", "Generic · Boots", "LOW_QUALITY_SCORE",
-              655.20, 498, 3, "update_keyword", "PHRASE"),
+        Waste("campaign", "AUTO · All Pages", "AUTO · All Pages",
+              "CAMPAIGN_ROAS_BELOW_1", 0.6835, 0.474, 0.69, "remove_delta_auto_search_themes"),
+        Waste("keyword", "outdoor jacket", "Generic · Jackets",
+              "KEYWORD_NO_CONVERSIONS", 0.5236, 0.241, 0.0, "update_keyword", "BROAD"),
+        Waste("asset_group", "AUTO · Footwear", "AUTO · Footwear",
+              "OFF_TARGET_SEARCH_THEMES", 0.4286, 0.231, 0.40, "remove_delta_auto_search_themes"),
+        Waste("keyword", "cheap hiking boots", "Generic · Boots",
+              "LOW_QUALITY_SCORE", 0.2845, 0.172, 0.03, "update_keyword", "PHRASE"),
         Waste("search_term", "free hiking maps pdf", "Generic · Boots",
-              "SEARCH_TERM_NO_CONVERSIONS", 412.60, 388, 0, "update_keyword"),
+              "SEARCH_TERM_NO_CONVERSIONS", 0.1791, 0.134, 0.0, "update_keyword"),
         Waste("schedule", "Generic · Boots 00:00–05:00", "Generic · Boots",
-              "DAYPART_NO_CONVERSIONS", 341.30, 266, 0, "update_keyword"),
+              "DAYPART_NO_CONVERSIONS", 0.1482, 0.092, 0.0, "update_keyword"),
         Waste("search_term", "tent rental near me", "Generic · Tents",
-              "SEARCH_TERM_NO_CONVERSIONS", 296.10, 201, 0, "update_keyword"),
-        Waste("location", "Generic · Boots, out of area", "Generic · Boots", "GEO_OUT_OF_AREA",
-              227.80, 158, 1, "update_keyword"),
-        Waste("ad_group", "Brand · Misspellings", "Brand · Misspellings", "DUPLICATE_KEYWORDS",
-              188.45, 340, 9, "update_keyword"),
+              "SEARCH_TERM_NO_CONVERSIONS", 0.1833, 0.102, 0.0, "update_keyword"),
+        Waste("location", "Generic · Boots, out of area", "Generic · Boots",
+              "GEO_OUT_OF_AREA", 0.0989, 0.054, 0.01, "update_keyword"),
+        Waste("ad_group", "Brand · Misspellings", "Brand · Misspellings",
+              "DUPLICATE_KEYWORDS", 0.2580, 0.376, 0.33, "update_keyword"),
         Waste("device", "Display · Retargeting, TV", "Display · Retargeting",
-              "DEVICE_NO_CONVERSIONS", 96.40, 22, 0, "update_keyword"),
+              "DEVICE_NO_CONVERSIONS", 0.1103, 0.020, 0.0, "update_keyword"),
     ]
 }  # fmt: skip
 
@@ -203,7 +206,7 @@ def _add_campaigns(account: Account, budgets: dict[str, int]) -> None:
             cpm=38.0,
             ctr=0.05,
             half_life=600,
-            conversion_rate=0.006 if is_automated else 0.03,
+            conversion_rate=0.004 if is_automated else 0.03,
         )
         values: dict[str, JSON] = {
             "name": name,

@@ -101,7 +101,7 @@ def _ad(
     pace = Pace(
         daily_budget=8 + number % 7,
         first_day=_TODAY - timedelta(days=20 + 3 * (number % 30)),
-        last_day=_TODAY - timedelta(days=18) if status == "REMOVED" else None,
+        switched=() if status == "ENABLED" else (_TODAY - timedelta(days=18),),
         cpm=7.5 + number % 4,
         ctr=0.009 + 0.001 * (number % 6),
     )

@@ -1,6 +1,7 @@
 """The live state: accounts and what is in them, changed by approved drafts alone."""
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Literal, get_args
 
 import attrs
@@ -9,6 +10,7 @@ from adclient.models import JSON
 from adclient.testing._accounts.facts import Pace
 from adclient.testing._accounts.ids import unique_id
 from adclient.testing._accounts.money import USD, Currency
+from adclient.testing._clock import FakeClock
 
 Platform = Literal["alpha", "beta", "gamma", "delta"]
 Access = Literal["open", "disconnected", "read_only", "drafting_paused"]
@@ -29,6 +31,18 @@ class Entity:
         """A value that is text; empty if it is not there."""
         value = self.values.get(key)
         return value if isinstance(value, str) else ""
+
+    def change(self, changes: Values, today: date) -> None:
+        """Set values; what is paused or enabled stops or begins to spend after today."""
+        was_enabled = self.is_enabled
+        self.values = merged(self.values, changes)
+        if self.pace is not None and self.is_enabled != was_enabled:
+            self.pace = attrs.evolve(self.pace, switched=(*self.pace.switched, today))
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether it runs."""
+        return self.text("status") == "ENABLED"
 
 
 @attrs.frozen(kw_only=True)
@@ -61,6 +75,7 @@ class Account:
     timezone: str = "UTC"
     access: Access = "open"
     seed: str = ""
+    clock: FakeClock = attrs.field(factory=FakeClock)
     _entities: dict[tuple[Kind, str], Entity] = attrs.field(
         init=False, factory=dict[tuple[Kind, str], Entity]
     )
@@ -106,8 +121,7 @@ class Account:
         if edit.after is None:
             del self._entities[edit.kind, edit.id]
             return Edit(kind=edit.kind, after=edit.before)
-        entity = self._entities[edit.kind, edit.id]
-        entity.values = merged(entity.values, edit.after)
+        self._entities[edit.kind, edit.id].change(edit.after, self.clock.today())
         return attrs.evolve(edit, before=edit.after, after=edit.before)
 
 

@@ -65,7 +65,7 @@ def _part(value: float) -> float:
 def of_creative(account: Account, creative: Entity, facts: Facts, today: date) -> Finding | None:
     """The finding about a creative; None if it is paused or too little is known of it."""
     campaign = account.find("campaign", creative.text("campaign_id"))
-    if campaign is None or campaign.pace is None or campaign.text("status") != "ENABLED":
+    if campaign is None or campaign.pace is None or not campaign.is_enabled:
         return None
     first, yesterday = campaign.pace.first_day, today - timedelta(days=1)
     live = days_between(first, yesterday)

@@ -181,11 +181,10 @@ _OF_CAMPAIGN = ("name", "status", "daily_budget")
 def _waste(reading: Reading) -> Rows:
     days = _last(reading.today, 30)
     campaigns = reading.account.of("campaign")
-    spend = sum(reading.figures(campaign, days).spend for campaign in campaigns)
-    total = spend / reading.account.currency.minor
+    spent = {campaign.text("name"): reading.figures(campaign, days) for campaign in campaigns}
     return [
-        partial(waste.row, finding, reading.account, total, days)
-        for finding in waste.findings(reading.account)
+        partial(waste.row, finding, reading.account, spent, days)
+        for finding in waste.findings(reading.account, spent)
     ]
 
 

@@ -1,41 +1,51 @@
-"""Wasted spend: what is left of a table of findings, weighed against the account's spend."""
+"""Wasted spend: which part of what a campaign spent each finding takes up."""
 
+from collections.abc import Mapping
 from datetime import date
 
 from adclient.models import JSON
+from adclient.testing._accounts.facts import Figures, added
 from adclient.testing._accounts.seed_delta import WASTE, Waste
 from adclient.testing._accounts.state import Account, Entity
 
+Spent = Mapping[str, Figures]
+"""What each campaign of an account spent, by its name."""
 
-def findings(account: Account) -> list[Waste]:
+
+def findings(account: Account, spent: Spent) -> list[Waste]:
     """What still holds: a paused keyword or removed search themes waste nothing any more."""
-    return [finding for finding in WASTE.get(account.id, []) if _holds(account, finding)]
+    return [
+        finding
+        for finding in WASTE.get(account.id, [])
+        if finding.campaign in spent and spent[finding.campaign].spend and _holds(account, finding)
+    ]
 
 
-def row(finding: Waste, account: Account, spend: float, days: list[date]) -> dict[str, JSON]:
-    """A finding as the listing shows it; `spend` is the account's, in the same days."""
-    campaign = _named(account, finding)
-    share = round(finding.wasted / spend, 4)
+def row(finding: Waste, account: Account, spent: Spent, days: list[date]) -> dict[str, JSON]:
+    """A finding as the listing shows it, from what was spent in the same days."""
+    campaign, whole = spent[finding.campaign], added(spent.values())
+    wasted = account.currency.amount(round(campaign.spend * finding.of_spend))
+    share = round(campaign.spend * finding.of_spend / whole.spend, 4)
     entity = _entity(account, finding)
     return {
         "id": f"waste_{WASTE[account.id].index(finding) + 1:04x}",
         "name": finding.name,
-        "status": _severity(finding, share),
+        "status": _severity(finding, wasted, share),
         "entity_type": finding.entity_type,
         "entity_id": None if entity is None else entity.id,
-        "campaign_id": None if campaign is None else campaign.id,
+        "campaign_id": _named(account, finding.campaign).id,
         "reason": finding.reason,
-        "clicks": finding.clicks,
-        "conversions": finding.conversions,
-        "wasted_spend": finding.wasted,
+        "clicks": round(campaign.clicks * finding.of_clicks),
+        "conversions": round(campaign.conversions * finding.of_conversions),
+        "wasted_spend": wasted,
         "share": share,
         "period": {"start": days[0].isoformat(), "end": days[-1].isoformat()},
         "suggested_action": {"operation": finding.operation},
     }
 
 
-def _severity(finding: Waste, share: float) -> str:
-    is_losing = finding.reason == "CAMPAIGN_ROAS_BELOW_1" and finding.wasted >= 2000
+def _severity(finding: Waste, wasted: float, share: float) -> str:
+    is_losing = finding.reason == "CAMPAIGN_ROAS_BELOW_1" and wasted >= 2000
     if share >= 0.15 or is_losing:
         return "CRITICAL"
     if share >= 0.05:
@@ -62,9 +72,9 @@ def _entity(account: Account, finding: Waste) -> Entity | None:
         )
     if finding.entity_type == "asset_group":
         return next((g for g in account.of("asset_group") if g.text("name") == finding.name), None)
-    return _named(account, finding) if finding.entity_type == "campaign" else None
+    return _named(account, finding.campaign) if finding.entity_type == "campaign" else None
 
 
-def _named(account: Account, finding: Waste) -> Entity | None:
-    campaigns = account.of("campaign")
-    return next((c for c in campaigns if c.text("name") == finding.campaign), None)
+def _named(account: Account, name: str) -> Entity:
+    """The campaign of a name, of which there is one."""
+    return next(c for c in account.of("campaign") if c.text("name") == name)

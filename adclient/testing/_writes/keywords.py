@@ -8,6 +8,7 @@ from adclient.testing._writes.changes import Change, no_change, update
 
 _STATUS = {"PAUSE": "PAUSED", "ENABLE": "ENABLED"}
 _ACTIONS = ("ADD", "REMOVE", "UPDATE", *_STATUS)
+_MATCH_TYPES = ("EXACT", "PHRASE", "BROAD")
 _INSTRUCTIONS = ("action", "ad_group_id")
 _SHOWN = ("text", "match_type", "status", "cpc_bid")
 
@@ -20,11 +21,14 @@ def change_of(account: Account, asked: Asked) -> Change:
     action = fields.get("action", "ADD")
     if action not in _ACTIONS:
         raise rules.refuse("fields.action", "unknown_action", f"one of {', '.join(_ACTIONS)}")
+    if fields.get("match_type", "BROAD") not in _MATCH_TYPES:
+        message = f"one of {', '.join(_MATCH_TYPES)}"
+        raise rules.refuse("fields.match_type", "unknown_match_type", message)
+    rules.check_immutable(fields, {}, "text")
     wanted = {key: value for key, value in fields.items() if key not in _INSTRUCTIONS}
     if action == "ADD":
         return _add(account, named, wanted)
     if action == "UPDATE":
-        rules.check_immutable(wanted, {}, "text")
         return _update(_matching(account, named, {}), wanted)
     keywords = _matching(account, named, wanted)
     if action == "REMOVE":

@@ -20,10 +20,10 @@ def refuse(field: str, code: str, message: str, limit: JSON = None) -> Refusal:
 def check_fields(account: Account, fields: Values, current: Values) -> None:
     """Check what is to be set on a campaign: its budget, its dates and its name."""
     _check_budgets(account, fields)
-    if fields.get("daily_budget") is not None and fields.get("lifetime_budget") is not None:
-        message = "a campaign has either a daily or a lifetime budget"
-        raise refuse("lifetime_budget", "conflicting_fields", message)
     resulting = {**current, **fields}
+    if all(resulting.get(budget) is not None for budget in _BUDGETS):
+        message = "a campaign has either a daily or a lifetime budget: set the other to null"
+        raise refuse("lifetime_budget", "conflicting_fields", message)
     if fields.get("lifetime_budget") is not None and resulting.get("end_date") is None:
         raise refuse("end_date", "missing_field", "a lifetime budget needs an end date")
     start, end = _day(resulting, "start_date"), _day(resulting, "end_date")
@@ -31,8 +31,12 @@ def check_fields(account: Account, fields: Values, current: Values) -> None:
         raise refuse("end_date", "invalid_dates", "the end is before the start")
 
 
+_BUDGETS = {"daily_budget": 1, "lifetime_budget": 7}
+"""How many times the limits of a day each of them has."""
+
+
 def _check_budgets(account: Account, fields: Values) -> None:
-    for field, factor in (("daily_budget", 1), ("lifetime_budget", 7)):
+    for field, factor in _BUDGETS.items():
         budget = fields.get(field)
         if budget is not None:
             _check_budget(field, budget, account.currency, factor)
@@ -112,16 +116,16 @@ def check_video_ad(fields: Values) -> None:
         raise refuse("ad_group.pixel_id", "pixel_not_allowed", "only sales campaigns have a pixel")
 
 
-def check_link(fields: Values, field: str) -> None:
+def check_link(fields: Values, field: str, within: str = "") -> None:
     """Check that a link is a secure one."""
-    link = fields.get("link")
+    link = fields.get(field)
     if isinstance(link, str) and not link.startswith("https://"):
-        raise refuse(field, "invalid_url", "a link begins with https://")
+        raise refuse(within + field, "invalid_url", "a link begins with https://")
 
 
 def check_image_ad(fields: Values) -> None:
     """Check the ad of a new image campaign."""
-    check_link(_inner(fields, "ad"), "ad.link")
+    check_link(_inner(fields, "ad"), "link", within="ad.")
 
 
 _MOST_ASSETS = {"titles": 5, "bodies": 5, "descriptions": 5, "call_to_actions": 5, "formats": 1}

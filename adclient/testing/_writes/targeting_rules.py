@@ -1,5 +1,7 @@
 """What the fake service refuses inside the targeting of an alpha campaign."""
 
+from itertools import permutations
+
 from adclient.models import JSON
 from adclient.testing._accounts.state import Values
 from adclient.testing._writes.rules import refuse
@@ -12,6 +14,7 @@ _PREFIXES = {
     "seniorities": "sen:",
     "titles": "title:",
 }
+_NOT_WITH_EMPLOYERS = {"industries", "company_size"}
 _LARGEST_AUDIENCE, _SMALLEST_AUDIENCE = 40_000_000, 300
 _SHARE_OF_A_VALUE = 0.02
 
@@ -26,7 +29,10 @@ def check_targeting(targeting: Values) -> None:
     facets = {facet for group in alternatives for facet in group}
     if "locations" not in facets:
         raise refuse("targeting", "location_required", "a location is required")
-    if "employers" in facets and facets & {"industries", "company_size"}:
+    if any(
+        "employers" in one and _NOT_WITH_EMPLOYERS & other.keys()
+        for one, other in permutations(alternatives, 2)
+    ):
         message = "employers cannot be combined with industries or company size"
         raise refuse("targeting", "incompatible_facets", message)
     for group in alternatives:

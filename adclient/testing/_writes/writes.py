@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from adclient.models import JSON
-from adclient.testing._accounts.state import Account, Edit, Entity
+from adclient.testing._accounts.state import Account, Edit, Entity, Values
 from adclient.testing._reads.rows import found
 from adclient.testing._wire.protocol import Asked, Refusal
 from adclient.testing._writes import keywords, rules
@@ -22,7 +22,7 @@ def _update_targeting(account: Account, asked: Asked) -> Change:
     if "targeting" in asked.arguments:
         check_targeting(asked.object("targeting"))
         wanted["targeting"] = asked.object("targeting")
-    return _updated(account, campaign, wanted)
+    return _updated_campaign(account, campaign, wanted)
 
 
 def _update_budget(account: Account, asked: Asked) -> Change:
@@ -32,13 +32,18 @@ def _update_budget(account: Account, asked: Asked) -> Change:
         if "daily_budget" in wanted:
             raise rules.refuse("fields.daily_budget", "conflicting_fields", "given twice")
         wanted["daily_budget"] = asked.arguments["daily_budget"]
-    return _updated(account, campaign, wanted)
+    return _updated_campaign(account, campaign, wanted)
 
 
-def _updated(account: Account, campaign: Entity, wanted: dict[str, JSON]) -> Change:
-    rules.check_immutable(wanted, {**campaign.values, "id": campaign.id}, "id", "objective")
+def _updated_campaign(account: Account, campaign: Entity, wanted: dict[str, JSON]) -> Change:
+    rules.check_immutable(wanted, campaign.values, "objective")
     rules.check_fields(account, wanted, campaign.values)
-    return update(campaign, wanted)
+    return _updated(campaign, wanted)
+
+
+def _updated(entity: Entity, wanted: dict[str, JSON]) -> Change:
+    rules.check_immutable(wanted, {"id": entity.id}, "id")
+    return update(entity, wanted)
 
 
 def _campaign(account: Account, asked: Asked) -> Entity:
@@ -51,19 +56,20 @@ def _campaign(account: Account, asked: Asked) -> Entity:
 
 def _update_creative(account: Account, asked: Asked) -> Change:
     fields = asked.object("fields")
-    rules.check_link(fields, "link")
+    rules.check_link(fields, "landing_url")
     wanted = asked.text("creative_id")
     if wanted is not None:
-        return update(found(account, "creative", wanted), fields)
+        return _updated(found(account, "creative", wanted), fields)
     if not fields:
         raise no_change()
     return create("creative", {"name": "New creative", "status": "PAUSED", **fields})
 
 
 def _create_video_campaign(account: Account, asked: Asked) -> Change:
-    fields = asked.object("fields")
+    fields, wanted = asked.object("fields"), asked.text("campaign_id")
+    current: Values = {} if wanted is None else found(account, "campaign", wanted).values
     rules.check_objective(account, fields)
-    rules.check_video_ad(fields)
+    rules.check_video_ad({**current, **fields})
     return _create_campaign(account, asked, "New video campaign")
 
 
@@ -94,6 +100,8 @@ def _extend(campaign: Entity, fields: dict[str, JSON]) -> Change:
     """A further ad group in a campaign that exists."""
     groups = campaign.values.get("ad_groups")
     group = fields.get("ad_group", fields)
+    if not group:
+        raise no_change()
     return update(campaign, {"ad_groups": [*(groups if isinstance(groups, list) else []), group]})
 
 
@@ -105,7 +113,7 @@ def _create_dco_ad(account: Account, asked: Asked) -> Change:
     rules.check_link(fields, "link")
     wanted = asked.text("ad_id")
     if wanted is not None:
-        return update(found(account, "ad", wanted), fields)
+        return _updated(found(account, "ad", wanted), fields)
     _check_ad_group(account, fields.get("ad_group_id"))
     values: dict[str, JSON] = {"name": "New dynamic ad", "status": "PAUSED", "format": "DYNAMIC"}
     return create("ad", {**values, **fields, "combinations": _combinations(assets)})
