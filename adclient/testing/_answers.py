@@ -20,10 +20,10 @@ from adclient.testing._credentials import Credentials
 from adclient.testing._faults.fault import Fault
 from adclient.testing._limits import Limits
 from adclient.testing._profile import Profile
-from adclient.testing._reads import extras
 from adclient.testing._reads.cursors import Cursors
 from adclient.testing._reads.paging import PagingFault, Slice, hostile_page_of, page_of
 from adclient.testing._reads.rows import Reading, rows_of
+from adclient.testing._wire import extras
 from adclient.testing._wire.error_bodies import refused
 from adclient.testing._wire.protocol import Asked, Refusal, asked_by, json_reply, operation_of
 from adclient.testing._writes.writes import change_of

@@ -195,6 +195,7 @@ def test_an_applied_draft_makes_its_rivals_stale_and_no_others(fake):
     pause(fake)
     approve(fake, rivals[0])
     assert statuses(fake) == ["applied", "stale", "pending_approval", "pending_approval"]
+    assert kinds(fake)[-2:] == ["applied", "stale"]
     assert approve(fake, other).status == "applied"
 
 
@@ -272,7 +273,7 @@ def test_a_rollback_is_a_draft_of_its_own(fake):
     assert approve(fake, back).status == "applied"
     assert statuses(fake) == ["rolled_back", "applied"]
     assert budget(fake, 130).diff.before == 100
-    assert kinds(fake)[4:9] == ["staged", "armed", "approved", "rolled_back", "applied"]
+    assert kinds(fake)[4:9] == ["staged", "armed", "approved", "applied", "rolled_back"]
     assert fake.dashboard.events[4].actor == "Tove"
 
 

@@ -418,6 +418,8 @@ def test_the_client_tries_again_what_it_may(fake, colour):
         (lambda _: Fault.redirect(status=200), "status"),
         (lambda _: Fault.slow(-1), "seconds"),
         (lambda _: Fault.drip(-1), "seconds"),
+        (lambda _: Fault.slow(float("nan")), "seconds"),
+        (lambda _: Fault.drip(float("inf")), "seconds"),
         (lambda _: Fault.in_body("tired"), "what must be one of 'cut'"),
         (lambda _: Fault.in_page("tired"), "what must be one of 'same_next'"),
     ],

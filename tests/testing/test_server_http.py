@@ -22,7 +22,7 @@ from adclient import (
 )
 from adclient._core.call import OPERATIONS
 from adclient._core.reply import Failure, Reply
-from adclient.testing import FakeAdService, Fault
+from adclient.testing import FakeAdService, Fault, Profile
 from adclient.testing.server import create_app, serving
 
 ACCOUNT = "account_b204"
@@ -67,6 +67,20 @@ def test_every_operation_answers_as_in_process(operation, client) -> None:
 
 def test_a_listing_is_walked_over_http(client) -> None:
     assert len(list(client.gamma.list_ads(account_id="account_c3d8"))) == 126
+
+
+@pytest.mark.parametrize("continuation", ["url", "absolute_url"])
+def test_the_continuations_are_urls_of_this_server(continuation) -> None:
+    fake = FakeAdService(page_size=20, profile=Profile(continuation=continuation))
+    with serving(fake) as url, AdClient(url) as client:
+        assert len(client.gamma.list_ads(account_id="account_c3d8").collect()) == 126
+
+
+@pytest.mark.parametrize("host", ["[", "a b", "", "x/y"])
+def test_a_host_that_is_none_does_no_harm(fake, host) -> None:
+    browser = Browser(create_app(fake))
+    assert browser.get("/v1/x", headers={"host": host}).status_code == 404
+    assert browser.get("/approval", headers={"host": host}).status_code == 403
 
 
 def test_what_comes_over_http_and_in_process_meets(fake, client) -> None:

@@ -82,7 +82,9 @@ def test_two_steps_apply_a_draft(fake, browser) -> None:
 def test_the_page_of_a_draft_that_was_rolled_back(fake, browser) -> None:
     draft_id = pause(fake)
     approve(fake, fake.drafts[0])
-    approve(fake, fake.dashboard.roll_back(draft_id, reviewer="Ines"))
+    back = fake.dashboard.roll_back(draft_id, reviewer="Ines")
+    assert "Roll back pause campaign beta" in text_of(browser.get("/approval").text)
+    approve(fake, back)
     page = browser.get(f"/approval?draft={draft_id}")
     assert f"{draft_id} was applied, and is rolled back." in text_of(page.text)
 

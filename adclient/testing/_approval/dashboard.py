@@ -249,11 +249,13 @@ class Dashboard:
             draft = attrs.evolve(draft, status="apply_failed")
             return self._book.record(draft, "apply_failed", "service")
         inverse = tuple(map(account.apply, draft.edits))
-        for rival in self._book.rivals_of(draft):
-            self._turned_stale(rival)
-        self._mark_rolled_back(draft)
+        rivals = self._book.rivals_of(draft)
         applied = attrs.evolve(draft, status="applied", inverse=inverse)
-        return self._book.record(applied, "applied", "service")
+        self._book.record(applied, "applied", "service")
+        for rival in rivals:
+            self._turned_stale(rival)
+        self._mark_rolled_back(applied)
+        return applied
 
     def _turned_stale(self, draft: FakeDraft) -> FakeDraft:
         """A draft whose diff no longer says what is so."""

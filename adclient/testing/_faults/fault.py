@@ -1,5 +1,6 @@
 """What can go wrong with one request."""
 
+import math
 from collections.abc import Mapping
 from typing import get_args
 
@@ -109,7 +110,7 @@ class Fault:
             The fault, for `Faults.add` or `Faults.at_random`.
 
         Raises:
-            ValueError: `seconds` is negative.
+            ValueError: `seconds` is negative or not finite.
 
         Example:
             >>> from adclient.testing import FakeAdService, Fault
@@ -132,7 +133,7 @@ class Fault:
             The fault, for `Faults.add` or `Faults.at_random`.
 
         Raises:
-            ValueError: `seconds` is negative.
+            ValueError: `seconds` is negative or not finite.
 
         Example:
             >>> from adclient.testing import FakeAdService, Fault
@@ -316,8 +317,8 @@ def _lowered(headers: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def _check_seconds(seconds: float) -> None:
-    if seconds < 0:
-        raise ValueError("seconds must be 0 or more")
+    if not 0 <= seconds < math.inf:
+        raise ValueError("seconds must be a finite number, 0 or more")
 
 
 def _check_status(status: int) -> None:

@@ -11,11 +11,12 @@ from adclient.testing._accounts.facts import Facts, Figures, days_between
 from adclient.testing._accounts.seed_alpha import OBJECTIVES, Objective
 from adclient.testing._accounts.seed_delta import PROFILES, Trait
 from adclient.testing._accounts.seed_gamma import OPTIONS, Option
-from adclient.testing._accounts.state import Account, Entity, Kind
+from adclient.testing._accounts.state import Account, Entity
 from adclient.testing._profile import Profile
 from adclient.testing._reads import fatigue, waste
-from adclient.testing._reads.extras import extra_item
 from adclient.testing._reads.paging import Row, Rows
+from adclient.testing._wire.extras import extra_item
+from adclient.testing._wire.lookup import found
 from adclient.testing._wire.protocol import Asked, Refusal
 
 
@@ -46,14 +47,6 @@ def rows_of(reading: Reading) -> Rows:
 def _with_extras(reading: Reading, row: Callable[[], Row], place: int) -> Row:
     is_ad = reading.asked.operation.full_name == "gamma.list_ads"
     return extra_item(row(), place, is_ad=is_ad)
-
-
-def found(account: Account, kind: Kind, entity_id: str) -> Entity:
-    """An entity of an account; one of another account is as unknown as one that is nowhere."""
-    entity = account.find(kind, entity_id)
-    if entity is None:
-        raise Refusal(404, f"{kind}_not_found", f"this account has no {kind} {entity_id}")
-    return entity
 
 
 def _campaigns(reading: Reading) -> Rows:

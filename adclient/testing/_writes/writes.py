@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from adclient.models import JSON
 from adclient.testing._accounts.state import Account, Edit, Entity, Values
-from adclient.testing._reads.rows import found
+from adclient.testing._wire.lookup import found
 from adclient.testing._wire.protocol import Asked, Refusal
 from adclient.testing._writes import keywords, rules
 from adclient.testing._writes.changes import Change, create, no_change, update

@@ -14,6 +14,7 @@ from adclient._core.request import Request as ServiceRequest
 from adclient.testing._faults.dripping import DrippingReply
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.dropping import drop
+from adclient.testing.server.host import host_of
 
 _PIECES = 50
 
@@ -31,7 +32,7 @@ class Bridge:
         outcome = self._fake.handle(
             ServiceRequest(
                 method=request.method,
-                url=self._fake.base_url + _target(scope),
+                url=self._origin(scope) + _target(scope),
                 headers=dict(request.headers),
                 body=body or None,
             )
@@ -40,6 +41,11 @@ class Bridge:
             await _answer(outcome, request, send)
         else:
             await _lose(outcome, request)
+
+    def _origin(self, scope: Scope) -> str:
+        """The service as its client calls it, for the URLs in its answers."""
+        host = host_of(scope)
+        return f"{scope['scheme']}://{host}" if host else self._fake.base_url
 
 
 def _target(scope: Scope) -> str:

@@ -26,6 +26,8 @@ class Card:
 def card_of(draft: FakeDraft, now: datetime) -> Card:
     """The card of a draft, at a time of the fake's clock."""
     platform, _, operation = draft.operation.partition(".")
+    if draft.reverts is not None:
+        operation = f"roll back {operation}"
     return Card(
         draft_id=draft.draft_id,
         platform=platform,

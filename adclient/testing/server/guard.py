@@ -7,6 +7,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from adclient.testing.server.host import host_of
+
 _HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -43,15 +45,16 @@ class Guard:
                 MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
-        reason = self._refusal(scope["method"], Headers(scope=scope))
+        reason = self._refusal(scope)
         app = self._app if reason is None else PlainTextResponse(reason, status_code=403)
         await app(scope, receive, send_guarded)
 
-    def _refusal(self, method: str, headers: Headers) -> str | None:
-        host = headers.get("host", "")
+    def _refusal(self, scope: Scope) -> str | None:
+        host = host_of(scope)
         # A foreign name that leads to this machine would make a foreign page one of ours.
         if not self._any_host and not is_loopback(urlsplit(f"//{host}").hostname or ""):
             return "this page is open under the names of this machine only"
-        if method == "POST" and urlsplit(headers.get("origin", "")).netloc != host:
+        origin = Headers(scope=scope).get("origin", "")
+        if scope["method"] == "POST" and origin.partition("://")[2] != host:
             return "only the approval page itself can make a step"
         return None
