@@ -61,26 +61,23 @@ class Observer:
     None of them is ours, so what they raise is logged, and the call goes on.
     """
 
+    __slots__ = ("_call", "_call_id", "_hooks", "_now", "_options", "_sent_at", "_span", "_tracer")
+
     def __init__(
         self, call: Call[Answer], options: Options, now: Callable[[], float], tracer: Tracer | None
     ) -> None:
         self._call = call
-        self._url = options.base_url + call.operation.path
+        self._options = options
         self._hooks = options.hooks
-        self._id_headers = options.conventions.request_id_headers
         self._now = now
         self._tracer = tracer
         self._span: Span | None = None
         self._sent_at = 0.0
-        self._about: _About = {
-            "call_id": next(_call_ids),
-            "operation": call.operation.full_name,
-            "account_id": call.account_id,
-        }
+        self._call_id = next(_call_ids)
 
     def __enter__(self) -> Self:
         if self._tracer is not None:
-            self._span = self._safely("the tracer", self._tracer, self._call, self._url)
+            self._span = self._safely("the tracer", self._tracer, self._call, self._url())
         return self
 
     def __exit__(
@@ -96,20 +93,21 @@ class Observer:
         """An attempt is about to be made."""
         self._sent_at = self._now()
         if self._is_heard(logging.DEBUG):
-            method, url = self._call.operation.method, self._url
-            event = RequestEvent(**self._about, method=method, url=url, attempt=attempt)
+            method, url = self._call.operation.method, self._url()
+            event = RequestEvent(**self._about(), method=method, url=url, attempt=attempt)
             self._tell(logging.DEBUG, event)
 
     def answered(self, attempt: int, outcome: Outcome, elapsed: float) -> None:
         """An attempt came to its end."""
         if self._is_heard(logging.DEBUG):
             reply = outcome if isinstance(outcome, Reply) else None
+            id_headers = self._options.conventions.request_id_headers
             event = ResponseEvent(
-                **self._about,
+                **self._about(),
                 attempt=attempt,
                 status=None if reply is None else reply.status,
                 failure=_failure_in(outcome),
-                request_id=None if reply is None else request_id_of(reply, self._id_headers),
+                request_id=None if reply is None else request_id_of(reply, id_headers),
                 duration=self._now() - self._sent_at,
                 elapsed=elapsed,
             )
@@ -118,13 +116,23 @@ class Observer:
     def waiting(self, attempt: int, outcome: Outcome, wait: float) -> None:
         """Another attempt will follow."""
         if self._is_heard(logging.INFO):
-            event = RetryEvent(**self._about, attempt=attempt, reason=str(outcome), wait=wait)
+            event = RetryEvent(**self._about(), attempt=attempt, reason=str(outcome), wait=wait)
             self._tell(logging.INFO, event)
 
     def returning(self, value: Answer) -> None:
         """The call is about to return its value."""
         if isinstance(value, Draft) and self._is_heard(logging.DEBUG):
-            self._tell(logging.DEBUG, DraftEvent(**self._about, draft=value))
+            self._tell(logging.DEBUG, DraftEvent(**self._about(), draft=value))
+
+    def _url(self) -> str:
+        return self._options.base_url + self._call.operation.path
+
+    def _about(self) -> _About:
+        return {
+            "call_id": self._call_id,
+            "operation": self._call.operation.full_name,
+            "account_id": self._call.account_id,
+        }
 
     def _is_heard(self, level: int) -> bool:
         return bool(self._hooks) or self._span is not None or log.isEnabledFor(level)
@@ -146,7 +154,7 @@ class Observer:
             return function(*args, **kwargs)
         except Exception as error:
             raised = one_line("".join(format_exception_only(error)))
-            self._log(logging.ERROR, f"{self._about['operation']}: {what} raised {raised}")
+            self._log(logging.ERROR, f"{self._call.operation.full_name}: {what} raised {raised}")
             return None
 
     def _log(self, level: int, line: str) -> None:

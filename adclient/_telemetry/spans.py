@@ -1,6 +1,7 @@
 """The span of a call, as OpenTelemetry's semantic conventions for HTTP clients have it."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from opentelemetry import context, trace
@@ -21,24 +22,30 @@ def tracer() -> Tracer:
     source = trace.get_tracer("adclient", __version__, schema_url=_SCHEMA)
 
     def begin(call: Call[Answer], url: str) -> CallSpan | None:
-        parts, method = urlsplit(url), call.operation.method
-        span = source.start_span(
-            f"{method} {parts.path}",
-            kind=SpanKind.CLIENT,
-            attributes={
-                "http.request.method": method,
-                "server.address": parts.hostname or "",
-                "server.port": parts.port or _PORTS[parts.scheme],
-                "url.full": url,
-                "url.template": parts.path,
-                "adclient.operation": call.operation.full_name,
-                "adclient.account_id": call.account_id,
-            },
-        )
+        name, target = _target(call.operation.method, url)
+        attributes = {
+            **target,
+            "adclient.operation": call.operation.full_name,
+            "adclient.account_id": call.account_id,
+        }
+        span = source.start_span(name, kind=SpanKind.CLIENT, attributes=attributes)
         # One that is not valid goes nowhere, nor do its children.
         return CallSpan(span) if span.get_span_context().is_valid else None
 
     return begin
+
+
+@lru_cache
+def _target(method: str, url: str) -> tuple[str, Mapping[str, str | int]]:
+    """The name of a span, and what it tells of its target: the same for all calls of a method."""
+    parts = urlsplit(url)
+    return f"{method} {parts.path}", {
+        "http.request.method": method,
+        "server.address": parts.hostname or "",
+        "server.port": parts.port or _PORTS[parts.scheme],
+        "url.full": url,
+        "url.template": parts.path,
+    }
 
 
 class CallSpan:
