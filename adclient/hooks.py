@@ -133,7 +133,7 @@ class Hooks:
         >>> from adclient.testing import FakeAdService
         >>> staged = []
         >>> hooks = Hooks(on_draft=lambda event: staged.append(event.draft.draft_id))
-        >>> client = FakeAdService().client().with_options(hooks=hooks)
+        >>> client = FakeAdService().client(hooks=hooks)
         >>> draft = client.beta.pause_campaign(
         ...     account_id="account_b204", campaign_id="campaign_57a7"
         ... )
