@@ -115,9 +115,9 @@ class DraftEvent(CallEvent):
 class Hooks:
     """Functions of yours that a client calls while it works, each with one plain record.
 
-    They are plain functions for both clients, and run in the call itself: be quick, for their
-    time is the call's. What a hook returns is ignored. What it raises is logged, and the call
-    goes on, so that a hook cannot lose a draft.
+    They are plain functions for both clients, and run in the call itself: be quick, for they hold
+    it up, and `timeout` does not bound them. What a hook returns is ignored. What it raises is
+    logged, and the call goes on, so that a hook cannot lose a draft.
 
     Args:
         on_request: Called before each attempt.

@@ -46,7 +46,7 @@ class AdClient:
         hooks: Functions of yours that are told of requests, responses, retries and drafts.
         conventions: How to speak where the service's interface leaves it open.
         http_client: Your own `httpx.Client` to send with. It is never closed here; its
-            default headers, cookies and redirects are not used; its `auth` and hooks are.
+            default headers, cookies and redirects are not used; its `auth` and event hooks are.
         transport: Your own transport to send with, such as that of `adclient.testing`. It is
             never closed here.
         max_concurrency: How many requests may be under way at once; 100 by default. Waiting for
