@@ -28,6 +28,7 @@ from adclient import (
     OutcomeUnknown,
     RateLimited,
 )
+from adclient._core import observe
 from adclient._core.call import PAUSE_BETA_CAMPAIGN, Call
 from adclient._core.exchange import exchange
 
@@ -328,7 +329,9 @@ async def test_a_span_that_is_not_sampled_is_current_too(colour, monkeypatch) ->
 
 
 @both_colours
-async def test_without_a_provider_there_are_no_spans(colour) -> None:
+async def test_without_a_provider_there_are_no_spans_and_no_records(colour, monkeypatch) -> None:
+    for name in ("RequestEvent", "ResponseEvent", "DraftEvent"):
+        monkeypatch.setattr(observe, name, pytest.fail)
     seen: list = []
 
     def look(request: httpx.Request) -> httpx.Response:
