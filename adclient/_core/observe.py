@@ -11,19 +11,21 @@ from typing import ParamSpec, Protocol, Self, TypedDict, TypeVar
 from adclient._core.call import Call
 from adclient._core.redact import one_line
 from adclient._core.reply import Failure, Outcome, Reply, request_id_of
-from adclient.hooks import CallEvent, DraftEvent, RequestEvent, ResponseEvent, RetryEvent
+from adclient.hooks import DraftEvent, RequestEvent, ResponseEvent, RetryEvent
 from adclient.models import Answer, Draft
 from adclient.options import Options
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+Event = RequestEvent | ResponseEvent | RetryEvent | DraftEvent
+
 log = logging.getLogger("adclient")
 log.addHandler(logging.NullHandler())
 
 _call_ids = itertools.count(1)
 
-_HOOKS: dict[type[CallEvent], str] = {
+_HOOKS: dict[type[Event], str] = {
     RequestEvent: "on_request",
     ResponseEvent: "on_response",
     RetryEvent: "on_retry",
@@ -34,7 +36,7 @@ _HOOKS: dict[type[CallEvent], str] = {
 class Span(Protocol):
     """The span of one call. It is told the same records as the hooks."""
 
-    def tell(self, event: CallEvent) -> None:
+    def tell(self, event: Event) -> None:
         """Note what happened."""
         ...
 
@@ -137,11 +139,11 @@ class Observer:
     def _is_heard(self, level: int) -> bool:
         return bool(self._hooks) or self._span is not None or log.isEnabledFor(level)
 
-    def _tell(self, level: int, event: CallEvent) -> None:
+    def _tell(self, level: int, event: Event) -> None:
         self._log(level, str(event))
         name = _HOOKS[type(event)]
         for hooks in self._hooks:
-            hook: Callable[[CallEvent], object] | None = getattr(hooks, name)
+            hook: Callable[[Event], object] | None = getattr(hooks, name)
             if hook is not None:
                 self._safely(f"the hook {name}", hook, event)
         if self._span is not None:

@@ -8,9 +8,9 @@ from opentelemetry import context, trace
 from opentelemetry.trace import SpanKind, StatusCode
 
 from adclient._core.call import Call
-from adclient._core.observe import Tracer
+from adclient._core.observe import Event, Tracer
 from adclient._version import __version__
-from adclient.hooks import CallEvent, DraftEvent, RequestEvent, ResponseEvent, RetryEvent
+from adclient.hooks import RequestEvent, ResponseEvent, RetryEvent
 from adclient.models import Answer
 
 _SCHEMA = "https://opentelemetry.io/schemas/1.37.0"
@@ -59,7 +59,7 @@ class CallSpan:
         self._token = context.attach(trace.set_span_in_context(span))
         self._last: ResponseEvent | None = None
 
-    def tell(self, event: CallEvent) -> None:
+    def tell(self, event: Event) -> None:
         """Note attempts and waits as events, and a draft by its id."""
         if isinstance(event, RequestEvent):
             self._add("adclient.request", {"adclient.attempt": event.attempt})
@@ -78,7 +78,7 @@ class CallSpan:
         elif isinstance(event, RetryEvent):
             wait = {"adclient.attempt": event.attempt, "adclient.wait": event.wait}
             self._add("adclient.retry", wait)
-        elif isinstance(event, DraftEvent):
+        else:
             self._span.set_attribute("adclient.draft_id", event.draft.draft_id)
 
     def end(self, error: BaseException | None) -> None:

@@ -27,6 +27,7 @@ from adclient import (
     Hooks,
     OutcomeUnknown,
     RateLimited,
+    _telemetry,
 )
 from adclient._core import observe
 from adclient._core.call import PAUSE_BETA_CAMPAIGN, Call
@@ -383,6 +384,13 @@ print(draft.status, *(name for name in sys.modules if name.startswith("opentelem
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["pending_approval"]
     assert run.stderr == ""
+
+
+def test_without_the_api_there_is_no_tracer(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "adclient._telemetry.spans", None)  # it cannot be imported
+    assert _telemetry._maker.__wrapped__() is None
+    monkeypatch.setattr(_telemetry, "_maker", lambda: None)
+    assert _telemetry.tracer() is None
 
 
 # Secrets.
