@@ -140,7 +140,8 @@ class Observer:
         return bool(self._hooks) or self._span is not None or log.isEnabledFor(level)
 
     def _tell(self, level: int, event: Event) -> None:
-        self._log(level, str(event))
+        if log.isEnabledFor(level):
+            self._log(level, str(event))
         name = _HOOKS[type(event)]
         for hooks in self._hooks:
             hook: Callable[[Event], object] | None = getattr(hooks, name)

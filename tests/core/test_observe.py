@@ -284,6 +284,13 @@ class TestLog:
             monkeypatch.setattr(observe, name, pytest.fail)
         assert drive(WRITE, REFUSED, STAGED).value is not None
 
+    def test_is_not_worded_for_hooks(self, monkeypatch):
+        monkeypatch.setattr(logging.getLogger("adclient"), "level", logging.WARNING)
+        for cls in (RequestEvent, ResponseEvent, RetryEvent, DraftEvent):
+            monkeypatch.setattr(cls, "__str__", pytest.fail)
+        told, _ = watched(WRITE, REFUSED, STAGED)
+        assert len(told) == 6
+
     def test_is_not_printed_unless_the_program_asks_for_it(self):
         code = """
 from adclient import Hooks
