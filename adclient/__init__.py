@@ -29,6 +29,7 @@ from adclient.errors import (
     UnexpectedReply,
     Unprocessable,
 )
+from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
 from adclient.models import (
     ENABLED,
     HUMAN_TWO_STEP_APPROVE,
@@ -74,6 +75,8 @@ __all__ = [
     "CreativeFatigue",
     "Diff",
     "Draft",
+    "DraftEvent",
+    "Hooks",
     "InvalidRequest",
     "Item",
     "NotFound",
@@ -84,7 +87,10 @@ __all__ = [
     "PermissionDenied",
     "RateLimited",
     "Request",
+    "RequestEvent",
     "Response",
+    "ResponseEvent",
+    "RetryEvent",
     "RetryPolicy",
     "ServerError",
     "TargetingOption",

@@ -12,6 +12,7 @@ import attrs
 
 from adclient.conventions import MADE_BY_CLIENT, Conventions, is_header_name
 from adclient.errors import ConfigurationError
+from adclient.hooks import Hooks
 
 # Every default of the library stands here or, for what the interface leaves open, in Conventions.
 TIMEOUT = 30.0
@@ -85,6 +86,7 @@ class Options:
     retry: RetryPolicy = attrs.field(factory=RetryPolicy)
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
     conventions: Conventions = attrs.field(factory=Conventions)
+    hooks: tuple[Hooks, ...] = ()
 
     def merged(
         self,
@@ -93,14 +95,17 @@ class Options:
         max_retries: int | None = None,
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
+        hooks: Hooks | None = None,
     ) -> "Options":
-        """These options with some replaced; headers are added to those that are there."""
+        """These options with some replaced; headers and hooks are added to those there are."""
         _check_type("retry", retry, RetryPolicy)
+        _check_type("hooks", hooks, Hooks)
         return attrs.evolve(
             self,
             timeout=self.timeout if timeout is None else check_timeout(timeout),
             retry=merge_retry(self.retry, retry, max_retries),
             headers={**self.headers, **check_headers(headers or {})},
+            hooks=self.hooks if hooks is None else (*self.hooks, hooks),
         )
 
 
@@ -111,6 +116,7 @@ def resolve(
     max_retries: int | None,
     retry: RetryPolicy | None,
     headers: Mapping[str, str] | None,
+    hooks: Hooks | None,
     conventions: Conventions | None,
 ) -> Options:
     """The options of a new client: argument, else environment, else default."""
@@ -121,7 +127,9 @@ def resolve(
         )
     _check_type("conventions", conventions, Conventions)
     start = Options(base_url=check_base_url(known), conventions=conventions or Conventions())
-    return start.merged(timeout=timeout, max_retries=max_retries, retry=retry, headers=headers)
+    return start.merged(
+        timeout=timeout, max_retries=max_retries, retry=retry, headers=headers, hooks=hooks
+    )
 
 
 def from_environment(name: str) -> str | None:

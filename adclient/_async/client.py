@@ -6,6 +6,8 @@ from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+import attrs
+
 from adclient import options as settings
 from adclient._async.alpha import AsyncAlpha
 from adclient._async.beta import AsyncBeta
@@ -14,6 +16,7 @@ from adclient._async.gamma import AsyncGamma
 from adclient._core import credentials
 from adclient._core.credentials import AsyncAuth, AsyncToken
 from adclient.conventions import Conventions
+from adclient.hooks import Hooks
 from adclient.options import RetryPolicy
 from adclient.transports import AsyncHTTPClient, AsyncTransport
 
@@ -39,9 +42,10 @@ class AsyncAdClient:
         max_retries: How many times a call is tried again, if that is safe; 2 by default.
         retry: The whole policy of trying again.
         headers: Headers for every request.
+        hooks: Functions of yours that are told of requests, responses, retries and drafts.
         conventions: How to speak where the service's interface leaves it open.
         http_client: Your own `httpx.AsyncClient` to send with. It is never closed here; its
-            default headers, cookies and redirects are not used; its `auth` and hooks are.
+            default headers, cookies and redirects are not used; its `auth` and event hooks are.
         transport: Your own transport to send with, such as that of `adclient.testing`. It is
             never closed here.
         max_concurrency: How many requests may be under way at once; 100 by default. Waiting for
@@ -82,6 +86,7 @@ class AsyncAdClient:
         max_retries: int | None = None,
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
+        hooks: Hooks | None = None,
         conventions: Conventions | None = None,
         http_client: AsyncHTTPClient | None = None,
         transport: AsyncTransport | None = None,
@@ -89,8 +94,8 @@ class AsyncAdClient:
         proxy: str | None = None,
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
-        # The HTTP library is loaded here, by the first client, and not by the import of adclient.
-        from adclient import _http
+        # The HTTP library and OpenTelemetry are loaded by the first client, and not by the import.
+        from adclient import _http, _telemetry
         from adclient._async.engine import AsyncEngine
 
         options = settings.resolve(
@@ -99,6 +104,7 @@ class AsyncAdClient:
             max_retries=max_retries,
             retry=retry,
             headers=headers,
+            hooks=hooks,
             conventions=conventions,
         )
         handler = _http.async_handler_of(transport, http_client)
@@ -114,7 +120,7 @@ class AsyncAdClient:
                 options=options,
                 credentials=credentials.resolve(token, auth),
                 connections=_http.AsyncConnections(network, handler),
-                world=_http.world_of(transport),
+                world=attrs.evolve(_http.world_of(transport), tracer=_telemetry.tracer()),
             )
         )
 
@@ -132,6 +138,7 @@ class AsyncAdClient:
         max_retries: int | None = None,
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
+        hooks: Hooks | None = None,
     ) -> Self:
         """A copy with other options that shares the connections; so one call gets its own.
 
@@ -142,6 +149,7 @@ class AsyncAdClient:
             max_retries: How many times a call is tried again.
             retry: The whole policy of trying again.
             headers: Headers to add to those of this client.
+            hooks: Hooks to call after those of this client.
 
         Returns:
             A client that differs in what was passed here, and in nothing else.
@@ -158,7 +166,7 @@ class AsyncAdClient:
         copy = object.__new__(type(self))
         getattr(copy, "__dict__", {}).update(getattr(self, "__dict__", {}))  # of a subclass
         options = self._engine.options.merged(
-            timeout=timeout, max_retries=max_retries, retry=retry, headers=headers
+            timeout=timeout, max_retries=max_retries, retry=retry, headers=headers, hooks=hooks
         )
         copy._use(self._engine.with_options(options))
         return copy

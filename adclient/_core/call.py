@@ -66,6 +66,13 @@ class Call(Generic[R]):
     arguments: Mapping[str, object]
     cursor: JSON = None
 
+    @property
+    def account_id(self) -> str:
+        """The account of a call whose arguments were checked."""
+        account_id = self.arguments["account_id"]
+        assert isinstance(account_id, str)
+        return str.__str__(account_id)  # of a text enum, the text
+
 
 _ACCOUNT = Parameter("account_id", "id", required=True)
 _CAMPAIGN = Parameter("campaign_id", "id")

@@ -4,7 +4,6 @@
 back what came of it. Two engines drive it, one for each colour; tests drive it with lists.
 """
 
-import logging
 from collections.abc import Awaitable, Callable, Generator
 from typing import TypeVar
 
@@ -12,6 +11,7 @@ import attrs
 
 from adclient._core import failure, retry
 from adclient._core.call import Call
+from adclient._core.observe import Observer, Tracer
 from adclient._core.paging import check_progress
 from adclient._core.reply import Outcome, Reply, request_id_of, value_of
 from adclient._core.request import Request, build
@@ -21,8 +21,6 @@ from adclient.models import Answer, Response
 from adclient.options import Options
 
 R = TypeVar("R", bound=Answer)
-
-log = logging.getLogger("adclient")
 
 
 @attrs.frozen
@@ -46,26 +44,42 @@ Exchange = Generator[Send | Sleep, Outcome | None, R]
 
 @attrs.frozen(kw_only=True)
 class World:
-    """What a call takes from outside: time in seconds, waiting, chance in [0, 1), fresh keys."""
+    """What a call takes from outside: time in seconds, waiting, chance in [0, 1), keys, spans."""
 
     now: Callable[[], float]
     sleep: Callable[[float], None]
     async_sleep: Callable[[float], Awaitable[None]]
     chance: Callable[[], float]
     new_key: Callable[[], str]
+    tracer: Tracer | None = None
 
 
 def exchange(call: Call[R], options: Options, world: World) -> Exchange[R]:
     """Make a request of a call and see it through to its value, or raise its error."""
-    operation, started = call.operation, world.now()
-    is_write = operation.kind == "write"
-    keyed = is_write and options.conventions.idempotency_header is not None
-    key = _key(options, world) if keyed else None
-    facts: Facts = {"idempotency_key": key}
+    key = _key(call, options, world)
     request = build(call, options, key)
+    with Observer(call, options, world.now, world.tracer) as observer:
+        value = yield from _attempts(call, request, key, options, world, observer)
+        observer.returning(value)
+        return value
+
+
+def _attempts(
+    call: Call[R],
+    request: Request,
+    key: str | None,
+    options: Options,
+    world: World,
+    observer: Observer,
+) -> Exchange[R]:
+    """Send a request until it has given a value, or an error that is final."""
+    started = world.now()
+    is_write, keyed = call.operation.kind == "write", key is not None
+    facts: Facts = {"idempotency_key": key}
     attempt, may_be_staged, time_left = 0, False, options.timeout
     while True:
         attempt += 1
+        observer.sending(attempt)
         try:
             outcome = yield Send(request, attempt, time_left)
         except Exception as error:
@@ -74,7 +88,7 @@ def exchange(call: Call[R], options: Options, world: World) -> Exchange[R]:
             raise
         assert outcome is not None, "Send is answered with a Reply or a Failure"
         elapsed = world.now() - started
-        log.debug("%s: attempt %d: %s, %.3f s", operation.full_name, attempt, outcome, elapsed)
+        observer.answered(attempt, outcome, elapsed)
         facts["attempts"], facts["elapsed"] = attempt, elapsed
         if isinstance(outcome, Reply):
             facts["request_id"] = request_id_of(outcome, options.conventions.request_id_headers)
@@ -89,7 +103,7 @@ def exchange(call: Call[R], options: Options, world: World) -> Exchange[R]:
             chance=world.chance(),
         )
         if wait is not None and elapsed + wait < options.timeout:
-            log.info("%s: trying again in %.3f s", operation.full_name, wait)
+            observer.waiting(attempt, outcome, wait)
             yield Sleep(wait)
             time_left = started + options.timeout - world.now()
             if time_left > 0:
@@ -97,9 +111,11 @@ def exchange(call: Call[R], options: Options, world: World) -> Exchange[R]:
         raise failure.error_for(call, outcome, facts, may_be_staged=may_be_staged)
 
 
-def _key(options: Options, world: World) -> str:
-    """The caller's own idempotency key, if the headers hold one, else a fresh one."""
-    header = options.conventions.idempotency_header or ""
+def _key(call: Call[Answer], options: Options, world: World) -> str | None:
+    """The idempotency key of a write: the caller's own, if the headers hold one, else fresh."""
+    header = options.conventions.idempotency_header
+    if header is None or call.operation.kind == "read":
+        return None
     return options.headers.get(header.lower()) or world.new_key()
 
 

@@ -7,6 +7,8 @@ from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+import attrs
+
 from adclient import options as settings
 from adclient._sync.alpha import Alpha
 from adclient._sync.beta import Beta
@@ -15,6 +17,7 @@ from adclient._sync.gamma import Gamma
 from adclient._core import credentials
 from adclient._core.credentials import Auth, Token
 from adclient.conventions import Conventions
+from adclient.hooks import Hooks
 from adclient.options import RetryPolicy
 from adclient.transports import HTTPClient, Transport
 
@@ -40,9 +43,10 @@ class AdClient:
         max_retries: How many times a call is tried again, if that is safe; 2 by default.
         retry: The whole policy of trying again.
         headers: Headers for every request.
+        hooks: Functions of yours that are told of requests, responses, retries and drafts.
         conventions: How to speak where the service's interface leaves it open.
         http_client: Your own `httpx.Client` to send with. It is never closed here; its
-            default headers, cookies and redirects are not used; its `auth` and hooks are.
+            default headers, cookies and redirects are not used; its `auth` and event hooks are.
         transport: Your own transport to send with, such as that of `adclient.testing`. It is
             never closed here.
         max_concurrency: How many requests may be under way at once; 100 by default. Waiting for
@@ -83,6 +87,7 @@ class AdClient:
         max_retries: int | None = None,
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
+        hooks: Hooks | None = None,
         conventions: Conventions | None = None,
         http_client: HTTPClient | None = None,
         transport: Transport | None = None,
@@ -90,8 +95,8 @@ class AdClient:
         proxy: str | None = None,
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
-        # The HTTP library is loaded here, by the first client, and not by the import of adclient.
-        from adclient import _http
+        # The HTTP library and OpenTelemetry are loaded by the first client, and not by the import.
+        from adclient import _http, _telemetry
         from adclient._sync.engine import Engine
 
         options = settings.resolve(
@@ -100,6 +105,7 @@ class AdClient:
             max_retries=max_retries,
             retry=retry,
             headers=headers,
+            hooks=hooks,
             conventions=conventions,
         )
         handler = _http.handler_of(transport, http_client)
@@ -115,7 +121,7 @@ class AdClient:
                 options=options,
                 credentials=credentials.resolve(token, auth),
                 connections=_http.Connections(network, handler),
-                world=_http.world_of(transport),
+                world=attrs.evolve(_http.world_of(transport), tracer=_telemetry.tracer()),
             )
         )
 
@@ -133,6 +139,7 @@ class AdClient:
         max_retries: int | None = None,
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
+        hooks: Hooks | None = None,
     ) -> Self:
         """A copy with other options that shares the connections; so one call gets its own.
 
@@ -143,6 +150,7 @@ class AdClient:
             max_retries: How many times a call is tried again.
             retry: The whole policy of trying again.
             headers: Headers to add to those of this client.
+            hooks: Hooks to call after those of this client.
 
         Returns:
             A client that differs in what was passed here, and in nothing else.
@@ -159,7 +167,7 @@ class AdClient:
         copy = object.__new__(type(self))
         getattr(copy, "__dict__", {}).update(getattr(self, "__dict__", {}))  # of a subclass
         options = self._engine.options.merged(
-            timeout=timeout, max_retries=max_retries, retry=retry, headers=headers
+            timeout=timeout, max_retries=max_retries, retry=retry, headers=headers, hooks=hooks
         )
         copy._use(self._engine.with_options(options))
         return copy

@@ -59,8 +59,9 @@ class Engine:
                 return value
             try:
                 answer = self._taken(step)
-            except Exception as error:
-                # The exchange knows whether an earlier attempt may have staged a draft.
+            except BaseException as error:
+                # The exchange knows whether an earlier attempt may have staged a draft, and tells
+                # those who watch that the call is over.
                 steps.throw(error)
 
     def close(self) -> None:

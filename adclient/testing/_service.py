@@ -10,6 +10,7 @@ from adclient._core.request import Request
 from adclient._http import ServiceTransport
 from adclient._sync.client import AdClient
 from adclient.conventions import Conventions
+from adclient.hooks import Hooks
 from adclient.models import JSON
 from adclient.options import RetryPolicy
 from adclient.testing._accounts.accounts import Accounts
@@ -152,6 +153,7 @@ class FakeAdService:
         max_retries: int | None = None,
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
+        hooks: Hooks | None = None,
     ) -> AdClient:
         """A client of this service, with its token and conventions.
 
@@ -160,6 +162,7 @@ class FakeAdService:
             max_retries: How many times a call is tried again.
             retry: The whole policy of trying again.
             headers: Headers for every request.
+            hooks: Functions that are told of requests, responses, retries and drafts.
 
         Returns:
             A sync client that reaches this fake and nothing else.
@@ -181,6 +184,7 @@ class FakeAdService:
             max_retries=max_retries,
             retry=retry,
             headers=headers,
+            hooks=hooks,
             conventions=self._conventions,
             transport=self.transport,
         )
@@ -192,6 +196,7 @@ class FakeAdService:
         max_retries: int | None = None,
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
+        hooks: Hooks | None = None,
     ) -> AsyncAdClient:
         """An async client of this service, with its token and conventions.
 
@@ -200,6 +205,7 @@ class FakeAdService:
             max_retries: How many times a call is tried again.
             retry: The whole policy of trying again.
             headers: Headers for every request.
+            hooks: Functions that are told of requests, responses, retries and drafts.
 
         Returns:
             An async client that reaches this fake and nothing else.
@@ -224,6 +230,7 @@ class FakeAdService:
             max_retries=max_retries,
             retry=retry,
             headers=headers,
+            hooks=hooks,
             conventions=self._conventions,
             transport=self.transport,
         )

@@ -9,6 +9,7 @@ import pytest
 from adclient._core import call as operations
 from adclient._core.call import Call, Operation
 from adclient._core.exchange import Send, Sleep, World, exchange
+from adclient._core.observe import Tracer
 from adclient._core.reply import Failure, Reply
 from adclient.conventions import Conventions
 from adclient.errors import AdClientError
@@ -98,6 +99,7 @@ def drive(
     options: Options | None = None,
     chance: float = 0.0,
     overslept: float = 0.0,
+    tracer: Tracer | None = None,
 ) -> Run:
     """Feed an exchange with outcomes until it ends; time passes in sleeps and `Timed` outcomes.
 
@@ -115,6 +117,7 @@ def drive(
         async_sleep=pytest.fail,
         chance=lambda: chance,
         new_key=new_key,
+        tracer=tracer,
     )
     steps = exchange(call, options or options_of(), world)
     answer = None

@@ -8,10 +8,10 @@ import pytest
 import adclient
 
 ROOT = Path(adclient.__file__).parent
-LEAVES = ["_json", "_version", "notebook", "models", "errors", "conventions", "options"]
+LEAVES = ["_json", "_version", "notebook", "models", "errors", "conventions", "hooks", "options"]
 CORE = sorted(path.stem for path in (ROOT / "_core").glob("*.py") if path.stem != "__init__")
 FORBIDDEN = {
-    "anyio", "asyncio", "httpx", "httpx2", "io", "pathlib", "random", "secrets",
+    "anyio", "asyncio", "httpx", "httpx2", "io", "opentelemetry", "pathlib", "random", "secrets",
     "select", "socket", "ssl", "subprocess", "tempfile", "threading", "time", "urllib.request",
     "uuid",
 }  # fmt: skip

@@ -22,7 +22,7 @@ from adclient.options import (
 
 
 def resolved(**arguments):
-    names = ("base_url", "timeout", "max_retries", "retry", "headers", "conventions")
+    names = ("base_url", "timeout", "max_retries", "retry", "headers", "hooks", "conventions")
     return resolve(**{**dict.fromkeys(names), "base_url": BASE_URL, **arguments})
 
 

@@ -16,6 +16,7 @@ MODULES = {
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 IMPURE = {"httpx", "httpcore", "anyio", "asyncio", "time", "threading", "socket", "ssl", "os"} | {
+    "opentelemetry",
     "random",
     "secrets",
     "uuid",
@@ -24,8 +25,8 @@ IMPURE = {"httpx", "httpcore", "anyio", "asyncio", "time", "threading", "socket"
     "concurrent",
 }
 
-BASE = {"_json", "_version", "conventions", "errors", "models", "notebook", "options"}
-COLOUR = BASE | {"_core", "_http", "pages", "frames", "transports"}
+BASE = {"_json", "_version", "conventions", "errors", "hooks", "models", "notebook", "options"}
+COLOUR = BASE | {"_core", "_http", "_telemetry", "pages", "frames", "transports"}
 # Each floor, and those that it may stand on.
 FLOORS = {
     **dict.fromkeys(BASE, BASE),
@@ -33,10 +34,11 @@ FLOORS = {
     "frames": BASE,
     "_core": BASE | {"_core"},
     "_http": BASE | {"_core", "_http"},
+    "_telemetry": BASE | {"_core", "_telemetry"},
     "pages": BASE | {"_core", "frames"},
     "_async": COLOUR | {"_async"},
     "_sync": COLOUR | {"_sync"},
-    "__init__": COLOUR - {"_http"} | {"_async", "_sync"},
+    "__init__": COLOUR - {"_http", "_telemetry"} | {"_async", "_sync"},
     "testing": COLOUR | {"_async", "_sync", "testing", "__init__"},
 }
 
@@ -100,6 +102,15 @@ def test_one_place_knows_the_http_library(module) -> None:
     assert not names & {"httpx", "httpx2", "httpcore", "h11"}
 
 
+def test_one_place_knows_opentelemetry() -> None:
+    knowing = {
+        name
+        for name, path in MODULES.items()
+        if any(found.startswith("opentelemetry") for found in imports(tree_of(path)))
+    }
+    assert knowing == {"adclient._telemetry.spans"}
+
+
 def test_nothing_imports_in_a_circle() -> None:
     graph = {
         name: ours(imports(tree_of(path), at_import=True)) - {name}
@@ -129,3 +140,4 @@ def test_the_import_is_light() -> None:
     assert "adclient._core.call" in loaded
     assert not loaded & {"httpx", "httpcore", "anyio", "trio", "pandas", "polars", "numpy"}
     assert not loaded & {"adclient.testing", "adclient._http", "IPython", "rich"}
+    assert not loaded & {"opentelemetry", "adclient._telemetry"}

@@ -22,9 +22,14 @@ from adclient import (
     Conventions,
     Diff,
     Draft,
+    DraftEvent,
+    Hooks,
     Page,
     Request,
+    RequestEvent,
     Response,
+    ResponseEvent,
+    RetryEvent,
     RetryPolicy,
     testing,
 )
@@ -108,6 +113,7 @@ def test_the_constructor_is_documented_by_its_class(client) -> None:
 
 # Values.
 
+CALL = {"call_id": 1, "operation": "beta.pause_campaign", "account_id": "account_b204"}
 DIFF = Diff(field="daily_budget", before=100, after=Decimal("120.5"), extra={"currency": "EUR"})
 VALUES = [
     DIFF,
@@ -123,6 +129,13 @@ VALUES = [
     Response(status=200, headers={"x": "1"}),
     Request(method="GET", url="https://ads.example.com/"),
     RetryPolicy(max_retries=7),
+    Hooks(on_request=print),
+    RequestEvent(**CALL, method="GET", url="https://ads.example.com/", attempt=1),
+    ResponseEvent(
+        **CALL, attempt=1, status=503, failure=None, request_id="r", duration=0.1, elapsed=0.2
+    ),
+    RetryEvent(**CALL, attempt=1, reason="503", wait=0.5),
+    DraftEvent(**CALL, draft=Draft(draft_id="draft_1", status="s", diff=DIFF, requires="two")),
     Conventions(cursor_parameter="page"),
     *(cls("what happened", operation="a.b", details={"a": [1]}) for cls in ERRORS),
 ]

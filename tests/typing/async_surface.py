@@ -17,6 +17,7 @@ from adclient import (
     Campaign,
     CreativeFatigue,
     Draft,
+    Hooks,
     Objective,
     Request,
     TargetingOption,
@@ -46,6 +47,7 @@ AsyncAdClient(token=fresh_token)
 AsyncAdClient(token=lambda: "t0ken")
 AsyncAdClient(auth=signed)
 AsyncAdClient(auth=lambda request: {"x-path": request.url})
+AsyncAdClient(hooks=Hooks(on_response=lambda event: assert_type(event.status, int | None)))
 AsyncAdClient(http_client=httpx.AsyncClient())
 AsyncAdClient(transport=httpx.AsyncHTTPTransport())
 

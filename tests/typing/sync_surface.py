@@ -17,6 +17,7 @@ from adclient import (
     CreativeFatigue,
     Diff,
     Draft,
+    Hooks,
     Objective,
     Page,
     Request,
@@ -46,6 +47,7 @@ with AdClient("https://ads.example.com", token=lambda: "t0ken") as client:
     assert_type(client.with_options(timeout=5, headers={"x-team": "ads"}), AdClient)
 
 AdClient(auth=signed, timeout=5, max_retries=0, retry=RetryPolicy(), max_concurrency=4)
+AdClient(hooks=Hooks(on_retry=print, on_draft=lambda event: assert_type(event.draft, Draft)))
 AdClient(http_client=httpx.Client())
 AdClient(transport=httpx.HTTPTransport())
 AdClient(transport=httpx.MockTransport(lambda request: httpx.Response(200)))

@@ -58,6 +58,7 @@ client.alpha.update_creative(account_id="a").diff.before + 1
 client.with_options(token="t")
 AdClient("https://ads.example.com", "t0ken")
 AdClient(timeout="30")
+AdClient(hooks=print)
 AdClient(http_client=httpx.AsyncClient())
 AdClient(transport=httpx.AsyncHTTPTransport())
 AsyncAdClient(http_client=httpx.Client())

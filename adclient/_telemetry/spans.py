@@ -1,0 +1,104 @@
+"""The span of a call, as OpenTelemetry's semantic conventions for HTTP clients have it."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from opentelemetry import context, trace
+from opentelemetry.trace import SpanKind, StatusCode
+
+from adclient._core.call import Call
+from adclient._core.observe import Event, Tracer
+from adclient._version import __version__
+from adclient.hooks import RequestEvent, ResponseEvent, RetryEvent
+from adclient.models import Answer
+
+_SCHEMA = "https://opentelemetry.io/schemas/1.37.0"
+_PORTS = {"http": 80, "https": 443}
+
+
+def tracer() -> Tracer:
+    """What begins the span of a call, at the provider that the program sets, if it sets one."""
+    source = trace.get_tracer("adclient", __version__, schema_url=_SCHEMA)
+
+    def begin(call: Call[Answer], url: str) -> CallSpan | None:
+        name, target = _target(call.operation.method, url)
+        attributes = {
+            **target,
+            "adclient.operation": call.operation.full_name,
+            "adclient.account_id": call.account_id,
+        }
+        span = source.start_span(name, kind=SpanKind.CLIENT, attributes=attributes)
+        # One that is not valid goes nowhere, nor do its children.
+        return CallSpan(span) if span.get_span_context().is_valid else None
+
+    return begin
+
+
+@lru_cache
+def _target(method: str, url: str) -> tuple[str, Mapping[str, str | int]]:
+    """The name of a span, and what it tells of its target: the same for all calls of a method."""
+    parts = urlsplit(url)
+    return f"{method} {parts.path}", {
+        "http.request.method": method,
+        "server.address": parts.hostname or "",
+        "server.port": parts.port or _PORTS[parts.scheme],
+        "url.full": url,
+        "url.template": parts.path,
+    }
+
+
+class CallSpan:
+    """The span of one call, and the current one until the call is over.
+
+    It holds no exception and nothing that the service wrote in a body.
+    """
+
+    def __init__(self, span: trace.Span) -> None:
+        self._span = span
+        self._token = context.attach(trace.set_span_in_context(span))
+        self._last: ResponseEvent | None = None
+
+    def tell(self, event: Event) -> None:
+        """Note attempts and waits as events, and a draft by its id."""
+        if isinstance(event, RequestEvent):
+            self._add("adclient.request", {"adclient.attempt": event.attempt})
+            if event.attempt > 1:
+                self._span.set_attribute("http.request.resend_count", event.attempt - 1)
+        elif isinstance(event, ResponseEvent):
+            self._last = event
+            facts: dict[str, str | int | None] = {
+                "adclient.attempt": event.attempt,
+                "http.response.status_code": event.status,
+                "adclient.failure": event.failure,
+                "adclient.request_id": event.request_id,
+            }
+            known = {name: value for name, value in facts.items() if value is not None}
+            self._add("adclient.response", known)
+        elif isinstance(event, RetryEvent):
+            wait = {"adclient.attempt": event.attempt, "adclient.wait": event.wait}
+            self._add("adclient.retry", wait)
+        else:
+            self._span.set_attribute("adclient.draft_id", event.draft.draft_id)
+
+    def end(self, error: BaseException | None) -> None:
+        """Note the last status and the type of an error, and end the span."""
+        # A call that was left and never finished may be cleaned up in another context.
+        if trace.get_current_span() is self._span:
+            context.detach(self._token)
+        last = self._last
+        if last is not None and last.status is not None:
+            self._span.set_attribute("http.response.status_code", last.status)
+        if error is not None:
+            self._span.set_attribute("error.type", _name_of(type(error)))
+            self._span.set_status(StatusCode.ERROR, None if last is None else last.failure)
+        self._span.end()
+
+    def _add(self, name: str, attributes: Mapping[str, str | int | float]) -> None:
+        self._span.add_event(name, attributes)
+
+
+def _name_of(cls: type[BaseException]) -> str:
+    return (
+        cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+    )

@@ -1,0 +1,58 @@
+"""What the page on the log, hooks and spans says is true."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import attrs
+import pytest
+
+from adclient import hooks
+
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "observability.md").read_text("utf-8")
+LOG, HOOKS, SPANS, TRACE = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def run(code: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a process of its own, for providers and log settings are global."""
+    command = [sys.executable, "-W", "error", "-c", code]
+    return subprocess.run(command, capture_output=True, check=True, encoding="utf-8")
+
+
+def test_the_log_is_as_shown() -> None:
+    [shown] = re.findall(r"^```text\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    assert run(LOG).stderr == shown
+
+
+def test_hooks_work_as_shown() -> None:
+    assert run(HOOKS).stdout.startswith("beta.list_campaigns #1: attempt 1: 503; trying again in")
+
+
+def test_spans_work_as_shown() -> None:
+    told = run(SPANS).stdout
+    assert '"name": "POST /v1/beta-ads/pause-beta-campaign"' in told
+    names = set(re.findall(r'"((?:adclient|http|server|url)\.[a-z_.]+)":? ?[",0-9]', told))
+    assert names >= {"adclient.draft_id", "url.template", "http.response.status_code"}
+    assert not {name for name in names if f"`{name}`" not in PAGE}
+
+
+def test_a_trace_header_is_sent_as_shown() -> None:
+    told = run(f"""
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+trace.set_tracer_provider(TracerProvider())
+{TRACE}
+print(fake.requests[0].headers["traceparent"])
+""").stdout
+    assert re.fullmatch(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}\n", told)
+
+
+@pytest.mark.parametrize(
+    "record", [hooks.RequestEvent, hooks.ResponseEvent, hooks.RetryEvent, hooks.DraftEvent]
+)
+def test_the_page_names_every_field(record) -> None:
+    [row] = re.findall(rf"^\| `{record.__name__}` \| (.*)", PAGE, re.MULTILINE)
+    common = {field.name for field in attrs.fields(hooks.CallEvent)}
+    for field in attrs.fields(record):
+        assert f"`{field.name}`" in (PAGE if field.name in common else row)

@@ -1,0 +1,440 @@
+"""Hooks and spans of both clients."""
+
+import contextlib
+import contextvars
+import json
+import logging
+import subprocess
+import sys
+
+import anyio
+import attrs
+import httpx
+import pytest
+from colours import ASYNC, TRIO, Service, a_draft, a_page, both_colours, everything, wait
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+from opentelemetry.trace import INVALID_SPAN, SpanKind, StatusCode
+
+from adclient import (
+    AdClient,
+    AdClientError,
+    ConfigurationError,
+    Conventions,
+    Hooks,
+    OutcomeUnknown,
+    RateLimited,
+    _telemetry,
+)
+from adclient._core import observe
+from adclient._core.call import PAUSE_BETA_CAMPAIGN, Call
+from adclient._core.exchange import exchange
+
+IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+PAUSE = "/v1/beta-ads/pause-beta-campaign"
+LIST = "/v1/beta-ads/list-beta-campaigns"
+
+
+def all_hooks(hook) -> Hooks:
+    return Hooks(on_request=hook, on_response=hook, on_retry=hook, on_draft=hook)
+
+
+def answer(status: int, **more) -> httpx.Response:
+    return httpx.Response(status, json={"error": "no"}, **more)
+
+
+# Hooks.
+
+
+@both_colours
+async def test_hooks_follow_a_call(colour) -> None:
+    told: list = []
+    service = Service(httpx.ConnectError("refused"), answer(429), a_draft())
+    async with colour.open(transport=service.transport, hooks=all_hooks(told.append)) as client:
+        draft = await wait(client.beta.pause_campaign(**IDS))
+    attempt = ["RequestEvent", "ResponseEvent"]
+    names = [*attempt, "RetryEvent", *attempt, "RetryEvent", *attempt, "DraftEvent"]
+    assert [type(event).__name__ for event in told] == names
+    assert told[-1].draft is draft
+    assert told[4].status == 429
+    assert {event.account_id for event in told} == {"account_b204"}
+
+
+@both_colours
+async def test_hooks_follow_each_page(colour) -> None:
+    told: list = []
+    service = Service(a_page("ab", next="c2"), a_page("c"))
+    async with colour.open(transport=service.transport, hooks=all_hooks(told.append)) as client:
+        listing = client.beta.list_campaigns(account_id="account_b204")
+        items = await everything(listing)
+    assert len(items) == 3
+    assert [event.status for event in told[1::2]] == [200, 200]
+    assert len({event.call_id for event in told}) == 2
+
+
+@both_colours
+async def test_hooks_of_a_copy_are_added(colour) -> None:
+    told: list[str] = []
+    first, second = (Hooks(on_draft=lambda _, who=who: told.append(who)) for who in "ab")
+    service = Service(a_draft(), a_draft(), a_draft())
+    async with colour.open(transport=service.transport, hooks=first) as client:
+        await wait(client.with_options(hooks=second).beta.pause_campaign(**IDS))
+        assert told == ["a", "b"]
+        await wait(client.with_options(timeout=5).beta.pause_campaign(**IDS))
+        assert told == ["a", "b", "a"]
+        await wait(client.beta.pause_campaign(**IDS))
+        assert told == ["a", "b", "a", "a"]
+
+
+@both_colours
+async def test_a_hook_that_raises_loses_no_draft(colour, caplog) -> None:
+    def hook(event) -> None:
+        raise RuntimeError("mine")
+
+    service = Service(httpx.ConnectError("refused"), a_draft())
+    async with colour.open(transport=service.transport, hooks=all_hooks(hook)) as client:
+        draft = await wait(client.beta.pause_campaign(**IDS))
+    assert draft.draft_id == "draft_7c2e"
+    lines = [record.getMessage() for record in caplog.records if record.name == "adclient"]
+    assert lines[-1] == "beta.pause_campaign: the hook on_draft raised RuntimeError: mine"
+
+
+@both_colours
+async def test_what_are_no_hooks_is_refused(colour) -> None:
+    for wrong in (print, [Hooks()], {"on_draft": print}):
+        with pytest.raises(ConfigurationError, match="hooks must be a Hooks"):
+            colour.client("https://ads.example.com", hooks=wrong)
+    async with colour.open(transport=Service().transport) as client:
+        with pytest.raises(ConfigurationError, match="hooks must be a Hooks"):
+            client.with_options(hooks=print)
+
+
+# Spans.
+
+
+def provided(monkeypatch, **settings) -> InMemorySpanExporter:
+    """Let the program have a provider of spans, for the length of a test."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False, **settings)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
+    return exporter
+
+
+@pytest.fixture
+def exported(monkeypatch) -> InMemorySpanExporter:
+    return provided(monkeypatch)
+
+
+def events_of(span) -> list:
+    return [(event.name, dict(event.attributes)) for event in span.events]
+
+
+@both_colours
+async def test_a_call_is_one_span(colour, exported) -> None:
+    service = Service(a_draft())
+    async with colour.open("http://127.0.0.1:8080/ads", transport=service.transport) as client:
+        await wait(client.beta.pause_campaign(**IDS))
+    [span] = exported.get_finished_spans()
+    assert span.name == f"POST /ads{PAUSE}"
+    assert span.kind is SpanKind.CLIENT
+    assert span.status.status_code is StatusCode.UNSET
+    assert dict(span.attributes) == {
+        "http.request.method": "POST",
+        "http.response.status_code": 201,
+        "server.address": "127.0.0.1",
+        "server.port": 8080,
+        "url.full": f"http://127.0.0.1:8080/ads{PAUSE}",
+        "url.template": f"/ads{PAUSE}",
+        "adclient.operation": "beta.pause_campaign",
+        "adclient.account_id": "account_b204",
+        "adclient.draft_id": "draft_7c2e",
+    }
+    assert events_of(span) == [
+        ("adclient.request", {"adclient.attempt": 1}),
+        ("adclient.response", {"adclient.attempt": 1, "http.response.status_code": 201}),
+    ]
+    assert span.instrumentation_scope.name == "adclient"
+
+
+@both_colours
+async def test_attempts_and_waits_are_events_of_the_span(colour, exported) -> None:
+    busy = answer(503, headers={"x-request-id": "r1"})
+    service = Service(httpx.ReadError("reset"), busy, a_page("a"))
+    async with colour.open(transport=service.transport) as client:
+        await everything(client.beta.list_campaigns(account_id="account_b204"))
+    [span] = exported.get_finished_spans()
+    [_, lost, retry, again, busy, *_] = events_of(span)
+    assert lost[1]["adclient.failure"].startswith("the connection broke")
+    assert "http.response.status_code" not in lost[1]
+    assert retry == ("adclient.retry", {"adclient.attempt": 1, "adclient.wait": 0.0})
+    assert again == ("adclient.request", {"adclient.attempt": 2})
+    assert busy[1] == {
+        "adclient.attempt": 2,
+        "http.response.status_code": 503,
+        "adclient.request_id": "r1",
+    }
+    assert len(span.events) == 8
+    assert span.attributes["http.request.resend_count"] == 2
+    assert span.attributes["http.response.status_code"] == 200
+    assert span.status.status_code is StatusCode.UNSET
+    assert "error.type" not in span.attributes
+
+
+@pytest.mark.parametrize(
+    ("last", "error", "name", "description"),
+    [
+        (answer(429), RateLimited, "adclient.errors.RateLimited", None),
+        (answer(500), OutcomeUnknown, "adclient.errors.UnconfirmedServerError", None),
+        (
+            httpx.ReadTimeout(""),
+            OutcomeUnknown,
+            "adclient.errors.UnconfirmedTimeout",
+            "no answer in time",
+        ),
+        (httpx.Response(201, text="hm"), OutcomeUnknown, "adclient.errors.UnconfirmedReply", None),
+    ],
+)
+@both_colours
+async def test_the_span_tells_how_a_call_failed(
+    colour, exported, last, error, name, description
+) -> None:
+    async with colour.open(transport=Service(last).transport, max_retries=0) as client:
+        with pytest.raises(error):
+            await wait(client.beta.pause_campaign(**IDS))
+    [span] = exported.get_finished_spans()
+    assert span.status.status_code is StatusCode.ERROR
+    assert span.status.description == description
+    assert span.attributes["error.type"] == name
+    status = last.status_code if isinstance(last, httpx.Response) else None
+    assert span.attributes.get("http.response.status_code") == status
+
+
+@both_colours
+async def test_the_last_attempt_names_the_status(colour, exported) -> None:
+    service = Service(answer(503), httpx.ConnectError("refused"))
+    async with colour.open(transport=service.transport, max_retries=1) as client:
+        with pytest.raises(AdClientError):
+            await everything(client.beta.list_campaigns(account_id="a"))
+    [span] = exported.get_finished_spans()
+    assert "http.response.status_code" not in span.attributes
+
+
+@both_colours
+async def test_an_error_of_the_caller_s_own_is_told_by_its_type_alone(colour, exported) -> None:
+    def token() -> str:
+        raise KeyError("canary")
+
+    async with colour.open(transport=Service().transport, token=token) as client:
+        with pytest.raises(KeyError):
+            await wait(client.beta.pause_campaign(**IDS))
+    [span] = exported.get_finished_spans()
+    assert span.attributes["error.type"] == "KeyError"
+    assert "canary" not in span.to_json()
+
+
+@both_colours
+async def test_the_span_is_current_while_the_call_is_under_way(colour, exported) -> None:
+    seen: list = []
+
+    def look(request: httpx.Request) -> httpx.Response:
+        seen.append(trace.get_current_span().get_span_context().span_id)
+        return answer(400) if "list" in request.url.path else a_draft()
+
+    mine = trace.get_tracer("mine")
+    async with colour.open(transport=httpx.MockTransport(look)) as client:
+        with mine.start_as_current_span("mine") as parent:
+            await wait(client.beta.pause_campaign(**IDS))
+            assert trace.get_current_span() is parent
+            with pytest.raises(AdClientError):
+                await everything(client.beta.list_campaigns(account_id="a"))
+            assert trace.get_current_span() is parent
+    spans = exported.get_finished_spans()[:2]
+    assert [span.context.span_id for span in spans] == seen
+    assert {span.parent.span_id for span in spans} == {parent.get_span_context().span_id}
+
+
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_spans_of_tasks_do_not_mix(colour, exported) -> None:
+    seen: dict[str, int] = {}
+
+    async def look(request: httpx.Request) -> httpx.Response:
+        await anyio.sleep(0.001)
+        account = request.url.params["account_id"]
+        seen[account] = trace.get_current_span().get_span_context().span_id
+        return a_page()
+
+    async def scenario() -> None:
+        async with (
+            colour.open(transport=httpx.MockTransport(look)) as client,
+            anyio.create_task_group() as tasks,
+        ):
+            for number in range(20):
+                tasks.start_soon(everything, client.beta.list_campaigns(account_id=f"a{number}"))
+
+    colour.run(scenario)
+    spans = exported.get_finished_spans()
+    assert seen == {span.attributes["adclient.account_id"]: span.context.span_id for span in spans}
+    assert len(seen) == 20
+
+
+@pytest.mark.parametrize(
+    ("colour", "error"), [(ASYNC, "asyncio.exceptions.CancelledError"), (TRIO, "trio.Cancelled")]
+)
+def test_the_span_of_a_cancelled_call_ends_at_once(colour, error, exported) -> None:
+    async def hang(request: httpx.Request) -> httpx.Response:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def scenario() -> None:
+        async with colour.open(transport=httpx.MockTransport(hang)) as client:
+            with anyio.move_on_after(0.01):
+                await client.beta.pause_campaign(**IDS)
+            [span] = exported.get_finished_spans()
+            assert span.attributes["error.type"] == error
+            assert span.status.status_code is StatusCode.ERROR
+            assert trace.get_current_span() is INVALID_SPAN
+
+    colour.run(scenario)
+
+
+def test_a_call_that_is_never_finished_may_be_cleaned_up_elsewhere(exported, caplog) -> None:
+    engine = AdClient("https://ads.example.com", transport=Service().transport)._engine
+    call = Call(PAUSE_BETA_CAMPAIGN, IDS)
+    steps = exchange(call, engine.options, engine.world)
+    contextvars.copy_context().run(steps.send, None)
+    steps.close()
+    [span] = exported.get_finished_spans()
+    assert span.attributes["error.type"] == "GeneratorExit"
+    assert caplog.records == []
+
+
+@both_colours
+async def test_a_span_that_is_not_sampled_is_current_too(colour, monkeypatch) -> None:
+    exported = provided(monkeypatch, sampler=ALWAYS_OFF)
+    seen: list = []
+
+    def look(request: httpx.Request) -> httpx.Response:
+        seen.append(trace.get_current_span())
+        return a_draft()
+
+    async with colour.open(transport=httpx.MockTransport(look)) as client:
+        await wait(client.beta.pause_campaign(**IDS))
+    assert seen[0].get_span_context().is_valid
+    assert not seen[0].is_recording()
+    assert exported.get_finished_spans() == ()
+    assert trace.get_current_span() is INVALID_SPAN
+
+
+@both_colours
+async def test_without_a_provider_there_are_no_spans_and_no_records(colour, monkeypatch) -> None:
+    for name in ("RequestEvent", "ResponseEvent", "DraftEvent"):
+        monkeypatch.setattr(observe, name, pytest.fail)
+    seen: list = []
+
+    def look(request: httpx.Request) -> httpx.Response:
+        seen.append(trace.get_current_span())
+        return a_draft()
+
+    async with colour.open(transport=httpx.MockTransport(look)) as client:
+        await wait(client.beta.pause_campaign(**IDS))
+    assert seen == [INVALID_SPAN]
+
+
+@pytest.mark.parametrize(
+    ("base_url", "address", "port"),
+    [
+        ("https://ads.example.com", "ads.example.com", 443),
+        ("http://ads.example.com", "ads.example.com", 80),
+        ("https://ads.example.com:8443", "ads.example.com", 8443),
+        ("http://[::1]:9000", "::1", 9000),
+    ],
+)
+@both_colours
+async def test_the_span_names_the_server(colour, exported, base_url, address, port) -> None:
+    async with colour.open(base_url, transport=Service(a_draft()).transport) as client:
+        await wait(client.beta.pause_campaign(**IDS))
+    [span] = exported.get_finished_spans()
+    assert span.attributes["server.address"] == address
+    assert span.attributes["server.port"] == port
+
+
+@both_colours
+async def test_no_trace_header_is_sent_unless_auth_makes_one(colour, exported) -> None:
+    service = Service(a_draft())
+    async with colour.open(transport=service.transport) as client:
+        await wait(client.beta.pause_campaign(**IDS))
+    assert not {"traceparent", "tracestate", "baggage"} & service.requests[0].headers.keys()
+
+
+def test_without_the_api_all_is_as_before() -> None:
+    code = """
+import sys
+sys.modules["opentelemetry"] = None  # as if it were not installed
+from adclient.testing import FakeAdService
+draft = FakeAdService().client().beta.pause_campaign(
+    account_id="account_b204", campaign_id="campaign_57a7"
+)
+print(draft.status, *(name for name in sys.modules if name.startswith("opentelemetry.")))
+"""
+    command = [sys.executable, "-W", "error", "-c", code]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["pending_approval"]
+    assert run.stderr == ""
+
+
+def test_without_the_api_there_is_no_tracer(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "adclient._telemetry.spans", None)  # it cannot be imported
+    assert _telemetry._maker.__wrapped__() is None
+    monkeypatch.setattr(_telemetry, "_maker", lambda: None)
+    assert _telemetry.tracer() is None
+
+
+# Secrets.
+
+CANARY = "canary-7d1f"
+OUTCOMES = [
+    a_draft,
+    lambda **more: answer(400),
+    lambda **more: httpx.Response(401, json={"error": f"no such token: {CANARY}"}),
+    lambda **more: httpx.Response(201, text=f"<title>{CANARY}</title>"),
+    lambda **more: httpx.ConnectError(CANARY),
+    lambda **more: httpx.ReadError(CANARY),
+    lambda **more: RuntimeError(CANARY),
+]
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+@pytest.mark.parametrize("credentials", ["token", "auth", "headers"])
+@both_colours
+async def test_no_secret_is_told(colour, exported, caplog, outcome, credentials) -> None:
+    caplog.set_level(logging.DEBUG, "adclient")
+    told: list = []
+    settings = {
+        "token": {"token": CANARY},
+        "auth": {"auth": lambda request: {"x-api-key": CANARY}},
+        "headers": {"headers": {"x-api-key": CANARY, "idempotency-key": CANARY}},
+    }[credentials]
+    service = Service(*(outcome() for _ in range(6)))
+    async with colour.open(
+        transport=service.transport,
+        hooks=all_hooks(told.append),
+        conventions=Conventions(idempotency_header="Idempotency-Key"),
+        max_retries=1,
+        **settings,
+    ) as client:
+        with contextlib.suppress(AdClientError, RuntimeError):
+            await wait(client.beta.pause_campaign(**IDS))
+        with contextlib.suppress(AdClientError, RuntimeError):
+            await everything(client.beta.list_campaigns(account_id="a", cursor=CANARY))
+    records = [attrs.asdict(event) for event in told]
+    lines = [vars(record) for record in caplog.records]
+    spans = [json.loads(span.to_json()) for span in exported.get_finished_spans()]
+    assert len(records) >= 2
+    assert len(lines) >= 2
+    assert len(spans) == 2
+    assert CANARY not in repr([told, records, lines, spans])
+    assert CANARY not in caplog.text
