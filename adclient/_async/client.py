@@ -65,6 +65,7 @@ class AsyncAdClient:
         'pending_approval'
     """
 
+    __module__ = "adclient"  # its public name, which pickles and tracebacks show
     __slots__ = ("__weakref__", "_engine", "alpha", "beta", "delta", "gamma")
 
     alpha: AsyncAlpha
