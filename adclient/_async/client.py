@@ -11,8 +11,7 @@ from adclient._async.alpha import AsyncAlpha
 from adclient._async.beta import AsyncBeta
 from adclient._async.delta import AsyncDelta
 from adclient._async.gamma import AsyncGamma
-from adclient._core import credentials
-from adclient._core.credentials import AsyncAuth, AsyncToken
+from adclient._core.credentials import AsyncAuth, AsyncToken, Credentials
 from adclient.conventions import Conventions
 from adclient.options import RetryPolicy
 from adclient.transports import AsyncHTTPClient, AsyncTransport
@@ -90,6 +89,8 @@ class AsyncAdClient:
         proxy: str | None = None,
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
+        held = Credentials(token, auth)
+        del token, auth  # a traceback may show the locals
         # The HTTP library is loaded here, by the first client, and not by the import of adclient.
         from adclient import _http
         from adclient._async.engine import AsyncEngine
@@ -113,7 +114,7 @@ class AsyncAdClient:
         self._use(
             AsyncEngine(
                 options=options,
-                credentials=credentials.resolve(token, auth),
+                credentials=held.resolved(),
                 connections=_http.AsyncConnections(network, handler),
                 world=_http.world_of(transport),
             )
@@ -181,6 +182,8 @@ class AsyncAdClient:
         await self.aclose()
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_engine"):  # in a traceback of the constructor
+            return "<AsyncAdClient that could not be made>"
         options, kind = self._engine.options, self._engine.credentials.kind
         return (
             f"<AsyncAdClient {options.base_url}, credentials: {kind}, "

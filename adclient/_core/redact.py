@@ -1,7 +1,62 @@
-"""What may stand in an error or a log line: short, printable, and of known origin."""
+"""What may stand in an error or a log line: short, printable, and without credentials."""
+
+import html
+import re
+from functools import lru_cache
+
+import attrs
 
 LINE = 200
 EXCERPT = 2048
+
+_HIDDEN = b"***"
+# A shorter one would be found in any text, and keeps nobody out.
+_SHORTEST_SECRET = 4
+
+
+@attrs.frozen(repr=False)
+class Secrets:
+    """Texts that must not be shown, however the answer that repeats them spells them."""
+
+    _texts: tuple[str, ...] = ()
+
+    def hide(self, text: str) -> str:
+        """The text with `***` in their place."""
+        return self.hide_in(text.encode(errors="surrogatepass")).decode(errors="surrogatepass")
+
+    def hide_in(self, data: bytes) -> bytes:
+        """The bytes with `***` in their place, also of one that is cut off at the end."""
+        for text in self._texts:
+            if len(text) >= _SHORTEST_SECRET:
+                data = _spelled(text).sub(_HIDDEN, data)
+                data = _without_start_of(text.encode(), data)
+        return data
+
+
+@lru_cache(maxsize=16)
+def _spelled(text: str) -> re.Pattern[bytes]:
+    """A pattern for a text, plain or escaped as in JSON, HTML or a URL."""
+    return re.compile("".join(map(_spellings, text)).encode())
+
+
+def _spellings(char: str) -> str:
+    if char.isalnum():
+        return char
+    code, entity = ord(char), re.escape(html.escape(char))
+    coded = rf"(?i:\\+u{code:04x}|%{code:02x}|&#x0*{code:x};|&#0*{code};)"
+    escapes = r"\\?" if char == "\\" else r"\\*"
+    return rf"(?:{escapes}{re.escape(char)}|{entity}|{coded})"
+
+
+def _without_start_of(secret: bytes, data: bytes) -> bytes:
+    """The bytes without the beginning of a secret that is cut off at their end."""
+    head = secret[:_SHORTEST_SECRET]
+    start = data.find(head, max(0, len(data) - len(secret)))
+    while start >= 0:
+        if secret.startswith(data[start:]):
+            return data[:start] + _HIDDEN
+        start = data.find(head, start + 1)
+    return data
 
 
 def one_line(text: str, limit: int = LINE) -> str:

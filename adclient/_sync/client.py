@@ -12,8 +12,7 @@ from adclient._sync.alpha import Alpha
 from adclient._sync.beta import Beta
 from adclient._sync.delta import Delta
 from adclient._sync.gamma import Gamma
-from adclient._core import credentials
-from adclient._core.credentials import Auth, Token
+from adclient._core.credentials import Auth, Token, Credentials
 from adclient.conventions import Conventions
 from adclient.options import RetryPolicy
 from adclient.transports import HTTPClient, Transport
@@ -91,6 +90,8 @@ class AdClient:
         proxy: str | None = None,
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
+        held = Credentials(token, auth)
+        del token, auth  # a traceback may show the locals
         # The HTTP library is loaded here, by the first client, and not by the import of adclient.
         from adclient import _http
         from adclient._sync.engine import Engine
@@ -114,7 +115,7 @@ class AdClient:
         self._use(
             Engine(
                 options=options,
-                credentials=credentials.resolve(token, auth),
+                credentials=held.resolved(),
                 connections=_http.Connections(network, handler),
                 world=_http.world_of(transport),
             )
@@ -182,6 +183,8 @@ class AdClient:
         self.close()
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_engine"):  # in a traceback of the constructor
+            return "<AdClient that could not be made>"
         options, kind = self._engine.options, self._engine.credentials.kind
         return (
             f"<AdClient {options.base_url}, credentials: {kind}, "
