@@ -227,7 +227,7 @@ def bad_headers(request: object) -> dict[str, str]:
         {"token": "canary\n"},
         {"token": "canary", "timeout": "soon"},
         {"token": "canary", "max_concurrency": 0},
-        {"token": "canary", "proxy": "?"},
+        {"token": "canary", "headers": {"x-key": " "}},
         {"token": "canary", "auth": bad_headers},
     ],
     ids=lambda options: ", ".join(options),
