@@ -13,6 +13,7 @@ import attrs
 from adclient._core import failure, retry
 from adclient._core.call import Call
 from adclient._core.paging import check_progress
+from adclient._core.pause import Pauses
 from adclient._core.reply import Outcome, Reply, request_id_of, value_of
 from adclient._core.request import Request, build
 from adclient._core.wire import WireError
@@ -55,16 +56,19 @@ class World:
     new_key: Callable[[], str]
 
 
-def exchange(call: Call[R], options: Options, world: World) -> Exchange[R]:
+def exchange(call: Call[R], options: Options, world: World, pauses: Pauses) -> Exchange[R]:
     """Make a request of a call and see it through to its value, or raise its error."""
     operation, started = call.operation, world.now()
+    deadline = started + options.timeout
     is_write = operation.kind == "write"
     keyed = is_write and options.conventions.idempotency_header is not None
     key = _key(options, world) if keyed else None
     facts: Facts = {"idempotency_key": key}
     request = build(call, options, key)
-    attempt, may_be_staged, time_left = 0, False, options.timeout
+    attempt, may_be_staged = 0, False
     while True:
+        yield from _held_back(call, options, world, pauses, deadline)
+        time_left = deadline - world.now()
         attempt += 1
         try:
             outcome = yield Send(request, attempt, time_left)
@@ -80,6 +84,7 @@ def exchange(call: Call[R], options: Options, world: World) -> Exchange[R]:
             facts["request_id"] = request_id_of(outcome, options.conventions.request_id_headers)
             if outcome.is_success and outcome.broken is None:
                 return _value(call, outcome, facts)
+        pauses.note(call, options, outcome, world.now())
         may_be_staged = may_be_staged or (is_write and retry.may_be_taken(outcome))
         wait = retry.delay(
             options.retry,
@@ -91,10 +96,20 @@ def exchange(call: Call[R], options: Options, world: World) -> Exchange[R]:
         if wait is not None and elapsed + wait < options.timeout:
             log.info("%s: trying again in %.3f s", operation.full_name, wait)
             yield Sleep(wait)
-            time_left = started + options.timeout - world.now()
-            if time_left > 0:
+            if world.now() < deadline:
                 continue
         raise failure.error_for(call, outcome, facts, may_be_staged=may_be_staged)
+
+
+def _held_back(
+    call: Call[Answer], options: Options, world: World, pauses: Pauses, deadline: float
+) -> Generator[Sleep, Outcome | None, None]:
+    """Wait as others were asked to, unless the time is too short: then the service shall say."""
+    while wait := pauses.wait(call, options, now=world.now(), chance=world.chance()):
+        if world.now() + wait >= deadline:
+            return
+        log.info("%s: held back for %.3f s by a rate limit", call.operation.full_name, wait)
+        yield Sleep(wait)
 
 
 def _key(options: Options, world: World) -> str:

@@ -10,6 +10,7 @@ from adclient._sync.paging import Source
 from adclient._core.call import Call, Operation
 from adclient._core.credentials import Credentials, secrets_of, with_auth, with_token
 from adclient._core.exchange import Send, Sleep, World, exchange
+from adclient._core.pause import Pauses
 from adclient._core.reply import Failure, Outcome, told
 from adclient._core.request import Request, settled
 from adclient._core.wire import Listing
@@ -33,6 +34,7 @@ class Engine:
     credentials: Credentials
     connections: Connections
     world: World
+    pauses: Pauses = attrs.field(factory=Pauses)
     owns_connections: bool = True
     is_closed: bool = False
 
@@ -49,7 +51,7 @@ class Engine:
 
     def run(self, call: Call[R]) -> R:
         """See one call through."""
-        steps = exchange(call, self.options, self.world)
+        steps = exchange(call, self.options, self.world, self.pauses)
         answer: Outcome | None = None
         while True:
             try:

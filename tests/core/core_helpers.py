@@ -9,6 +9,7 @@ import pytest
 from adclient._core import call as operations
 from adclient._core.call import Call, Operation
 from adclient._core.exchange import Send, Sleep, World, exchange
+from adclient._core.pause import Pauses
 from adclient._core.reply import Failure, Reply
 from adclient.conventions import Conventions
 from adclient.errors import AdClientError
@@ -98,6 +99,7 @@ def drive(
     options: Options | None = None,
     chance: float = 0.0,
     overslept: float = 0.0,
+    pauses: Pauses | None = None,
 ) -> Run:
     """Feed an exchange with outcomes until it ends; time passes in sleeps and `Timed` outcomes.
 
@@ -116,7 +118,7 @@ def drive(
         chance=lambda: chance,
         new_key=new_key,
     )
-    steps = exchange(call, options or options_of(), world)
+    steps = exchange(call, options or options_of(), world, pauses or Pauses())
     answer = None
     try:
         while True:
