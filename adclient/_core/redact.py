@@ -45,7 +45,7 @@ def _spellings(char: str) -> str:
     code, entity = ord(char), re.escape(html.escape(char))
     coded = rf"(?i:\\+u{code:04x}|%{code:02x}|&#x0*{code:x};|&#0*{code};)"
     escapes = r"\\?" if char == "\\" else r"\\*"
-    return rf"(?:{escapes}{re.escape(char)}|{entity}|{coded})"
+    return rf"(?:{coded}|{entity}|{escapes}{re.escape(char)})"
 
 
 def _without_start_of(secret: bytes, data: bytes) -> bytes:

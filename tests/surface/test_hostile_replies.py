@@ -79,7 +79,7 @@ async def test_a_bomb(colour, bomb) -> None:
             tracemalloc.stop()
     assert isinstance(error, UnexpectedReply)
     assert said in str(error)
-    assert peak < (200 * MIB if "64 MiB" in said else 10 * MIB)
+    assert peak < (170 * MIB if "64 MiB" in said else 10 * MIB)
 
 
 @pytest.mark.parametrize("status", [404, 502])

@@ -15,14 +15,16 @@ IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 KEYED = Conventions(idempotency_header="Idempotency-Key")
 WHOLE = json.dumps(DRAFT).encode()
 
+CLOSE = "Connection: close"
+
 # What a service may do after it has staged a draft.
 AFTERWARDS = {
     "drops": lambda connection: None,
     "resets": Connection.reset,
     "is silent": Connection.stay_silent,
-    "fails": lambda connection: connection.send(reply(500, b"")),
-    "is overloaded": lambda connection: connection.send(reply(503, b"", "Retry-After: 0")),
-    "is behind a gateway": lambda connection: connection.send(reply(502, b"<html>")),
+    "fails": lambda connection: connection.send(reply(500, b"", CLOSE)),
+    "is overloaded": lambda connection: connection.send(reply(503, b"", CLOSE, "Retry-After: 0")),
+    "is behind a gateway": lambda connection: connection.send(reply(502, b"<html>", CLOSE)),
     "cuts the head": lambda connection: connection.send(b"HTTP/1.1 201 Cre"),
     "cuts the body": lambda connection: connection.send(head(201, len(WHOLE)) + WHOLE[:50]),
     "answers no HTTP": lambda connection: connection.send(b"\0\1\2\3\r\n\r\n"),
@@ -31,8 +33,8 @@ UNREADABLE = {
     "answers no draft": lambda connection: connection.send(reply(201, b'{"draft_id": "draft_1"}')),
     "answers nothing": lambda connection: connection.send(reply(201, b"")),
     "answers 204": lambda connection: connection.send(b"HTTP/1.1 204 No Content\r\n\r\n"),
-    "redirects": lambda connection: connection.send(reply(302, b"", "Location: /elsewhere")),
-    "answers 501": lambda connection: connection.send(reply(501, b"")),
+    "redirects": lambda connection: connection.send(reply(302, b"", CLOSE, "Location: /elsewhere")),
+    "answers 501": lambda connection: connection.send(reply(501, b"", CLOSE)),
 }
 
 
