@@ -42,10 +42,10 @@ def _spelled(text: str) -> re.Pattern[bytes]:
 def _spellings(char: str) -> str:
     if char.isalnum():
         return char
-    code, entity = ord(char), re.escape(html.escape(char))
-    coded = rf"(?i:\\+u{code:04x}|%{code:02x}|&#x0*{code:x};|&#0*{code};)"
-    escapes = r"\\?" if char == "\\" else r"\\*"
-    return rf"(?:{coded}|{entity}|{escapes}{re.escape(char)})"
+    coded = rf"(?i:\\+u{ord(char):04x}|%{ord(char):02x}|&#x0*{ord(char):x};|&#0*{ord(char)};)"
+    if char == "\\":
+        return rf"(?:{coded}|\\{{1,2}})"
+    return rf"(?:{coded}|{re.escape(html.escape(char))}|\\*{re.escape(char)})"
 
 
 def _without_start_of(secret: bytes, data: bytes) -> bytes:
