@@ -22,7 +22,9 @@ class Secrets:
 
     def hide(self, text: str) -> str:
         """The text with `***` in their place."""
-        return self.hide_in(text.encode(errors="surrogatepass")).decode(errors="surrogatepass")
+        whole = text.removesuffix("…")  # a line that was shortened may end in a part of one
+        hidden = self.hide_in(whole.encode(errors="surrogatepass"))
+        return hidden.decode(errors="surrogatepass") + text[len(whole) :]
 
     def hide_in(self, data: bytes) -> bytes:
         """The bytes with `***` in their place, also of one that is cut off at the end."""

@@ -82,6 +82,7 @@ def test_the_beginning_of_a_secret_at_the_end_is_one(token, data):
         ("abcabcd", "abc***"),
         ("abcd, and then abcdabcde", "abcd, and then ***"),
         ("abcd abcdabcdX", "abcd abcdabcdX"),
+        ("abcd…", "***…"),
         ("abc", "abc"),
         ("", ""),
         ("\ud800 abcdabcdef", "\ud800 ***"),
