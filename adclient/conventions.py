@@ -40,6 +40,8 @@ class Conventions:
             used. If False, it goes back as it is, like any other text.
         idempotency_header: The header that carries one key for each call, the same on every
             attempt. Set it only if the service honours it: writes are then tried again like reads.
+        rate_limit_scope: For whom a 429 with a `Retry-After` speaks, so that other calls wait as
+            well: `"account"`, `"client"` for all that it calls, or `"call"` for itself alone.
         request_id_headers: The response headers that may hold the request's id, best first.
 
     Raises:
@@ -56,6 +58,7 @@ class Conventions:
     cursor_parameter: str = "cursor"
     follow_next_urls: bool = True
     idempotency_header: str | None = None
+    rate_limit_scope: Literal["account", "client", "call"] = "account"
     request_id_headers: Sequence[str] = attrs.field(
         default=("x-request-id", "request-id"),
         converter=_frozen,
@@ -76,6 +79,11 @@ class Conventions:
             self.idempotency_header is None or is_free_header(self.idempotency_header),
             "idempotency_header",
             "the name of a header that nothing else uses, or None",
+        )
+        _require(
+            self.rate_limit_scope in ("account", "client", "call"),
+            "rate_limit_scope",
+            "'account', 'client' or 'call'",
         )
         _require(
             isinstance(self.request_id_headers, tuple)

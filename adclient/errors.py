@@ -25,12 +25,10 @@ knowing. Each such error is also a `ConnectionLost`, `CallTimeout`, `ServerError
 Errors hold plain data only. They pickle and copy with equal text and attributes.
 """
 
-from typing import TypedDict, TypeVar, Unpack
+from typing import TypedDict, Unpack
 
 from adclient import notebook
 from adclient._json import JSON
-
-E = TypeVar("E", bound="AdClientError")
 
 
 class Facts(TypedDict, total=False):
@@ -106,17 +104,6 @@ class AdClientError(Exception):
     def _repr_html_(self) -> str:
         facts = [(name, value) for name, value in self.__dict__.items() if value is not None]
         return notebook.card(type(self).__name__, facts, str(self))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.args, dict(self.__dict__))
-
-
-def _rebuild(cls: type[E], args: tuple[object, ...], attributes: dict[str, object]) -> E:
-    """Make an error without calling its constructor, whose arguments it no longer has."""
-    error = cls.__new__(cls, *args)
-    error.args = args
-    error.__dict__.update(attributes)
-    return error
 
 
 class ConfigurationError(AdClientError, ValueError):

@@ -225,6 +225,7 @@ def check_token(value: object) -> str:
         problem = "holds a blank, a line break or a character outside ASCII"
     else:
         return value
+    del value  # a traceback may show the locals
     raise ConfigurationError(f"token {problem}", argument="token")
 
 

@@ -43,6 +43,14 @@ class BasePage(Answer, Generic[T]):
             return [copied_fields(item) for item in self._raw]
         return [item.to_dict() for item in self.data if isinstance(item, Item)]
 
+    def __getstate__(self) -> dict[str, object]:
+        """What is pickled and copied: all but where the next page comes from."""
+        return {field.name: getattr(self, field.name) for field in attrs.fields(BasePage)}
+
+    def __setstate__(self, state: Mapping[str, object]) -> None:
+        for field in attrs.fields(type(self)):
+            object.__setattr__(self, field.name, state.get(field.name))
+
     def __repr__(self) -> str:
         name = type(self.data[0]).__name__ if self.data else "item"
         more = "the last page" if self.next is None else f"next={notebook.short(self.next)}"

@@ -49,6 +49,7 @@ def walk_listing(client: AdClient) -> None:
     """Walk every ad of an account, page after page."""
     page = client.gamma.list_ads(account_id="account_c3d8")
     print(f"gamma: {len(page.data)} ads on the first page, and more follow")
+    number = 0
     for number, ad in enumerate(page, start=1):
         if number <= 3:
             print(f"  {ad.id}  {ad.status:<8} {ad.name}")

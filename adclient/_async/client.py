@@ -13,8 +13,7 @@ from adclient._async.alpha import AsyncAlpha
 from adclient._async.beta import AsyncBeta
 from adclient._async.delta import AsyncDelta
 from adclient._async.gamma import AsyncGamma
-from adclient._core import credentials
-from adclient._core.credentials import AsyncAuth, AsyncToken
+from adclient._core.credentials import AsyncAuth, AsyncToken, Credentials
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
 from adclient.options import RetryPolicy
@@ -69,6 +68,7 @@ class AsyncAdClient:
         'pending_approval'
     """
 
+    __module__ = "adclient"  # its public name, which pickles and tracebacks show
     __slots__ = ("__weakref__", "_engine", "alpha", "beta", "delta", "gamma")
 
     alpha: AsyncAlpha
@@ -94,6 +94,8 @@ class AsyncAdClient:
         proxy: str | None = None,
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
+        held = Credentials(token, auth)
+        del token, auth  # a traceback may show the locals
         # The HTTP library and OpenTelemetry are loaded by the first client, and not by the import.
         from adclient import _http, _telemetry
         from adclient._async.engine import AsyncEngine
@@ -118,7 +120,7 @@ class AsyncAdClient:
         self._use(
             AsyncEngine(
                 options=options,
-                credentials=credentials.resolve(token, auth),
+                credentials=held.resolved(),
                 connections=_http.AsyncConnections(network, handler),
                 world=attrs.evolve(_http.world_of(transport), tracer=_telemetry.tracer()),
             )
@@ -188,6 +190,8 @@ class AsyncAdClient:
         await self.aclose()
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_engine"):  # in a traceback of the constructor
+            return "<AsyncAdClient that could not be made>"
         options, kind = self._engine.options, self._engine.credentials.kind
         return (
             f"<AsyncAdClient {options.base_url}, credentials: {kind}, "

@@ -33,6 +33,8 @@ class AsyncListing(Generic[T]):
         ...     last = campaign.name
     """
 
+    __module__ = "adclient"  # its public name, which pickles and tracebacks show
+
     def __init__(self, source: AsyncSource[T], cursor: JSON) -> None:
         self._source = source
         self._cursor = cursor

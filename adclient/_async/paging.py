@@ -14,7 +14,7 @@ from adclient._core.call import Call
 from adclient._core.paging import Trail
 from adclient._core.wire import Listing
 from adclient.errors import AdClientError, PaginationError
-from adclient.models import JSON, Answer, Response
+from adclient.models import JSON, Answer
 from adclient.notebook import short
 from adclient.pages import BasePage, check_limit, extra_of, reread
 
@@ -31,7 +31,7 @@ class AsyncRunner(Protocol):
         ...
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
 class AsyncPage(BasePage[T]):
     """One page of a listing; iterating over it walks on through all later pages.
 
@@ -53,6 +53,8 @@ class AsyncPage(BasePage[T]):
         50
         >>> names = [ad.name async for ad in page]
     """
+
+    __module__ = "adclient"  # its public name, which pickles and tracebacks show
 
     _source: "AsyncSource[T] | None" = attrs.field(default=None, eq=False, alias="source")
 
@@ -124,20 +126,6 @@ class AsyncPage(BasePage[T]):
             raw=raw,
             source=source,
         )
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (self.data, self.next, self.extra, self.response, self._raw)
-
-
-def _rebuild(
-    data: tuple[T, ...],
-    next: JSON,
-    extra: dict[str, JSON],
-    response: Response,
-    raw: tuple[dict[str, JSON], ...] | None,
-) -> AsyncPage[T]:
-    """Make a page that was pickled or copied; it has no client."""
-    return AsyncPage(data=data, next=next, extra=extra, response=response, raw=raw)
 
 
 @attrs.frozen

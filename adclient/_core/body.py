@@ -50,7 +50,7 @@ class Body:
     @property
     def content(self) -> bytes:
         """What was received, decoded."""
-        return bytes(self._received[: self._longest])
+        return bytes(memoryview(self._received)[: self._longest])
 
     def feed(self, chunk: bytes) -> None:
         """Take the next raw chunk."""

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import attrs
 
+from adclient._core.redact import Secrets
 from adclient._core.request import Request
 from adclient.errors import ConfigurationError
 from adclient.options import ENV_TOKEN, check_headers, check_token, from_environment
@@ -21,13 +22,18 @@ class Credentials:
     token: AsyncToken | None = None
     auth: AsyncAuth | None = None
 
-    def __attrs_post_init__(self) -> None:
+    def resolved(self) -> "Credentials":
+        """These, if they can be used; if there are none, the environment's token."""
+        if self.token is None and self.auth is None:
+            known = Credentials(from_environment(ENV_TOKEN))
+            return self if known.token is None else known.resolved()
         if self.token is not None and self.auth is not None:
             raise ConfigurationError("token and auth exclude each other", argument="auth")
         if self.token is not None and not callable(self.token):
             check_token(self.token)
         if self.auth is not None and not callable(self.auth):
             raise ConfigurationError("auth must be a function", argument="auth")
+        return self
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("credentials are not pickled or copied, nor is what holds them: a client")
@@ -40,13 +46,6 @@ class Credentials:
         return "none" if self.token is None else "token"
 
 
-def resolve(token: AsyncToken | None, auth: AsyncAuth | None) -> Credentials:
-    """What was passed, else the environment's token, else nothing."""
-    if token is None and auth is None:
-        token = from_environment(ENV_TOKEN)
-    return Credentials(token, auth)
-
-
 def with_token(request: Request, token: object) -> Request:
     """The request with a bearer token."""
     return _with_headers(request, {"authorization": f"Bearer {check_token(token)}"})
@@ -55,6 +54,12 @@ def with_token(request: Request, token: object) -> Request:
 def with_auth(request: Request, headers: object) -> Request:
     """The request with the headers that an `auth` function returned."""
     return _with_headers(request, check_headers(headers, argument="auth"))
+
+
+def secrets_of(request: Request, signed: Request) -> Secrets:
+    """What the credentials of a signed request are, without the names of their schemes."""
+    given = signed.headers.items() - request.headers.items()
+    return Secrets(tuple(value.partition(" ")[2] or value for _, value in given))
 
 
 def _with_headers(request: Request, headers: Mapping[str, str]) -> Request:

@@ -13,6 +13,7 @@ from adclient._core import failure, retry
 from adclient._core.call import Call
 from adclient._core.observe import Observer, Tracer
 from adclient._core.paging import check_progress
+from adclient._core.pause import Pauses
 from adclient._core.reply import Outcome, Reply, request_id_of, value_of
 from adclient._core.request import Request, build
 from adclient._core.wire import WireError
@@ -54,12 +55,12 @@ class World:
     tracer: Tracer | None = None
 
 
-def exchange(call: Call[R], options: Options, world: World) -> Exchange[R]:
+def exchange(call: Call[R], options: Options, world: World, pauses: Pauses) -> Exchange[R]:
     """Make a request of a call and see it through to its value, or raise its error."""
     key = _key(call, options, world)
     request = build(call, options, key)
     with Observer(call, options, world.now, world.tracer) as observer:
-        value = yield from _attempts(call, request, key, options, world, observer)
+        value = yield from _attempts(call, request, key, options, world, pauses, observer)
         observer.returning(value)
         return value
 
@@ -70,14 +71,18 @@ def _attempts(
     key: str | None,
     options: Options,
     world: World,
+    pauses: Pauses,
     observer: Observer,
 ) -> Exchange[R]:
     """Send a request until it has given a value, or an error that is final."""
     started = world.now()
+    deadline = started + options.timeout
     is_write, keyed = call.operation.kind == "write", key is not None
     facts: Facts = {"idempotency_key": key}
-    attempt, may_be_staged, time_left = 0, False, options.timeout
+    attempt, may_be_staged = 0, False
     while True:
+        yield from _held_back(call, options, world, pauses, observer, deadline)
+        time_left = deadline - world.now()
         attempt += 1
         observer.sending(attempt)
         try:
@@ -94,6 +99,7 @@ def _attempts(
             facts["request_id"] = request_id_of(outcome, options.conventions.request_id_headers)
             if outcome.is_success and outcome.broken is None:
                 return _value(call, outcome, facts)
+        pauses.note(call, options, outcome, world.now())
         may_be_staged = may_be_staged or (is_write and retry.may_be_taken(outcome))
         wait = retry.delay(
             options.retry,
@@ -105,10 +111,25 @@ def _attempts(
         if wait is not None and elapsed + wait < options.timeout:
             observer.waiting(attempt, outcome, wait)
             yield Sleep(wait)
-            time_left = started + options.timeout - world.now()
-            if time_left > 0:
+            if world.now() < deadline:
                 continue
         raise failure.error_for(call, outcome, facts, may_be_staged=may_be_staged)
+
+
+def _held_back(
+    call: Call[Answer],
+    options: Options,
+    world: World,
+    pauses: Pauses,
+    observer: Observer,
+    deadline: float,
+) -> Generator[Sleep, Outcome | None, None]:
+    """Wait as others were asked to, unless the time is too short: then the service shall say."""
+    while wait := pauses.wait(call, options, now=world.now(), chance=world.chance()):
+        if world.now() + wait >= deadline:
+            return
+        observer.holding_back(wait)
+        yield Sleep(wait)
 
 
 def _key(call: Call[Answer], options: Options, world: World) -> str | None:

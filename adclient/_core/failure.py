@@ -2,7 +2,7 @@
 
 from adclient._core.call import Call
 from adclient._core.redact import excerpt, one_line
-from adclient._core.reply import Failure, Outcome, Reply, draft_id_in, problem_of
+from adclient._core.reply import Failure, Outcome, Reply, draft_id_in, problem_of, said_in
 from adclient._core.retry import retry_after
 from adclient.errors import (
     AdClientError,
@@ -55,7 +55,10 @@ def unreadable(call: Call[Answer], reply: Reply, facts: Facts, problem: str) -> 
     cls: type[AdClientError] = UnexpectedReply
     if call.operation.kind == "write":
         cls = unconfirmed(UnexpectedReply)
+    reply = reply.quotable()
+    said = None if reply.defect is not None else said_in(reply)
     what = f"{reply.status} with an unexpected body: {problem}"
+    what += f" (it says: {said})" if said else ""
     return _error(call, cls, what, {**facts, **_facts_of(call, reply)})
 
 

@@ -121,6 +121,11 @@ class Observer:
             event = RetryEvent(**self._about(), attempt=attempt, reason=str(outcome), wait=wait)
             self._tell(logging.INFO, event)
 
+    def holding_back(self, wait: float) -> None:
+        """A call waits before an attempt, because its likes were asked to."""
+        line = f"{self._call.operation.full_name} #{self._call_id}: held back for {wait:.3f} s"
+        self._log(logging.INFO, line)
+
     def returning(self, value: Answer) -> None:
         """The call is about to return its value."""
         if isinstance(value, Draft) and self._is_heard(logging.DEBUG):

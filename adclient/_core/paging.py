@@ -102,9 +102,16 @@ def _error(call: Call[Answer], problem: str, cursor: JSON = None) -> PaginationE
     cursor = call.cursor if cursor is None else cursor
     operation = call.operation
     return PaginationError(
-        f"{operation.full_name}: the continuation {one_line(repr(cursor), 80)} {problem}",
+        f"{operation.full_name}: the continuation {_shown(cursor)} {problem}",
         operation=operation.full_name,
         method=operation.method,
         path=operation.path,
         cursor=cursor,
     )
+
+
+def _shown(cursor: JSON) -> str:
+    """A continuation for a text; the query of a URL may hold credentials that a service put in."""
+    if isinstance(cursor, str) and _URL.match(cursor) and "?" in cursor:
+        cursor = cursor.partition("?")[0] + "?…"
+    return one_line(repr(cursor), 80)

@@ -1,7 +1,64 @@
-"""What may stand in an error or a log line: short, printable, and of known origin."""
+"""What may stand in an error or a log line: short, printable, and without credentials."""
+
+import html
+import re
+from functools import lru_cache
+
+import attrs
 
 LINE = 200
 EXCERPT = 2048
+
+_HIDDEN = b"***"
+# A shorter one would be found in any text, and keeps nobody out.
+_SHORTEST_SECRET = 4
+
+
+@attrs.frozen(repr=False)
+class Secrets:
+    """Texts that must not be shown, however the answer that repeats them spells them."""
+
+    _texts: tuple[str, ...] = ()
+
+    def hide(self, text: str) -> str:
+        """The text with `***` in their place."""
+        whole = text.removesuffix("…")  # a line that was shortened may end in a part of one
+        hidden = self.hide_in(whole.encode(errors="surrogatepass"))
+        return hidden.decode(errors="surrogatepass") + text[len(whole) :]
+
+    def hide_in(self, data: bytes) -> bytes:
+        """The bytes with `***` in their place, also of one that is cut off at the end."""
+        for text in self._texts:
+            if len(text) >= _SHORTEST_SECRET:
+                data = _spelled(text).sub(_HIDDEN, data)
+                data = _without_start_of(text.encode(), data)
+        return data
+
+
+@lru_cache(maxsize=16)
+def _spelled(text: str) -> re.Pattern[bytes]:
+    """A pattern for a text, plain or escaped as in JSON, HTML or a URL."""
+    return re.compile("".join(map(_spellings, text)).encode())
+
+
+def _spellings(char: str) -> str:
+    if char.isalnum():
+        return char
+    coded = rf"(?i:\\+u{ord(char):04x}|%{ord(char):02x}|&#x0*{ord(char):x};|&#0*{ord(char)};)"
+    if char == "\\":
+        return rf"(?:{coded}|\\{{1,2}})"
+    return rf"(?:{coded}|{re.escape(html.escape(char))}|\\*{re.escape(char)})"
+
+
+def _without_start_of(secret: bytes, data: bytes) -> bytes:
+    """The bytes without the beginning of a secret that is cut off at their end."""
+    head = secret[:_SHORTEST_SECRET]
+    start = data.find(head, max(0, len(data) - len(secret)))
+    while start >= 0:
+        if secret.startswith(data[start:]):
+            return data[:start] + _HIDDEN
+        start = data.find(head, start + 1)
+    return data
 
 
 def one_line(text: str, limit: int = LINE) -> str:

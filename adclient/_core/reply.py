@@ -8,7 +8,7 @@ import attrs
 
 from adclient._core import wire
 from adclient._core.call import Call
-from adclient._core.redact import excerpt, one_line
+from adclient._core.redact import Secrets, excerpt, one_line
 from adclient.models import JSON, Answer, Response
 
 R = TypeVar("R", bound=Answer)
@@ -28,7 +28,10 @@ class Failure:
 
 @attrs.frozen(kw_only=True)
 class Reply:
-    """An answer: its body is whole unless `broken` or `defect` says why not."""
+    """An answer: its body is whole unless `broken` or `defect` says why not.
+
+    `secrets` are the credentials that it answers to, which it may repeat.
+    """
 
     status: int
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
@@ -36,6 +39,7 @@ class Reply:
     received_at: float = 0.0
     broken: Failure | None = None
     defect: str | None = None
+    secrets: Secrets = attrs.field(default=Secrets(), repr=False, eq=False)
 
     def __str__(self) -> str:
         return f"{self.status}" if self.broken is None else f"{self.status}, then {self.broken}"
@@ -44,25 +48,52 @@ class Reply:
     def is_success(self) -> bool:
         return 200 <= self.status < 300
 
+    def quotable(self) -> "Reply":
+        """The same, with a body that may be shown."""
+        return attrs.evolve(self, body=self.secrets.hide_in(self.body))
+
 
 Outcome = Reply | Failure
+
+
+def told(outcome: Outcome, secrets: Secrets) -> Outcome:
+    """An outcome that tells no secret; the body of a success is data, and stays as it came."""
+    if isinstance(outcome, Failure):
+        return _told_failure(outcome, secrets)
+    headers = outcome.headers
+    if secrets.hide(together := " ".join(headers.values())) != together:
+        headers = {name: secrets.hide(value) for name, value in headers.items()}
+    reply = attrs.evolve(
+        outcome,
+        headers=headers,
+        broken=outcome.broken and _told_failure(outcome.broken, secrets),
+        defect=outcome.defect and secrets.hide(outcome.defect),
+        secrets=secrets,
+    )
+    return reply if reply.is_success and reply.broken is None else reply.quotable()
+
+
+def _told_failure(failure: Failure, secrets: Secrets) -> Failure:
+    return attrs.evolve(failure, reason=secrets.hide(failure.reason))
 
 
 def value_of(call: Call[R], reply: Reply, response: Response) -> R:
     """The value of a successful reply, or a `WireError` that says why it has none."""
     if reply.defect is not None:
         raise wire.WireError(f"$: the body cannot be used: {reply.defect}")
-    try:
-        value = wire.loads(reply.body)
-    except wire.WireError as error:
-        said = _plain_text(reply)
-        raise wire.WireError(f"{error} (it says: {said})" if said else str(error)) from None
-    try:
-        structured = wire.structure(value, call.operation.result)
-    except wire.WireError as error:
-        said = problem_in(value).message
-        raise wire.WireError(f"{error} (the body says: {said})" if said else str(error)) from None
+    # A draft is what a human approves, so it must not be open to two readings. Of a listing, the
+    # check would take a fifth of the decoding.
+    body = wire.loads(reply.body, unique=call.operation.kind == "write")
+    structured = wire.structure(body, call.operation.result)
     return attrs.evolve(structured, response=response)
+
+
+def said_in(reply: Reply) -> str | None:
+    """What the body of an answer that has no value says instead."""
+    try:
+        return problem_in(wire.loads(reply.body)).message
+    except wire.WireError:
+        return _plain_text(reply)
 
 
 @attrs.frozen(kw_only=True)

@@ -33,6 +33,8 @@ class Request:
         body: The bytes of the body, or None if there is none.
     """
 
+    __module__ = "adclient"  # its public name, which pickles and tracebacks show
+
     method: str
     url: str
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)

@@ -24,7 +24,12 @@ def delay(
     longest = policy.backoff_first * 2.0 ** min(attempt - 1, 60)
     backoff = chance * min(policy.backoff_longest, longest)
     asked = retry_after(outcome) if isinstance(outcome, Reply) else None
-    return backoff if asked is None else max(backoff, asked + chance * min(1.0, asked / 10))
+    return backoff if asked is None else max(backoff, asked + chance * spread(asked))
+
+
+def spread(asked: float) -> float:
+    """Seconds over which calls that were asked to wait come back, so as not to come in step."""
+    return min(1.0, asked / 10)
 
 
 def _may_repeat(policy: RetryPolicy, outcome: Outcome, repeatable: bool) -> bool:

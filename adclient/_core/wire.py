@@ -55,12 +55,14 @@ class WireError(Exception):
 _DELICATE = re.compile(r"[0-9][0-9.]{15}|[0-9][eE][+-]?[0-9]{3}")
 
 
-def loads(body: bytes) -> JSON:
-    """The value of a JSON document, or a `WireError` if it is not one."""
+def loads(body: bytes, *, unique: bool = False) -> JSON:
+    """The value of a JSON document, or a `WireError` if it is not one.
+
+    Of names that come twice in an object, the last counts, unless they are to be `unique`.
+    """
     try:
         text = body.decode("utf-8-sig")
-        decoder = _careful if _DELICATE.search(text) else _plain
-        return cast(JSON, decoder.decode(text))
+        return cast(JSON, _decoder(_DELICATE.search(text) is not None, unique).decode(text))
     except UnicodeDecodeError as error:
         raise WireError(f"$: not UTF-8 text at byte {error.start}") from None
     except RecursionError:
@@ -79,8 +81,20 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not a JSON value")
 
 
-_plain = json.JSONDecoder(parse_constant=_refuse_constant)
-_careful = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_number)
+def _without_twins(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name comes twice in one object")
+    return found
+
+
+@functools.cache
+def _decoder(careful: bool, unique: bool) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        parse_constant=_refuse_constant,
+        parse_float=_number if careful else None,
+        object_pairs_hook=_without_twins if unique else None,
+    )
 
 
 def dumps(value: object, name: str) -> str:

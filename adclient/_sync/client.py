@@ -14,8 +14,7 @@ from adclient._sync.alpha import Alpha
 from adclient._sync.beta import Beta
 from adclient._sync.delta import Delta
 from adclient._sync.gamma import Gamma
-from adclient._core import credentials
-from adclient._core.credentials import Auth, Token
+from adclient._core.credentials import Auth, Token, Credentials
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
 from adclient.options import RetryPolicy
@@ -70,6 +69,7 @@ class AdClient:
         'pending_approval'
     """
 
+    __module__ = "adclient"  # its public name, which pickles and tracebacks show
     __slots__ = ("__weakref__", "_engine", "alpha", "beta", "delta", "gamma")
 
     alpha: Alpha
@@ -95,6 +95,8 @@ class AdClient:
         proxy: str | None = None,
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
+        held = Credentials(token, auth)
+        del token, auth  # a traceback may show the locals
         # The HTTP library and OpenTelemetry are loaded by the first client, and not by the import.
         from adclient import _http, _telemetry
         from adclient._sync.engine import Engine
@@ -119,7 +121,7 @@ class AdClient:
         self._use(
             Engine(
                 options=options,
-                credentials=credentials.resolve(token, auth),
+                credentials=held.resolved(),
                 connections=_http.Connections(network, handler),
                 world=attrs.evolve(_http.world_of(transport), tracer=_telemetry.tracer()),
             )
@@ -189,6 +191,8 @@ class AdClient:
         self.close()
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_engine"):  # in a traceback of the constructor
+            return "<AdClient that could not be made>"
         options, kind = self._engine.options, self._engine.credentials.kind
         return (
             f"<AdClient {options.base_url}, credentials: {kind}, "

@@ -8,9 +8,10 @@ import attrs
 from adclient._sync.paging import Page
 from adclient._sync.paging import Source
 from adclient._core.call import Call, Operation
-from adclient._core.credentials import Credentials, with_auth, with_token
+from adclient._core.credentials import Credentials, secrets_of, with_auth, with_token
 from adclient._core.exchange import Send, Sleep, World, exchange
-from adclient._core.reply import Failure, Outcome
+from adclient._core.pause import Pauses
+from adclient._core.reply import Failure, Outcome, told
 from adclient._core.request import Request, settled
 from adclient._core.wire import Listing
 from adclient._http import Connections, within
@@ -33,6 +34,7 @@ class Engine:
     credentials: Credentials
     connections: Connections
     world: World
+    pauses: Pauses = attrs.field(factory=Pauses)
     owns_connections: bool = True
     is_closed: bool = False
 
@@ -49,7 +51,7 @@ class Engine:
 
     def run(self, call: Call[R]) -> R:
         """See one call through."""
-        steps = exchange(call, self.options, self.world)
+        steps = exchange(call, self.options, self.world, self.pauses)
         answer: Outcome | None = None
         while True:
             try:
@@ -88,11 +90,16 @@ class Engine:
     def _sent(self, step: Send) -> Outcome:
         self.check_open()
         began = self.world.now()
-        signed = within(step.time_left, self._signed, step.request)
+        try:
+            signed = within(step.time_left, self._signed, step.request)
+        except ConfigurationError as refused:
+            # A traceback may show the locals, and below here they hold what was refused.
+            raise refused.with_traceback(None) from None
         time_left = step.time_left - (self.world.now() - began)
         if signed is None or time_left <= 0:
             return Failure(reason="the credentials took all the time", sent=False, timed_out=True)
-        return self.connections.send(signed, time_left)
+        outcome = self.connections.send(signed, time_left)
+        return told(outcome, secrets_of(step.request, signed))
 
     def _signed(self, request: Request) -> Request:
         """The request with fresh credentials; the time that they take counts."""

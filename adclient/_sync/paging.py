@@ -15,7 +15,7 @@ from adclient._core.call import Call
 from adclient._core.paging import Trail
 from adclient._core.wire import Listing
 from adclient.errors import AdClientError, PaginationError
-from adclient.models import JSON, Answer, Response
+from adclient.models import JSON, Answer
 from adclient.notebook import short
 from adclient.pages import BasePage, check_limit, extra_of, reread
 
@@ -32,7 +32,7 @@ class Runner(Protocol):
         ...
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
 class Page(BasePage[T]):
     """One page of a listing; iterating over it walks on through all later pages.
 
@@ -54,6 +54,8 @@ class Page(BasePage[T]):
         50
         >>> names = [ad.name for ad in page]
     """
+
+    __module__ = "adclient"  # its public name, which pickles and tracebacks show
 
     _source: "Source[T] | None" = attrs.field(default=None, eq=False, alias="source")
 
@@ -125,20 +127,6 @@ class Page(BasePage[T]):
             raw=raw,
             source=source,
         )
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (self.data, self.next, self.extra, self.response, self._raw)
-
-
-def _rebuild(
-    data: tuple[T, ...],
-    next: JSON,
-    extra: dict[str, JSON],
-    response: Response,
-    raw: tuple[dict[str, JSON], ...] | None,
-) -> Page[T]:
-    """Make a page that was pickled or copied; it has no client."""
-    return Page(data=data, next=next, extra=extra, response=response, raw=raw)
 
 
 @attrs.frozen

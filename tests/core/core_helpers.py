@@ -10,6 +10,7 @@ from adclient._core import call as operations
 from adclient._core.call import Call, Operation
 from adclient._core.exchange import Send, Sleep, World, exchange
 from adclient._core.observe import Tracer
+from adclient._core.pause import Pauses
 from adclient._core.reply import Failure, Reply
 from adclient.conventions import Conventions
 from adclient.errors import AdClientError
@@ -100,6 +101,7 @@ def drive(
     chance: float = 0.0,
     overslept: float = 0.0,
     tracer: Tracer | None = None,
+    pauses: Pauses | None = None,
 ) -> Run:
     """Feed an exchange with outcomes until it ends; time passes in sleeps and `Timed` outcomes.
 
@@ -119,7 +121,7 @@ def drive(
         new_key=new_key,
         tracer=tracer,
     )
-    steps = exchange(call, options or options_of(), world)
+    steps = exchange(call, options or options_of(), world, pauses or Pauses())
     answer = None
     try:
         while True:

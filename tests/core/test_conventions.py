@@ -13,6 +13,7 @@ def test_the_defaults():
     assert conventions.cursor_parameter == "cursor"
     assert conventions.follow_next_urls is True
     assert conventions.idempotency_header is None
+    assert conventions.rate_limit_scope == "account"
     assert conventions.request_id_headers == ("x-request-id", "request-id")
 
 
@@ -24,6 +25,8 @@ def test_the_defaults():
         {"cursor_parameter": "page[after]"},
         {"follow_next_urls": False},
         {"idempotency_header": "Idempotency-Key"},
+        {"rate_limit_scope": "client"},
+        {"rate_limit_scope": "call"},
         {"request_id_headers": ["X-Trace"]},
         {"request_id_headers": ()},
     ],
@@ -41,6 +44,7 @@ def test_every_setting_can_be_changed(settings):
     ("name", "values"),
     [
         ("read_parameters", ["path", "", None, True, ["query"], "Query"]),
+        ("rate_limit_scope", ["token", "", None, True, "Account", ["account"]]),
         ("object_style", ["form", "", None, {}]),
         ("cursor_parameter", ["", None, 7, b"cursor", "\ud800", "account_id", "date_range"]),
         ("follow_next_urls", ["yes", 1, 0, None]),

@@ -1,7 +1,7 @@
 import pytest
 from core_helpers import BASE_URL
 
-from adclient._core.credentials import Credentials, resolve, with_auth, with_token
+from adclient._core.credentials import Credentials, with_auth, with_token
 from adclient._core.request import Request
 from adclient.errors import ConfigurationError
 
@@ -18,24 +18,24 @@ def empty_environment(monkeypatch):
 
 
 def test_without_any_none_are_sent():
-    assert resolve(None, None) == Credentials()
-    assert resolve(None, None).kind == "none"
+    assert Credentials(None, None).resolved() == Credentials()
+    assert Credentials(None, None).resolved().kind == "none"
 
 
 def test_the_environment_s_token(monkeypatch):
     monkeypatch.setenv("ADCLIENT_TOKEN", " canary ")
-    assert resolve(None, None).token == "canary"
-    assert resolve("mine", None).token == "mine"
-    assert resolve(None, ask) == Credentials(None, ask)
+    assert Credentials(None, None).resolved().token == "canary"
+    assert Credentials("mine", None).resolved().token == "mine"
+    assert Credentials(None, ask).resolved() == Credentials(None, ask)
     monkeypatch.setenv("ADCLIENT_TOKEN", " ")
-    assert resolve(None, None).token is None
+    assert Credentials(None, None).resolved().token is None
 
 
 @pytest.mark.parametrize(
     ("token", "auth", "kind"), [("t", None, "token"), (ask, None, "token"), (None, ask, "auth")]
 )
 def test_what_a_repr_may_tell(token, auth, kind):
-    assert resolve(token, auth).kind == kind
+    assert Credentials(token, auth).resolved().kind == kind
 
 
 def test_they_are_never_shown():
@@ -55,7 +55,7 @@ def test_they_are_never_shown():
 )
 def test_what_cannot_be_used(token, auth, argument):
     with pytest.raises(ConfigurationError) as caught:
-        resolve(token, auth)
+        Credentials(token, auth).resolved()
     assert caught.value.argument == argument
     assert "canary" not in str(caught.value)
 
@@ -63,7 +63,7 @@ def test_what_cannot_be_used(token, auth, argument):
 def test_a_bad_token_in_the_environment(monkeypatch):
     monkeypatch.setenv("ADCLIENT_TOKEN", "can ary")
     with pytest.raises(ConfigurationError) as caught:
-        resolve(None, None)
+        Credentials(None, None).resolved()
     assert "ary" not in str(caught.value)
 
 

@@ -25,6 +25,7 @@ from core_helpers import (
 from adclient._core import call as operations
 from adclient._core import observe
 from adclient._core.exchange import World, exchange
+from adclient._core.pause import Pauses
 from adclient.errors import InvalidRequest, OutcomeUnknown
 from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
 
@@ -77,7 +78,7 @@ class TestHooks:
     def test_are_called_before_and_after_what_they_tell_of(self):
         told = []
         options = options_of(hooks=(all_hooks(lambda event: told.append(type(event))),))
-        steps = exchange(WRITE, options, world_of())
+        steps = exchange(WRITE, options, world_of(), Pauses())
         steps.send(None)
         assert told == [RequestEvent]
         steps.send(REFUSED)
@@ -239,7 +240,7 @@ class TestSpan:
     @pytest.mark.parametrize("error", [KeyboardInterrupt(), GeneratorExit(), ValueError()])
     def test_ends_when_the_call_is_stopped(self, error):
         spy = Spy()
-        steps = exchange(READ, options_of(), world_of(tracer=spy))
+        steps = exchange(READ, options_of(), world_of(tracer=spy), Pauses())
         steps.send(None)
         with pytest.raises(type(error)):
             steps.throw(error)

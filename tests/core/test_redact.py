@@ -1,8 +1,12 @@
+import html
+import json
+from urllib.parse import quote
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adclient._core.redact import EXCERPT, LINE, excerpt, one_line
+from adclient._core.redact import EXCERPT, LINE, Secrets, excerpt, one_line
 
 
 @pytest.mark.parametrize(
@@ -40,3 +44,57 @@ def test_an_excerpt():
     assert excerpt(b"x" * 10**6) == "x" * EXCERPT
     assert 1024 <= EXCERPT <= 4096
     assert LINE <= 200
+
+
+TOKENS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=4, max_size=60)
+SPELLED = [
+    str,
+    lambda text: json.dumps(text)[1:-1],
+    lambda text: json.dumps(text)[1:-1].replace("/", "\\/"),
+    html.escape,
+    quote,
+    lambda text: quote(text, safe=""),
+    lambda text: coded(text, "\\u{:04X}"),
+    lambda text: coded(text, "&#{};"),
+    lambda text: coded(text, "&#x{:x};"),
+]
+
+
+def coded(text, form):
+    return "".join(char if char.isalnum() else form.format(ord(char)) for char in text)
+
+
+@pytest.mark.parametrize("spelled", SPELLED)
+@given(token=TOKENS)
+def test_a_secret_is_found_however_it_is_spelled(spelled, token):
+    assert Secrets((token,)).hide(f"[{spelled(token)}]") == "[***]"
+
+
+@given(TOKENS, st.data())
+def test_the_beginning_of_a_secret_at_the_end_is_one(token, data):
+    length = data.draw(st.integers(4, len(token)))
+    assert Secrets((token,)).hide_in(b"said " + token[:length].encode()) == b"said ***"
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("abcabcd", "abc***"),
+        ("abcd, and then abcdabcde", "abcd, and then ***"),
+        ("abcd abcdabcdX", "abcd abcdabcdX"),
+        ("abcd…", "***…"),
+        ("abc", "abc"),
+        ("", ""),
+        ("\ud800 abcdabcdef", "\ud800 ***"),
+    ],
+)
+def test_what_is_cut_off(text, hidden):
+    assert Secrets(("abcdabcdef",)).hide(text) == hidden
+
+
+def test_what_is_too_short_is_no_secret():
+    assert Secrets(("v2", "abc")).hide("v2 abc") == "v2 abc"
+
+
+def test_secrets_are_not_shown_themselves():
+    assert "canary" not in repr(Secrets(("canary",)))

@@ -19,6 +19,7 @@ class Connection:
         self._server = server
         self._sock = sock
         self._pending = b""
+        self.is_over = False
 
     def read(self) -> bytes | None:
         """One whole request, which the server notes; None when the client has closed."""
@@ -32,8 +33,10 @@ class Connection:
         return request
 
     def send(self, data: bytes) -> None:
-        with suppress(OSError):
+        try:
             self._sock.sendall(data)
+        except OSError:
+            self.is_over = True
 
     def pause(self, seconds: float) -> None:
         """Wait, but no longer than the server lives."""
@@ -65,7 +68,7 @@ class Connection:
 class RawServer:
     """Runs `serve` for each connection, in a thread of its own, and then closes it."""
 
-    def __init__(self, serve: Callable[[Connection], None]) -> None:
+    def __init__(self, serve: Callable[[Connection], None], port: int = 0) -> None:
         self.requests: list[bytes] = []
         self.connections = 0
         self.lock = threading.Lock()
@@ -73,7 +76,7 @@ class RawServer:
         self._serve = serve
         self._open: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self._listener = socket.create_server(("127.0.0.1", port), backlog=512)
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._start(self._accept)
 

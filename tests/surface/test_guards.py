@@ -16,7 +16,6 @@ from colours import (
     ASYNC,
     SYNC,
     Service,
-    a_draft,
     a_page,
     both_colours,
     step,
@@ -103,15 +102,6 @@ async def test_a_slow_token_counts_and_nothing_is_sent_after_the_time_is_over(co
             await wait(client.beta.pause_campaign(**IDS))
     assert not caught.value.outcome_unknown
     assert service.requests == []
-
-
-@both_colours
-async def test_a_caller_s_own_idempotency_key_wins(colour) -> None:
-    service = Service(lost(), a_draft())
-    async with colour.open(transport=service.transport, conventions=KEYED) as client:
-        mine = client.with_options(headers={"idempotency-key": "mine"})
-        await wait(mine.beta.pause_campaign(**IDS))
-    assert [request.headers["idempotency-key"] for request in service.requests] == ["mine"] * 2
 
 
 @both_colours

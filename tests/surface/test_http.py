@@ -411,24 +411,6 @@ async def test_no_failure_takes_a_connection_from_the_client(colour, fault) -> N
 
 
 @both_colours
-async def test_a_redirect_is_not_followed(colour) -> None:
-    with RawServer(serve_well) as elsewhere:
-
-        def serve(connection: Connection) -> None:
-            while connection.read():
-                connection.send(reply(307, b"", f"Location: {elsewhere.url}/"))
-
-        with RawServer(serve) as server:
-            async with colour.open(server.url, token="t0ken") as client:
-                for call in (read, write):
-                    with pytest.raises(APIError, match="redirect") as caught:
-                        await wait(call(client))
-                    assert caught.value.status == 307
-        assert elsewhere.connections == 0
-    assert len(server.requests) == 2
-
-
-@both_colours
 async def test_cookies_are_not_sent_back(colour) -> None:
     def serve(connection: Connection) -> None:
         while request := connection.read():
@@ -470,20 +452,6 @@ async def test_compressed_data_that_ends_too_early(colour) -> None:
                 await wait(read(client))
             with pytest.raises(OutcomeUnknown, match="too early"):
                 await wait(write(client))
-
-
-@both_colours
-async def test_a_bomb_is_bounded(colour) -> None:
-    bomb = gzip.compress(bytes(80 * 1024 * 1024), compresslevel=1)
-
-    def serve(connection: Connection) -> None:
-        while connection.read():
-            connection.send(reply(200, bomb, "Content-Encoding: gzip"))
-
-    with RawServer(serve) as server:
-        async with colour.open(server.url) as client:
-            with pytest.raises(UnexpectedReply, match="larger than"):
-                await wait(read(client))
 
 
 @both_colours

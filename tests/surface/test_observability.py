@@ -304,7 +304,7 @@ def test_the_span_of_a_cancelled_call_ends_at_once(colour, error, exported) -> N
 def test_a_call_that_is_never_finished_may_be_cleaned_up_elsewhere(exported, caplog) -> None:
     engine = AdClient("https://ads.example.com", transport=Service().transport)._engine
     call = Call(PAUSE_BETA_CAMPAIGN, IDS)
-    steps = exchange(call, engine.options, engine.world)
+    steps = exchange(call, engine.options, engine.world, engine.pauses)
     contextvars.copy_context().run(steps.send, None)
     steps.close()
     [span] = exported.get_finished_spans()

@@ -202,6 +202,7 @@ def test_another_client_times_out_as_it_was_told():
         ("not_utf8", UnexpectedReply, "UTF-8"),
         ("wrong_shape", UnexpectedReply, "draft_id"),
         ("error_object", UnexpectedReply, "something went wrong"),
+        ("duplicate_keys", UnexpectedReply, "a name comes twice"),
     ],
 )
 def test_a_draft_whose_answer_cannot_be_read(fake, colour, what, expected, said):
@@ -277,8 +278,16 @@ def test_an_answer_may_be_late_and_drip():
 
 
 @COLOURS
-@pytest.mark.parametrize("what", ["wrong_content_type", "duplicate_keys", "huge"])
-@pytest.mark.parametrize("operation", [READ, WRITE])
+@pytest.mark.parametrize(
+    ("what", "operation"),
+    [
+        ("wrong_content_type", READ),
+        ("wrong_content_type", WRITE),
+        ("huge", READ),
+        ("huge", WRITE),
+        ("duplicate_keys", READ),
+    ],
+)
 def test_oddities_that_a_client_bears(fake, colour, what, operation):
     expected = call(FakeAdService(), colour, operation)
     fake.faults.add(Fault.in_body(what))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,16 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
 GOOD = ("sync_surface.py", "async_surface.py")
+README = re.findall(
+    r"^```python\n(.*?)^```$",
+    (ROOT / "README.md").read_text("utf-8"),
+    re.MULTILINE | re.DOTALL,
+)
+SHOWN = {f"readme_{number}.py": code for number, code in enumerate(README)} | {
+    path.name: path.read_text("utf-8") for path in (ROOT / "examples").glob("*.py")
+}
 
 PRELUDE = """
 from datetime import date
@@ -88,6 +98,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
     for name in GOOD:
         shutil.copy(HERE / name, folder)
+    for name, code in SHOWN.items():
+        (folder / name).write_text(code, "utf-8")
     body = "".join(f"    {line}\n" for line in WRONG + WRONG_TO_MYPY)
     (folder / "wrong.py").write_text(PRELUDE.lstrip() + body)
     settings = {"typeCheckingMode": "strict", "pythonVersion": "3.11"}
@@ -146,7 +158,7 @@ def errors(request: pytest.FixtureRequest) -> Errors:
     return found
 
 
-@pytest.mark.parametrize("name", GOOD)
+@pytest.mark.parametrize("name", [*GOOD, *SHOWN])
 def test_right_code_is_right(errors: Errors, name: str) -> None:
     assert errors.get(name, {}) == {}
 

@@ -31,11 +31,15 @@ class Refusal(Exception):
         details: Mapping[str, JSON] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(status, code, message)  # what pickle makes it from
+        self.message = message
         self.status = status
         self.code = code
         self.details: list[dict[str, JSON]] = [] if details is None else [dict(details)]
         self.headers: Mapping[str, str] = dict(headers or {})
+
+    def __str__(self) -> str:
+        return self.message
 
 
 def invalid(field: str, reason: str) -> Refusal:

@@ -1,0 +1,102 @@
+import attrs
+import pytest
+from core_helpers import LISTED, READ, REFUSED, STAGED, WRITE, Timed, drive, options_of, reply
+
+from adclient._core.pause import Pauses
+from adclient.conventions import Conventions
+from adclient.options import RetryPolicy
+
+OTHER = attrs.evolve(READ, arguments={**READ.arguments, "account_id": "account_b204"})
+ASKED = reply(429, headers={"retry-after": "8"})
+IMPATIENT = options_of(timeout=5.0)
+
+
+def scoped(scope, **settings):
+    return options_of(conventions=Conventions(rate_limit_scope=scope), **settings)
+
+
+def after(outcome, call=READ, options=IMPATIENT):
+    """What a call was told that could not wait for it; the clock of each drive starts at 1000."""
+    pauses = Pauses()
+    assert drive(call, outcome, options=options, pauses=pauses).error is not None
+    return pauses
+
+
+@pytest.mark.parametrize(("call", "outcome"), [(READ, LISTED), (WRITE, STAGED)])
+def test_a_call_waits_as_another_was_asked_to(call, outcome):
+    run = drive(call, outcome, pauses=after(ASKED))
+    assert run.sleeps == [8.0]
+    assert len(run.sends) == 1
+    assert run.sends[0].time_left == 22.0
+    assert run.value.response.attempts == 1
+
+
+@pytest.mark.parametrize("chance", [0.0, 0.5, 0.99])
+def test_calls_do_not_come_back_in_step(chance):
+    run = drive(READ, LISTED, pauses=after(ASKED), chance=chance)
+    assert run.sleeps == [8.0 + chance * 0.8]
+
+
+def test_a_call_that_has_no_time_to_wait_is_sent():
+    run = drive(READ, ASKED, options=IMPATIENT, pauses=after(ASKED))
+    assert run.sleeps == []
+    assert run.error.status == 429
+
+
+def test_the_pause_is_over_when_its_time_is():
+    pauses = after(ASKED)
+    assert drive(READ, Timed(9.0, REFUSED), LISTED, pauses=pauses).sleeps == [8.0, 0.0]
+    assert pauses.wait(READ, options_of(), now=1008.0, chance=0.9) == 0.0
+
+
+def test_the_longest_pause_counts():
+    pauses = after(ASKED)
+    drive(READ, reply(429, headers={"retry-after": "6"}), options=IMPATIENT, pauses=pauses)
+    assert drive(READ, LISTED, pauses=pauses).sleeps == [8.0]
+
+
+def test_a_pause_that_grows_meanwhile_is_waited_for():
+    pauses = Pauses()
+    steps = iter([2.0, 3.0])
+
+    def wait(*_, **__):
+        return next(steps, 0.0)
+
+    pauses.wait = wait
+    assert drive(READ, LISTED, pauses=pauses).sleeps == [2.0, 3.0]
+
+
+def test_a_call_that_was_asked_itself_does_not_wait_twice():
+    assert drive(READ, ASKED, LISTED, chance=0.5).sleeps == [8.4]
+
+
+@pytest.mark.parametrize(
+    ("scope", "own", "other"), [("account", [8.0], []), ("client", [8.0], [8.0]), ("call", [], [])]
+)
+def test_for_whom_it_speaks(scope, own, other):
+    pauses = after(ASKED, options=scoped(scope, timeout=5.0))
+    assert drive(READ, LISTED, options=scoped(scope), pauses=pauses).sleeps == own
+    assert drive(OTHER, LISTED, options=scoped(scope), pauses=pauses).sleeps == other
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [REFUSED, reply(429), reply(503, headers={"retry-after": "8"})],
+    ids=["no answer", "no Retry-After", "no rate limit"],
+)
+def test_nothing_else_makes_a_pause(outcome):
+    once = options_of(max_retries=0)
+    assert drive(READ, LISTED, pauses=after(outcome, options=once)).sleeps == []
+
+
+@pytest.mark.parametrize(
+    "retry", [RetryPolicy(max_retries=0), RetryPolicy(statuses=frozenset({503}))]
+)
+def test_who_does_not_try_again_does_not_wait(retry):
+    assert drive(READ, LISTED, options=options_of(retry=retry), pauses=after(ASKED)).sleeps == []
+
+
+def test_what_is_over_is_forgotten():
+    pauses = after(ASKED)
+    pauses.note(OTHER, options_of(), ASKED, 1008.0)
+    assert len(pauses._ends) == 1

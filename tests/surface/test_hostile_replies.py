@@ -1,0 +1,234 @@
+"""Whatever comes back: a clear error of ours, bounded memory, and nothing sent elsewhere."""
+
+import gzip
+import json
+import tracemalloc
+import zlib
+
+import pytest
+from colours import DRAFT, both_colours, wait
+from raw_server import LISTING, Connection, RawServer, head, reply, serve_well
+
+from adclient import (
+    AdClientError,
+    APIError,
+    ConnectionLost,
+    OutcomeUnknown,
+    ServerError,
+    UnexpectedReply,
+)
+
+IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+MIB = 1024 * 1024
+
+
+def serving(answer: bytes, times: int = 1):
+    """What answers every request with the same bytes; a long answer is sent in `times` parts."""
+
+    def serve(connection: Connection) -> None:
+        while connection.read():
+            for _ in range(times):
+                connection.send(answer)
+
+    return serve
+
+
+async def error_of(colour, server: RawServer, *, write: bool = False) -> AdClientError:
+    async with colour.open(server.url, max_retries=0, token="t0ken") as client:
+        call = client.beta.pause_campaign if write else client.beta.list_campaigns
+        with pytest.raises(AdClientError) as caught:
+            await wait(call(**IDS))
+    text = str(caught.value)
+    assert text.isprintable()
+    assert len(text) <= 500
+    assert caught.value.outcome_unknown is (write and not 400 <= (caught.value.status or 0) < 500)
+    return caught.value
+
+
+def coded(data: bytes, coding: str) -> bytes:
+    return reply(200, data, f"Content-Encoding: {coding}")
+
+
+def raw_deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(1, wbits=-zlib.MAX_WBITS)
+    return packer.compress(data) + packer.flush()
+
+
+ZEROS = bytes(80 * MIB)
+GZIP = gzip.compress(ZEROS, 1)
+BOMBS = {
+    "gzip": (coded(GZIP, "gzip"), "larger than 64 MiB"),
+    "deflate": (coded(zlib.compress(ZEROS, 1), "deflate"), "larger than 64 MiB"),
+    "raw deflate": (coded(raw_deflate(ZEROS), "deflate"), "larger than 64 MiB"),
+    "twice": (coded(gzip.compress(GZIP), "gzip, gzip"), "was not asked for"),
+    "once, but twice packed": (coded(gzip.compress(GZIP), "gzip"), "not UTF-8"),
+    "another coding": (coded(b"x", "br"), "was not asked for"),
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+@both_colours
+async def test_a_bomb(colour, bomb) -> None:
+    answer, said = BOMBS[bomb]
+    with RawServer(serving(answer)) as server:
+        tracemalloc.start()
+        try:
+            error = await error_of(colour, server)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert isinstance(error, UnexpectedReply)
+    assert said in str(error)
+    assert peak < (170 * MIB if "64 MiB" in said else 10 * MIB)
+
+
+@pytest.mark.parametrize("status", [404, 502])
+@both_colours
+async def test_a_hundred_megabytes_of_html(colour, status) -> None:
+    part = b"<p>no</p>" * 100_000
+
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.send(head(status, 100 * MIB) + b"<title>Bad luck</title>")
+        for _ in range(100 * MIB // len(part)):
+            connection.send(part)
+
+    with RawServer(serve) as server:
+        tracemalloc.start()
+        try:
+            error = await error_of(colour, server)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert isinstance(error, APIError)
+    assert (error.status, error.message) == (status, "Bad luck")
+    assert peak < 10 * MIB
+
+
+@both_colours
+async def test_a_body_without_end(colour) -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while not connection.is_over:
+            connection.send(b"100000\r\n" + bytes(MIB) + b"\r\n")
+
+    with RawServer(serve) as server:
+        error = await error_of(colour, server)
+    assert "larger than 64 MiB" in str(error)
+
+
+@both_colours
+async def test_a_head_without_end(colour) -> None:
+    answer = b"HTTP/1.1 200 OK\r\n" + b"".join(b"x-%d: 1\r\n" % n for n in range(30_000))
+    with RawServer(serving(answer)) as server:
+        assert isinstance(await error_of(colour, server), ConnectionLost)
+
+
+def listing(text: str) -> bytes:
+    """A listing whose one item has a name that is this JSON."""
+    return b'{"data":[{"id":"x","name":%b,"status":"S"}],"page":{"next":null}}' % text.encode()
+
+
+ODD = {
+    "deep": (listing("[" * 100_000 + "]" * 100_000), "nested too deeply"),
+    "deep objects": (listing('{"a":' * 100_000 + "1" + "}" * 100_000), "nested too deeply"),
+    "NaN": (listing("NaN"), "NaN is not a JSON value"),
+    "infinity": (listing("-Infinity"), "-Infinity is not a JSON value"),
+    "a number as a name": (listing("1e400"), r"$.data[0].name: expected text, got a number"),
+    "5,000 digits": (listing("9" * 5000), "not JSON"),
+    "an endless exponent": (listing("1e" + "9" * 400), "not JSON"),
+    "no UTF-8": (listing('"x"').replace(b"x", b"\xff"), "not UTF-8 text at byte 16"),
+    "UTF-16": (json.dumps(LISTING).encode("utf-16"), "not UTF-8"),
+    "a list": (b"[]", "$: expected an object, got an array"),
+    "null": (b"null", "$: expected an object, got null"),
+    "nothing": (b"", "not JSON"),
+    "half": (json.dumps(LISTING).encode()[:-9], "not JSON"),
+    "HTML": (b"<html><title>Sign in</title>", "Sign in"),
+    "two documents": (json.dumps(LISTING).encode() * 2, "not JSON"),
+}
+
+
+@pytest.mark.parametrize("write", [False, True], ids=["read", "write"])
+@pytest.mark.parametrize("odd", ODD)
+@both_colours
+async def test_an_odd_body(colour, odd, write) -> None:
+    body, said = ODD[odd]
+    if write:
+        body = body.replace(b'"data":[', b'"diff":[')
+    with RawServer(serving(reply(200, body, "X-Request-Id: req_1"))) as server:
+        error = await error_of(colour, server, write=write)
+    assert isinstance(error, UnexpectedReply)
+    assert isinstance(error, OutcomeUnknown) is write
+    assert (error.status, error.request_id) == (200, "req_1")
+    if not (write and said.startswith("$.data")):
+        assert said in str(error)
+
+
+@both_colours
+async def test_an_answer_without_content(colour) -> None:
+    with RawServer(serving(b"HTTP/1.1 204 No Content\r\n\r\n")) as server:
+        for write in (False, True):
+            error = await error_of(colour, server, write=write)
+            assert isinstance(error, UnexpectedReply)
+            assert error.status == 204
+
+
+@pytest.mark.parametrize("name", ["draft_id", "diff", "after"])
+@both_colours
+async def test_a_draft_that_can_be_read_in_two_ways(colour, name) -> None:
+    body = json.dumps(DRAFT).replace(f'"{name}":', f'"{name}": "draft_other", "{name}":')
+    with RawServer(serving(reply(201, body.encode()))) as server:
+        error = await error_of(colour, server, write=True)
+    assert isinstance(error, OutcomeUnknown)
+    assert "a name comes twice in one object" in str(error)
+
+
+@both_colours
+async def test_a_lone_surrogate_is_borne(colour) -> None:
+    with RawServer(serving(reply(200, listing(r'"\ud800x"')))) as server:
+        async with colour.open(server.url) as client:
+            page = await wait(client.beta.list_campaigns(**IDS))
+    assert page.data[0].name == "\ud800x"
+    for text in (repr(page), repr(page.data[0]), page._repr_html_(), page.data[0]._repr_html_()):
+        text.encode()
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "said"),
+    [
+        (reply(502, b"<html><title>Bad Gateway</title>"), 502, "Bad Gateway"),
+        (reply(500, b""), 500, "no reason given"),
+        (reply(500, b'["one", "two"]'), 500, "one"),
+        (reply(503, b"\xff\xfe"), 503, "\ufffd"),
+        (reply(500, gzip.compress(b'{"message": "x"}')[:-9], "Content-Encoding: gzip"), 500, "x"),
+        (reply(500, b'{"message": "late"}', "Content-Type: text/plain"), 500, "late"),
+        (reply(500, b"[" * 60_000), 500, "["),
+        (reply(500, GZIP, "Content-Encoding: gzip"), 500, ""),
+    ],
+    ids=["HTML", "empty", "list", "no UTF-8", "cut gzip", "called text", "deep", "bomb"],
+)
+@both_colours
+async def test_an_odd_error(colour, answer, status, said) -> None:
+    answer = answer.replace(b"\r\n\r\n", b"\r\nX-Request-Id: req_1\r\n\r\n", 1)
+    with RawServer(serving(answer)) as server:
+        error = await error_of(colour, server)
+    assert isinstance(error, ServerError)
+    assert (error.status, error.request_id) == (status, "req_1")
+    assert said in str(error)
+    assert len(error.body.encode()) <= 3 * 2048
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
+@both_colours
+async def test_a_redirect_leads_nowhere(colour, status) -> None:
+    with RawServer(serve_well) as elsewhere:
+        redirect = reply(status, b"", f"Location: {elsewhere.url}/v1/", "Set-Cookie: a=b; Path=/")
+        with RawServer(serving(redirect)) as server:
+            async with colour.open(server.url, token="t0ken") as client:
+                for call in (client.beta.pause_campaign, client.beta.list_campaigns):
+                    with pytest.raises(APIError, match="a redirect, which is never followed"):
+                        await wait(call(**IDS))
+    assert elsewhere.connections == 0
+    assert len(server.requests) == 2
+    assert b"cookie" not in server.requests[1].lower()

@@ -1,0 +1,168 @@
+"""What a call gives or raises goes to another process and back, and loses nothing."""
+
+import copy
+import inspect
+import json
+import multiprocessing
+import pickle
+import pickletools
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+
+import attrs
+import httpx
+import pytest
+from colours import DRAFT, Service, a_page, both_colours, everything, method_of, wait
+from interface_table import ROWS
+
+import adclient
+from adclient import AdClientError, Campaign, Conventions, RetryPolicy, errors
+from adclient.testing import FakeAdService, Fault
+
+PUBLIC = {f"adclient{name}" for name in ("", ".conventions", ".errors", ".models", ".options")}
+IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+
+CLASSES = [
+    cls
+    for _, cls in sorted(inspect.getmembers(errors, inspect.isclass))
+    if issubclass(cls, AdClientError)
+]
+
+
+@attrs.frozen(kw_only=True)
+class Priced(Campaign):
+    daily_budget: float
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+def same(value: object) -> object:
+    return value
+
+
+def raises(error: Exception) -> None:
+    raise error
+
+
+def stage(fault: Fault | None) -> object:
+    """What a worker does: it makes a client, calls, and gives or raises what came."""
+    fake = FakeAdService()
+    if fault is not None:
+        fake.faults.add(fault, times=9)
+    with fake.client() as client:
+        return client.beta.pause_campaign(**IDS)
+
+
+def modules_named_in(data: bytes) -> set[str]:
+    """The modules of this library that a pickle names."""
+    texts = [argument for _, argument, _ in pickletools.genops(data) if isinstance(argument, str)]
+    return {text for text in texts if text.split(".")[0] == "adclient"}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+@both_colours
+async def test_what_a_method_gives(colour, row, pool) -> None:
+    body = (
+        {"data": [{"id": "x", "name": "X", "status": "S", "more": [1]}], "page": {"next": "c2"}}
+        if row.is_read
+        else {**DRAFT, "more": {"a": None}}
+    )
+    headers = {"x-request-id": "req_1"}
+    service = Service(httpx.Response(200 if row.is_read else 201, json=body, headers=headers))
+    async with colour.open(transport=service.transport) as client:
+        value = await wait(method_of(client, row.call)(**row.arguments))
+    for twin in (pool.submit(same, value).result(), copy.copy(value), copy.deepcopy(value)):
+        assert twin == value
+        assert type(twin) is type(value)
+        assert twin.response == value.response
+        assert twin.to_dict() == value.to_dict() == body
+        assert repr(twin) == repr(value)
+    assert modules_named_in(pickle.dumps(value)) <= PUBLIC
+    json.dumps(value.to_dict())
+
+
+GO_ON = """
+import pickle, sys
+from adclient.testing import FakeAdService
+page = pickle.load(sys.stdin.buffer)
+with FakeAdService().client() as client:
+    rest = client.gamma.list_ads(account_id="account_c3d8", cursor=page.next)
+    print(*(ad.id for ad in rest))
+"""
+
+
+@both_colours
+async def test_another_process_goes_on_from_a_page(colour) -> None:
+    async with colour.open(transport=FakeAdService().transport) as client:
+        page = await wait(client.gamma.list_ads(account_id="account_c3d8"))
+        ids = [ad.id for ad in await everything(page)]
+    done = subprocess.run(
+        [sys.executable, "-c", GO_ON], input=pickle.dumps(page), capture_output=True, check=True
+    )
+    assert done.stdout.decode().split() == ids[len(page.data) :]
+
+
+@both_colours
+async def test_a_typed_page(colour, pool) -> None:
+    service = Service(a_page("ab", daily_budget=7.5))
+    async with colour.open(transport=service.transport) as client:
+        page = (await wait(client.beta.list_campaigns(account_id="a"))).typed(Priced)
+    twin = pool.submit(same, page).result()
+    assert twin == page
+    assert twin.data[1].daily_budget == 7.5
+    assert twin.to_dict() == page.to_dict()
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_an_error_that_a_worker_raises(cls, pool) -> None:
+    error = cls(
+        "what happened", operation="beta.x", details={"a": [1]}, retry_after=2.5, cursor="c"
+    )
+    with pytest.raises(AdClientError) as caught:
+        pool.submit(raises, error).result()
+    twin = caught.value
+    assert type(twin) is cls
+    assert (str(twin), repr(twin), twin.args) == (str(error), repr(error), error.args)
+    assert twin.outcome_unknown is error.outcome_unknown
+    assert {name: getattr(twin, name) for name in vars(error)} == vars(error)
+    assert modules_named_in(pickle.dumps(error)) <= PUBLIC
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault.refused(),
+        Fault.dropped(taken=True),
+        Fault.status(429, headers={"retry-after": "99"}),
+        Fault.status(503),
+        Fault.answer(b"<html>", status=201),
+    ],
+    ids=["refused", "dropped", "429", "503", "no draft"],
+)
+def test_a_call_in_a_worker(fault, pool) -> None:
+    assert pool.submit(stage, None).result().status == "pending_approval"
+    with pytest.raises(AdClientError) as here:
+        stage(fault)
+    with pytest.raises(type(here.value)) as there:
+        pool.submit(stage, fault).result()
+    assert str(there.value) == str(here.value)
+    assert vars(there.value).keys() >= vars(here.value).keys()
+
+
+def test_settings(pool) -> None:
+    for value in (Conventions(cursor_parameter="c"), RetryPolicy(max_retries=5)):
+        assert pool.submit(same, value).result() == value
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in adclient.__all__ if inspect.isclass(getattr(adclient, name))]
+)
+def test_a_public_class_names_a_public_module(name) -> None:
+    cls = getattr(adclient, name)
+    assert cls.__module__ in PUBLIC
+    assert getattr(sys.modules[cls.__module__], name) is cls

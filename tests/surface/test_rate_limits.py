@@ -1,0 +1,130 @@
+"""What the service asks of one call after too many, the other calls of a client wait for too."""
+
+import logging
+import re
+import threading
+import time
+
+import anyio
+import pytest
+from colours import ASYNC, TRIO, both_colours, wait
+from raw_server import Connection, RawServer, answer_to, reply
+
+from adclient import AdClient, Conventions, RateLimited
+from adclient.testing import FakeAdService, Fault
+
+ACCOUNT, OTHER = "account_b204", "account_a91f"
+LIMITED = Fault.status(429, headers={"retry-after": "20"})
+
+
+async def refused(client) -> None:
+    """A call for which 20 seconds are too long."""
+    with pytest.raises(RateLimited) as caught:
+        await wait(client.with_options(timeout=10).beta.list_campaigns(account_id=ACCOUNT))
+    assert caught.value.retry_after == 20.0
+
+
+@both_colours
+async def test_another_call_waits_without_asking(colour, caplog) -> None:
+    caplog.set_level(logging.INFO, "adclient")
+    fake = FakeAdService()
+    fake.faults.add(LIMITED)
+    async with colour.open(transport=fake.transport) as client:
+        await refused(client)
+        page = await wait(client.beta.list_campaigns(account_id=ACCOUNT))
+        assert page.response.attempts == 1
+        assert fake.clock.sleeps == (20.5,)
+        assert re.fullmatch(
+            r"beta.list_campaigns #\d+: held back for 20.500 s", caplog.messages[-1]
+        )
+        draft = await wait(
+            client.beta.pause_campaign(account_id=ACCOUNT, campaign_id="campaign_57a7")
+        )
+    assert draft.response.attempts == 1
+    assert fake.clock.sleeps == (20.5,)
+
+
+@pytest.mark.parametrize(("scope", "sleeps"), [("account", 0), ("client", 1), ("call", 0)])
+@both_colours
+async def test_a_call_for_another_account(colour, scope, sleeps) -> None:
+    fake = FakeAdService()
+    fake.faults.add(LIMITED)
+    conventions = Conventions(rate_limit_scope=scope)
+    async with colour.open(transport=fake.transport, conventions=conventions) as client:
+        await refused(client)
+        await wait(client.alpha.explain_objectives(account_id=OTHER))
+    assert len(fake.clock.sleeps) == sleeps
+
+
+@both_colours
+async def test_clients_do_not_wait_for_each_other(colour) -> None:
+    fake = FakeAdService()
+    fake.faults.add(LIMITED)
+    async with colour.open(transport=fake.transport) as one:
+        await refused(one)
+    async with colour.open(transport=fake.transport) as two:
+        await wait(two.beta.list_campaigns(account_id=ACCOUNT))
+    assert fake.clock.sleeps == ()
+
+
+# Fifty calls while the service is asking for half a second of rest.
+
+
+class Limited:
+    """Refuses the first request, and all others until the time that it asks for is over."""
+
+    def __init__(self) -> None:
+        self.refused = 0
+        self._over = 0.0
+        self._lock = threading.Lock()
+
+    def serve(self, connection: Connection) -> None:
+        while request := connection.read():
+            with self._lock:
+                is_first, self._over = not self._over, self._over or time.monotonic() + 0.5
+                refuses = is_first or time.monotonic() < self._over
+                self.refused += refuses
+            if refuses:
+                connection.send(reply(429, b"{}", "Retry-After: 0.5"))
+            else:
+                connection.send(answer_to(request))
+
+
+def test_fifty_threads_make_one_pause() -> None:
+    limited = Limited()
+    with RawServer(limited.serve) as server, AdClient(server.url) as client:
+        found: list[object] = []
+
+        def call() -> None:
+            found.append(client.delta.analyze_wasted_spend(account_id=ACCOUNT))
+
+        threads = [threading.Thread(target=call) for _ in range(50)]
+        threads[0].start()
+        while not client._engine.pauses._ends:
+            time.sleep(0.001)
+        for thread in threads[1:]:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert (len(found), limited.refused, len(server.requests)) == (50, 1, 51)
+
+
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_fifty_tasks_make_one_pause(colour) -> None:
+    limited = Limited()
+    found: list[object] = []
+
+    async def call(client) -> None:
+        found.append(await client.delta.analyze_wasted_spend(account_id=ACCOUNT))
+
+    async def scenario() -> None:
+        async with colour.client(server.url) as client, anyio.create_task_group() as tasks:
+            tasks.start_soon(call, client)
+            while not client._engine.pauses._ends:
+                await anyio.sleep(0.001)
+            for _ in range(49):
+                tasks.start_soon(call, client)
+
+    with RawServer(limited.serve) as server:
+        colour.run(scenario)
+    assert (len(found), limited.refused, len(server.requests)) == (50, 1, 51)

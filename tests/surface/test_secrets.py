@@ -1,0 +1,279 @@
+"""No text shows a credential, not even where an answer repeats it."""
+
+import copy
+import json
+import pickle
+import traceback
+import warnings
+
+import anyio
+import httpx
+import pytest
+from colours import (
+    ASYNC,
+    COLOURS,
+    TRIO,
+    Service,
+    a_draft,
+    a_page,
+    both_colours,
+    everything,
+    method_of,
+    wait,
+)
+from interface_table import ROWS
+from raw_server import Connection, RawServer, head, reply, serve_well
+
+from adclient import (
+    AdClientError,
+    ConfigurationError,
+    PaginationError,
+)
+
+# Its characters are escaped in JSON, in HTML and in URLs; each text that shows it shows the word.
+TOKEN = 'canary/9+b"c<d>&\\e=='
+IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+
+
+def shown_by(error: BaseException) -> str:
+    """All that anybody can get out of an error."""
+    told = traceback.TracebackException.from_exception(error, capture_locals=True)
+    texts = [*told.format(), str(error), repr(error), repr(error.args), repr(vars(error))]
+    for twin in (copy.copy(error), copy.deepcopy(error), pickle.loads(pickle.dumps(error))):
+        texts += [str(twin), repr(vars(twin))]
+    texts.append(repr(pickle.dumps(error)))
+    if isinstance(error, AdClientError):
+        texts.append(error._repr_html_())
+    return "\n".join(texts)
+
+
+def assert_untold(*texts: str) -> None:
+    """Check the texts, in a frame of its own: the one of a test stands in its tracebacks."""
+    for text in texts:
+        assert "canary" not in text
+
+
+def credentials(request: bytes) -> str:
+    """The value of the header that proves who sends."""
+    lines = request.decode().split("\r\n")
+    return next(line for line in lines if line.lower().startswith("authorization: "))[15:]
+
+
+# Answers that repeat what they were sent, each in its own way.
+
+
+def in_json(request: bytes) -> bytes:
+    message = f"{credentials(request)} may not do that"
+    errors = [{"message": message, "field": message}]
+    body = {"error": {"message": message, "code": message, "details": errors}}
+    return reply(403, json.dumps({**body, "request_id": message}).encode())
+
+
+def in_json_of_another_kind(request: bytes) -> bytes:
+    text = json.dumps(credentials(request)).replace("/", "\\/").replace("+", "\\u002B")
+    return reply(401, b'{"message": ' + text.encode() + b"}")
+
+
+def in_html(request: bytes) -> bytes:
+    text = credentials(request).replace("&", "&amp;").replace('"', "&#34;").replace("<", "&#x3C;")
+    return reply(502, f"<title>{text}</title><p>{text}".encode(), "Content-Type: text/html")
+
+
+def in_a_url(request: bytes) -> bytes:
+    return reply(400, f"see /help?for={httpx.QueryParams({'t': credentials(request)})}".encode())
+
+
+def in_the_request_itself(request: bytes) -> bytes:
+    return reply(405, request)
+
+
+def in_headers(request: bytes) -> bytes:
+    given = credentials(request)
+    return reply(429, b"{}", f"X-Request-Id: {given}", f"X-Echo: {given}", "Retry-After: 99")
+
+
+def in_a_redirect(request: bytes) -> bytes:
+    given = credentials(request)
+    return reply(307, given.encode(), f"Location: https://elsewhere.example.com/?t={given}")
+
+
+def in_a_success_that_is_none(request: bytes) -> bytes:
+    body = {"error": credentials(request), "draft_id": credentials(request)}
+    return reply(200, json.dumps(body).encode())
+
+
+def in_a_success_that_is_no_json(request: bytes) -> bytes:
+    return reply(201, credentials(request).encode() + b" is not welcome")
+
+
+def in_a_content_coding(request: bytes) -> bytes:
+    return reply(200, b"{}", f"Content-Encoding: {credentials(request)}")
+
+
+def cut_off_in_the_middle(request: bytes) -> bytes:
+    return head(500, 1000) + credentials(request)[:-3].encode()
+
+
+def in_what_is_no_http(request: bytes) -> bytes:
+    return b"HTTP/1.1 200 OK\r\n" + credentials(request).encode() + b"\r\n\r\n"
+
+
+def in_a_status_line(request: bytes) -> bytes:
+    return credentials(request).encode() + b"\r\n\r\n"
+
+
+IN_A_BODY = [
+    in_json,
+    in_json_of_another_kind,
+    in_html,
+    in_a_url,
+    in_the_request_itself,
+    in_a_success_that_is_none,
+    in_a_success_that_is_no_json,
+    cut_off_in_the_middle,
+]
+IN_A_HEAD = [in_headers, in_a_redirect, in_a_content_coding, in_what_is_no_http, in_a_status_line]
+
+
+@pytest.mark.parametrize("answer", [*IN_A_BODY, *IN_A_HEAD])
+@both_colours
+async def test_an_answer_that_repeats_the_token(colour, answer, caplog) -> None:
+    def serve(connection: Connection) -> None:
+        if request := connection.read():
+            connection.send(answer(request))
+
+    caplog.set_level("DEBUG")
+    with RawServer(serve) as server, warnings.catch_warnings(record=True) as warned:
+        async with colour.open(server.url, token=TOKEN, max_retries=0) as client:
+            for call in (client.beta.pause_campaign, client.beta.list_campaigns):
+                with pytest.raises(AdClientError) as caught:
+                    await wait(call(**IDS))
+                assert_untold(shown_by(caught.value))
+    assert all(TOKEN.encode() in request for request in server.requests)
+    # The HTTP library's own debug log shows the head of an answer as it came.
+    ours = "adclient" if answer in IN_A_HEAD else ""
+    assert_untold(*(record.getMessage() for record in caplog.records if ours in record.name))
+    assert_untold(*(str(warning.message) for warning in warned))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+@both_colours
+async def test_no_method_tells_the_token(colour, row, caplog) -> None:
+    caplog.set_level("DEBUG")
+    with RawServer(serve_well) as server:
+        async with colour.open(server.url, token=TOKEN, headers={"x-key": TOKEN}) as client:
+            value = await wait(method_of(client, row.call)(**row.arguments))
+            assert_untold(repr(client), repr(client._engine), repr(client._engine.options))
+            assert_untold(repr(value), str(value), value._repr_html_(), repr(value.response))
+            assert_untold(repr(pickle.dumps(value)), repr(copy.deepcopy(value)))
+    assert server.requests[0].count(TOKEN.encode()) == 2
+    assert_untold(caplog.text)
+
+
+@both_colours
+async def test_headers_of_auth_are_credentials(colour) -> None:
+    def refuse(request: httpx.Request) -> httpx.Response:
+        given = request.headers["x-api-key"]
+        return httpx.Response(401, json={"message": f"{request.headers['x-v']}: no key {given}"})
+
+    def sign(request: object) -> dict[str, str]:
+        return {"x-api-key": TOKEN, "x-v": "v2"}
+
+    async with colour.open(transport=httpx.MockTransport(refuse), auth=sign) as client:
+        with pytest.raises(AdClientError) as caught:
+            await wait(client.beta.pause_campaign(**IDS))
+    assert caught.value.message == "v2: no key ***"
+    assert_untold(shown_by(caught.value))
+
+
+@both_colours
+async def test_a_success_is_data_and_stays_as_it_came(colour) -> None:
+    headers = {"x-echo": f"Bearer {TOKEN}", "x-other": "kept"}
+    draft = a_draft(note=TOKEN)
+    draft.headers.update(headers)
+    page = a_page("a", note=TOKEN)
+    page.headers.update(headers)
+    service = Service(draft, page)
+    async with colour.open(transport=service.transport, token=TOKEN) as client:
+        staged = await wait(client.beta.pause_campaign(**IDS))
+        listed = await wait(client.beta.list_campaigns(**IDS))
+    assert staged.extra["note"] == listed.data[0].extra["note"] == TOKEN
+    for value in (staged, listed):
+        assert value.response.headers["x-echo"] == "Bearer ***"
+        assert value.response.headers["x-other"] == "kept"
+
+
+@both_colours
+async def test_a_continuation_with_a_token_in_its_url(colour) -> None:
+    onward = f"https://elsewhere.example.com/?{httpx.QueryParams({'token': TOKEN})}"
+    service = Service(a_page("a", next=onward))
+    async with colour.open(transport=service.transport, token=TOKEN) as client:
+        with pytest.raises(PaginationError, match=r"elsewhere\.example\.com/\?…") as caught:
+            await everything(await wait(client.beta.list_campaigns(**IDS)))
+    assert_untold(str(caught.value))
+
+
+def bad_token() -> str:
+    return "canary\n"
+
+
+def bad_headers(request: object) -> dict[str, str]:
+    return {"x-key": "can\tary", "authorization": "canary\n"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"token": "canary\n"},
+        {"token": "canary", "timeout": "soon"},
+        {"token": "canary", "max_concurrency": 0},
+        {"token": "canary", "headers": {"x-key": " "}},
+        {"token": "canary", "auth": bad_headers},
+    ],
+    ids=lambda options: ", ".join(options),
+)
+@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
+def test_a_client_that_cannot_be_made(colour, options) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        colour.client("https://ads.example.com", **options)
+    own = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+    assert_untold(*(str(frame.locals) for frame in own.stack if "adclient" in frame.filename))
+    assert_untold(str(caught.value), repr(vars(caught.value)))
+
+
+@pytest.mark.parametrize("options", [{"token": bad_token}, {"auth": bad_headers}], ids=list)
+@both_colours
+async def test_a_function_that_gives_what_cannot_be_sent(colour, options) -> None:
+    async with colour.open(transport=Service().transport, **options) as client:
+        with pytest.raises(ConfigurationError) as caught:
+            await wait(client.beta.pause_campaign(**IDS))
+    assert_untold(shown_by(caught.value))
+
+
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_a_call_that_is_cancelled(colour) -> None:
+    seen: list[str] = []
+
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.stay_silent()
+
+    async def call(client) -> None:
+        try:
+            await client.beta.pause_campaign(**IDS)
+        except BaseException as error:
+            told = traceback.TracebackException.from_exception(error, capture_locals=True)
+            seen.extend(told.format())
+            raise
+
+    async def scenario() -> None:
+        async with colour.open(server.url, token=TOKEN) as client, anyio.create_task_group() as tg:
+            tg.start_soon(call, client)
+            while not server.requests:
+                await anyio.sleep(0.001)
+            tg.cancel_scope.cancel()
+
+    with RawServer(serve) as server:
+        colour.run(scenario)
+    assert "Cancelled" in seen[-1]
+    assert_untold(*seen)

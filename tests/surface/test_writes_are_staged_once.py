@@ -1,0 +1,158 @@
+"""A write that the service read is never sent again, unless under a key that makes it the same."""
+
+import json
+import threading
+
+import pytest
+from colours import DRAFT, both_colours, method_of, wait
+from interface_table import ROWS
+from raw_server import Connection, RawServer, answer_to, head, refusing_url, reply
+
+from adclient import Conventions, OutcomeUnknown, RetryPolicy, Unauthenticated
+
+WRITES = [row for row in ROWS if not row.is_read]
+IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+KEYED = Conventions(idempotency_header="Idempotency-Key")
+WHOLE = json.dumps(DRAFT).encode()
+
+CLOSE = "Connection: close"
+
+# What a service may do after it has staged a draft.
+AFTERWARDS = {
+    "drops": lambda connection: None,
+    "resets": Connection.reset,
+    "is silent": Connection.stay_silent,
+    "fails": lambda connection: connection.send(reply(500, b"", CLOSE)),
+    "is overloaded": lambda connection: connection.send(reply(503, b"", CLOSE, "Retry-After: 0")),
+    "is behind a gateway": lambda connection: connection.send(reply(502, b"<html>", CLOSE)),
+    "cuts the head": lambda connection: connection.send(b"HTTP/1.1 201 Cre"),
+    "cuts the body": lambda connection: connection.send(head(201, len(WHOLE)) + WHOLE[:50]),
+    "answers no HTTP": lambda connection: connection.send(b"\0\1\2\3\r\n\r\n"),
+}
+UNREADABLE = {
+    "answers no draft": lambda connection: connection.send(reply(201, b'{"draft_id": "draft_1"}')),
+    "answers nothing": lambda connection: connection.send(reply(201, b"")),
+    "answers 204": lambda connection: connection.send(b"HTTP/1.1 204 No Content\r\n\r\n"),
+    "redirects": lambda connection: connection.send(reply(302, b"", CLOSE, "Location: /elsewhere")),
+    "answers 501": lambda connection: connection.send(reply(501, b"", CLOSE)),
+}
+
+
+class Staging:
+    """Stages a draft for each request that it reads, and then goes wrong, `times` over."""
+
+    def __init__(self, goes_wrong, times: float = float("inf")) -> None:
+        self._goes_wrong = goes_wrong
+        self._times = times
+        self._lock = threading.Lock()
+
+    def serve(self, connection: Connection) -> None:
+        while request := connection.read():
+            with self._lock:
+                self._times -= 1
+                is_wrong = self._times >= 0
+            if is_wrong:
+                self._goes_wrong(connection)
+                return
+            connection.send(answer_to(request))
+
+
+async def fails(colour, server: RawServer, goes_wrong: str, **options) -> OutcomeUnknown:
+    timeout = 0.3 if goes_wrong == "is silent" else 20
+    async with colour.open(server.url, timeout=timeout, **options) as client:
+        with pytest.raises(OutcomeUnknown) as caught:
+            await wait(client.beta.pause_campaign(**IDS))
+    return caught.value
+
+
+@pytest.mark.parametrize("goes_wrong", [*AFTERWARDS, *UNREADABLE])
+@both_colours
+async def test_without_a_key_it_is_sent_once(colour, goes_wrong) -> None:
+    with RawServer(Staging({**AFTERWARDS, **UNREADABLE}[goes_wrong]).serve) as server:
+        error = await fails(colour, server, goes_wrong)
+    assert len(server.requests) == error.attempts == 1
+    assert error.outcome_unknown
+    assert "look for it in the approval dashboard" in str(error)
+
+
+@pytest.mark.parametrize("row", WRITES, ids=str)
+@both_colours
+async def test_each_of_the_nine(colour, row) -> None:
+    with RawServer(Staging(Connection.reset).serve) as server:
+        async with colour.open(server.url) as client:
+            with pytest.raises(OutcomeUnknown, match=row.call):
+                await wait(method_of(client, row.call)(**row.arguments))
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("goes_wrong", [name for name in AFTERWARDS if name != "is silent"])
+@both_colours
+async def test_with_a_key_every_attempt_is_the_same(colour, goes_wrong) -> None:
+    with RawServer(Staging(AFTERWARDS[goes_wrong]).serve) as server:
+        error = await fails(colour, server, goes_wrong, conventions=KEYED)
+    assert len(server.requests) == error.attempts == 3
+    assert len(set(server.requests)) == 1
+    assert f"idempotency-key: {error.idempotency_key}".encode() in server.requests[0].lower()
+
+
+@both_colours
+async def test_with_a_key_the_draft_comes_in_the_end(colour) -> None:
+    with RawServer(Staging(Connection.reset, times=2).serve) as server:
+        async with colour.open(server.url, conventions=KEYED) as client:
+            draft = await wait(client.beta.pause_campaign(**IDS))
+            await wait(client.beta.pause_campaign(**IDS))
+    assert draft.response.attempts == 3
+    *attempts, another = server.requests
+    assert len(set(attempts)) == 1
+    assert another != attempts[0], "another call has another key"
+
+
+@both_colours
+async def test_a_key_of_the_caller_s_is_in_every_attempt(colour) -> None:
+    with RawServer(Staging(Connection.reset, times=2).serve) as server:
+        async with colour.open(server.url, conventions=KEYED) as client:
+            mine = client.with_options(headers={"Idempotency-Key": "mine-7"})
+            await wait(mine.beta.pause_campaign(**IDS))
+    assert [b"idempotency-key: mine-7\r\n" in r.lower() for r in server.requests] == [True] * 3
+
+
+@pytest.mark.parametrize("conventions", [KEYED, Conventions()], ids=["key", "no key"])
+@both_colours
+async def test_without_retries_it_is_sent_once(colour, conventions) -> None:
+    with RawServer(Staging(Connection.reset).serve) as server:
+        await fails(colour, server, "resets", conventions=conventions, max_retries=0)
+    assert len(server.requests) == 1
+
+
+@both_colours
+async def test_a_401_is_not_sent_again(colour) -> None:
+    def refuse(connection: Connection) -> None:
+        connection.send(reply(401, b"{}"))
+
+    with RawServer(Staging(refuse).serve) as server:
+        async with colour.open(server.url, conventions=KEYED, token="t0ken") as client:
+            with pytest.raises(Unauthenticated) as caught:
+                await wait(client.beta.pause_campaign(**IDS))
+    assert not caught.value.outcome_unknown
+    assert len(server.requests) == 1
+
+
+@both_colours
+async def test_a_connection_that_was_never_made_is_made_again(colour) -> None:
+    tokens: list[str] = []
+    started: list[RawServer] = []
+    url = refusing_url()
+
+    def token() -> str:
+        tokens.append("t0ken")
+        if len(tokens) == 3:
+            started.append(
+                RawServer(Staging(None, times=0).serve, port=int(url.rpartition(":")[2]))
+            )
+        return tokens[-1]
+
+    async with colour.open(url, token=token, retry=RetryPolicy(backoff_first=0)) as client:
+        draft = await wait(client.beta.pause_campaign(**IDS))
+        assert draft.response.attempts == 3
+        with started[0] as server:
+            assert len(server.requests) == 1
