@@ -23,6 +23,24 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def httpx2(session: nox.Session) -> None:
+    """The clients send through injected clients of httpx2, and of httpx."""
+    session.install("-e", ".[test]")
+    for family in ("httpx2", "httpx"):
+        session.run("pytest", "-q", "tests/surface", f"--family={family}", *session.posargs)
+
+
+@nox.session(python=OLDEST)
+def oldest(session: nox.Session) -> None:
+    """The lowest version of each dependency that the project allows, and httpx2 not installed."""
+    lowest = [line.split(",")[0].replace(">=", "==") for line in PROJECT["project"]["dependencies"]]
+    session.install("-e", ".[test]")
+    session.install(*lowest)
+    session.run("pip", "uninstall", "-y", "-q", "httpx2", "httpcore2")
+    session.run("pytest", "-q", "tests/core", "tests/surface", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Format and rules."""
     session.install("ruff")

@@ -1,14 +1,14 @@
 """What `http_client=` and `transport=` accept, told by what such an object can do.
 
-Clients and transports of httpx fit. The types name no HTTP library, so that a change of library
-is no change for you.
+Clients and transports of httpx fit, and those of httpx2, its successor. The types name no HTTP
+library, so that a change of library is no change for you.
 """
 
 from typing import Never, Protocol
 
 
 class Transport(Protocol):
-    """A transport of httpx for the sync client, such as `httpx.HTTPTransport`."""
+    """A transport of httpx or httpx2 for the sync client, such as `httpx.HTTPTransport`."""
 
     def handle_request(self, request: Never) -> object:
         """Answer one request."""
@@ -16,7 +16,7 @@ class Transport(Protocol):
 
 
 class AsyncTransport(Protocol):
-    """A transport of httpx for the async client, such as `httpx.AsyncHTTPTransport`."""
+    """A transport of httpx or httpx2 for the async client, such as `httpx.AsyncHTTPTransport`."""
 
     async def handle_async_request(self, request: Never) -> object:
         """Answer one request."""
@@ -28,7 +28,7 @@ class UniversalTransport(Transport, AsyncTransport, Protocol):
 
 
 class HTTPClient(Protocol):
-    """A client of httpx for the sync client: `httpx.Client`."""
+    """A client of httpx or httpx2 for the sync client: `httpx.Client` or `httpx2.Client`."""
 
     @property
     def is_closed(self) -> bool:
@@ -45,7 +45,7 @@ class HTTPClient(Protocol):
 
 
 class AsyncHTTPClient(Protocol):
-    """A client of httpx for the async client: `httpx.AsyncClient`."""
+    """One of either for the async client: `httpx.AsyncClient` or `httpx2.AsyncClient`."""
 
     @property
     def is_closed(self) -> bool:

@@ -37,16 +37,16 @@ class AsyncAdClient:
             `ADCLIENT_TOKEN`. Without any of these, no credentials are sent.
         auth: For every other scheme: a function from the `Request` to the headers that it needs.
         timeout: Seconds for one whole call, with its retries, waiting and body; 30 by default.
-            A sync call that waits for headers which come drop by drop ends when they are complete.
         max_retries: How many times a call is tried again, if that is safe; 2 by default.
         retry: The whole policy of trying again.
         headers: Headers for every request.
         hooks: Functions of yours that are told of requests, responses, retries and drafts.
         conventions: How to speak where the service's interface leaves it open.
-        http_client: Your own `httpx.AsyncClient` to send with. It is never closed here; its
-            default headers, cookies and redirects are not used; its `auth` and event hooks are.
-        transport: Your own transport to send with, such as that of `adclient.testing`. It is
-            never closed here.
+        http_client: Your own `httpx.AsyncClient` or `httpx2.AsyncClient` to send with. It is
+            never closed here; its default headers, cookies and redirects are not used; its `auth`
+            and event hooks are.
+        transport: Your own transport of either library to send with, or that of
+            `adclient.testing`. It is never closed here.
         max_concurrency: How many requests may be under way at once; 100 by default. Waiting for
             one's turn counts against `timeout`.
         proxy: The URL of a proxy; else what the environment says, except for loopback addresses.

@@ -4,7 +4,8 @@ It decides nothing. It sends one request when told to, within the time given, an
 of it: a `Reply`, or a `Failure` with whether the service may have seen the request.
 """
 
-from adclient._http.connections import AsyncConnections, Connections
+from adclient._http.async_connections import AsyncConnections
+from adclient._http.connections import Connections
 from adclient._http.handlers import async_handler_of, handler_of
 from adclient._http.network import Network, network_of
 from adclient._http.service import ServiceTransport

@@ -2,11 +2,11 @@
 
 import os
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import cast
 from urllib.parse import urlsplit
 
-import anyio
 import attrs
 import httpx
 
@@ -14,73 +14,41 @@ from adclient._core.body import Body
 from adclient._core.redact import one_line
 from adclient._core.reply import Failure, Outcome, Reply
 from adclient._core.request import Request
-
-_NEVER_SENT = (
-    httpx.ConnectError,
-    httpx.ConnectTimeout,
-    httpx.PoolTimeout,
-    httpx.ProxyError,
-    httpx.UnsupportedProtocol,
-    httpx.LocalProtocolError,
-    UnicodeError,  # a host that cannot be looked up
-)
-
-_SURELY_SENT = (httpx.ReadTimeout, httpx.ReadError, httpx.RemoteProtocolError)
-
-# What a transport raises, of its own and from below.
-FAULTS = (
-    httpx.HTTPError,
-    httpx.StreamError,
-    httpx.InvalidURL,
-    OSError,
-    UnicodeError,
-    anyio.EndOfStream,
-    anyio.BrokenResourceError,
-    anyio.ClosedResourceError,
-)
-
-
-class _Outgoing(httpx.SyncByteStream, httpx.AsyncByteStream):
-    """The body of a request; it knows whether it was taken to be sent."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-        self.taken = False
-
-    def __iter__(self) -> Iterator[bytes]:
-        self.taken = True
-        yield self._content
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        self.taken = True
-        yield self._content
+from adclient._http.family import Family
 
 
 class Attempt:
     """One request on its way, and what has come back so far."""
 
-    def __init__(self, request: Request, time_left: float) -> None:
+    def __init__(self, family: Family, request: Request, time_left: float) -> None:
+        self.deadline = time.monotonic() + time_left
+        self.family = family
         self._request = request
-        self._time_left = time_left
-        self._deadline = time.monotonic() + time_left
+        self.time_left = time_left
         self._timeouts: dict[str, float] = {}
-        self._outgoing = _Outgoing(request.body or b"")
         self._began = False
+        self._taken = False
+        self._is_abandoned = False
         self._reply: Reply | None = None
         self._body: Body | None = None
         self._is_whole = False
 
-    def begin(self) -> httpx.Request:
+    def begin(self, extensions: Mapping[str, object] = MappingProxyType({})) -> httpx.Request:
         """The request, with the time that is left for it now."""
         self._began = True
         self._give_time()
-        return httpx.Request(
+        own = {"timeout": self._timeouts, "adclient.time_left": self.time_left}
+        return self.family.request(
             self._request.method,
             self._request.url,
             headers=dict(self._request.headers),
-            stream=self._outgoing,
-            extensions={"timeout": self._timeouts, "adclient.time_left": self._time_left},
+            stream=self.family.stream(self._outgoing),
+            extensions={**own, **extensions},
         )
+
+    def abandon(self) -> None:
+        """Let nothing be sent from now on whose sending has not begun."""
+        self._is_abandoned = True
 
     def answered(self, response: httpx.Response) -> None:
         """Note the status and headers, and leave the time that remains to the body."""
@@ -95,13 +63,15 @@ class Attempt:
         """Take a piece of the body; True if no more of it is wanted."""
         assert self._body is not None
         if self._is_over():
-            raise httpx.ReadTimeout("")
+            raise self.family.read_timeout("")
         self._body.feed(chunk)
         return self._body.is_enough
 
-    def finished(self) -> None:
-        """Note that the body is as complete as it is going to be."""
+    def finished(self, *, is_cut: bool = False) -> None:
+        """Note that the body is as complete as it is going to be, if it was not cut by us."""
         assert self._body is not None
+        if is_cut:
+            raise self.family.read_timeout("")
         self._body.finish()
         self._is_whole = True
 
@@ -117,46 +87,56 @@ class Attempt:
         """What came back before something broke."""
         if self._is_whole:
             return self.outcome()
-        timed_out = isinstance(error, httpx.TimeoutException | TimeoutError) or self._is_over()
-        taken = self._outgoing.taken or isinstance(error, _SURELY_SENT)
-        sent = taken and not isinstance(error, _NEVER_SENT)
-        reason = _reason(error)
+        timed_out = isinstance(error, self.family.timeouts) or self._is_over()
+        taken = self._taken or isinstance(error, self.family.surely_sent)
+        sent = taken and not isinstance(error, self.family.never_sent)
+        reason = self._late(error) if timed_out else self._reason(error)
         if not sent and not timed_out:
             reason = f"{urlsplit(self._request.url).netloc} cannot be reached: {reason}"
         return self._broken_off(Failure(reason=reason, sent=sent, timed_out=timed_out))
 
     def timed_out(self, max_concurrency: int) -> Outcome:
         """What came back before the time was over."""
+        if self._is_whole:
+            return self.outcome()
         reason = "no answer in time"
         if not self._began:
             reason = f"no free connection in time (max_concurrency is {max_concurrency})"
-        return self._broken_off(Failure(reason=reason, sent=self._outgoing.taken, timed_out=True))
+        return self._broken_off(Failure(reason=reason, sent=self._taken, timed_out=True))
+
+    def _outgoing(self) -> Iterator[bytes]:
+        if self._is_abandoned:
+            raise self.family.pool_timeout("")
+        self._taken = True
+        yield self._request.body or b""
 
     def _broken_off(self, failure: Failure) -> Outcome:
         return failure if self._reply is None else self.outcome(broken=failure)
 
     def _is_over(self) -> bool:
-        return time.monotonic() > self._deadline
+        return time.monotonic() >= self.deadline
 
     def _give_time(self) -> None:
-        left = max(0.001, self._deadline - time.monotonic())
+        left = max(0.001, self.deadline - time.monotonic())
         self._timeouts.update(connect=left, read=left, write=left, pool=left)
 
-
-def _reason(error: BaseException) -> str:
-    """The innermost cause in words that hold nothing of the request."""
-    if isinstance(error, httpx.ConnectTimeout):
-        return "no connection in time"
-    if isinstance(error, httpx.TimeoutException | TimeoutError):
+    def _late(self, error: Exception) -> str:
+        if isinstance(error, self.family.connect_timeout):
+            return "no connection in time"
+        if isinstance(error, self.family.pool_timeout):
+            return "no free connection of the http_client in time"
         return "no answer in time"
-    for cause in reversed(list(_causes(error))):
-        if isinstance(cause, ConnectionError) and cause.errno is not None:
-            return os.strerror(cause.errno)
-        if isinstance(cause, OSError) and cause.args:
-            return one_line(str(cause.strerror or cause))
-        if isinstance(cause, httpx.RemoteProtocolError | httpx.ProxyError):
-            return one_line(str(cause)) or "the answer was no valid HTTP"
-    return f"the connection broke ({type(error).__name__})"
+
+    def _reason(self, error: BaseException) -> str:
+        """The innermost cause in words that hold nothing of the request."""
+        for cause in reversed(list(_causes(error))):
+            if isinstance(cause, ConnectionError) and cause.errno is not None:
+                return os.strerror(cause.errno)
+            if isinstance(cause, OSError) and cause.args:
+                return one_line(str(cause.strerror or cause))
+            if isinstance(cause, self.family.told_by_the_peer):
+                return one_line(str(cause)) or "the answer was no valid HTTP"
+        return f"the connection broke ({type(error).__name__})"
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

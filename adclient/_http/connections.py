@@ -1,31 +1,24 @@
-"""The connections of a client: each sends one request at a time."""
+"""The connections of a sync client: each sends one request at a time."""
 
-import os
 import threading
-import time
-import weakref
-from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import TypeVar, cast
+import warnings
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import Protocol, cast
 
-import anyio
-import attrs
 import httpx
-from anyio.lowlevel import EventLoopToken, current_token
 
 from adclient._core.reply import Outcome
 from adclient._core.request import Request
-from adclient._http.attempt import FAULTS, Attempt
-from adclient._http.handlers import AsyncHandler, Handler
-from adclient._http.network import Network, transport_settings
+from adclient._http.attempt import Attempt
+from adclient._http.family import HTTPX
+from adclient._http.forks import forget_after_fork
+from adclient._http.handlers import Handler
+from adclient._http.idle import Idle
+from adclient._http.network import Network, new_transport
+from adclient._http.watchdog import NetworkStream, Watch
 
-T = TypeVar("T")
-
-AsyncIdle = deque[tuple[float, httpx.AsyncHTTPTransport]]
-
-_LONGEST_CLOSE = 2.0
-_LONGEST_IDLE = 5.0
+_NEVER_CLOSED = "an AdClient was never closed: end it with close(), or use `with`"
 
 
 class Connections:
@@ -38,25 +31,29 @@ class Connections:
     def __init__(self, network: Network, handler: Handler | None) -> None:
         self._network = network
         self._handler = handler
+        self._family = HTTPX if handler is None else handler.family
         self.is_closed: bool = False
         self.forget()
-        _OPEN.add(self)
+        forget_after_fork(self)
 
     def forget(self) -> None:
         """Start without connections, and leave those of a parent process alone."""
-        self._idle: deque[tuple[float, httpx.HTTPTransport]] = deque()
+        self._idle: Idle[_Connection] = Idle()
         self._slots = threading.BoundedSemaphore(self._network.max_concurrency)
 
     def send(self, request: Request, time_left: float) -> Outcome:
         """Send one request and read its answer."""
-        attempt = Attempt(request, time_left)
+        attempt = Attempt(self._family, request, time_left)
         if not self._slots.acquire(timeout=max(0.0, time_left)):
             return attempt.timed_out(self._network.max_concurrency)
         try:
-            with self._connection() as handler:
-                _perform(handler, attempt)
+            if self._handler is not None:
+                _perform(self._handler, attempt, None)
+            else:
+                with self._connection() as connection:
+                    _perform(connection, attempt, connection.stream)
             return attempt.outcome()
-        except FAULTS as error:
+        except self._family.faults as error:
             return attempt.failed(error)
         finally:
             self._slots.release()
@@ -64,188 +61,78 @@ class Connections:
     def close(self) -> None:
         """Close the connections that were opened here; to do it again does nothing."""
         self.is_closed = True
-        while self._idle:
-            self._idle.pop()[1].close()
+        while (connection := self._idle.pop()) is not None:
+            connection.close()
+
+    def __del__(self) -> None:
+        """Say that nobody closed it; to do it here could meet any lock, in any thread."""
+        if self._idle and not self.is_closed:
+            warnings.warn(_NEVER_CLOSED, ResourceWarning, source=self, stacklevel=2)
 
     @contextmanager
-    def _connection(self) -> Generator[Handler, None, None]:
-        if self._handler is not None:
-            yield self._handler
-            return
+    def _connection(self) -> Generator["_Connection", None, None]:
+        connection = self._idle_connection() or _Connection(new_transport(self._network))
         try:
-            _, transport = self._idle.pop()
-        except IndexError:
-            transport = httpx.HTTPTransport(**transport_settings(self._network))
-        try:
-            yield transport.handle_request
+            yield connection
         except BaseException:
-            transport.close()
+            connection.close()
             raise
-        self._idle.append((time.monotonic(), transport))
+        self._idle.push(connection)
         if self.is_closed:
             self.close()
-        while (expired := _expired(self._idle)) is not None:
+
+    def _idle_connection(self) -> "_Connection | None":
+        while (expired := self._idle.expired()) is not None:
             expired.close()
+        while (connection := self._idle.pop()) is not None:
+            if connection.is_alive:
+                return connection
+            connection.close()
+        return None
 
 
-def _perform(handler: Handler, attempt: Attempt) -> None:
-    response = handler(attempt.begin())
-    try:
-        attempt.answered(response)
-        for chunk in _chunks(response):
-            if attempt.received(chunk):
-                break
-        attempt.finished()
-    finally:
-        response.close()
+class _Connection:
+    """A transport of one connection."""
+
+    def __init__(self, transport: httpx.HTTPTransport) -> None:
+        self._transport = transport
+        self.stream: NetworkStream | None = None
+
+    def send(self, request: httpx.Request) -> httpx.Response:
+        response = self._transport.handle_request(request)
+        self.stream = response.extensions.get("network_stream")
+        return response
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the other end has left it open; else the transport would make another."""
+        return self.stream is not None and not self.stream.get_extra_info("is_readable")
+
+    def close(self) -> None:
+        self._transport.close()
+
+
+class _Sender(Protocol):
+    def send(self, request: httpx.Request, /) -> httpx.Response: ...
+
+
+def _perform(sender: _Sender, attempt: Attempt, stream: NetworkStream | None) -> None:
+    with Watch(attempt.deadline) as watch:
+        watch.see(stream)
+        response = sender.send(attempt.begin(watch.extensions))
+        try:
+            attempt.answered(response)
+            watch.answered(response)
+            for chunk in _chunks(response):
+                if attempt.received(chunk):
+                    break
+            attempt.finished(is_cut=watch.is_over)
+        finally:
+            watch.dismiss()
+            response.close()
 
 
 def _chunks(response: httpx.Response) -> Iterator[bytes]:
     if response.is_stream_consumed:  # somebody's event hook has read it
         return iter([response.content])
     return iter(cast(httpx.SyncByteStream, response.stream))
-
-
-@attrs.frozen
-class _LoopLocal:
-    """What belongs to one event loop, because no connection may cross to another."""
-
-    slots: anyio.Semaphore
-    idle: AsyncIdle
-    keeper: AsyncGenerator[None, None]
-
-
-class AsyncConnections:
-    """The same for tasks, on any event loop of asyncio or trio."""
-
-    def __init__(self, network: Network, handler: AsyncHandler | None) -> None:
-        self._network = network
-        self._handler = handler
-        self.is_closed: bool = False
-        self.forget()
-        _OPEN.add(self)
-
-    def forget(self) -> None:
-        """Start without connections, and leave those of a parent process alone."""
-        self._loops: dict[EventLoopToken, _LoopLocal] = {}
-
-    async def send(self, request: Request, time_left: float) -> Outcome:
-        """Send one request and read its answer."""
-        attempt = Attempt(request, time_left)
-        local = await self._local()
-        try:
-            with anyio.move_on_after(time_left):
-                async with local.slots, self._connection(local) as handler:
-                    await _async_perform(handler, attempt)
-                return attempt.outcome()
-        except FAULTS as error:
-            return attempt.failed(error)
-        return attempt.timed_out(self._network.max_concurrency)
-
-    async def aclose(self) -> None:
-        """Close the connections that were opened here; to do it again does nothing."""
-        self.is_closed = True
-        local = self._loops.get(current_token())
-        if local is not None:
-            await local.keeper.aclose()
-
-    async def _local(self) -> _LoopLocal:
-        token = current_token()
-        local = self._loops.get(token)
-        if local is None:
-            slots = anyio.Semaphore(self._network.max_concurrency)
-            idle: AsyncIdle = deque()
-            local = _LoopLocal(slots, idle, self._kept(token, idle))
-            self._loops[token] = local
-            if self._handler is None:
-                await anext(local.keeper)
-        return local
-
-    async def _kept(self, token: EventLoopToken, idle: AsyncIdle) -> AsyncGenerator[None, None]:
-        """Close what belongs to a loop when the client is closed, or else when the loop ends.
-
-        A loop that ends closes the generators that are still open in it, and nothing else.
-        """
-        try:
-            yield
-        finally:
-            self._loops.pop(token, None)
-            while idle:
-                await _async_close(idle.pop()[1])
-
-    @asynccontextmanager
-    async def _connection(self, local: _LoopLocal) -> AsyncGenerator[AsyncHandler, None]:
-        if self._handler is not None:
-            yield self._handler
-            return
-        try:
-            _, transport = local.idle.pop()
-        except IndexError:
-            transport = httpx.AsyncHTTPTransport(**transport_settings(self._network))
-        try:
-            yield transport.handle_async_request
-        except BaseException:
-            await _async_close(transport)
-            raise
-        if self.is_closed:
-            await _async_close(transport)
-        else:
-            local.idle.append((time.monotonic(), transport))
-        while (expired := _expired(local.idle)) is not None:
-            await _async_close(expired)
-
-
-async def _async_perform(handler: AsyncHandler, attempt: Attempt) -> None:
-    response = await handler(attempt.begin())
-    chunks = _async_chunks(response)
-    try:
-        attempt.answered(response)
-        async for chunk in chunks:
-            if attempt.received(chunk):
-                break
-        attempt.finished()
-    finally:
-        with anyio.move_on_after(_LONGEST_CLOSE, shield=True):
-            await response.aclose()
-            await _exhaust(chunks)
-
-
-async def _async_chunks(response: httpx.Response) -> AsyncIterator[bytes]:
-    if response.is_stream_consumed:  # somebody's event hook has read it
-        yield response.content
-    else:
-        async for chunk in cast(httpx.AsyncByteStream, response.stream):
-            yield chunk
-
-
-async def _exhaust(chunks: AsyncIterator[bytes]) -> None:
-    """Run a closed stream to its end: a generator left in the middle warns when it is collected."""
-    with suppress(*FAULTS):
-        async for _ in chunks:
-            pass
-
-
-async def _async_close(transport: httpx.AsyncHTTPTransport) -> None:
-    """Close a transport even while its task is being cancelled."""
-    with anyio.move_on_after(_LONGEST_CLOSE, shield=True):
-        await transport.aclose()
-
-
-def _expired(idle: deque[tuple[float, T]]) -> T | None:
-    """Take a transport that was idle for too long off the old end of the stack, if there is one."""
-    if idle and idle[0][0] < time.monotonic() - _LONGEST_IDLE:
-        return idle.popleft()[1]
-    return None
-
-
-_OPEN: weakref.WeakSet[Connections | AsyncConnections] = weakref.WeakSet()
-
-
-def _forget_all() -> None:
-    """A child process must not speak on its parent's connections, nor wait for its threads."""
-    for connections in list(_OPEN):
-        connections.forget()
-
-
-if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Windows)
-    os.register_at_fork(after_in_child=_forget_all)

@@ -4,55 +4,79 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import cast
 
+import attrs
 import httpx
 
+from adclient._http.family import HTTPX, Family, family_of
 from adclient.errors import ConfigurationError
 
-Handler = Callable[[httpx.Request], httpx.Response]
-AsyncHandler = Callable[[httpx.Request], Awaitable[httpx.Response]]
+Send = Callable[[httpx.Request], httpx.Response]
+AsyncSend = Callable[[httpx.Request], Awaitable[httpx.Response]]
+
+
+@attrs.frozen
+class Handler:
+    """Sends for a sync client, in requests of one family."""
+
+    family: Family
+    send: Send
+
+
+@attrs.frozen
+class AsyncHandler:
+    """Sends for an async client, in requests of one family."""
+
+    family: Family
+    send: AsyncSend
 
 
 def handler_of(transport: object, http_client: object) -> Handler | None:
     """How a sync client sends through what it was given, if it was given anything."""
     _check_one(transport, http_client)
     if http_client is not None:
-        if not isinstance(http_client, httpx.Client):
-            raise _wrong_kind("http_client", http_client, "AdClient", "an httpx.Client")
-        return partial(_send, http_client)
+        family = family_of(http_client)
+        if family is None or not isinstance(http_client, family.client):
+            raise _wrong_client(http_client, "AdClient", "Client")
+        return Handler(family, partial(_send, family, http_client))
     if transport is None:
         return None
     if isinstance(transport, type) or not hasattr(transport, "handle_request"):
-        raise _wrong_kind("transport", transport, "AdClient", "a sync transport of httpx")
-    return cast("httpx.BaseTransport", transport).handle_request
+        raise _wrong_transport(transport, "AdClient", "a sync")
+    send = cast("httpx.BaseTransport", transport).handle_request
+    return Handler(family_of(transport) or HTTPX, send)
 
 
 def async_handler_of(transport: object, http_client: object) -> AsyncHandler | None:
     """How an async client sends through what it was given, if it was given anything."""
     _check_one(transport, http_client)
     if http_client is not None:
-        if not isinstance(http_client, httpx.AsyncClient):
-            raise _wrong_kind("http_client", http_client, "AsyncAdClient", "an httpx.AsyncClient")
-        return partial(_async_send, http_client)
+        family = family_of(http_client)
+        if family is None or not isinstance(http_client, family.async_client):
+            raise _wrong_client(http_client, "AsyncAdClient", "AsyncClient")
+        return AsyncHandler(family, partial(_async_send, family, http_client))
     if transport is None:
         return None
     if isinstance(transport, type) or not hasattr(transport, "handle_async_request"):
-        raise _wrong_kind("transport", transport, "AsyncAdClient", "an async transport of httpx")
-    return cast("httpx.AsyncBaseTransport", transport).handle_async_request
+        raise _wrong_transport(transport, "AsyncAdClient", "an async")
+    send = cast("httpx.AsyncBaseTransport", transport).handle_async_request
+    return AsyncHandler(family_of(transport) or HTTPX, send)
 
 
-def _send(client: httpx.Client, request: httpx.Request) -> httpx.Response:
+def _send(family: Family, client: httpx.Client, request: httpx.Request) -> httpx.Response:
     _check_open(client.is_closed)
     try:
         return client.send(request, stream=True, follow_redirects=False)
-    except httpx.HTTPStatusError as error:  # an event hook that raises for an error status
+    except family.status_error as error:  # an event hook that raises for an error status
         return error.response
 
 
-async def _async_send(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
+async def _async_send(
+    family: Family, client: httpx.AsyncClient, request: httpx.Request
+) -> httpx.Response:
     _check_open(client.is_closed)
     try:
         return await client.send(request, stream=True, follow_redirects=False)
-    except httpx.HTTPStatusError as error:  # an event hook that raises for an error status
+    except family.status_error as error:  # an event hook that raises for an error status
         return error.response
 
 
@@ -68,6 +92,15 @@ def _check_one(transport: object, http_client: object) -> None:
         )
 
 
-def _wrong_kind(argument: str, given: object, client: str, expected: str) -> TypeError:
-    name = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
-    return TypeError(f"{argument} of {client} must be {expected}, not {name}")
+def _wrong_client(given: object, client: str, name: str) -> TypeError:
+    expected = f"an httpx.{name} or httpx2.{name}"
+    return TypeError(f"http_client of {client} must be {expected}, not {_name_of(given)}")
+
+
+def _wrong_transport(given: object, client: str, colour: str) -> TypeError:
+    expected = f"{colour} transport of httpx or httpx2"
+    return TypeError(f"transport of {client} must be {expected}, not {_name_of(given)}")
+
+
+def _name_of(given: object) -> str:
+    return f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"

@@ -5,7 +5,6 @@ import ssl
 from functools import cache
 from importlib.util import find_spec
 from os import PathLike, fspath
-from typing import TypedDict
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -14,7 +13,10 @@ import httpx
 
 from adclient.errors import ConfigurationError
 
-_ONE_CONNECTION = httpx.Limits(max_connections=1, max_keepalive_connections=1)
+# How long it may be idle is not the transport's business.
+_ONE_CONNECTION = httpx.Limits(
+    max_connections=1, max_keepalive_connections=1, keepalive_expiry=None
+)
 
 
 @attrs.frozen
@@ -97,17 +99,24 @@ def _check_proxy(what: str, proxy: str) -> None:
         )
 
 
-class TransportSettings(TypedDict):
-    verify: ssl.SSLContext
-    proxy: str | None
-    limits: httpx.Limits
+def new_transport(network: Network) -> httpx.HTTPTransport:
+    """A transport of one connection."""
+    return httpx.HTTPTransport(
+        verify=_context(network), proxy=network.proxy, limits=_ONE_CONNECTION
+    )
 
 
-def transport_settings(network: Network) -> TransportSettings:
-    """What one transport is made with; its own look at the environment is not wanted."""
+def new_async_transport(network: Network) -> httpx.AsyncHTTPTransport:
+    """A transport of one connection."""
+    return httpx.AsyncHTTPTransport(
+        verify=_context(network), proxy=network.proxy, limits=_ONE_CONNECTION
+    )
+
+
+def _context(network: Network) -> ssl.SSLContext:
+    """What a transport is made with, so that it does not look at the environment for itself."""
     is_tls = network.base_url.startswith("https:")
-    context = tls_context(network.verify) if is_tls else _no_tls()
-    return {"verify": context, "proxy": network.proxy, "limits": _ONE_CONNECTION}
+    return tls_context(network.verify) if is_tls else _no_tls()
 
 
 def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:

@@ -1,12 +1,14 @@
 """A service that lives in this process, behind the interface of a transport."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import httpx
 
 from adclient._core.exchange import World
 from adclient._core.reply import Failure, Outcome, Reply
 from adclient._core.request import Request
+from adclient._http.family import HTTPX, Family, family_of
 
 Service = Callable[[Request, float | None], Outcome]
 
@@ -15,7 +17,8 @@ class ServiceTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     """A transport of both colours that answers from a function, without a network.
 
     The function is given a request, and the seconds that its client waits for an answer. The
-    calls that it carries take their time from the `world` of the service.
+    calls that it carries take their time from the `world` of the service. Requests of httpx2 are
+    answered as well, in its own classes.
     """
 
     def __init__(self, service: Service, world: World) -> None:
@@ -29,6 +32,7 @@ class ServiceTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return self._answer(request, await request.aread())
 
     def _answer(self, request: httpx.Request, body: bytes) -> httpx.Response:
+        family = family_of(request) or HTTPX
         outcome = self._service(
             Request(
                 method=request.method,
@@ -39,26 +43,17 @@ class ServiceTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
             _time_left(request),
         )
         if isinstance(outcome, Reply):
-            stream = _Stream(outcome.body, outcome.broken)
-            return httpx.Response(outcome.status, headers=dict(outcome.headers), stream=stream)
-        raise _fault(outcome)
+            stream = family.stream(partial(_chunks, family, outcome))
+            headers = dict(outcome.headers)
+            return family.response(outcome.status, headers=headers, stream=stream)
+        raise _fault(family, outcome)
 
 
-class _Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
+def _chunks(family: Family, reply: Reply) -> Iterator[bytes]:
     """The body of an answer, which may break off."""
-
-    def __init__(self, body: bytes, broken: Failure | None) -> None:
-        self._body = body
-        self._broken = broken
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield self._body
-        if self._broken is not None:
-            raise _fault(self._broken)
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for chunk in self:
-            yield chunk
+    yield reply.body
+    if reply.broken is not None:
+        raise _fault(family, reply.broken)
 
 
 def _time_left(request: httpx.Request) -> float | None:
@@ -68,8 +63,8 @@ def _time_left(request: httpx.Request) -> float | None:
     return timeouts.get("read") if exact is None else exact
 
 
-def _fault(failure: Failure) -> httpx.TransportError:
+def _fault(family: Family, failure: Failure) -> httpx.TransportError:
     if not failure.sent:
-        return httpx.ConnectError(failure.reason)
-    fault = httpx.ReadTimeout if failure.timed_out else httpx.RemoteProtocolError
+        return family.connect_error(failure.reason)
+    fault = family.read_timeout if failure.timed_out else family.protocol_error
     return fault(failure.reason)

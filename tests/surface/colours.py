@@ -2,9 +2,11 @@
 
 import functools
 import inspect
+import ssl
 from collections.abc import Callable, Coroutine
 from contextlib import asynccontextmanager
 from operator import attrgetter
+from types import ModuleType
 
 import anyio
 import attrs
@@ -16,6 +18,19 @@ from adclient import AdClient, AsyncAdClient, RetryPolicy
 BASE_URL = "https://ads.example.com/prefix"
 AT_ONCE = RetryPolicy(backoff_first=0)
 END = object()
+TLS = ssl.create_default_context()
+
+
+@attrs.define
+class Family:
+    """The HTTP library under test, and whether every client is given an HTTP client of it."""
+
+    library: ModuleType = httpx
+    is_injected: bool = False
+    carry: Callable = lambda transport: transport
+
+
+FAMILY = Family()  # changed by `pytest --family=httpx2`
 
 
 @attrs.frozen
@@ -24,8 +39,13 @@ class Colour:
 
     name: str
     client: type
-    http_client: type
-    other: "type[object]"
+    http_client_name: str
+    other_name: str
+
+    def http_client(self, transport=None, **options):
+        """An HTTP client of the family under test, over its own connections or over a transport."""
+        carried = None if transport is None else FAMILY.carry(transport)
+        return getattr(FAMILY.library, self.http_client_name)(transport=carried, **options)
 
     def run(self, scenario: Callable[..., Coroutine], **arguments):
         if self.client is AsyncAdClient:
@@ -39,19 +59,25 @@ class Colour:
     @asynccontextmanager
     async def open(self, base_url=BASE_URL, **options):
         """A client for the length of a block; it tries again without any pause."""
+        theirs = None
+        if FAMILY.is_injected and "http_client" not in options:
+            theirs = self.http_client(options.pop("transport", None), verify=TLS)
+            options["http_client"] = theirs
         client = self.client(base_url, **{"retry": AT_ONCE, **options})
         try:
             yield client
         finally:
             await close(client)
+            if theirs is not None:
+                await close(theirs)
 
     def __str__(self) -> str:
         return self.name
 
 
-SYNC = Colour("sync", AdClient, httpx.Client, httpx.AsyncClient)
-ASYNC = Colour("asyncio", AsyncAdClient, httpx.AsyncClient, httpx.Client)
-TRIO = Colour("trio", AsyncAdClient, httpx.AsyncClient, httpx.Client)
+SYNC = Colour("sync", AdClient, "Client", "AsyncClient")
+ASYNC = Colour("asyncio", AsyncAdClient, "AsyncClient", "Client")
+TRIO = Colour("trio", AsyncAdClient, "AsyncClient", "Client")
 COLOURS = (SYNC, ASYNC, TRIO)
 
 
@@ -72,7 +98,7 @@ async def wait(value):
 
 
 async def close(client) -> None:
-    await wait(client.aclose() if isinstance(client, AsyncAdClient) else client.close())
+    await wait(client.aclose() if hasattr(client, "aclose") else client.close())
 
 
 async def step(iterator):

@@ -37,7 +37,7 @@ from adclient import (
     RetryPolicy,
     Unauthenticated,
 )
-from adclient._http import connections
+from adclient._http import forks, idle
 from adclient._sync.paging import PageIterator, Source
 
 BASE_URL = "https://ads.example.com"
@@ -270,9 +270,10 @@ def test_one_iterator_hands_each_page_to_one_thread() -> None:
         assert other.result().data[0].name == "b"
 
 
+@pytest.mark.own
 @both_colours
 async def test_connections_that_were_idle_for_long_are_closed(colour, monkeypatch) -> None:
-    monkeypatch.setattr(connections, "_LONGEST_IDLE", -1.0)
+    monkeypatch.setattr(idle, "_LONGEST_IDLE", -1.0)
     with RawServer(serve_well) as server:
         async with colour.open(server.url) as client:
             for _ in range(3):
@@ -280,6 +281,7 @@ async def test_connections_that_were_idle_for_long_are_closed(colour, monkeypatc
         assert server.connections == 3
 
 
+@pytest.mark.own
 @both_colours
 async def test_a_closed_client_keeps_no_connection_of_a_call_under_way(colour) -> None:
     with RawServer(serve_well) as server:
@@ -301,19 +303,20 @@ def request_to(url: str) -> Request:
     return Request(method="POST", url=url + path, headers=headers, body=b"{}")
 
 
-def test_a_child_process_starts_without_its_parent_s_connections() -> None:
+def test_a_child_process_starts_without_its_parent_s_connections(monkeypatch) -> None:
     with RawServer(serve_well) as server, AdClient(server.url) as client:
+        monkeypatch.setattr(forks, "_FORGETFUL", {client._engine.connections})
         client.beta.pause_campaign(**IDS)
-        inherited = list(client._engine.connections._idle)
-        connections._forget_all()
+        inherited = client._engine.connections._idle
+        forks.forget_all()
         client.beta.pause_campaign(**IDS)
         assert server.connections == 2
-        for _, transport in inherited:
-            transport.close()
+        inherited.pop().close()
 
 
 FORK = """
 import json, os, socket, sys, threading
+from concurrent.futures import ThreadPoolExecutor
 from adclient import AdClient
 
 def serve(listener):
@@ -340,17 +343,23 @@ url = f"http://127.0.0.1:{listener.getsockname()[1]}"
 server = os.fork()
 if server == 0:
     serve(listener)
-client = AdClient(url, timeout=20)
+client = AdClient(url, timeout=30)
 client.delta.analyze_wasted_spend(account_id="warm")
-child = os.fork()
-me = "child" if child == 0 else "parent"
-wrong = 0
-for number in range(100):
-    who = f"{me}{number}"
-    page = client.delta.analyze_wasted_spend(account_id=who)
-    wrong += page.data[0].id != who
-if child == 0:
-    os._exit(wrong)
+
+def wrong_answers(me):
+    wrong = 0
+    for number in range(150):
+        page = client.delta.analyze_wasted_spend(account_id=f"{me}{number}")
+        wrong += page.data[0].id != f"{me}{number}"
+    return wrong
+
+with ThreadPoolExecutor(4) as pool:
+    others = [pool.submit(wrong_answers, f"thread{n}") for n in range(4)]
+    client.delta.analyze_wasted_spend(account_id="before")
+    child = os.fork()  # while the others are in the middle of their calls
+    if child == 0:
+        os._exit(wrong_answers("child"))
+    wrong = wrong_answers("parent") + sum(other.result() for other in others)
 _, status = os.waitpid(child, 0)
 os.kill(server, 9)
 print(wrong, os.waitstatus_to_exitcode(status))

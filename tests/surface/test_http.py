@@ -16,7 +16,6 @@ from colours import (
     AT_ONCE,
     COLOURS,
     DRAFT,
-    SYNC,
     TRIO,
     both_colours,
     close,
@@ -213,6 +212,7 @@ async def test_an_unencrypted_server_behind_https(colour) -> None:
                 await wait(write(client))
 
 
+@pytest.mark.own
 @both_colours
 async def test_ones_own_tls_context(colour) -> None:
     context = ssl.create_default_context()
@@ -271,20 +271,14 @@ async def test_a_dripping_head(colour, call, expected) -> None:
         request = connection.read()
         first, _, rest = answer_to(request).partition(b"\r\n")
         connection.send(first + b"\r\n")
-        for i in range(50):
+        for i in range(150):
             connection.send(f"X-{i}: 1\r\n".encode())
             connection.pause(0.02)
         connection.send(rest)
 
     with RawServer(serve) as server:
         async with colour.open(server.url, timeout=TIMEOUT) as client:
-            if colour is SYNC:
-                # Without a thread of its own it notices only when the head is complete.
-                with pytest.raises(expected) as caught:
-                    await wait(call(client))
-                error = caught.value
-            else:
-                error = await fails_in_time(call, client, expected)
+            error = await fails_in_time(call, client, expected)
     assert isinstance(error, CallTimeout)
     assert len(server.requests) == 1
 
@@ -400,7 +394,7 @@ async def test_no_failure_takes_a_connection_from_the_client(colour, fault) -> N
     with RawServer(serve) as server:
         async with colour.open(server.url, max_concurrency=1, max_retries=0) as client:
             hasty = client.with_options(timeout=0.01 if fault == "silent" else 5)
-            for _ in range(10):
+            for _ in range(50):
                 with pytest.raises((ConnectionLost, CallTimeout, APIError, UnexpectedReply)):
                     await wait(read(hasty))
             good.set()
@@ -495,6 +489,7 @@ async def test_the_tunnel_of_the_environment(colour, monkeypatch, variable) -> N
     assert proxy.requests[0].startswith(b"CONNECT ads.example.com:443 HTTP/1.1\r\n")
 
 
+@pytest.mark.own
 @both_colours
 async def test_a_proxy_argument_wins(colour, monkeypatch) -> None:
     monkeypatch.setenv("http_proxy", refusing_url())
@@ -504,6 +499,7 @@ async def test_a_proxy_argument_wins(colour, monkeypatch) -> None:
     assert len(proxy.requests) == 1
 
 
+@pytest.mark.own
 @both_colours
 async def test_loopback_has_no_proxy(colour, monkeypatch) -> None:
     for variable in ("http_proxy", "https_proxy", "all_proxy"):
@@ -546,6 +542,7 @@ def test_a_bad_proxy_variable_is_named(colour, monkeypatch, variable, value, bas
 # Its end, and its loops.
 
 
+@pytest.mark.own
 @both_colours
 async def test_closing_ends_idle_connections(colour) -> None:
     ended = threading.Event()

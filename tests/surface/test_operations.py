@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import attrs
 import httpx
 import pytest
-import respx
 from attrs import AttrsInstance
 from colours import BASE_URL, COLOURS, DRAFT, Service, a_draft, both_colours, method_of, wait
 from interface_table import NUMBER, OBJECT, ROWS, STRING, STRINGS
@@ -46,13 +45,12 @@ def answer_to(row) -> httpx.Response:
 
 
 async def called(colour, row, arguments, **options):
-    """The result of a call, and the one request that it made, seen below the HTTP library."""
-    with respx.mock() as router:
-        route = router.route().mock(return_value=answer_to(row))
-        async with colour.open(**options) as client:
-            result = await wait(method_of(client, row.call)(**arguments))
-    assert route.call_count == 1
-    return result, route.calls.last.request
+    """The result of a call, and the one request that it made."""
+    service = Service(answer_to(row))
+    async with colour.open(transport=service.transport, **options) as client:
+        result = await wait(method_of(client, row.call)(**arguments))
+    (request,) = service.requests
+    return result, request
 
 
 def wire_of(request: httpx.Request) -> SimpleNamespace:

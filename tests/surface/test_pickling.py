@@ -20,7 +20,8 @@ import adclient
 from adclient import AdClientError, Campaign, Conventions, RetryPolicy, errors
 from adclient.testing import FakeAdService, Fault
 
-PUBLIC = {f"adclient{name}" for name in ("", ".conventions", ".errors", ".models", ".options")}
+_MODULES = ("", ".conventions", ".errors", ".hooks", ".models", ".options")
+PUBLIC = {f"adclient{name}" for name in _MODULES}
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 
 CLASSES = [

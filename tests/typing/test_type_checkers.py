@@ -6,13 +6,15 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
-GOOD = ("sync_surface.py", "async_surface.py")
+HAS_HTTPX2 = find_spec("httpx2") is not None
+GOOD = ("sync_surface.py", "async_surface.py") + ("httpx2_surface.py",) * HAS_HTTPX2
 README = re.findall(
     r"^```python\n(.*?)^```$",
     (ROOT / "README.md").read_text("utf-8"),
@@ -81,6 +83,13 @@ await other.beta.pause_campaign(account_id="a")
 [x for x in other.beta.list_campaigns(account_id="a")]
 """)
 
+WRONG_OF_HTTPX2 = lines_of("""
+AdClient(http_client=httpx2.AsyncClient())
+AdClient(transport=httpx2.AsyncHTTPTransport())
+AsyncAdClient(http_client=httpx2.Client())
+AsyncAdClient(transport=httpx2.HTTPTransport())
+""")
+
 # To Pyright, every object is an AttrsInstance: attrs declares that protocol without a member.
 WRONG_TO_MYPY = lines_of("""
 client.beta.create_video_campaign(account_id="a", fields=None)
@@ -102,6 +111,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_text(code, "utf-8")
     body = "".join(f"    {line}\n" for line in WRONG + WRONG_TO_MYPY)
     (folder / "wrong.py").write_text(PRELUDE.lstrip() + body)
+    imports = "import httpx2\nfrom adclient import AdClient, AsyncAdClient\n"
+    (folder / "wrong_of_httpx2.py").write_text(imports + "\n".join(WRONG_OF_HTTPX2))
     settings = {"typeCheckingMode": "strict", "pythonVersion": "3.11"}
     (folder / "pyrightconfig.json").write_text(json.dumps(settings))
     return folder
@@ -166,6 +177,11 @@ def test_right_code_is_right(errors: Errors, name: str) -> None:
 def test_every_mistake_is_found(errors: Errors) -> None:
     assert missed(errors, WRONG, FIRST) == []
     assert min(errors["wrong.py"]) >= FIRST, "the lines before are right"
+
+
+@pytest.mark.skipif(not HAS_HTTPX2, reason="httpx2 is not installed")
+def test_every_mistake_with_httpx2_is_found(errors: Errors) -> None:
+    assert sorted(errors["wrong_of_httpx2.py"]) == [3, 4, 5, 6]
 
 
 def test_mypy_finds_what_is_no_object(mypy_errors: Errors) -> None:

@@ -1,0 +1,204 @@
+"""The connections of an async client: those of each event loop stay with it."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from types import MappingProxyType
+from typing import Protocol, cast
+
+import anyio
+import attrs
+import httpx
+from anyio.lowlevel import EventLoopToken, current_token
+
+from adclient._core.reply import Outcome
+from adclient._core.request import Request
+from adclient._http.attempt import Attempt
+from adclient._http.detached import Detached
+from adclient._http.family import HTTPX
+from adclient._http.forks import forget_after_fork
+from adclient._http.handlers import AsyncHandler, AsyncSend
+from adclient._http.idle import Idle
+from adclient._http.network import Network, new_async_transport
+
+_LONGEST_CLOSE = 2.0
+
+
+@attrs.frozen
+class _LoopLocal:
+    """What belongs to one event loop, because no connection may cross to another."""
+
+    slots: anyio.Semaphore
+    idle: "Idle[_Connection]"
+    keeper: AsyncGenerator[None, None]
+    detached: Detached
+
+
+class AsyncConnections:
+    """Sends requests, at most `max_concurrency` at once, on any event loop of asyncio or trio."""
+
+    def __init__(self, network: Network, handler: AsyncHandler | None) -> None:
+        self._network = network
+        self._handler = handler
+        self._family = HTTPX if handler is None else handler.family
+        self.is_closed: bool = False
+        self.forget()
+        forget_after_fork(self)
+
+    def forget(self) -> None:
+        """Start without connections, and leave those of a parent process alone."""
+        self._loops: dict[EventLoopToken, _LoopLocal] = {}
+
+    async def send(self, request: Request, time_left: float) -> Outcome:
+        """Send one request and read its answer."""
+        attempt = Attempt(self._family, request, time_left)
+        local = await self._local()
+        try:
+            with anyio.move_on_after(time_left):
+                if self._handler is not None:
+                    await self._perform_detached(local, self._handler.send, attempt)
+                else:
+                    async with local.slots, self._connection(local) as connection:
+                        await _perform(connection.send, attempt, connection.extensions)
+                return attempt.outcome()
+        except self._family.faults as error:
+            return attempt.failed(error)
+        return attempt.timed_out(self._network.max_concurrency)
+
+    async def aclose(self) -> None:
+        """Close the connections that were opened here; to do it again does nothing."""
+        self.is_closed = True
+        local = self._loops.get(current_token())
+        if local is not None:
+            with anyio.move_on_after(_LONGEST_CLOSE):
+                await local.detached.drain()
+            await local.keeper.aclose()
+
+    async def _local(self) -> _LoopLocal:
+        token = current_token()
+        local = self._loops.get(token)
+        if local is None:
+            self._evict_closed_loops()
+            slots = anyio.Semaphore(self._network.max_concurrency)
+            idle: Idle[_Connection] = Idle()
+            local = _LoopLocal(slots, idle, self._kept(token, idle), Detached(token))
+            self._loops[token] = local
+            if self._handler is None:
+                await anext(local.keeper)
+        return local
+
+    def _evict_closed_loops(self) -> None:
+        """Forget those loops of asyncio that have closed without ending their generators."""
+        for token in list(self._loops):
+            if getattr(token.native_token, "is_closed", bool)():
+                self._loops.pop(token, None)
+
+    async def _kept(
+        self, token: EventLoopToken, idle: "Idle[_Connection]"
+    ) -> AsyncGenerator[None, None]:
+        """Close what belongs to a loop when the client is closed, or else when the loop ends.
+
+        A loop that ends closes the generators that are still open in it, and nothing else.
+        """
+        try:
+            yield
+        finally:
+            self._loops.pop(token, None)
+            while (connection := idle.pop()) is not None:
+                await connection.close()
+
+    @asynccontextmanager
+    async def _connection(self, local: _LoopLocal) -> AsyncGenerator["_Connection", None]:
+        while (expired := local.idle.expired()) is not None:
+            await expired.close()
+        connection = local.idle.pop() or _Connection(new_async_transport(self._network))
+        try:
+            yield connection
+        except BaseException:
+            await connection.close()
+            raise
+        if self.is_closed:
+            await connection.close()
+        else:
+            local.idle.push(connection)
+
+    async def _perform_detached(self, local: _LoopLocal, send: AsyncSend, attempt: Attempt) -> None:
+        await local.slots.acquire()
+        try:
+            await local.detached.run(partial(_perform_bounded, local.slots, send, attempt))
+        finally:
+            attempt.abandon()
+
+
+class _Connection:
+    """A transport of one connection."""
+
+    def __init__(self, transport: httpx.AsyncHTTPTransport) -> None:
+        self._transport = transport
+        self._stream: _Closeable | None = None
+        self.send = transport.handle_async_request
+
+    @property
+    def extensions(self) -> dict[str, object]:
+        """What a request needs for a new connection to be known; reports cost time."""
+        return {"trace": self._trace} if self._stream is None else {}
+
+    async def close(self) -> None:
+        """Close it even while its task is being cancelled, and what a TLS handshake leaves open."""
+        with anyio.move_on_after(_LONGEST_CLOSE, shield=True):
+            await self._transport.aclose()
+            if self._stream is not None:
+                await self._stream.aclose()
+
+    async def _trace(self, event: str, info: Mapping[str, object]) -> None:
+        if event.endswith("connect_tcp.complete"):
+            self._stream = cast(_Closeable, info["return_value"])
+
+
+class _Closeable(Protocol):
+    async def aclose(self) -> None: ...
+
+
+async def _perform_bounded(slots: anyio.Semaphore, send: AsyncSend, attempt: Attempt) -> None:
+    """Perform and give the slot back, at the latest when only a read can still be under way.
+
+    To wait for a connection, to connect and to agree on TLS have ended by then: each is given the
+    whole time of the attempt. A read can be cancelled without harm.
+    """
+    try:
+        with anyio.move_on_after(3 * attempt.time_left + _LONGEST_CLOSE):
+            await _perform(send, attempt)
+    finally:
+        slots.release()
+
+
+async def _perform(
+    send: AsyncSend, attempt: Attempt, extensions: Mapping[str, object] = MappingProxyType({})
+) -> None:
+    response = await send(attempt.begin(extensions))
+    chunks = _chunks(response)
+    try:
+        attempt.answered(response)
+        async for chunk in chunks:
+            if attempt.received(chunk):
+                break
+        attempt.finished()
+    finally:
+        with anyio.move_on_after(_LONGEST_CLOSE, shield=True):
+            await response.aclose()
+            await _exhaust(chunks, attempt)
+
+
+async def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
+    if response.is_stream_consumed:  # somebody's event hook has read it
+        yield response.content
+    else:
+        async for chunk in cast(httpx.AsyncByteStream, response.stream):
+            yield chunk
+
+
+async def _exhaust(chunks: AsyncIterator[bytes], attempt: Attempt) -> None:
+    """Run a closed stream to its end: a generator left in the middle warns when it is collected."""
+    with suppress(*attempt.family.faults):
+        async for _ in chunks:
+            pass

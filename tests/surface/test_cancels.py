@@ -1,0 +1,204 @@
+"""Calls that are cancelled or run out of time take nothing away from those that follow."""
+
+import asyncio
+import contextlib
+import gc
+import random
+from importlib.metadata import version
+
+import anyio
+import httpx
+import pytest
+from colours import ASYNC, TRIO
+from raw_server import Connection, RawServer, answer_to, serve_well
+
+from adclient import (
+    AdClient,
+    AdClientError,
+    AsyncAdClient,
+    CallTimeout,
+    OutcomeUnknown,
+    RetryPolicy,
+)
+
+POOL = 8
+ROUNDS = 12
+NO_RETRY = RetryPolicy(max_retries=0)
+# Before 4.15.1, anyio leaves the socket of a cancelled connect to the garbage collector.
+IS_OLD_ANYIO = tuple(map(int, version("anyio").split(".")[:3])) < (4, 15, 1)
+NOISE = "ignore::pytest.PytestUnraisableExceptionWarning" if IS_OLD_ANYIO else "error"
+both_loops = pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+
+
+def read(client):
+    return client.alpha.explain_objectives(account_id="a")
+
+
+def write(client):
+    return client.beta.pause_campaign(account_id="a", campaign_id="c")
+
+
+def limits_of(library):
+    return library.Limits(max_connections=POOL, max_keepalive_connections=POOL)
+
+
+async def stress(client: AsyncAdClient, seed: int, rounds: int) -> None:
+    """Twice as many calls as connections at a time, most of which are ended at a bad moment."""
+    chance = random.Random(seed)
+
+    async def one(patience: float, timeout: float) -> None:
+        with anyio.move_on_after(patience):
+            with contextlib.suppress(AdClientError):
+                await read(client.with_options(timeout=timeout))
+
+    for _ in range(rounds):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(2 * POOL):
+                patience, timeout = chance.uniform(0, 0.01), chance.uniform(0.001, 0.02)
+                tasks.start_soon(one, patience, timeout)
+
+
+async def native_stress(client: AsyncAdClient, seed: int, rounds: int) -> None:
+    """The same with the cancelling of asyncio itself, from which no scope shields."""
+    chance = random.Random(seed)
+    for _ in range(rounds):
+        tasks = [asyncio.ensure_future(read(client)) for _ in range(2 * POOL)]
+        for task in tasks:
+            await asyncio.sleep(chance.uniform(0, 0.001))
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def still_works(client: AsyncAdClient) -> None:
+    for _ in range(30):
+        assert len((await read(client)).data) == 1
+
+
+def serve_after_a_moment(connection: Connection) -> None:
+    while request := connection.read():
+        connection.pause(0.003)
+        connection.send(answer_to(request))
+
+
+@pytest.mark.filterwarnings(NOISE)
+@pytest.mark.parametrize("library", ["httpx", "httpx2", None])
+@pytest.mark.parametrize("seed", range(2))
+@both_loops
+def test_random_cancels_over_a_small_pool(colour, seed, library) -> None:
+    async def scenario() -> None:
+        options = {"max_concurrency": POOL, "retry": NO_RETRY, "timeout": 20}
+        if library is None:
+            async with AsyncAdClient(server.url, **options) as client:
+                await both(client)
+            return
+        hx = pytest.importorskip(library)
+        async with (
+            hx.AsyncClient(limits=limits_of(hx), verify=False) as theirs,
+            AsyncAdClient(server.url, http_client=theirs, **options) as client,
+        ):
+            await both(client)
+
+    async def both(client: AsyncAdClient) -> None:
+        await stress(client, seed, ROUNDS)
+        if colour is ASYNC:
+            await native_stress(client, seed, ROUNDS)
+        await still_works(client)
+
+    with RawServer(serve_after_a_moment) as server:
+        colour.run(scenario)
+    gc.collect()
+
+
+@pytest.mark.parametrize("ending", ["timeout", "cancel"])
+@both_loops
+def test_a_write_that_had_not_left_is_not_sent_after_its_call(colour, ending) -> None:
+    """It waits for a connection of somebody's own pool, and its call has told that nothing left."""
+    sent = []
+
+    async def scenario() -> None:
+        is_free = anyio.Event()
+
+        class Full(httpx.AsyncBaseTransport):
+            async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+                await is_free.wait()
+                sent.append(await request.aread())
+                return httpx.Response(201)
+
+        client = AsyncAdClient("https://ads.example.com", transport=Full())
+        if ending == "timeout":
+            with pytest.raises(CallTimeout) as caught:
+                await write(client.with_options(timeout=0.05))
+            assert not isinstance(caught.value, OutcomeUnknown)
+        else:
+            with anyio.move_on_after(0.05):
+                await write(client)
+        is_free.set()
+        await client.aclose()
+
+    colour.run(scenario)
+    assert sent == []
+
+
+@both_loops
+def test_a_full_pool_of_somebody_s_own_client(colour) -> None:
+    async def scenario() -> None:
+        limits = httpx.Limits(max_connections=1)
+        async with (
+            httpx.AsyncClient(limits=limits, verify=False) as theirs,
+            AsyncAdClient(server.url, http_client=theirs) as client,
+            theirs.stream("GET", server.url),
+        ):
+            with pytest.raises(CallTimeout) as caught:
+                await write(client.with_options(timeout=0.2))
+        assert not isinstance(caught.value, OutcomeUnknown)
+
+    with RawServer(serve_well) as server:
+        colour.run(scenario)
+    assert len(server.requests) == 1
+
+
+def test_a_full_pool_of_somebody_s_own_sync_client() -> None:
+    limits = httpx.Limits(max_connections=1)
+    with (
+        RawServer(serve_well) as server,
+        httpx.Client(limits=limits, verify=False) as theirs,
+        AdClient(server.url, http_client=theirs) as client,
+        theirs.stream("GET", server.url),
+    ):
+        with pytest.raises(CallTimeout, match="no free connection of the http_client") as caught:
+            write(client.with_options(timeout=0.2))
+        assert not isinstance(caught.value, OutcomeUnknown)
+    assert len(server.requests) == 1
+
+
+@both_loops
+def test_closing_waits_for_what_goes_on(colour) -> None:
+    ended = []
+
+    async def scenario() -> None:
+        async def answer(request: httpx.Request) -> httpx.Response:
+            await anyio.sleep(0.2)
+            ended.append(request)
+            return httpx.Response(200)
+
+        client = AsyncAdClient("https://ads.example.com", transport=httpx.MockTransport(answer))
+        with anyio.move_on_after(0.05):
+            await read(client)
+        assert ended == []
+        await client.aclose()
+
+    colour.run(scenario)
+    assert len(ended) == 1
+
+
+@both_loops
+def test_an_error_that_is_none_of_the_library_passes(colour) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        raise LookupError("a hook of the caller")
+
+    async def scenario() -> None:
+        async with colour.open(transport=httpx.MockTransport(answer)) as client:
+            with pytest.raises(LookupError, match="a hook"):
+                await read(client)
+
+    colour.run(scenario)

@@ -1,0 +1,328 @@
+"""A call ends in time, whatever the server does, and no other call is ended with it."""
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import anyio
+import httpx
+import pytest
+from colours import COLOURS, both_colours, wait
+from raw_server import LISTING, Connection, RawServer, answer_to, head, reply, serve_well
+
+from adclient import AdClient, AdClientError, CallTimeout, OutcomeUnknown, RateLimited, RetryPolicy
+from adclient._http import watchdog
+
+TIMEOUT = 0.3
+SLACK = 1.5  # a loaded machine; each fault here lasts for far longer
+DRIP = 0.05
+BODY = json.dumps(LISTING).encode()
+
+
+def read(client):
+    return client.alpha.explain_objectives(account_id="a")
+
+
+def write(client):
+    return client.beta.pause_campaign(account_id="a", campaign_id="c")
+
+
+def drip(connection: Connection, data: bytes) -> None:
+    for i in range(len(data)):
+        connection.send(data[i : i + 1])
+        connection.pause(DRIP)
+
+
+def drip_head(connection: Connection) -> None:
+    drip(connection, head(200, 0, *(f"X-{i}: 1" for i in range(50))))
+
+
+def drip_body(connection: Connection) -> None:
+    connection.send(head(200, 1000))
+    drip(connection, b" " * 1000)
+
+
+def drip_body_of_no_length(connection: Connection) -> None:
+    connection.send(b"HTTP/1.1 200 OK\r\n\r\n" + BODY)
+    drip(connection, b" " * 1000)
+
+
+def drip_chunks(connection: Connection) -> None:
+    connection.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    drip(connection, b"1\r\n \r\n" * 200)
+
+
+def never_answer(connection: Connection) -> None:
+    connection.stay_silent()
+
+
+def always_503(connection: Connection) -> None:
+    connection.send(reply(503, b"{}"))
+    while connection.read():
+        connection.send(reply(503, b"{}"))
+
+
+FAULTS = [
+    drip_head,
+    drip_body,
+    drip_body_of_no_length,
+    drip_chunks,
+    never_answer,
+    always_503,
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+@both_colours
+async def test_a_call_ends_in_time(colour, fault) -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        fault(connection)
+
+    forever = RetryPolicy(max_retries=10**6, backoff_first=0.02, backoff_longest=0.02)
+    with RawServer(serve) as server:
+        async with colour.open(server.url, timeout=TIMEOUT, retry=forever) as client:
+            await ends_in_time(read, client)
+            began = time.monotonic()
+            with pytest.raises(OutcomeUnknown):
+                await wait(write(client))
+    assert time.monotonic() - began <= TIMEOUT + SLACK
+
+
+async def ends_in_time(call, client) -> AdClientError:
+    began = time.monotonic()
+    with pytest.raises(AdClientError) as caught:
+        await wait(call(client))
+    assert TIMEOUT * 0.9 <= time.monotonic() - began <= TIMEOUT + SLACK
+    assert isinstance(caught.value, CallTimeout) or caught.value.status == 503
+    return caught.value
+
+
+@pytest.mark.own
+@both_colours
+async def test_a_kept_connection_is_watched_as_well(colour) -> None:
+    def serve(connection: Connection) -> None:
+        connection.send(answer_to(connection.read()))
+        connection.read()
+        drip_head(connection)
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url, timeout=TIMEOUT, max_retries=0) as client:
+            await wait(read(client))
+            await ends_in_time(read, client)
+    assert server.connections == 1
+
+
+@both_colours
+async def test_a_silent_tls_handshake(colour) -> None:
+    with RawServer(never_answer) as server:
+        url = server.url.replace("http", "https")
+        async with colour.open(url, timeout=TIMEOUT) as client:
+            error = await ends_in_time(write, client)
+    assert not isinstance(error, OutcomeUnknown)
+
+
+@both_colours
+async def test_a_dripping_tls_handshake(colour) -> None:
+    def serve(connection: Connection) -> None:
+        connection.send(b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03")  # a long ServerHello
+        drip(connection, bytes(1000))
+
+    with RawServer(serve) as server:
+        url = server.url.replace("http", "https")
+        async with colour.open(url, timeout=TIMEOUT) as client:
+            error = await ends_in_time(write, client)
+    assert not isinstance(error, OutcomeUnknown)
+
+
+@both_colours
+async def test_a_wait_of_an_hour_is_told_at_once(colour) -> None:
+    def serve(connection: Connection) -> None:
+        while connection.read():
+            connection.send(reply(429, b"{}", "Retry-After: 3600"))
+
+    with RawServer(serve) as server:
+        async with colour.open(server.url, timeout=20) as client:
+            began = time.monotonic()
+            with pytest.raises(RateLimited):
+                await wait(read(client))
+    assert time.monotonic() - began < 10
+
+
+def test_a_call_that_was_ended_ends_no_other() -> None:
+    """Many short calls, some of which are ended, on connections that are handed on."""
+    slow = threading.Event()
+
+    def serve(connection: Connection) -> None:
+        while request := connection.read():
+            if b"slow" in request:
+                slow.set()
+                drip_head(connection)
+                return
+            connection.send(answer_to(request))
+
+    def many(client: AdClient) -> int:
+        return sum(len(read(client).data) for _ in range(100))
+
+    def hasty(client: AdClient) -> None:
+        for _ in range(5):
+            with pytest.raises(CallTimeout):
+                client.alpha.explain_objectives(account_id="slow")
+
+    with (
+        RawServer(serve) as server,
+        AdClient(server.url, max_retries=0, timeout=60) as client,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        doomed = [pool.submit(hasty, client.with_options(timeout=0.1)) for _ in range(3)]
+        good = [pool.submit(many, client) for _ in range(5)]
+        assert [call.result() for call in good] == [100] * 5
+        assert [call.result() for call in doomed] == [None] * 3
+    assert slow.is_set()
+
+
+@pytest.mark.parametrize("library", ["httpx", "httpx2"])
+def test_a_connection_that_is_handed_on_is_left_alone(library) -> None:
+    """The watch ends before a connection goes back to the pool of somebody's own client."""
+    theirs = pytest.importorskip(library).Client()
+    quick = {"timeout": 0.3}
+    with RawServer(serve_well) as server, theirs:
+        client = AdClient(server.url, http_client=theirs)
+        for _ in range(5):
+            read(client.with_options(**quick))
+        assert watchdog._WATCHDOG._watches == set()
+        time.sleep(0.4)
+        read(client)
+        assert server.connections == 1
+
+
+def test_a_hook_that_reads_the_answer_hands_the_connection_on() -> None:
+    with RawServer(serve_well) as server:
+        watched = []
+
+        def hook(response: httpx.Response) -> None:
+            response.read()
+            watched.append(set(watchdog._WATCHDOG._watches))
+
+        with httpx.Client(event_hooks={"response": [hook]}) as theirs:
+            client = AdClient(server.url, http_client=theirs)
+            read(client)
+            read(client)
+        assert watched == [set(), set()]
+        assert server.connections == 1
+
+
+def test_a_shared_connection_is_not_watched() -> None:
+    """Of HTTP/2, where others' calls are on the same connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        sock = socket.create_connection(listener.getsockname())
+        stream = type("Stream", (), {"get_extra_info": lambda self, info: sock})()
+        with sock, watchdog.Watch(time.monotonic() + 60) as watch:
+            watch.extensions["trace"]("connection.connect_tcp.complete", {"return_value": stream})
+            assert watchdog._WATCHDOG._watches == {watch}
+            watch._trace("http2.send_connection_init.started", {})
+            assert watchdog._WATCHDOG._watches == set()
+            extensions = {"http_version": b"HTTP/2", "network_stream": stream}
+            watch.answered(httpx.Response(200, stream=httpx.ByteStream(b""), extensions=extensions))
+            assert watchdog._WATCHDOG._watches == set()
+            old = {**extensions, "http_version": b"HTTP/1.1"}
+            watch.answered(httpx.Response(200, stream=httpx.ByteStream(b""), extensions=old))
+            assert watchdog._WATCHDOG._watches == {watch}
+            sock.close()
+            watch.see(stream)
+            assert watchdog._WATCHDOG._watches == set()
+
+
+AT_EXIT = """
+import atexit, sys
+from adclient import AdClient
+client = AdClient(sys.argv[1], timeout=5)
+atexit.register(client.close)
+def last():
+    print(len(client.alpha.explain_objectives(account_id="a").data))
+if "late" in sys.argv:
+    atexit.register(last)
+else:
+    last()
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "late"])
+def test_a_call_while_the_interpreter_ends(when) -> None:
+    with RawServer(serve_well) as server:
+        command = [sys.executable, "-W", "error", "-X", "dev", "-c", AT_EXIT, server.url, when]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("1\n", "")
+
+
+def test_no_thread_is_started_for_a_service_in_this_process() -> None:
+    code = (
+        "import threading\n"
+        "from adclient.testing import FakeAdService\n"
+        "FakeAdService().client().delta.analyze_wasted_spend(account_id='account_d118')\n"
+        "print(threading.active_count())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"
+
+
+def test_without_a_thread_the_socket_s_own_timeout_is_left(monkeypatch) -> None:
+    def fail(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    assert not watchdog._is_started(print)
+
+
+def test_a_child_process_watches_nothing_of_its_parent_s() -> None:
+    dog, (one, other) = watchdog._Watchdog(), socket.socketpair()
+    watch = watchdog.Watch(time.monotonic() + 60)
+    watch._socket = one
+    dog._watches.add(watch)
+    dog.forget()
+    assert (dog._watches, one.fileno()) == (set(), -1)
+    other.close()
+
+
+class Slow(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """A body in this process, of which each piece takes its time, and so does its end."""
+
+    def __init__(self, chunk: float = 0.0, end: float = 0.0) -> None:
+        self.chunk, self.end = chunk, end
+
+    def __iter__(self):
+        for byte in BODY:
+            time.sleep(self.chunk)
+            yield bytes([byte])
+
+    async def __aiter__(self):
+        yield BODY
+
+    async def aclose(self) -> None:
+        await anyio.sleep(self.end)
+
+
+def test_a_slow_transport_without_a_socket() -> None:
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, stream=Slow(chunk=0.05)))
+    with (
+        AdClient("https://a.example.com", transport=transport, timeout=0.2) as client,
+        pytest.raises(CallTimeout) as caught,
+    ):
+        read(client)
+    assert caught.value.status == 200
+
+
+@pytest.mark.parametrize("colour", COLOURS[1:], ids=str)
+def test_a_whole_answer_counts_though_its_end_is_late(colour) -> None:
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, stream=Slow(end=1.0)))
+
+    async def scenario() -> None:
+        client = colour.client("https://a.example.com", transport=transport, timeout=0.3)
+        assert len((await read(client)).data) == 1
+        await client.aclose()
+
+    colour.run(scenario)

@@ -1,0 +1,188 @@
+"""Clients and transports of httpx and of httpx2, and what either raises."""
+
+import ssl
+import subprocess
+import sys
+
+import anyio
+import httpx
+import pytest
+from colours import COLOURS, DRAFT, SYNC, both_colours, wait
+from raw_server import RawServer, serve_well
+
+from adclient import AdClient, AsyncAdClient, OutcomeUnknown, RetryPolicy, TransportError
+from adclient.testing import FakeAdService
+
+BASE_URL = "https://ads.example.com"
+NO_RETRY = RetryPolicy(max_retries=0)
+families = pytest.mark.parametrize("library", ["httpx", "httpx2"])
+
+
+def pause(client):
+    return client.beta.pause_campaign(account_id="a", campaign_id="c")
+
+
+@families
+@both_colours
+async def test_a_client_of_either_family(colour, library) -> None:
+    hx = pytest.importorskip(library)
+    with RawServer(serve_well) as server:
+        theirs = getattr(hx, colour.http_client_name)(verify=False)
+        client = colour.client(server.url, http_client=theirs)
+        assert (await wait(pause(client))).draft_id == "draft_7c2e"
+        await wait(theirs.aclose() if hasattr(theirs, "aclose") else theirs.close())
+
+
+@families
+@both_colours
+async def test_a_transport_of_either_family(colour, library) -> None:
+    hx = pytest.importorskip(library)
+    transport = hx.MockTransport(lambda request: hx.Response(201, json=DRAFT))
+    async with colour.open(http_client=None, transport=transport) as client:
+        assert (await wait(pause(client))).draft_id == "draft_7c2e"
+
+
+@both_colours
+async def test_the_fake_answers_clients_of_httpx2_too(colour) -> None:
+    hx = pytest.importorskip("httpx2")
+    fake = FakeAdService()
+    theirs = getattr(hx, colour.http_client_name)(transport=fake.transport)
+    async with colour.open(BASE_URL, http_client=theirs) as client:
+        listing = client.delta.analyze_wasted_spend(account_id="account_d118")
+        assert (await wait(listing)).data
+    assert len(fake.requests) == 1
+
+
+class Stranger:
+    """Something that looks like a client and is of no family."""
+
+    is_closed = False
+
+    def send(self, request: object, *, stream: bool = False) -> None: ...
+
+    def close(self) -> None: ...
+
+    aclose = close
+
+
+@families
+@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
+def test_a_client_of_the_wrong_colour_or_of_no_family(colour, library) -> None:
+    hx, name = pytest.importorskip(library), colour.http_client_name
+    expected = f"http_client of {colour.client.__name__} must be an httpx.{name} or httpx2.{name}"
+    for wrong in (getattr(hx, colour.other_name)(), Stranger(), hx.HTTPTransport()):
+        with pytest.raises(TypeError) as caught:
+            colour.client(BASE_URL, http_client=wrong)
+        module = type(wrong).__module__.partition(".")[0]
+        assert str(caught.value) == f"{expected}, not {module}.{type(wrong).__name__}"
+
+
+@families
+def test_a_transport_of_the_wrong_colour(library) -> None:
+    hx = pytest.importorskip(library)
+    with pytest.raises(TypeError, match=rf"httpx or httpx2, not {library}\.AsyncHTTPTransport"):
+        AdClient(BASE_URL, transport=hx.AsyncHTTPTransport())
+    with pytest.raises(TypeError, match=rf"httpx or httpx2, not {library}\.HTTPTransport"):
+        AsyncAdClient(BASE_URL, transport=hx.HTTPTransport())
+
+
+def test_the_other_family_is_not_imported() -> None:
+    code = (
+        "import httpx, sys; from adclient import AdClient\n"
+        "AdClient('https://ads.example.com', http_client=httpx.Client())\n"
+        "print('httpx2' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+# Every error of the library and from below, out of the sending and out of the body.
+
+
+def errors_of(hx) -> list[Exception]:
+    found, todo = [], [hx.TransportError]
+    while todo:
+        cls = todo.pop()
+        found.append(cls)
+        todo += cls.__subclasses__()
+    found += [hx.DecodingError, hx.TooManyRedirects, hx.InvalidURL, hx.StreamError]
+    found += [ssl.SSLError, ssl.SSLEOFError, OSError, ConnectionResetError, TimeoutError]
+    found += [anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError]
+    return [cls("a reason") for cls in found]
+
+
+NOT_SENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError"}
+NOT_SENT |= {"UnsupportedProtocol", "LocalProtocolError"}
+
+
+@families
+@pytest.mark.parametrize("where", ["send", "body"])
+@both_colours
+async def test_every_error_is_ours(colour, where, library) -> None:
+    hx = pytest.importorskip(library)
+    errors = errors_of(hx)
+    assert len(errors) > 20
+
+    class Broken(hx.SyncByteStream, hx.AsyncByteStream):
+        def __init__(self, error: Exception) -> None:
+            self.error = error
+
+        def __iter__(self):
+            yield b'{"draft_id":'
+            raise self.error
+
+        async def __aiter__(self):
+            for chunk in self:
+                yield chunk
+
+    def answer(request):
+        request.read()
+        return fail()
+
+    async def answer_async(request):
+        await request.aread()
+        return fail()
+
+    def fail():
+        if where == "send":
+            raise error
+        return hx.Response(201, stream=Broken(error))
+
+    handler = answer if colour is SYNC else answer_async
+    theirs = getattr(hx, colour.http_client_name)(transport=hx.MockTransport(handler))
+    options = {"retry": NO_RETRY, "max_concurrency": 1}
+    async with colour.open(BASE_URL, http_client=theirs, **options) as client:
+        for error in errors:
+            with pytest.raises((TransportError, OutcomeUnknown)) as caught:
+                await wait(pause(client))
+            is_unknown = where == "body" or type(error).__name__ not in NOT_SENT
+            assert isinstance(caught.value, OutcomeUnknown) == is_unknown, error
+            assert "httpx" not in type(caught.value).__module__
+
+
+@pytest.mark.parametrize("fault", [httpx.ConnectError, httpx.ReadError, httpx.PoolTimeout, OSError])
+@both_colours
+async def test_fifty_failures_take_no_slot(colour, fault) -> None:
+    count = [0]
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        count[0] += 1
+        if count[0] <= 50:
+            raise fault("")
+        return httpx.Response(201, json=DRAFT)
+
+    options = {"max_concurrency": 1, "retry": NO_RETRY}
+    async with colour.open(transport=httpx.MockTransport(answer), **options) as client:
+        for _ in range(50):
+            with pytest.raises(TransportError):
+                await wait(pause(client))
+        assert (await wait(pause(client))).draft_id == "draft_7c2e"
+
+
+def test_a_transport_of_no_family_is_spoken_to_in_httpx() -> None:
+    class Bare:
+        def handle_request(self, request):
+            assert isinstance(request, httpx.Request)
+            return httpx.Response(201, json=DRAFT)
+
+    assert pause(AdClient(BASE_URL, transport=Bare())).draft_id == "draft_7c2e"
