@@ -145,6 +145,7 @@ def arguments() -> argparse.Namespace:
     add("--rounds", type=int, default=12, help=f"from 2 to {MOST_ROUNDS}")
     add("--calls", type=int, default=9000, help=f"of a round, at most {MOST_CALLS}")
     add("--workers", type=int, default=16, help=f"of each of three kinds, at most {MOST_WORKERS}")
+    add("--timeout", type=float, default=2.0, help="usual seconds of a call, at most 30")
     add("--seed", default="1", help="what calls and faults follow from")
     add("--keyed", action="store_true", help="send idempotency keys, and call until it succeeds")
     given = parser.parse_args()
@@ -152,6 +153,7 @@ def arguments() -> argparse.Namespace:
         2 <= given.rounds <= MOST_ROUNDS
         and 1 <= given.calls <= MOST_CALLS
         and 1 <= given.workers <= MOST_WORKERS
+        and 0.01 <= given.timeout <= 30
     ):
         parser.error("out of bounds")
     return given
@@ -159,7 +161,9 @@ def arguments() -> argparse.Namespace:
 
 def soak(given: argparse.Namespace, server: Server, books: Books) -> tuple[Held, Held]:
     """All rounds; what was held after the first, which warms up, and after the last."""
-    traffic = Traffic(url=server.url, seed=given.seed, keyed=given.keyed, books=books)
+    traffic = Traffic(
+        url=server.url, seed=given.seed, keyed=given.keyed, timeout=given.timeout, books=books
+    )
     first = held = None
     for number in range(given.rounds):
         faulthandler.dump_traceback_later(LONGEST_ROUND, exit=True)

@@ -22,7 +22,7 @@ from adclient.testing import FakeAdService
 C = TypeVar("C", AdClient, AsyncAdClient)
 
 RETRY = RetryPolicy(max_retries=3, backoff_first=0.02, backoff_longest=0.2)
-PATIENT = 10.0
+LONGEST_TIMEOUT = 10.0
 MOST_TRIES = 20
 
 WRITES: dict[str, Callable[[int], dict[str, Any]]] = {
@@ -95,15 +95,15 @@ class Plan:
         return READS[self.operation] if made is None else made(self.caller)
 
 
-def plans(seed: str, callers: range) -> Iterator[Plan]:
-    """Mixed calls, nearly half of them writes."""
+def plans(seed: str, callers: range, timeout: float) -> Iterator[Plan]:
+    """Mixed calls, nearly half of them writes; a few have much less time than is usual."""
     chance = random.Random(seed)
     for caller in callers:
         yield Plan(
             caller=caller,
             operation=chance.choice([*WRITES, *READS, *READS]),
             limit=chance.choice([None, None, 1, 60]),
-            timeout=chance.choice([2.0] * 16 + [0.5, 0.1, 0.02, 0.005]),
+            timeout=timeout * chance.choice([1.0] * 16 + [0.3, 0.1, 0.03, 0.01]),
             cancelled_after=chance.uniform(0, 0.1) if chance.random() < 0.1 else None,
             renews_client=chance.random() < 0.005,
         )
@@ -139,6 +139,7 @@ class Traffic:
     url: str
     seed: str
     keyed: bool
+    timeout: float
     books: Books
     whole: dict[str, list[str]] = attrs.field(init=False)
 
@@ -170,7 +171,7 @@ class Traffic:
         current.client.close()
 
     def _work(self, current: Current[AdClient], callers: range) -> None:
-        for plan in plans(f"{self.seed}:{callers}", callers):
+        for plan in plans(f"{self.seed}:{callers}", callers, self.timeout):
             if plan.renews_client:
                 current.renew().close()
             if plan.is_write:
@@ -185,7 +186,7 @@ class Traffic:
                 said.answer = current.method(plan, key, timeout)(**plan.arguments)
             if said.answer is not None:
                 return
-            key, timeout = said.key or key, PATIENT
+            key, timeout = said.key or key, min(2 * timeout, LONGEST_TIMEOUT)
 
     def _read(self, current: Current[AdClient], plan: Plan) -> None:
         with self.books.read(plan.caller, self.whole[plan.operation][: plan.limit]) as said:
@@ -201,7 +202,7 @@ class Traffic:
         await current.client.aclose()
 
     async def _async_work(self, current: Current[AsyncAdClient], callers: range) -> None:
-        for plan in plans(f"{self.seed}:{callers}", callers):
+        for plan in plans(f"{self.seed}:{callers}", callers, self.timeout):
             if plan.renews_client:
                 await current.renew().aclose()
             if plan.is_write:
@@ -219,7 +220,8 @@ class Traffic:
                     said.answer = await current.method(plan, key, timeout)(**plan.arguments)
             if said.answer is not None:
                 return
-            key, timeout, cancelled_after = said.key or key, PATIENT, None
+            key, timeout = said.key or key, min(2 * timeout, LONGEST_TIMEOUT)
+            cancelled_after = None
 
     async def _async_read(self, current: Current[AsyncAdClient], plan: Plan) -> None:
         async with _cancelled(plan.cancelled_after):
