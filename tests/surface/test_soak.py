@@ -12,12 +12,12 @@ from adclient import BadRequest, OutcomeUnknown
 from adclient.testing import FakeAdService
 
 SOAK = Path(__file__).parent.parent.parent / "benchmarks" / "soak.py"
-SHORT = ("--rounds", "2", "--workers", "10", "--timeout", "1")
+SHORT = ("--rounds", "2", "--workers", "10", "--timeout", "0.7")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the soak looks into /proc")
 @pytest.mark.parametrize(
-    "how", [("--calls", "150"), ("--calls", "60", "--keyed")], ids=["plain", "keyed"]
+    "how", [("--calls", "90"), ("--calls", "45", "--keyed")], ids=["plain", "keyed"]
 )
 def test_a_short_soak(how) -> None:
     command = [sys.executable, str(SOAK), *SHORT, *how]
