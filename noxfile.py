@@ -88,7 +88,7 @@ def wheel(session: nox.Session) -> None:
     for folder in (built, away):
         shutil.rmtree(folder, ignore_errors=True)
     session.run("python", "-m", "build", "--outdir", str(built), silent=True)
-    for name in ("tests", "examples", "docs"):
+    for name in ("tests", "examples", "docs", "benchmarks"):
         shutil.copytree(name, away / name)
     for name in ("pyproject.toml", "README.md", "CHANGELOG.md"):
         shutil.copy(name, away)

@@ -1,0 +1,105 @@
+"""The faulty fake of the soak over HTTP, which books for whom each draft was staged.
+
+    python benchmarks/soak_server.py --seed 1
+
+It prints its address, and then for each line that it reads a line with the drafts that were staged
+since the last one. It ends with its input.
+"""
+
+import argparse
+import json
+import sys
+from threading import Lock
+
+from adclient import Conventions, Request
+from adclient._core.reply import Outcome
+from adclient.testing import FakeAdService, Fault, Profile
+from adclient.testing.server import serving
+
+CALLER = "x-soak-caller"
+KEYED = Conventions(idempotency_header="Idempotency-Key")
+SHARE = 0.01
+SOON = {"Retry-After": "0.05"}
+
+FAULTS = [
+    Fault.refused(),
+    Fault.dropped(),
+    Fault.dropped(taken=True),
+    Fault.no_answer(),
+    Fault.no_answer(taken=True),
+    Fault.drip(0.2),
+    Fault.drip(60),
+    Fault.status(429, headers=SOON),
+    Fault.status(500, taken=True),
+    Fault.status(502),
+    Fault.status(503, headers=SOON),
+    Fault.status(503, taken=True),
+    Fault.redirect(status=302),
+    Fault.redirect(status=307),
+    Fault.answer(b"", status=201),
+    Fault.in_body("cut"),
+    Fault.in_body("stalled"),
+    Fault.in_body("wrong_length"),
+    Fault.in_body("broken_gzip"),
+    Fault.in_body("not_json"),
+    Fault.in_body("not_utf8"),
+    Fault.in_body("wrong_shape"),
+    Fault.in_body("error_object"),
+    Fault.in_body("duplicate_keys"),
+    Fault.in_body("wrong_content_type"),
+    Fault.in_page("same_next"),
+    Fault.in_page("foreign_next"),
+    Fault.in_page("next_missing"),
+    Fault.in_page("page_missing"),
+    Fault.in_page("data_null"),
+]
+
+
+class BookedService(FakeAdService):
+    """A fake that knows for which call each draft was staged, because each request names it."""
+
+    def __init__(self, seed: str, conventions: Conventions) -> None:
+        profile = Profile(most_open_drafts=None)
+        super().__init__(seed=seed, profile=profile, conventions=conventions, history=1_000)
+        self._booking = Lock()
+        self._callers: list[int] = []
+        for fault in FAULTS:
+            self.faults.at_random(fault, share=SHARE)
+        self.faults.at_random(Fault.in_body("huge"), share=SHARE / 10)
+
+    def handle(self, request: Request, time_left: float | None = None) -> Outcome:
+        """Answer a request, and book the draft if there is one."""
+        with self._booking:
+            before = self.dashboard.waiting
+            outcome = super().handle(request, time_left)
+            staged = self.dashboard.waiting - before
+            self._callers += [int(request.headers[CALLER])] * staged
+            return outcome
+
+    def close_books(self) -> list[tuple[int, str, object]]:
+        """The caller, id and diff of each draft since the last time; all are then turned down."""
+        with self._booking:
+            drafts, callers = self.dashboard.pending(), self._callers
+            self._callers = []
+            for draft in drafts:
+                self.dashboard.reject(draft.draft_id, reviewer="Ines")
+            return [
+                (caller, draft.draft_id, draft.diff.to_dict())
+                for caller, draft in zip(callers, drafts, strict=True)
+            ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Serve the faulty fake of the soak.")
+    parser.add_argument("--seed", default="1", help="what its faults follow from")
+    parser.add_argument("--keyed", action="store_true", help="honour idempotency keys")
+    given = parser.parse_args()
+    fake = BookedService(given.seed, KEYED if given.keyed else Conventions())
+    with serving(fake) as url:
+        print(url, flush=True)
+        for _ in sys.stdin:
+            print(json.dumps(fake.close_books()), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""A short soak: the books balance whatever goes wrong, and the books notice if they do not."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from soak import Held
+from soak_books import Books
+
+from adclient import BadRequest, OutcomeUnknown
+from adclient.testing import FakeAdService
+
+SOAK = Path(__file__).parent.parent.parent / "benchmarks" / "soak.py"
+SHORT = ("--rounds", "2", "--workers", "10", "--timeout", "0.7")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the soak looks into /proc")
+@pytest.mark.parametrize(
+    "how", [("--calls", "90"), ("--calls", "45", "--keyed")], ids=["plain", "keyed"]
+)
+def test_a_short_soak(how) -> None:
+    command = [sys.executable, str(SOAK), *SHORT, *how]
+    done = subprocess.run(command, capture_output=True, check=False, encoding="utf-8")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "broken rules: 0" in done.stdout
+
+
+@pytest.fixture
+def books() -> Books:
+    return Books()
+
+
+@pytest.fixture
+def draft():
+    return FakeAdService().client().delta.remove_auto_search_themes(account_id="account_d118")
+
+
+def staged(draft, *, caller=1, diff=None):
+    return (caller, draft.draft_id, diff or draft.diff.to_dict())
+
+
+def say(books, answer=None, error=None, *, caller=1) -> None:
+    """A call ends with an answer or an error."""
+    with books.write(caller) as said:
+        if error is not None:
+            raise error
+        said.answer = answer
+
+
+def test_a_draft_that_both_know_is_in_order(books, draft) -> None:
+    say(books, draft)
+    books.balance([staged(draft)], keyed=True)
+    assert books.broken == []
+
+
+@pytest.mark.parametrize("named", [None, "own"])
+def test_an_unknown_outcome_may_have_a_draft_or_none(books, draft, named) -> None:
+    draft_id = draft.draft_id if named else None
+    say(books, error=OutcomeUnknown("lost", draft_id=draft_id))
+    say(books, error=OutcomeUnknown("lost"), caller=2)
+    books.balance([staged(draft)], keyed=False)
+    books.balance([], keyed=False)
+    assert books.broken == []
+
+
+def test_the_draft_of_a_cancelled_call_may_come_late(books, draft) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        say(books, error=KeyboardInterrupt())
+    books.balance([], keyed=False)
+    books.balance([staged(draft)], keyed=False)
+    assert books.broken == []
+
+
+def test_with_a_key_nothing_stays_unknown(books, draft) -> None:
+    say(books, error=OutcomeUnknown("lost"))
+    say(books, error=OutcomeUnknown("lost"), caller=2)
+    say(books, draft)
+    books.balance([staged(draft)], keyed=True)
+    assert books.broken == ["call 2 has a key, and no draft"]
+
+
+def test_a_draft_of_which_nobody_knows(books, draft) -> None:
+    say(books, error=BadRequest("no"))
+    books.balance([staged(draft)], keyed=False)
+    assert "not known" in books.broken[0]
+
+
+@pytest.mark.parametrize("balanced_between", [False, True])
+def test_a_draft_that_was_staged_twice(books, draft, balanced_between) -> None:
+    say(books, draft)
+    if balanced_between:
+        books.balance([staged(draft)], keyed=False)
+        books.balance([staged(draft)], keyed=False)
+    else:
+        books.balance([staged(draft), staged(draft)], keyed=False)
+    assert "staged twice" in books.broken[0]
+
+
+def test_a_draft_that_the_server_does_not_have(books, draft) -> None:
+    say(books, draft)
+    books.balance([], keyed=False)
+    assert "the server does not" in books.broken[0]
+
+
+def test_the_draft_of_somebody_else(books, draft) -> None:
+    say(books, draft)
+    books.balance([staged(draft, diff={"field": "another"})], keyed=False)
+    say(books, error=OutcomeUnknown("lost", draft_id="draft_of_another"))
+    books.balance([staged(draft)], keyed=False)
+    assert len(books.broken) == 2
+
+
+def test_what_is_no_error_of_the_library(books) -> None:
+    say(books, error=RuntimeError("oops"))
+    with books.read(2, ["a"]):
+        raise RuntimeError("oops")
+    assert ["oops" in rule for rule in books.broken] == [True, True]
+
+
+def test_a_listing_that_is_not_whole(books) -> None:
+    with books.read(1, ["a", "b"]) as said:
+        said.answer = ["a"]
+    with books.read(2, ["a", "b"]):
+        raise BadRequest("no")
+    assert books.broken == ["call 1: the listing is not the whole one"]
+
+
+def test_what_is_left_behind_is_noticed() -> None:
+    before = Held(descriptors=8, threads=1, objects=1000, memory=50.0)
+    assert before.more_than(before) == []
+    assert Held(9, 1, 1100, 60.0).more_than(before) == ["descriptors: 8 became 9"]
+    assert len(Held(9, 2, 2000, 90.0).more_than(before)) == 4
