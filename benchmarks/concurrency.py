@@ -112,8 +112,9 @@ def main() -> None:
     here.send(False)
     best = statistics.median(rates.pop("ours"))
     for name, found in rates.items():
-        ratio = best / max(0.1, statistics.median(found))
-        print(f"answered calls a second, ours to {name}: {ratio:.1f}")
+        rate = statistics.median(found)
+        ratio = f"{best / rate:.1f}" if rate else "none of its calls was answered"
+        print(f"answered calls a second, ours to {name}: {ratio}")
 
 
 if __name__ == "__main__":
