@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Generic, TypeVar
 
 import attrs
-from cattrs import StructureHandlerNotFoundError
 
 from adclient import notebook
-from adclient._core import wire
+from adclient._core.listing import Listing
 from adclient._core.redact import one_line
+from adclient._core.wire import WireError
 from adclient._json import copied, copied_fields
 from adclient.errors import InvalidRequest, UnexpectedReply
 from adclient.models import JSON, Answer, Item
@@ -65,7 +65,7 @@ class BasePage(Answer, Generic[T]):
         return notebook.table(repr(self), columns, rows, note)
 
 
-def extra_of(listing: wire.Listing[object]) -> dict[str, JSON]:
+def extra_of(listing: Listing[object]) -> dict[str, JSON]:
     """The fields of a listing's envelope that the interface does not name."""
     inner = {"page": dict(listing.page.extra)} if listing.page.extra else {}
     return {**listing.extra, **inner}
@@ -75,11 +75,13 @@ def reread(items: Iterable[dict[str, JSON]], cls: type[A], operation: str) -> tu
     """Items read into a class of the caller's."""
     if not _is_attrs_class(cls):
         raise TypeError(f"typed() takes an attrs class, not {cls!r}")
+    from adclient._core.converter import NoReaderError, structure  # which loads cattrs
+
     try:
-        return tuple(wire.structure(item, cls, f"$.data[{i}]") for i, item in enumerate(items))
-    except StructureHandlerNotFoundError as error:
+        return tuple(structure(item, cls, f"$.data[{i}]") for i, item in enumerate(items))
+    except NoReaderError as error:
         raise TypeError(f"typed() cannot read {cls.__name__}: {error}") from None
-    except wire.WireError as error:
+    except WireError as error:
         raise UnexpectedReply(
             one_line(f"{operation}: the items do not fit {cls.__name__}: {error}", 400),
             operation=operation,

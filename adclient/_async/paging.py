@@ -11,8 +11,8 @@ from typing import Generic, Protocol, TypeVar, cast
 import attrs
 
 from adclient._core.call import Call
+from adclient._core.listing import Listing
 from adclient._core.paging import Trail
-from adclient._core.wire import Listing
 from adclient.errors import AdClientError, PaginationError
 from adclient.models import JSON, Answer
 from adclient.notebook import short

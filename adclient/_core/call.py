@@ -8,7 +8,7 @@ from typing import Generic, Literal, TypeVar
 
 import attrs
 
-from adclient._core.wire import Listing
+from adclient._core.listing import Listing
 from adclient.models import (
     JSON,
     Ad,

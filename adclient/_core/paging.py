@@ -8,6 +8,7 @@ import attrs
 
 from adclient._core import wire
 from adclient._core.call import Call
+from adclient._core.listing import Listing
 from adclient._core.redact import one_line
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
@@ -54,7 +55,7 @@ def _place(url: str) -> tuple[object, ...]:
 
 def check_progress(call: Call[Answer], answer: object) -> None:
     """Refuse a page that gives back the very continuation that it was asked with."""
-    if isinstance(answer, wire.Listing) and call.cursor is not None:
+    if isinstance(answer, Listing) and call.cursor is not None:
         Trail(call).follow(answer.page.next)
 
 

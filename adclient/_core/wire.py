@@ -1,58 +1,26 @@
-"""The converter: JSON bytes to models, and what callers pass to JSON text.
-
-Nothing is coerced on the way in, and no number loses a digit in either direction.
-"""
+"""JSON text: bytes to values, and what callers pass to text. No number loses a digit either way."""
 
 import functools
 import json
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from enum import Enum
 from numbers import Integral
-from types import GenericAlias, UnionType
-from typing import Generic, Literal, TypeGuard, TypeVar, Union, cast, get_args, get_origin
+from typing import TypeGuard, cast
 
 import attrs
-import cattrs
-from cattrs import StructureHandlerNotFoundError
-from cattrs.cols import is_sequence, list_structure_factory
-from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
-from cattrs.strategies import configure_union_passthrough
 
-from adclient.models import JSON, Answer, Diff, Item
-
-Hook = Callable[[object, type], object]
-
-T = TypeVar("T")
-ItemT = TypeVar("ItemT", covariant=True)
-
-
-@attrs.frozen(kw_only=True)
-class PageInfo:
-    """The `page` object beside the items of a listing."""
-
-    next: JSON
-    extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON])
-
-
-@attrs.frozen(kw_only=True)
-class Listing(Answer, Generic[ItemT]):
-    """One answer of a read operation, as it came over the wire."""
-
-    data: tuple[ItemT, ...]
-    page: PageInfo
-    extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON])
+from adclient._json import JSON
 
 
 class WireError(Exception):
     """Something is not as it should be; the text says where, such as `$.data[3].id`."""
 
 
-# A number of up to 15 digits and a small exponent survives a float; all others need care.
-_DELICATE = re.compile(r"[0-9][0-9.]{15}|[0-9][eE][+-]?[0-9]{3}")
+# A number of up to 15 digits and a small exponent survives a float; all others need care. What
+# looks like one inside a text costs a little time, and a pattern would cost it for every body.
+_ALIKE = bytes.maketrans(b"123456789.E", b"0000000000e")
+_DELICATE = (b"0" * 16, b"0e000")
 
 
 def loads(body: bytes, *, unique: bool = False) -> JSON:
@@ -62,13 +30,19 @@ def loads(body: bytes, *, unique: bool = False) -> JSON:
     """
     try:
         text = body.decode("utf-8-sig")
-        return cast(JSON, _decoder(_DELICATE.search(text) is not None, unique).decode(text))
+        return cast(JSON, _decoder(_is_delicate(body), unique).decode(text))
     except UnicodeDecodeError as error:
         raise WireError(f"$: not UTF-8 text at byte {error.start}") from None
     except RecursionError:
         raise WireError("$: nested too deeply") from None
     except (ValueError, ArithmeticError) as error:
         raise WireError(f"$: not JSON: {error}") from None
+
+
+def _is_delicate(body: bytes) -> bool:
+    """Whether a body may hold a number that a float would change."""
+    alike = body.translate(_ALIKE, b"+-")
+    return any(shape in alike for shape in _DELICATE)
 
 
 def _number(digits: str) -> float | Decimal:
@@ -184,235 +158,3 @@ def as_mapping(value: object) -> Mapping[str, object]:
     """The fields of an attrs instance, not copied and not converted."""
     fields = attrs.fields(cast("type[attrs.AttrsInstance]", type(value)))
     return {field.name: getattr(value, field.name) for field in fields}
-
-
-def structure(value: JSON, cls: type[T], path: str = "$") -> T:
-    """A value read into a class, or a `WireError` that says which part does not fit."""
-    try:
-        return _structured(value, cls, path)
-    except RecursionError:
-        raise WireError(f"{path}: nested too deeply") from None
-
-
-def _structured(value: JSON, cls: type[T], path: str) -> T:
-    try:
-        return converter().structure(value, cls)
-    except (RecursionError, StructureHandlerNotFoundError):
-        raise
-    except Exception as error:
-        raise WireError(_explained(error, path)) from None
-
-
-class _MismatchError(Exception):
-    """A value of the wrong JSON type."""
-
-    def __init__(self, expected: str, got: object) -> None:
-        super().__init__(f"expected {expected}, got {_json_type(got)}")
-
-
-def _explained(error: Exception, path: str) -> str:
-    # A key may hold the very text that cattrs puts between the description and the path.
-    first = cattrs.transform_error(error, path, _described)[0]
-    what, _, where = first.rpartition(f" @ {path}")
-    return f"{path}{where}: {what}"
-
-
-def _described(error: BaseException, cls: type | None) -> str:
-    if isinstance(error, RecursionError):
-        raise error
-    if isinstance(error, _MismatchError):
-        return str(error)
-    if isinstance(error, KeyError):
-        return "missing"
-    if isinstance(error, AttributeError):  # how cattrs meets what is no mapping
-        return "expected an object"
-    return f"does not fit {getattr(cls, '__name__', cls)}: {error}" if cls else str(error)
-
-
-def _json_type(value: object) -> str:
-    if value is None:
-        return "null"
-    return _JSON_TYPES.get(type(value), "a number")
-
-
-@functools.cache
-def converter() -> cattrs.Converter:
-    """The one converter of the process, strict about every JSON type."""
-    made = cattrs.Converter()
-    for cls, read in _READERS.items():
-        made.register_structure_hook(cls, _exact_reader(cls, read))
-    made.register_structure_hook_func(_is_literal, _literal)
-    made.register_structure_hook_factory(_is_array, _array_reader)
-    made.register_structure_hook_factory(_is_model, _model_reader)
-    configure_union_passthrough(bool | int | float | str | None, made)
-    made.register_structure_hook_factory(_is_optional, _optional_reader)
-    made.register_structure_hook_func(_is_any_json, _unchanged)
-    return made
-
-
-def _exact_reader(exact: type, read: Callable[[object], object]) -> Hook:
-    """A hook that also makes the classes derived from a JSON type, such as text enums."""
-
-    def structure_exactly(value: object, cls: type) -> object:
-        plain = read(value)
-        return plain if cls is exact else cls(plain)
-
-    return structure_exactly
-
-
-def _is_literal(cls: object) -> bool:
-    return get_origin(cls) is Literal
-
-
-def _is_optional(cls: object) -> bool:
-    members = get_args(cls)
-    is_union = get_origin(cls) in (Union, UnionType)
-    return is_union and len(members) == 2 and type(None) in members
-
-
-def _optional_reader(cls: type, made: cattrs.Converter) -> Hook:
-    (inner,) = (member for member in get_args(cls) if member is not type(None))
-
-    def structure_optional(value: object, _: type) -> object:
-        return None if value is None else cast(object, made.structure(value, inner))
-
-    return structure_optional
-
-
-def _unchanged(value: object, _: type) -> object:
-    return value
-
-
-def _is_any_json(cls: object) -> bool:
-    return cls is JSON or cls is object
-
-
-def _is_array(cls: object) -> bool:
-    return is_sequence(cls) or (get_origin(cls) or cls) in _CONTAINERS
-
-
-def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
-    container = _CONTAINERS.get(get_origin(cls) or cls, list)
-    element, *rest = get_args(cls) or (object,)
-    if rest and rest != [...]:
-        read = cast(Hook, make_hetero_tuple_structure_fn(cls, made))
-    else:
-        read = cast(Hook, list_structure_factory(cast(type, GenericAlias(list, element)), made))
-
-    def structure_array(value: object, _: type) -> object:
-        if not is_array(value):
-            raise _MismatchError("an array", value)
-        return container(cast("list[object]", read(value, cls)))
-
-    return structure_array
-
-
-def _is_model(cls: type) -> bool:
-    return attrs.has(get_origin(cls) or cls)
-
-
-def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
-    """Read an attrs class; those of our own keep in `extra` what they do not name."""
-    model = get_origin(cls) or cls
-    fields = {field.name: field for field in attrs.fields(model)}
-    keeps_extra = issubclass(model, Answer | Diff | Item | PageInfo)
-    as_it_is = override(struct_hook=_unchanged)
-    if issubclass(model, Answer):
-        read = cast(
-            Hook, make_dict_structure_fn(cls, made, extra=as_it_is, response=override(omit=True))
-        )
-    elif keeps_extra:
-        read = cast(Hook, make_dict_structure_fn(cls, made, extra=as_it_is))
-    else:
-        read = cast(Hook, make_dict_structure_fn(cls, made))
-    optional = {name for name, field in fields.items() if field.default is not attrs.NOTHING}
-    named = fields.keys() - ({"extra", "response"} if issubclass(model, Answer) else {"extra"})
-
-    def structure_model(value: object, _: type) -> object:
-        if not is_object(value):
-            raise _MismatchError("an object", value)
-        if not keeps_extra:
-            return read(value, cls)
-        # A null in an optional field stays in `extra`: to_dict must tell it from an absent one.
-        known = {k: v for k, v in value.items() if k in named and not (v is None and k in optional)}
-        extra = {k: v for k, v in value.items() if k not in known}
-        return read({**known, "extra": extra}, cls)
-
-    return structure_model
-
-
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    raise _MismatchError("text", value)
-
-
-def _bool(value: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise _MismatchError("true or false", value)
-
-
-def _int(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise _MismatchError("a whole number", value)
-
-
-def _float(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise _MismatchError("a number", value)
-    close = float(value)
-    if not math.isfinite(close):
-        raise ValueError("the number is too large")
-    return close
-
-
-def _decimal(value: object) -> Decimal:
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise _MismatchError("a number", value)
-    return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
-
-
-def _datetime(value: object) -> datetime:
-    moment = datetime.fromisoformat(_text(value))
-    if moment.tzinfo is None:
-        raise ValueError("the time has no zone")
-    return moment
-
-
-def _date(value: object) -> date:
-    return date.fromisoformat(_text(value))
-
-
-def _literal(value: object, cls: type) -> object:
-    # True == 1 == 1.0, so equality alone would coerce.
-    for allowed in get_args(cls):
-        plain = allowed.value if isinstance(allowed, Enum) else allowed
-        if type(value) is type(plain) and value == plain:
-            return cast(object, allowed)
-    raise ValueError(f"{value!r} is none of {', '.join(map(repr, get_args(cls)))}")
-
-
-_READERS: dict[type, Callable[[object], object]] = {
-    str: _text,
-    bool: _bool,
-    int: _int,
-    float: _float,
-    Decimal: _decimal,
-    datetime: _datetime,
-    date: _date,
-}
-
-_JSON_TYPES: dict[type, str] = {
-    bool: "true or false",
-    str: "text",
-    dict: "an object",
-    list: "an array",
-}
-
-_CONTAINERS: dict[object, Callable[[list[object]], object]] = {
-    tuple: tuple,
-    set: set,
-    frozenset: frozenset,
-}

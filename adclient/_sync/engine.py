@@ -10,10 +10,10 @@ from adclient._sync.paging import Source
 from adclient._core.call import Call, Operation
 from adclient._core.credentials import Credentials, secrets_of, with_auth, with_token
 from adclient._core.exchange import Send, Sleep, World, exchange
+from adclient._core.listing import Listing
 from adclient._core.pause import Pauses
 from adclient._core.reply import Failure, Outcome, told
 from adclient._core.request import Request, settled
-from adclient._core.wire import Listing
 from adclient._http import Connections, within
 from adclient.errors import ConfigurationError
 from adclient.models import JSON, Answer, Draft

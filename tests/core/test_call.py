@@ -6,7 +6,7 @@ import pytest
 
 import adclient
 from adclient._core.call import OPERATIONS
-from adclient._core.wire import Listing
+from adclient._core.listing import Listing
 from adclient.models import (
     Ad,
     BusinessProfile,

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import adclient
-from adclient._core.wire import loads, structure
+from adclient._core.converter import structure
+from adclient._core.wire import loads
 from adclient.models import (
     Ad,
     BusinessProfile,

@@ -6,7 +6,9 @@ import attrs
 import pytest
 from core_helpers import LISTING, assert_one_line
 
-from adclient._core.wire import Listing, loads, structure
+from adclient._core.converter import structure
+from adclient._core.listing import Listing
+from adclient._core.wire import loads
 from adclient.errors import InvalidRequest, UnexpectedReply
 from adclient.models import Campaign, Item, Response
 from adclient.pages import BasePage, check_limit, extra_of, reread

@@ -5,9 +5,9 @@ import pytest
 from core_helpers import ACCOUNT, BASE_URL, assert_one_line, call_of, options_of
 
 from adclient._core import call as operations
+from adclient._core.listing import Listing, PageInfo
 from adclient._core.paging import Trail, check_progress, followed_query
 from adclient._core.request import build
-from adclient._core.wire import Listing, PageInfo
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
 

@@ -13,8 +13,10 @@ from core_helpers import DRAFT, LISTING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adclient._core import wire
-from adclient._core.wire import Listing, PageInfo, WireError, dumps, loads, structure
+from adclient._core import converter
+from adclient._core.converter import structure
+from adclient._core.listing import Listing, PageInfo
+from adclient._core.wire import WireError, digits, dumps, loads
 from adclient.models import JSON, Ad, Campaign, Draft, Item, Objective, WastedSpend
 
 # Text that UTF-8 can carry; numbers that a float carries exactly, or that are whole.
@@ -270,11 +272,11 @@ class TestDumps:
 
     def test_a_bool_is_no_number(self):
         with pytest.raises(WireError, match="daily_budget: expected a finite number"):
-            wire.digits(True, "daily_budget")
+            digits(True, "daily_budget")
 
     def test_what_is_no_number_has_no_digits(self):
         with pytest.raises(WireError, match="daily_budget: expected a finite number, got str"):
-            wire.digits("120", "daily_budget")
+            digits("120", "daily_budget")
 
 
 def items_of(cls, *items):
@@ -658,4 +660,4 @@ def test_offsets_of_times_are_kept():
 
 
 def test_there_is_one_converter():
-    assert wire.converter() is wire.converter()
+    assert converter.converter() is converter.converter()

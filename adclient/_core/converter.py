@@ -1,0 +1,267 @@
+"""The converter: JSON values to models. Nothing is coerced on the way."""
+
+import functools
+import math
+from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Decimal
+from enum import Enum
+from types import GenericAlias, UnionType
+from typing import Literal, TypeVar, Union, cast, get_args, get_origin
+
+import attrs
+import cattrs
+from cattrs import StructureHandlerNotFoundError
+from cattrs.cols import is_sequence, list_structure_factory
+from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
+from cattrs.strategies import configure_union_passthrough
+
+from adclient._core.items import items_reader
+from adclient._core.listing import PageInfo
+from adclient._core.wire import WireError, is_array, is_object
+from adclient.models import JSON, Answer, Diff, Item
+
+Hook = Callable[[object, type], object]
+
+T = TypeVar("T")
+
+
+class NoReaderError(Exception):
+    """A class has a part that no JSON value can be read into."""
+
+
+def structure(value: JSON, cls: type[T], path: str = "$") -> T:
+    """A value read into a class, or a `WireError` that says which part does not fit."""
+    try:
+        return _structured(value, cls, path)
+    except RecursionError:
+        raise WireError(f"{path}: nested too deeply") from None
+
+
+def _structured(value: JSON, cls: type[T], path: str) -> T:
+    try:
+        return converter().structure(value, cls)
+    except RecursionError:
+        raise
+    except StructureHandlerNotFoundError as error:
+        raise NoReaderError(str(error)) from None
+    except Exception as error:
+        raise WireError(_explained(error, path)) from None
+
+
+class _MismatchError(Exception):
+    """A value of the wrong JSON type."""
+
+    def __init__(self, expected: str, got: object) -> None:
+        super().__init__(f"expected {expected}, got {_json_type(got)}")
+
+
+def _explained(error: Exception, path: str) -> str:
+    # A key may hold the very text that cattrs puts between the description and the path.
+    first = cattrs.transform_error(error, path, _described)[0]
+    what, _, where = first.rpartition(f" @ {path}")
+    return f"{path}{where}: {what}"
+
+
+def _described(error: BaseException, cls: type | None) -> str:
+    if isinstance(error, RecursionError):
+        raise error
+    if isinstance(error, _MismatchError):
+        return str(error)
+    if isinstance(error, KeyError):
+        return "missing"
+    if isinstance(error, AttributeError):  # how cattrs meets what is no mapping
+        return "expected an object"
+    return f"does not fit {getattr(cls, '__name__', cls)}: {error}" if cls else str(error)
+
+
+def _json_type(value: object) -> str:
+    if value is None:
+        return "null"
+    return _JSON_TYPES.get(type(value), "a number")
+
+
+@functools.cache
+def converter() -> cattrs.Converter:
+    """The one converter of the process, strict about every JSON type."""
+    made = cattrs.Converter()
+    for cls, read in _READERS.items():
+        made.register_structure_hook(cls, _exact_reader(cls, read))
+    made.register_structure_hook_func(_is_literal, _literal)
+    made.register_structure_hook_factory(_is_array, _array_reader)
+    made.register_structure_hook_factory(_is_model, _model_reader)
+    configure_union_passthrough(bool | int | float | str | None, made)
+    made.register_structure_hook_factory(_is_optional, _optional_reader)
+    made.register_structure_hook_func(_is_any_json, _unchanged)
+    return made
+
+
+def _exact_reader(exact: type, read: Callable[[object], object]) -> Hook:
+    """A hook that also makes the classes derived from a JSON type, such as text enums."""
+
+    def structure_exactly(value: object, cls: type) -> object:
+        plain = read(value)
+        return plain if cls is exact else cls(plain)
+
+    return structure_exactly
+
+
+def _is_literal(cls: object) -> bool:
+    return get_origin(cls) is Literal
+
+
+def _is_optional(cls: object) -> bool:
+    members = get_args(cls)
+    is_union = get_origin(cls) in (Union, UnionType)
+    return is_union and len(members) == 2 and type(None) in members
+
+
+def _optional_reader(cls: type, made: cattrs.Converter) -> Hook:
+    (inner,) = (member for member in get_args(cls) if member is not type(None))
+
+    def structure_optional(value: object, _: type) -> object:
+        return None if value is None else cast(object, made.structure(value, inner))
+
+    return structure_optional
+
+
+def _unchanged(value: object, _: type) -> object:
+    return value
+
+
+def _is_any_json(cls: object) -> bool:
+    return cls is JSON or cls is object
+
+
+def _is_array(cls: object) -> bool:
+    return is_sequence(cls) or (get_origin(cls) or cls) in _CONTAINERS
+
+
+def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
+    container = _CONTAINERS.get(get_origin(cls) or cls, list)
+    element, *rest = get_args(cls) or (object,)
+    if rest and rest != [...]:
+        read = cast(Hook, make_hetero_tuple_structure_fn(cls, made))
+    else:
+        read = cast(Hook, list_structure_factory(cast(type, GenericAlias(list, element)), made))
+
+    def structure_array(value: object, _: type) -> object:
+        if not is_array(value):
+            raise _MismatchError("an array", value)
+        return container(cast("list[object]", read(value, cls)))
+
+    is_ours = isinstance(element, type) and element.__module__ == Item.__module__
+    if container is tuple and is_ours and issubclass(element, Item):
+        return items_reader(element, structure_array)
+    return structure_array
+
+
+def _is_model(cls: type) -> bool:
+    return attrs.has(get_origin(cls) or cls)
+
+
+def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
+    """Read an attrs class; those of our own keep in `extra` what they do not name."""
+    model = get_origin(cls) or cls
+    fields = {field.name: field for field in attrs.fields(model)}
+    keeps_extra = issubclass(model, Answer | Diff | Item | PageInfo)
+    as_it_is = override(struct_hook=_unchanged)
+    if issubclass(model, Answer):
+        read = cast(
+            Hook, make_dict_structure_fn(cls, made, extra=as_it_is, response=override(omit=True))
+        )
+    elif keeps_extra:
+        read = cast(Hook, make_dict_structure_fn(cls, made, extra=as_it_is))
+    else:
+        read = cast(Hook, make_dict_structure_fn(cls, made))
+    optional = {name for name, field in fields.items() if field.default is not attrs.NOTHING}
+    named = fields.keys() - ({"extra", "response"} if issubclass(model, Answer) else {"extra"})
+
+    def structure_model(value: object, _: type) -> object:
+        if not is_object(value):
+            raise _MismatchError("an object", value)
+        if not keeps_extra:
+            return read(value, cls)
+        # A null in an optional field stays in `extra`: to_dict must tell it from an absent one.
+        known = {k: v for k, v in value.items() if k in named and not (v is None and k in optional)}
+        extra = {k: v for k, v in value.items() if k not in known}
+        return read({**known, "extra": extra}, cls)
+
+    return structure_model
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise _MismatchError("text", value)
+
+
+def _bool(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise _MismatchError("true or false", value)
+
+
+def _int(value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise _MismatchError("a whole number", value)
+
+
+def _float(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise _MismatchError("a number", value)
+    close = float(value)
+    if not math.isfinite(close):
+        raise ValueError("the number is too large")
+    return close
+
+
+def _decimal(value: object) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise _MismatchError("a number", value)
+    return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+
+
+def _datetime(value: object) -> datetime:
+    moment = datetime.fromisoformat(_text(value))
+    if moment.tzinfo is None:
+        raise ValueError("the time has no zone")
+    return moment
+
+
+def _date(value: object) -> date:
+    return date.fromisoformat(_text(value))
+
+
+def _literal(value: object, cls: type) -> object:
+    # True == 1 == 1.0, so equality alone would coerce.
+    for allowed in get_args(cls):
+        plain = allowed.value if isinstance(allowed, Enum) else allowed
+        if type(value) is type(plain) and value == plain:
+            return cast(object, allowed)
+    raise ValueError(f"{value!r} is none of {', '.join(map(repr, get_args(cls)))}")
+
+
+_READERS: dict[type, Callable[[object], object]] = {
+    str: _text,
+    bool: _bool,
+    int: _int,
+    float: _float,
+    Decimal: _decimal,
+    datetime: _datetime,
+    date: _date,
+}
+
+_JSON_TYPES: dict[type, str] = {
+    bool: "true or false",
+    str: "text",
+    dict: "an object",
+    list: "an array",
+}
+
+_CONTAINERS: dict[object, Callable[[list[object]], object]] = {
+    tuple: tuple,
+    set: set,
+    frozenset: frozenset,
+}
