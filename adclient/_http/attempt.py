@@ -40,7 +40,7 @@ class Attempt:
         own = {"timeout": self._timeouts, "adclient.time_left": self.time_left}
         return self.family.request(
             self._request.method,
-            self._request.url,
+            self.family.url(self._request.url),
             headers=dict(self._request.headers),
             stream=self.family.stream(self._outgoing),
             extensions={**own, **extensions},

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any, Self, cast
 
@@ -51,6 +51,8 @@ class Family:
         hx = cast(Any, library)
         self.client: type[httpx.Client] = hx.Client
         self.async_client: type[httpx.AsyncClient] = hx.AsyncClient
+        # Taking a URL apart costs as much as all else that is done to send a request.
+        self.url: Callable[[str], httpx.URL] = lru_cache(maxsize=256)(hx.URL)
         self.request: type[httpx.Request] = hx.Request
         self.response: type[httpx.Response] = hx.Response
         self.stream: Callable[[Chunks], httpx.SyncByteStream] = cast(
