@@ -90,7 +90,7 @@ async def test_a_call_ends_in_time(colour, fault) -> None:
             began = time.monotonic()
             with pytest.raises(OutcomeUnknown):
                 await wait(write(client))
-    assert time.monotonic() - began <= TIMEOUT + SLACK
+            assert time.monotonic() - began <= TIMEOUT + SLACK
 
 
 async def ends_in_time(call, client) -> AdClientError:

@@ -24,6 +24,7 @@ async def refused(client) -> None:
     assert caught.value.retry_after == 20.0
 
 
+@pytest.mark.own  # by the clock of the fake
 @both_colours
 async def test_another_call_waits_without_asking(colour, caplog) -> None:
     caplog.set_level(logging.INFO, "adclient")
@@ -44,6 +45,7 @@ async def test_another_call_waits_without_asking(colour, caplog) -> None:
     assert fake.clock.sleeps == (20.5,)
 
 
+@pytest.mark.own
 @pytest.mark.parametrize(("scope", "sleeps"), [("account", 0), ("client", 1), ("call", 0)])
 @both_colours
 async def test_a_call_for_another_account(colour, scope, sleeps) -> None:
