@@ -121,7 +121,7 @@ ROWS = (
         goal=at_least(6),
         amount=1_000,
         quick={"amount": 20},
-        most_rounds=3,
+        most_rounds=2,
     ),
     Row(
         "at-once",
