@@ -223,9 +223,9 @@ class AfterCalls(Repeated):
     is_repeated = False
 
     def run(self, times: int) -> float:  # noqa: ARG002
-        first = usual_seconds(self._work)
+        first = least_seconds(self._work)
         seconds(self._work, self.row.amount)
-        return usual_seconds(self._work) / first
+        return least_seconds(self._work) / first
 
 
 class BesideClients(Repeated):
@@ -234,11 +234,11 @@ class BesideClients(Repeated):
     is_repeated = False
 
     def run(self, times: int) -> float:  # noqa: ARG002
-        alone = usual_seconds(self._work)
+        alone = least_seconds(self._work)
         others = [self.client() for _ in range(self.row.amount)]
         for other in others:
             self.check(self.work(other)())
-        beside = usual_seconds(self._work)
+        beside = least_seconds(self._work)
         for other in others:
             other.close()
         return beside / alone
@@ -268,10 +268,10 @@ def seconds(work: Callable[[], Any], times: int) -> float:
     return time.perf_counter() - began
 
 
-def usual_seconds(work: Callable[[], Any]) -> float:
-    """The median of many short turns, after a warm-up."""
+def least_seconds(work: Callable[[], Any]) -> float:
+    """The quickest of many short turns, after a warm-up: what else runs cannot make it less."""
     seconds(work, 500)
-    return statistics.median(seconds(work, 20) for _ in range(50))
+    return min(seconds(work, 5) for _ in range(300))
 
 
 def _last(ids: Iterator[Any]) -> tuple[int, Any]:
