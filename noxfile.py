@@ -81,6 +81,13 @@ def openapi(session: nox.Session) -> None:
 
 
 @nox.session
+def benchmarks(session: nox.Session) -> None:
+    """Every row of the benchmarks is answered rightly; how fast is not asked."""
+    session.install("-e", ".")
+    session.run("python", "benchmarks/compare.py", "--quick", *session.posargs)
+
+
+@nox.session
 def wheel(session: nox.Session) -> None:
     """The tests against the built wheel, in a folder without the source."""
     session.install("build")

@@ -1,0 +1,73 @@
+"""adclient."""
+
+from adclient import AdClient, AsyncAdClient, NotFound
+
+
+def ids(page):
+    return [campaign.id for campaign in page.data]
+
+
+def canned(answer):
+    import httpx
+
+    return httpx.MockTransport(
+        lambda _: httpx.Response(answer.status, headers=answer.headers, content=answer.body)
+    )
+
+
+class Client:
+    ids = staticmethod(ids)
+
+    def __init__(self, url, answer=None, **settings):
+        if answer is not None:
+            settings["transport"] = canned(answer)
+        self._client = AdClient(url, **settings)
+
+    def page(self):
+        return self._client.beta.list_campaigns(
+            account_id="account_b204", date_range="LAST_30_DAYS"
+        )
+
+    def post(self):
+        return self._client.alpha.update_campaign_budget(
+            account_id="account_a91f", campaign_id="campaign_57a7", daily_budget=120
+        ).draft_id
+
+    def error(self):
+        try:
+            self.page()
+        except NotFound as error:
+            return error.status, error.message
+
+    def listing(self):
+        return (campaign.id for campaign in self.page())
+
+    def decode(self, body):
+        """What a call does between the bytes and its page; no public name stops there."""
+        from adclient import Response
+        from adclient._core.call import LIST_BETA_CAMPAIGNS, Call
+        from adclient._core.reply import Reply, value_of
+
+        call = Call(LIST_BETA_CAMPAIGNS, {})
+        return value_of(call, Reply(status=200, body=body), Response(status=200))
+
+    def close(self):
+        self._client.close()
+
+
+class AsyncClient:
+    ids = staticmethod(ids)
+
+    def __init__(self, url, **settings):
+        self._client = AsyncAdClient(url, **settings)
+
+    async def open(self):
+        pass
+
+    async def page(self):
+        return await self._client.beta.list_campaigns(
+            account_id="account_b204", date_range="LAST_30_DAYS"
+        )
+
+    async def close(self):
+        await self._client.aclose()

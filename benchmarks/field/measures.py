@@ -1,0 +1,281 @@
+"""How a row is measured inside the process of a peer.
+
+Each class is opened on a row, and has then seen the right answer; `run(times)` gives the figure.
+"""
+
+import asyncio
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from itertools import islice
+from types import ModuleType
+from typing import Any
+
+from field.rows import Row
+from field.shapes import HOLDINGS, MESSAGE, MISSING, SHAPES, ids_of, reply_to
+
+PATIENCE = 600  # seconds, where a row is not about how long one waits
+
+
+class WrongAnswer(Exception):
+    """A contestant did not do the work of the row."""
+
+
+class Measure:
+    """One row for one contestant: a module of `contestants`."""
+
+    is_repeated = False  # whether `times` matters
+
+    def __init__(self, contestant: ModuleType, shape: str, row: Row, service: str) -> None:
+        self.contestant = contestant
+        self.shape = shape
+        self.row = row
+        self.url = f"{service}/{shape}/{row.holding}"
+
+    def client(self, **settings: Any) -> Any:
+        if self.row.in_process:
+            method = "POST" if self.row.call == "post" else "GET"
+            settings["answer"] = reply_to(method, self.shape, self.row.holding)
+        return self.contestant.Client(self.url, **settings)
+
+    def work(self, client: Any) -> Callable[[], Any]:
+        """The call of the row; what it returns shows that it went through all of the answer."""
+        if self.row.call == "page":
+            return lambda: client.ids(client.page())
+        if self.row.call == "decode":
+            body = reply_to("GET", self.shape, self.row.holding).body
+            return lambda: client.ids(client.decode(body))
+        if self.row.call == "listing":
+            size, pages = HOLDINGS[self.row.holding]
+            return lambda: _last(islice(client.listing(), size * pages + 1))
+        return getattr(client, self.row.call)
+
+    def expected(self) -> Any:
+        if self.row.holding == MISSING:
+            return 404, MESSAGE
+        if self.row.call == "post":
+            return SHAPES[self.shape].draft_id
+        ids = ids_of(self.shape, self.row.holding)
+        size, pages = HOLDINGS[self.row.holding]
+        return (size * pages, ids[-1]) if self.row.call == "listing" else ids
+
+    def check(self, answer: Any) -> None:
+        if answer != (expected := self.expected()):
+            raise WrongAnswer(f"expected {str(expected)[:200]}, got {str(answer)[:200]}")
+
+    def run(self, times: int) -> float | None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        pass
+
+
+class Repeated(Measure):
+    """Seconds of one call among many."""
+
+    is_repeated = True
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._client = self.client()
+        self._work = self.work(self._client)
+        self.check(self._work())
+
+    def run(self, times: int) -> float:
+        return seconds(self._work, times) / times
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class AsyncMeasure(Measure):
+    """A measure with an event loop."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.runner = asyncio.Runner()
+
+    async def opened(self, **settings: Any) -> Any:
+        client = self.contestant.AsyncClient(self.url, **settings)
+        await client.open()
+        return client
+
+    def close(self) -> None:
+        self.runner.close()
+
+
+class AsyncRepeated(AsyncMeasure):
+    """Seconds of one call among many that are awaited one after the other."""
+
+    is_repeated = True
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._client = self.runner.run(self.opened())
+        self.runner.run(self._repeat(1))
+
+    def run(self, times: int) -> float:
+        return self.runner.run(self._repeat(times)) / times
+
+    def close(self) -> None:
+        self.runner.run(self._client.close())
+        super().close()
+
+    async def _repeat(self, times: int) -> float:
+        client, ids = self._client, None
+        began = time.perf_counter()
+        for _ in range(times):
+            ids = client.ids(await client.page())
+        took = time.perf_counter() - began
+        self.check(ids)
+        return took
+
+
+class NewClients(Measure):
+    """Seconds of making a client and closing it, beside one that exists."""
+
+    is_repeated = True
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._first = self.client()
+        self.check(self.work(self._first)())
+
+    def run(self, times: int) -> float:
+        return seconds(lambda: self.client().close(), times) / times
+
+    def close(self) -> None:
+        self._first.close()
+
+
+class ManyTasks(AsyncMeasure):
+    """Seconds of a request, when many tasks make two each."""
+
+    def run(self, times: int) -> float:  # noqa: ARG002
+        return self.runner.run(self._all()) / (2 * self.row.amount)
+
+    async def _all(self) -> float:
+        client = await self.opened(timeout=PATIENCE)
+        began = time.perf_counter()
+        answers = await asyncio.gather(*(self._two(client) for _ in range(self.row.amount)))
+        took = time.perf_counter() - began
+        await client.close()
+        for answer in answers:
+            self.check(answer)
+        return took
+
+    async def _two(self, client: Any) -> Any:
+        client.ids(await client.page())
+        return client.ids(await client.page())
+
+
+class AtOnce(AsyncMeasure):
+    """How many calls are answered if all are started at once, with the library's own settings."""
+
+    def run(self, times: int) -> float:  # noqa: ARG002
+        return self.runner.run(self._answered())
+
+    async def _answered(self) -> float:
+        client = await self.opened()
+        calls = (client.page() for _ in range(self.row.amount))
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        await client.close()
+        pages = [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
+        for page in pages:
+            self.check(client.ids(page))
+        return len(pages)
+
+
+class Memory(Measure):
+    """The peak of memory during a listing after its second page, in units of one page."""
+
+    def run(self, times: int) -> float:  # noqa: ARG002
+        client = self.client()
+        size, pages = HOLDINGS[self.row.holding]
+        self.check(self.work(client)())
+        tracemalloc.start()
+        page_size = self._page_size(client)
+        before, _ = tracemalloc.get_traced_memory()
+        listing = client.listing()
+        _last(islice(listing, 2 * size))
+        tracemalloc.reset_peak()
+        if _last(listing)[0] != size * (pages - 2):
+            raise WrongAnswer("the listing ended early")
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        client.close()
+        return (peak - before) / page_size
+
+    def _page_size(self, client: Any) -> int:
+        """What one page as it is handed to the caller holds."""
+        before, _ = tracemalloc.get_traced_memory()
+        page = client.page()
+        self.contestant.ids(page)
+        after, _ = tracemalloc.get_traced_memory()
+        del page
+        return after - before
+
+
+class AfterCalls(Repeated):
+    """The cost of a call after many, to that at the beginning."""
+
+    is_repeated = False
+
+    def run(self, times: int) -> float:  # noqa: ARG002
+        first = least_seconds(self._work)
+        seconds(self._work, self.row.amount)
+        return least_seconds(self._work) / first
+
+
+class BesideClients(Repeated):
+    """The cost of a call while many other clients exist that were used, to that without them."""
+
+    is_repeated = False
+
+    def run(self, times: int) -> float:  # noqa: ARG002
+        alone = least_seconds(self._work)
+        others = [self.client() for _ in range(self.row.amount)]
+        for other in others:
+            self.check(self.work(other)())
+        beside = least_seconds(self._work)
+        for other in others:
+            other.close()
+        return beside / alone
+
+
+class AfterPages(Measure):
+    """The cost of a page at the end of a long listing, to that at its beginning."""
+
+    def run(self, times: int) -> float:  # noqa: ARG002
+        client = self.client()
+        self.check(self.work(client)())
+        size, pages = HOLDINGS[self.row.holding]
+        listing = client.listing()
+        _last(islice(listing, size))  # some have read their first page before this
+        took = [seconds(lambda: _last(islice(listing, size)), 1) for _ in range(pages - 1)]
+        client.close()
+        tenth = max(1, pages // 10)
+        return min(took[-tenth:]) / min(took[:tenth])
+
+
+def seconds(work: Callable[[], Any], times: int) -> float:
+    """How long some work takes, done so many times."""
+    rounds = range(times)
+    began = time.perf_counter()
+    for _ in rounds:
+        work()
+    return time.perf_counter() - began
+
+
+def least_seconds(work: Callable[[], Any]) -> float:
+    """The quickest of many short turns, after a warm-up: what else runs cannot make it less."""
+    seconds(work, 500)
+    return min(seconds(work, 5) for _ in range(300))
+
+
+def _last(ids: Iterator[Any]) -> tuple[int, Any]:
+    """How many there are, and the last."""
+    count, last = 0, None
+    for last in ids:  # noqa: B007
+        count += 1
+    return count, last

@@ -1,0 +1,48 @@
+"""Who takes part: each peer as a column of the table."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A library, how it is installed, and the module that does the work of the rows with it."""
+
+    name: str
+    module: str
+    imports: str
+    shape: str = "ads"
+    requirements: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()  # rows in which it cannot show anything
+
+
+OURS = Peer("adclient", "ours", "import adclient")
+BARE = Peer("httpx", "httpx_by_hand", "import httpx, json", requirements=("httpx==0.28.1",))
+PEERS = (
+    OURS,
+    BARE,
+    Peer("httpx2", "httpx2_by_hand", "import httpx2, json", requirements=("httpx2==2.16.2",)),
+    Peer("openai", "openai_models", "import openai", "openai", ("openai==3.52.0",)),
+    Peer("stripe", "stripe_customers", "import stripe", "stripe", ("stripe[async]==16.1.0",)),
+    Peer(
+        "githubkit",
+        "githubkit_labels",
+        "import githubkit",
+        "github",
+        # It admits a hishel with which it cannot be imported.
+        ("githubkit==0.16.1", "hishel[async,httpx]<2"),
+    ),
+    Peer(
+        "generated",
+        "generated",
+        "import generated_client.api.alpha.alpha_update_campaign_budget; "
+        "import generated_client.api.beta.beta_list_campaigns",
+        requirements=("httpx==0.28.1", "attrs>=22.2", "python-dateutil>=2.8"),
+    ),
+    Peer(
+        "raw",
+        "raw_socket",
+        "import json, socket, msgspec",
+        requirements=("msgspec==0.22.0",),
+        without=("installed",),
+    ),
+)

@@ -1,0 +1,75 @@
+"""How a row is measured that is about whole processes of a peer, or about what is installed."""
+
+import subprocess
+import time
+from importlib.metadata import distributions
+from pathlib import Path
+
+from field.environments import Environment
+from field.peers import Peer
+
+HERE = Path(__file__).parent.parent
+
+_FIRST_ANSWER = """
+import sys
+from importlib import import_module
+contestant = import_module(sys.argv[1])
+client = contestant.Client(sys.argv[2])
+assert len(client.ids(client.page())) == 10
+"""
+
+
+class Process:
+    """One row for one peer, measured from outside."""
+
+    def __init__(self, peer: Peer, environment: Environment, service: str) -> None:
+        self._peer, self._environment = peer, environment
+        self._url = f"{service}/{peer.shape}/ten"
+
+    def run(self, times: int) -> float | tuple[float, int]:
+        raise NotImplementedError
+
+    def _seconds(self, code: str, *arguments: str) -> float:
+        """Seconds from the start of a process to the end of its work."""
+        command = [self._environment.python, "-c", f"{code}\nprint(flush=True)", *arguments]
+        began = time.perf_counter()
+        with subprocess.Popen(command, cwd=HERE, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            answer = process.stdout.readline()
+            took = time.perf_counter() - began
+        if not answer or process.returncode:
+            raise RuntimeError(f"{self._peer.name}: the process failed")
+        return took
+
+
+class Import(Process):
+    """Seconds of the import, without those of the interpreter."""
+
+    def run(self, times: int) -> float:
+        both = ((self._peer.imports, 1), ("pass", -1))
+        return sum(sign * self._seconds(code) for code, sign in both * times) / times
+
+
+class FirstAnswer(Process):
+    """Seconds from the start of a process to its first answer from the service."""
+
+    def run(self, times: int) -> float:
+        contestant = f"field.contestants.{self._peer.module}"
+        took = (self._seconds(_FIRST_ANSWER, contestant, self._url) for _ in range(times))
+        return sum(took) / times
+
+
+class Installed(Process):
+    """Megabytes and number of what was installed for the peer, without pip."""
+
+    def run(self, times: int) -> tuple[float, int]:  # noqa: ARG002
+        libraries = self._environment.libraries
+        found = [one for one in distributions(path=[str(libraries)]) if one.name != "pip"]
+        size = sum(
+            path.stat().st_size
+            for path in libraries.rglob("*")
+            if path.is_file()
+            and path.suffix != ".pyc"
+            and not path.relative_to(libraries).parts[0].startswith("pip")
+        )
+        return size / 1e6, len(found)

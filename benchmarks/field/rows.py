@@ -1,0 +1,184 @@
+"""What is compared: each row of the table as data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What our column is to reach: at most, or at least, a figure."""
+
+    sign: Literal["≤", "≥"]
+    figure: float
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.figure:g}"
+
+    def is_met(self, figure: float) -> bool:
+        return figure <= self.figure if self.sign == "≤" else figure >= self.figure
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: what is measured, with what, and how the figure is shown.
+
+    `measure` names a class in `measures`, which works in the process of a peer, or in `processes`,
+    which starts processes. Measures of the kinds `time` and `rate` give seconds, and are shown as
+    ratios to bare httpx; the others are shown as they are.
+    """
+
+    key: str
+    title: str
+    measure: str
+    kind: Literal["time", "rate", "count", "growth", "pages", "size"] = "time"
+    goal: Goal | None = None
+    call: Literal["page", "post", "error", "listing", "decode"] = "page"
+    holding: str = "ten"
+    in_process: bool = False
+    amount: int = 1
+    most_rounds: int = 1_000
+    only: tuple[str, ...] = ()  # the peers that take part, if not all
+    quick: Mapping[str, Any] = field(default_factory=dict[str, Any])  # what differs in a smoke run
+
+    @property
+    def is_ratio(self) -> bool:
+        return self.kind in ("time", "rate")
+
+
+def at_most(figure: float) -> Goal:
+    return Goal("≤", figure)
+
+
+def at_least(figure: float) -> Goal:
+    return Goal("≥", figure)
+
+
+ROWS = (
+    Row("import", "import, net of the bare interpreter (time)", "Import", goal=at_most(0.8)),
+    Row("first", "fresh process to its first answer (time)", "FirstAnswer", goal=at_most(1.05)),
+    Row("client", "one more client (time)", "NewClients", goal=at_most(0.01)),
+    Row("get", "GET of 10 items, loopback (time)", "Repeated", goal=at_most(0.5)),
+    Row("post", "POST of a draft, loopback (time)", "Repeated", goal=at_most(0.6), call="post"),
+    Row(
+        "get-in-process",
+        "GET, in-process transport (time)",
+        "Repeated",
+        goal=at_most(0.3),
+        in_process=True,
+    ),
+    Row(
+        "post-in-process",
+        "POST, in-process transport (time)",
+        "Repeated",
+        goal=at_most(0.3),
+        call="post",
+        in_process=True,
+    ),
+    Row(
+        "error",
+        "error reply to exception, in process (time)",
+        "Repeated",
+        goal=at_most(0.3),
+        call="error",
+        holding="missing",
+        in_process=True,
+    ),
+    Row("async-get", "async GET, loopback (time)", "AsyncRepeated", goal=at_most(0.5)),
+    Row(
+        "listing",
+        "200 pages × 500 items, every item touched (items a second)",
+        "Repeated",
+        kind="rate",
+        goal=at_least(1.6),
+        call="listing",
+        holding="pages",
+        quick={"holding": "few-pages"},
+        most_rounds=3,
+    ),
+    Row(
+        "ten-thousand",
+        "one page of 10,000 items (time)",
+        "Repeated",
+        goal=at_most(0.7),
+        holding="ten-thousand",
+        most_rounds=7,
+    ),
+    Row(
+        "decode",
+        "bytes → 500 typed, checked items, unknown fields kept (time)",
+        "Repeated",
+        goal=at_most(0.5),
+        call="decode",
+        holding="page",
+        in_process=True,
+    ),
+    Row(
+        "tasks",
+        "1,000 tasks on one client (requests a second)",
+        "ManyTasks",
+        kind="rate",
+        goal=at_least(6),
+        amount=1_000,
+        quick={"amount": 20},
+        most_rounds=2,
+    ),
+    Row(
+        "at-once",
+        "1,000 calls started at once on a fresh client (answered)",
+        "AtOnce",
+        kind="count",
+        goal=at_least(1_000),
+        amount=1_000,
+        quick={"amount": 20, "goal": at_least(20)},
+        most_rounds=1,
+    ),
+    Row(
+        "memory",
+        "peak memory while listing 100,000 items (pages)",
+        "Memory",
+        kind="pages",
+        goal=at_most(2),
+        call="listing",
+        holding="pages",
+        quick={"holding": "few-pages"},
+        most_rounds=1,
+    ),
+    Row(
+        "after-calls",
+        "cost of a call after 100,000 calls (to that of the first thousand)",
+        "AfterCalls",
+        kind="growth",
+        goal=at_most(1.1),
+        in_process=True,
+        amount=100_000,
+        only=("adclient",),
+        quick={"amount": 100},
+        most_rounds=1,
+    ),
+    Row(
+        "beside-clients",
+        "cost of a call beside 1,000 other clients (to that of an only one)",
+        "BesideClients",
+        kind="growth",
+        goal=at_most(1.1),
+        in_process=True,
+        amount=1_000,
+        only=("adclient",),
+        quick={"amount": 20},
+        most_rounds=1,
+    ),
+    Row(
+        "after-pages",
+        "cost of a page after 2,000 pages (to that of the first 200)",
+        "AfterPages",
+        kind="growth",
+        goal=at_most(1.1),
+        call="listing",
+        holding="many-pages",
+        only=("adclient",),
+        quick={"holding": "few-pages"},
+        most_rounds=1,
+    ),
+    Row("installed", "installed size (MB), distributions", "Installed", kind="size", most_rounds=1),
+)

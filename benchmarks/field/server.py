@@ -1,0 +1,55 @@
+"""The service over HTTP/1.1, as fast as plain asyncio allows: it parses next to nothing.
+
+The target of a request is `/SHAPE/HOLDING/…`. The process prints its port and ends with its stdin.
+"""
+
+import asyncio
+import re
+import sys
+
+from field.cores import SERVER_CORE, allow_sockets, pin
+from field.shapes import reply_to
+
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+_END = b"\r\n\r\n"
+
+
+class Connection(asyncio.Protocol):
+    """One connection: each whole request is answered at once."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._received = b""
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        while (end := self._received.find(_END)) >= 0:
+            length = _LENGTH.search(self._received, 0, end)
+            whole = end + len(_END) + (int(length[1]) if length else 0)
+            if len(self._received) < whole:
+                return
+            self._transport.write(_answer(self._received[:end]))
+            self._received = self._received[whole:]
+
+
+def _answer(head: bytes) -> bytes:
+    method, target, _ = head.partition(b"\r\n")[0].decode("ascii").split(" ")
+    _, shape, holding, rest = target.split("/", 3)
+    status, headers, body = reply_to(method, shape, holding, rest)
+    headers = {**headers, "content-length": str(len(body))}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"HTTP/1.1 {status} Canned\r\n{lines}\r\n".encode() + body
+
+
+async def serve() -> None:
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(Connection, "127.0.0.1", 0, backlog=4096)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await loop.run_in_executor(None, sys.stdin.read)
+
+
+if __name__ == "__main__":
+    pin(SERVER_CORE)
+    allow_sockets()
+    asyncio.run(serve())

@@ -1,0 +1,105 @@
+"""The results as a table: ratios to bare httpx in the same run."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+
+from field.peers import BARE, OURS, Peer
+from field.rows import Row
+from field.turns import Result
+
+Results = Mapping[str, Result]
+
+
+def table(rows: Sequence[Row], peers: Sequence[Peer], results: Mapping[str, Results]) -> str:
+    """A Markdown table of all rows, with our goals."""
+    others = [peer.name for peer in peers if peer not in (OURS, BARE)]
+    heads = ["row", "goal", OURS.name, *others, "bare httpx itself"]
+    lines = [heads, ["---"] * len(heads)]
+    for row in rows:
+        shown = results[row.key]
+        cells = [_cell(row, shown, name) for name in (OURS.name, *others)]
+        goal = "–" if row.goal is None else str(row.goal)
+        lines.append(
+            [row.title, goal, cells[0] + _verdict(row, shown), *cells[1:], _bare(row, shown)]
+        )
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def failures(results: Mapping[str, Results]) -> list[str]:
+    """Who failed where, and why."""
+    return [
+        f"{name} failed in {row}: {result.failure}"
+        for row, shown in results.items()
+        for name, result in shown.items()
+        if result.failure is not None
+    ]
+
+
+def missed(rows: Sequence[Row], results: Mapping[str, Results]) -> list[str]:
+    """The rows in which we miss our goal."""
+    return [
+        f"{OURS.name} misses the goal of {row.key}"
+        for row in rows
+        if _verdict(row, results[row.key]).endswith("✗")
+    ]
+
+
+def figure_of(row: Row, results: Results, name: str) -> float | tuple[float, int] | None:
+    """The figure of one cell: a ratio to bare httpx, or what was measured."""
+    result = results.get(name, Result())
+    if not result.figures or result.failure is not None:
+        return None
+    if row.kind == "size":
+        return result.figures[0]
+    if not row.is_ratio:
+        return statistics.median(result.figures)
+    bare = results.get(BARE.name, Result())
+    if not bare.figures or bare.failure is not None:
+        return None
+    ratio = statistics.median(result.figures) / statistics.median(bare.figures)
+    return ratio if row.kind == "time" else 1 / ratio
+
+
+def noise_of(figures: Sequence[float]) -> float:
+    """How far the middle half of the turns lies apart, as a part of their median."""
+    if len(figures) < 4:
+        return (max(figures) - min(figures)) / statistics.median(figures)
+    low, _, high = statistics.quantiles(figures, n=4)
+    return (high - low) / statistics.median(figures)
+
+
+def _cell(row: Row, results: Results, name: str) -> str:
+    if results.get(name, Result()).failure is not None:
+        return "failed"
+    figure = figure_of(row, results, name)
+    if figure is None:
+        return "–"
+    if isinstance(figure, tuple | list):
+        size, count = figure
+        return f"{size:.1f}, {count}"
+    if row.kind == "count":
+        return f"{figure:,.0f}"
+    return f"{figure:.2f}" if 0.1 <= figure < 9.95 else f"{figure:.2g}"
+
+
+def _verdict(row: Row, results: Results) -> str:
+    figure = figure_of(row, results, OURS.name)
+    if row.goal is None or not isinstance(figure, int | float):
+        return ""
+    return " ✓" if row.goal.is_met(figure) else " ✗"
+
+
+def _bare(row: Row, results: Results) -> str:
+    """What the ratios refer to, as an aside, with the noise of the machine."""
+    if not row.is_ratio or not results.get(BARE.name, Result()).figures:
+        return _cell(row, results, BARE.name)
+    figures = results[BARE.name].figures
+    noise = f" ± {noise_of(figures):.0%}" if len(figures) > 1 else ""
+    return _duration(statistics.median(figures)) + noise
+
+
+def _duration(seconds: float) -> str:
+    for unit, factor in (("s", 1), ("ms", 1e3)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} µs"

@@ -1,0 +1,78 @@
+"""How many machine instructions a call costs, counted by valgrind: the same on a busy machine.
+
+    python benchmarks/instructions.py
+
+counts the rows that need no network, for adclient and bare httpx as they are installed here: a
+process that makes N calls and one that makes 2N differ by N calls. It needs Linux and valgrind, and
+a few minutes. The last line is a row for the history in `docs/speed.md`.
+"""
+
+import argparse
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from datetime import date
+from pathlib import Path
+
+from field.peers import BARE, OURS, Peer
+from field.rows import ROWS, Row
+
+HERE = Path(__file__).parent
+# How many calls make the difference: enough that what happens now and then is spread over them.
+CALLS = {"get-in-process": 200, "post-in-process": 200, "error": 200, "decode": 10}
+
+
+def main() -> None:
+    rows = [row for row in ROWS if row.key in arguments().rows]
+    if shutil.which("valgrind") is None:
+        print("skipped: valgrind is not installed; on Debian: apt-get install valgrind")
+        return
+    print(f"CPython {platform.python_version()}, {platform.machine()}", end="\n\n")
+    print("| row | adclient | bare httpx | ratio |\n|---|---|---|---|")
+    history = [date.today().isoformat(), platform.python_version()]
+    for row in rows:
+        ours, bare = (per_call(row, peer) for peer in (OURS, BARE))
+        print(f"| {row.title} | {ours:,} | {bare:,} | {ours / bare:.3f} |", flush=True)
+        history.append(f"{ours:,} ({ours / bare:.2f})")
+    print(f"\n| {' | '.join(history)} |")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Count the instructions of a call.")
+    parser.add_argument("--rows", nargs="+", metavar="ROW", choices=CALLS, default=list(CALLS))
+    return parser.parse_args()
+
+
+def per_call(row: Row, peer: Peer) -> int:
+    """The instructions of one call, when the interpreter has warmed up."""
+    calls = CALLS[row.key]
+    return round((counted(row, peer, 2 * calls) - counted(row, peer, calls)) / calls)
+
+
+def counted(row: Row, peer: Peer, calls: int) -> int:
+    """The instructions of a process that makes so many calls."""
+    with tempfile.NamedTemporaryFile() as profile:
+        command = [
+            *("valgrind", "--tool=callgrind", f"--callgrind-out-file={profile.name}"),
+            *(sys.executable, "-m", "field.calls", peer.module, peer.shape, row.key, str(calls)),
+        ]
+        done = subprocess.run(
+            command,
+            cwd=HERE,
+            capture_output=True,
+            check=False,
+            encoding="utf-8",
+            env={**os.environ, "PYTHONHASHSEED": "0"},
+        )
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode or found is None:
+        sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    return int(found[1])
+
+
+if __name__ == "__main__":
+    main()
