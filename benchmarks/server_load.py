@@ -20,15 +20,25 @@ from adclient import AsyncAdClient
 
 MOST_AT_ONCE, MOST_ROUNDS = 5000, 20
 
+SERVER = """
+import threading
+from adclient.testing import FakeAdService, Profile
+from adclient.testing.server import serving
+
+with serving(FakeAdService(profile=Profile(most_open_drafts=10**6))) as url:
+    print(url, flush=True)
+    threading.Event().wait()
+"""
+
 
 def main() -> None:
     at_once, rounds = arguments()
     allow_sockets()
-    command = [sys.executable, "-m", "adclient.testing", "--port", "0"]
+    command = [sys.executable, "-c", SERVER]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
-            url = re.findall(r"http://\S+", server.stdout.readline())[0]
+            url = server.stdout.readline().strip()
             for number in range(1, rounds + 1):
                 tell(number, asyncio.run(load(url, at_once)), memory(server.pid))
             started = time.perf_counter()
