@@ -9,7 +9,7 @@ from typing import Protocol, cast
 import anyio
 import attrs
 import httpx
-from anyio.lowlevel import EventLoopToken, current_token
+from anyio.lowlevel import EventLoopToken, checkpoint, current_token
 
 from adclient._core.reply import Outcome
 from adclient._core.request import Request
@@ -201,4 +201,4 @@ async def _exhaust(chunks: AsyncIterator[bytes], attempt: Attempt) -> None:
     """Run a closed stream to its end: a generator left in the middle warns when it is collected."""
     with suppress(*attempt.family.faults):
         async for _ in chunks:
-            pass
+            await checkpoint()  # for the deadline of an end that never comes
