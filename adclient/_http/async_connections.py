@@ -63,6 +63,8 @@ class AsyncConnections:
                 return attempt.outcome()
         except self._family.faults as error:
             return attempt.failed(error)
+        except Exception as error:
+            return attempt.stopped(error)
         return attempt.timed_out(self._network.max_concurrency)
 
     async def aclose(self) -> None:

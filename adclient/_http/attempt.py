@@ -94,6 +94,11 @@ class Attempt:
             reason = f"{urlsplit(self._request.url).netloc} cannot be reached: {reason}"
         return self._broken_off(Failure(reason=reason, sent=sent, timed_out=timed_out))
 
+    def stopped(self, error: Exception) -> Failure:
+        """What came of it when something raised that is no fault of the connection."""
+        reason = f"stopped by {type(error).__name__}"
+        return Failure(reason=reason, sent=self._taken, error=error)
+
     def timed_out(self, max_concurrency: int) -> Outcome:
         """What came back before the time was over."""
         if self._is_whole:

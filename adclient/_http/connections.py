@@ -56,6 +56,8 @@ class Connections:
             return attempt.outcome()
         except self._family.faults as error:
             return attempt.failed(error)
+        except Exception as error:
+            return attempt.stopped(error)
         finally:
             slots.release()
 

@@ -200,6 +200,38 @@ async def test_a_hook_that_fails_after_a_write_does_not_repeat_it(colour, failin
 
 
 @families
+@both_colours
+async def test_an_error_of_a_hook_does_not_hide_that_a_write_was_sent(colour, library) -> None:
+    hx = pytest.importorskip(library)
+
+    def hook(_) -> None:
+        raise LookupError("a reason")
+
+    async def hook_async(_) -> None:
+        raise LookupError("a reason")
+
+    for moment in ("request", "response"):
+        hooks = {moment: [hook if colour is SYNC else hook_async]}
+        theirs = getattr(hx, colour.http_client_name)(verify=False, event_hooks=hooks)
+        with RawServer(serve_well) as server:
+            async with colour.open(server.url, http_client=theirs) as client:
+                with pytest.raises(LookupError):
+                    await wait(client.beta.list_campaigns(account_id="a"))
+                with pytest.raises((LookupError, OutcomeUnknown)) as caught:
+                    await wait(pause(client))
+                await close(theirs)
+        if moment == "request":
+            assert isinstance(caught.value, LookupError)
+            assert server.requests == []
+        else:
+            assert isinstance(caught.value, OutcomeUnknown)
+            assert isinstance(caught.value.__cause__, LookupError)
+            assert caught.value.attempts == 1
+            assert "stopped by LookupError" in str(caught.value)
+            assert len(server.requests) == 2
+
+
+@families
 def test_a_client_s_auth_that_cannot_reach_its_own_service_has_sent_nothing(library) -> None:
     hx = pytest.importorskip(library)
 
