@@ -14,7 +14,7 @@ from adclient._core.call import Call
 from adclient._core.observe import Observer, Tracer
 from adclient._core.paging import check_progress
 from adclient._core.pause import Pauses
-from adclient._core.reply import Outcome, Reply, request_id_of, value_of
+from adclient._core.reply import Failure, Outcome, Reply, request_id_of, value_of
 from adclient._core.request import Request, build
 from adclient._core.wire import WireError
 from adclient.errors import Facts
@@ -87,6 +87,10 @@ def _attempts(
         observer.sending(attempt)
         try:
             outcome = yield Send(request, attempt, time_left)
+            if isinstance(outcome, Failure) and outcome.error is not None:
+                facts["attempts"] = attempt
+                may_be_staged = may_be_staged or (is_write and outcome.sent)
+                raise outcome.error
         except Exception as error:
             if may_be_staged:
                 raise failure.interrupted(call, facts, error) from error

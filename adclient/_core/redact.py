@@ -30,9 +30,15 @@ class Secrets:
         """The bytes with `***` in their place, also of one that is cut off at the end."""
         for text in self._texts:
             if len(text) >= _SHORTEST_SECRET:
-                data = _spelled(text).sub(_HIDDEN, data)
+                if _longest_word(text) in data:
+                    data = _spelled(text).sub(_HIDDEN, data)
                 data = _without_start_of(text.encode(), data)
         return data
+
+
+def _longest_word(text: str) -> bytes:
+    """What every spelling of a text holds. To look for it costs little, and a pattern much."""
+    return max(re.findall(rb"[A-Za-z0-9]+", text.encode()), key=len, default=b"")
 
 
 @lru_cache(maxsize=16)
@@ -44,10 +50,12 @@ def _spelled(text: str) -> re.Pattern[bytes]:
 def _spellings(char: str) -> str:
     if char.isalnum():
         return char
-    coded = rf"(?i:\\+u{ord(char):04x}|%{ord(char):02x}|&#x0*{ord(char):x};|&#0*{ord(char)};)"
+    # The backslashes are bounded because a long run of them would take quadratic time.
+    code = ord(char)
+    coded = rf"(?i:\\{{1,8}}u{code:04x}|%{code:02x}|&#x0*{code:x};|&#0*{code};)"
     if char == "\\":
         return rf"(?:{coded}|\\{{1,2}})"
-    return rf"(?:{coded}|{re.escape(html.escape(char))}|\\*{re.escape(char)})"
+    return rf"(?:{coded}|{re.escape(html.escape(char))}|\\{{0,8}}{re.escape(char)})"
 
 
 def _without_start_of(secret: bytes, data: bytes) -> bytes:

@@ -17,11 +17,15 @@ R = TypeVar("R", bound=Answer)
 
 @attrs.frozen(kw_only=True)
 class Failure:
-    """No whole answer came. `sent` says that the service may have seen the whole request."""
+    """No whole answer came. `sent` says that the service may have seen the whole request.
+
+    `error` is what the caller's own code raised meanwhile, such as an event hook of their client.
+    """
 
     reason: str
     sent: bool
     timed_out: bool = False
+    error: Exception | None = None
 
     def __str__(self) -> str:
         return self.reason

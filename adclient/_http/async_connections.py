@@ -9,7 +9,7 @@ from typing import Protocol, cast
 import anyio
 import attrs
 import httpx
-from anyio.lowlevel import EventLoopToken, current_token
+from anyio.lowlevel import EventLoopToken, checkpoint, current_token
 
 from adclient._core.reply import Outcome
 from adclient._core.request import Request
@@ -63,6 +63,8 @@ class AsyncConnections:
                 return attempt.outcome()
         except self._family.faults as error:
             return attempt.failed(error)
+        except Exception as error:
+            return attempt.stopped(error)
         return attempt.timed_out(self._network.max_concurrency)
 
     async def aclose(self) -> None:
@@ -201,4 +203,4 @@ async def _exhaust(chunks: AsyncIterator[bytes], attempt: Attempt) -> None:
     """Run a closed stream to its end: a generator left in the middle warns when it is collected."""
     with suppress(*attempt.family.faults):
         async for _ in chunks:
-            pass
+            await checkpoint()  # for the deadline of an end that never comes

@@ -26,7 +26,7 @@ class Attempt:
         self._request = request
         self.time_left = time_left
         self._timeouts: dict[str, float] = {}
-        self._began = False
+        self._sent_as: httpx.Request | None = None
         self._taken = False
         self._is_abandoned = False
         self._reply: Reply | None = None
@@ -35,16 +35,16 @@ class Attempt:
 
     def begin(self, extensions: Mapping[str, object] = MappingProxyType({})) -> httpx.Request:
         """The request, with the time that is left for it now."""
-        self._began = True
         self._give_time()
         own = {"timeout": self._timeouts, "adclient.time_left": self.time_left}
-        return self.family.request(
+        self._sent_as = self.family.request(
             self._request.method,
             self.family.url(self._request.url),
             headers=dict(self._request.headers),
             stream=self.family.stream(self._outgoing),
             extensions={**own, **extensions},
         )
+        return self._sent_as
 
     def abandon(self) -> None:
         """Let nothing be sent from now on whose sending has not begun."""
@@ -88,19 +88,23 @@ class Attempt:
         if self._is_whole:
             return self.outcome()
         timed_out = isinstance(error, self.family.timeouts) or self._is_over()
-        taken = self._taken or isinstance(error, self.family.surely_sent)
-        sent = taken and not isinstance(error, self.family.never_sent)
+        sent = self._is_sent(error)
         reason = self._late(error) if timed_out else self._reason(error)
         if not sent and not timed_out:
             reason = f"{urlsplit(self._request.url).netloc} cannot be reached: {reason}"
         return self._broken_off(Failure(reason=reason, sent=sent, timed_out=timed_out))
+
+    def stopped(self, error: Exception) -> Failure:
+        """What came of it when something raised that is no fault of the connection."""
+        reason = f"stopped by {type(error).__name__}"
+        return Failure(reason=reason, sent=self._taken, error=error)
 
     def timed_out(self, max_concurrency: int) -> Outcome:
         """What came back before the time was over."""
         if self._is_whole:
             return self.outcome()
         reason = "no answer in time"
-        if not self._began:
+        if self._sent_as is None:
             reason = f"no free connection in time (max_concurrency is {max_concurrency})"
         return self._broken_off(Failure(reason=reason, sent=self._taken, timed_out=True))
 
@@ -109,6 +113,15 @@ class Attempt:
             raise self.family.pool_timeout("")
         self._taken = True
         yield self._request.body or b""
+
+    def _is_sent(self, error: Exception) -> bool:
+        """Whether the service may have seen the request."""
+        # An event hook or `auth` of somebody's client may fail at a request of its own.
+        if getattr(error, "_request", None) not in (None, self._sent_as):
+            return self._taken
+        if isinstance(error, self.family.never_sent):
+            return False
+        return self._taken or isinstance(error, self.family.surely_sent)
 
     def _broken_off(self, failure: Failure) -> Outcome:
         return failure if self._reply is None else self.outcome(broken=failure)

@@ -44,7 +44,8 @@ class Connections:
     def send(self, request: Request, time_left: float) -> Outcome:
         """Send one request and read its answer."""
         attempt = Attempt(self._family, request, time_left)
-        if not self._slots.acquire(timeout=max(0.0, time_left)):
+        slots = self._slots  # a fork in the middle of a call makes others
+        if not slots.acquire(timeout=max(0.0, time_left)):
             return attempt.timed_out(self._network.max_concurrency)
         try:
             if self._handler is not None:
@@ -55,8 +56,10 @@ class Connections:
             return attempt.outcome()
         except self._family.faults as error:
             return attempt.failed(error)
+        except Exception as error:
+            return attempt.stopped(error)
         finally:
-            self._slots.release()
+            slots.release()
 
     def close(self) -> None:
         """Close the connections that were opened here; to do it again does nothing."""

@@ -76,7 +76,6 @@ class Family:
             hx.ProxyError,
             hx.UnsupportedProtocol,
             hx.LocalProtocolError,
-            UnicodeError,  # a host that cannot be looked up
         )
         # What a transport raises, of its own and from below.
         self.faults: Errors = (
@@ -84,7 +83,7 @@ class Family:
             hx.StreamError,
             hx.InvalidURL,
             OSError,
-            UnicodeError,
+            UnicodeError,  # a host that cannot be looked up
             anyio.EndOfStream,
             anyio.BrokenResourceError,
             anyio.ClosedResourceError,

@@ -1,12 +1,13 @@
 import html
 import json
+import time
 from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adclient._core.redact import EXCERPT, LINE, Secrets, excerpt, one_line
+from adclient._core.redact import EXCERPT, LINE, Secrets, _spelled, excerpt, one_line
 
 
 @pytest.mark.parametrize(
@@ -90,6 +91,21 @@ def test_the_beginning_of_a_secret_at_the_end_is_one(token, data):
 )
 def test_what_is_cut_off(text, hidden):
     assert Secrets(("abcdabcdef",)).hide(text) == hidden
+
+
+def test_a_hostile_text_does_not_hold_the_call_up():
+    run = b"\\" * 100_000
+    began = time.process_time()
+    assert Secrets(("_canary",)).hide_in(b"canary " + run) == b"canary " + run
+    assert time.process_time() - began < 5
+
+
+def test_a_text_without_the_longest_word_of_a_secret_needs_no_pattern():
+    made = _spelled.cache_info().misses
+    assert Secrets(("fresh-for-this-1",)).hide("for fresh-this-1") == "for fresh-this-1"
+    assert _spelled.cache_info().misses == made + 1
+    assert Secrets(("fresh-for-this-2",)).hide("nothing of it") == "nothing of it"
+    assert _spelled.cache_info().misses == made + 1
 
 
 def test_what_is_too_short_is_no_secret():

@@ -7,10 +7,17 @@ import sys
 import anyio
 import httpx
 import pytest
-from colours import COLOURS, DRAFT, SYNC, both_colours, wait
-from raw_server import RawServer, serve_well
+from colours import COLOURS, DRAFT, SYNC, both_colours, close, wait
+from raw_server import RawServer, refusing_url, serve_well
 
-from adclient import AdClient, AsyncAdClient, OutcomeUnknown, RetryPolicy, TransportError
+from adclient import (
+    AdClient,
+    AsyncAdClient,
+    CallTimeout,
+    OutcomeUnknown,
+    RetryPolicy,
+    TransportError,
+)
 from adclient.testing import FakeAdService
 
 BASE_URL = "https://ads.example.com"
@@ -158,6 +165,87 @@ async def test_every_error_is_ours(colour, where, library) -> None:
             is_unknown = where == "body" or type(error).__name__ not in NOT_SENT
             assert isinstance(caught.value, OutcomeUnknown) == is_unknown, error
             assert "httpx" not in type(caught.value).__module__
+
+
+def bad_text() -> Exception:
+    return UnicodeDecodeError("ascii", b"\xff", 0, 1, "a reason")
+
+
+@families
+@pytest.mark.parametrize("failing", ["a request of its own", "text"])
+@both_colours
+async def test_a_hook_that_fails_after_a_write_does_not_repeat_it(colour, failing, library) -> None:
+    hx, nobody = pytest.importorskip(library), refusing_url()
+
+    def hook(response) -> None:
+        if failing == "text":
+            raise bad_text()
+        with hx.Client(verify=False) as other:
+            other.post(nobody)
+
+    async def hook_async(response) -> None:
+        if failing == "text":
+            raise bad_text()
+        async with hx.AsyncClient(verify=False) as other:
+            await other.post(nobody)
+
+    hooks = {"response": [hook if colour is SYNC else hook_async]}
+    theirs = getattr(hx, colour.http_client_name)(verify=False, event_hooks=hooks)
+    with RawServer(serve_well) as server:
+        async with colour.open(server.url, http_client=theirs) as client:
+            with pytest.raises(OutcomeUnknown):
+                await wait(pause(client))
+            await close(theirs)
+    assert len(server.requests) == 1
+
+
+@families
+@both_colours
+async def test_an_error_of_a_hook_does_not_hide_that_a_write_was_sent(colour, library) -> None:
+    hx = pytest.importorskip(library)
+
+    def hook(_) -> None:
+        raise LookupError("a reason")
+
+    async def hook_async(_) -> None:
+        raise LookupError("a reason")
+
+    for moment in ("request", "response"):
+        hooks = {moment: [hook if colour is SYNC else hook_async]}
+        theirs = getattr(hx, colour.http_client_name)(verify=False, event_hooks=hooks)
+        with RawServer(serve_well) as server:
+            async with colour.open(server.url, http_client=theirs) as client:
+                with pytest.raises(LookupError):
+                    await wait(client.beta.list_campaigns(account_id="a"))
+                with pytest.raises((LookupError, OutcomeUnknown)) as caught:
+                    await wait(pause(client))
+                await close(theirs)
+        if moment == "request":
+            assert isinstance(caught.value, LookupError)
+            assert server.requests == []
+        else:
+            assert isinstance(caught.value, OutcomeUnknown)
+            assert isinstance(caught.value.__cause__, LookupError)
+            assert caught.value.attempts == 1
+            assert "stopped by LookupError" in str(caught.value)
+            assert len(server.requests) == 2
+
+
+@families
+def test_a_client_s_auth_that_cannot_reach_its_own_service_has_sent_nothing(library) -> None:
+    hx = pytest.importorskip(library)
+
+    class Auth(hx.Auth):
+        def auth_flow(self, request):
+            raise hx.ReadTimeout("no token", request=hx.Request("POST", "https://tokens.example"))
+            yield request
+
+    with RawServer(serve_well) as server, hx.Client(verify=False, auth=Auth()) as theirs:
+        client = AdClient(server.url, http_client=theirs, retry=NO_RETRY)
+        with pytest.raises(CallTimeout) as caught:
+            pause(client)
+    assert not caught.value.outcome_unknown
+    assert server.requests == []
 
 
 @pytest.mark.parametrize("fault", [httpx.ConnectError, httpx.ReadError, httpx.PoolTimeout, OSError])

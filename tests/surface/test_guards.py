@@ -14,6 +14,7 @@ import httpx
 import pytest
 from colours import (
     ASYNC,
+    DRAFT,
     SYNC,
     Service,
     a_page,
@@ -371,6 +372,16 @@ def test_no_answer_crosses_between_a_process_and_its_child() -> None:
         [sys.executable, "-c", FORK], capture_output=True, check=True, encoding="utf-8", timeout=60
     )
     assert done.stdout.split() == ["0", "0"]
+
+
+def test_a_call_in_the_middle_of_which_somebody_forks_goes_on_in_the_child() -> None:
+    with AdClient(BASE_URL, transport=httpx.MockTransport(lambda request: fork())) as client:
+
+        def fork() -> httpx.Response:
+            client._engine.connections.forget()
+            return httpx.Response(201, json=DRAFT)
+
+        client.beta.pause_campaign(**IDS)
 
 
 def test_an_asked_wait_of_nothing_does_not_replace_the_back_off() -> None:

@@ -5,6 +5,8 @@ import json
 import tracemalloc
 import zlib
 
+import anyio
+import httpx
 import pytest
 from colours import DRAFT, both_colours, wait
 from raw_server import LISTING, Connection, RawServer, head, reply, serve_well
@@ -12,6 +14,7 @@ from raw_server import LISTING, Connection, RawServer, head, reply, serve_well
 from adclient import (
     AdClientError,
     APIError,
+    AsyncAdClient,
     ConnectionLost,
     OutcomeUnknown,
     ServerError,
@@ -217,6 +220,22 @@ async def test_an_odd_error(colour, answer, status, said) -> None:
     assert (error.status, error.request_id) == (status, "req_1")
     assert said in str(error)
     assert len(error.body.encode()) <= 3 * 2048
+
+
+def test_a_body_of_somebody_s_transport_that_never_ends() -> None:
+    async def body():
+        while True:
+            yield b" " * MIB
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(500, content=body())
+
+    async def scenario() -> None:
+        client = AsyncAdClient("https://ads.example.com", transport=httpx.MockTransport(answer))
+        with pytest.raises(ServerError):
+            await client.with_options(max_retries=0).beta.list_campaigns(**IDS)
+
+    anyio.run(scenario)
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
