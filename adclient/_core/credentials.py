@@ -57,9 +57,14 @@ def with_auth(request: Request, headers: object) -> Request:
 
 
 def secrets_of(request: Request, signed: Request) -> Secrets:
-    """What the credentials of a signed request are, without the names of their schemes."""
+    """What the credentials of a signed request are: of `Authorization`, without its scheme."""
     given = signed.headers.items() - request.headers.items()
-    return Secrets(tuple(value.partition(" ")[2] or value for _, value in given))
+    return Secrets(tuple(_secret_in(name, value) for name, value in given))
+
+
+def _secret_in(name: str, value: str) -> str:
+    scheme, _, secret = value.partition(" ")
+    return secret or scheme if name == "authorization" else value
 
 
 def _with_headers(request: Request, headers: Mapping[str, str]) -> Request:

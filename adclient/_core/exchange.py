@@ -5,7 +5,7 @@ back what came of it. Two engines drive it, one for each colour; tests drive it 
 """
 
 from collections.abc import Awaitable, Callable, Generator
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import attrs
 
@@ -60,80 +60,10 @@ def exchange(call: Call[R], options: Options, world: World, pauses: Pauses) -> E
     key = _key(call, options, world)
     request = build(call, options, key)
     with Observer(call, options, world.now, world.tracer) as observer:
-        value = yield from _attempts(call, request, key, options, world, pauses, observer)
+        life = _Life(call, request, key, options, world, pauses, observer)
+        value = yield from life.see_through()
         observer.returning(value)
         return value
-
-
-def _attempts(
-    call: Call[R],
-    request: Request,
-    key: str | None,
-    options: Options,
-    world: World,
-    pauses: Pauses,
-    observer: Observer,
-) -> Exchange[R]:
-    """Send a request until it has given a value, or an error that is final."""
-    started = world.now()
-    deadline = started + options.timeout
-    is_write, keyed = call.operation.kind == "write", key is not None
-    facts: Facts = {"idempotency_key": key}
-    attempt, may_be_staged = 0, False
-    while True:
-        yield from _held_back(call, options, world, pauses, observer, deadline)
-        time_left = deadline - world.now()
-        attempt += 1
-        observer.sending(attempt)
-        try:
-            outcome = yield Send(request, attempt, time_left)
-            if isinstance(outcome, Failure) and outcome.error is not None:
-                facts["attempts"] = attempt
-                may_be_staged = may_be_staged or (is_write and outcome.sent)
-                raise outcome.error
-        except Exception as error:
-            if may_be_staged:
-                raise failure.interrupted(call, facts, error) from error
-            raise
-        assert outcome is not None, "Send is answered with a Reply or a Failure"
-        elapsed = world.now() - started
-        observer.answered(attempt, outcome, elapsed)
-        facts["attempts"], facts["elapsed"] = attempt, elapsed
-        if isinstance(outcome, Reply):
-            facts["request_id"] = request_id_of(outcome, options.conventions.request_id_headers)
-            if outcome.is_success and outcome.broken is None:
-                return _value(call, outcome, facts)
-        pauses.note(call, options, outcome, world.now())
-        may_be_staged = may_be_staged or (is_write and retry.may_be_taken(outcome))
-        wait = retry.delay(
-            options.retry,
-            outcome,
-            attempt=attempt,
-            repeatable=keyed or not is_write,
-            chance=world.chance(),
-        )
-        if wait is not None and elapsed + wait < options.timeout:
-            observer.waiting(attempt, outcome, wait)
-            yield Sleep(wait)
-            if world.now() < deadline:
-                continue
-        raise failure.error_for(call, outcome, facts, may_be_staged=may_be_staged)
-
-
-def _held_back(
-    call: Call[Answer],
-    options: Options,
-    world: World,
-    pauses: Pauses,
-    observer: Observer,
-    deadline: float,
-) -> Generator[Sleep, Outcome | None, None]:
-    """Wait as others were asked to, unless the time is too short: then the service shall say."""
-    while wait := pauses.wait(call, options, now=world.now(), chance=world.chance()):
-        if world.now() + wait >= deadline:
-            return
-        observer.holding_back(wait)
-        yield Sleep(wait)
 
 
 def _key(call: Call[Answer], options: Options, world: World) -> str | None:
@@ -144,17 +74,111 @@ def _key(call: Call[Answer], options: Options, world: World) -> str | None:
     return options.headers.get(header.lower()) or world.new_key()
 
 
-def _value(call: Call[R], reply: Reply, facts: Facts) -> R:
-    response = Response(
-        status=reply.status,
-        headers=reply.headers,
-        request_id=facts.get("request_id"),
-        attempts=facts.get("attempts", 1),
-        elapsed=facts.get("elapsed", 0.0),
-    )
-    try:
-        value = value_of(call, reply, response)
-    except WireError as error:
-        raise failure.unreadable(call, reply, facts, str(error)) from None
-    check_progress(call, value)
-    return value
+class _Life(Generic[R]):
+    """One call, from its first attempt to its last."""
+
+    def __init__(
+        self,
+        call: Call[R],
+        request: Request,
+        key: str | None,
+        options: Options,
+        world: World,
+        pauses: Pauses,
+        observer: Observer,
+    ) -> None:
+        self._call = call
+        self._request = request
+        self._options = options
+        self._world = world
+        self._pauses = pauses
+        self._observer = observer
+        self._is_write = call.operation.kind == "write"
+        self._is_repeatable = key is not None or not self._is_write
+        self._started = world.now()
+        self._attempts = 0
+        self._may_be_staged = False
+        self._facts: Facts = {"idempotency_key": key}
+
+    def see_through(self) -> Exchange[R]:
+        """Send the request until it has given a value, or an error that is final."""
+        while True:
+            yield from self._hold_back()
+            outcome = yield from self._attempt()
+            if isinstance(outcome, Reply) and outcome.is_whole_success:
+                return self._value(outcome)
+            wait = self._wait_after(outcome)
+            if wait is not None:
+                self._observer.waiting(self._attempts, outcome, wait)
+                yield Sleep(wait)
+            if wait is None or self._time_left() <= 0:
+                raise failure.error_for(
+                    self._call, outcome, self._facts, may_be_staged=self._may_be_staged
+                )
+
+    def _hold_back(self) -> Generator[Sleep, Outcome | None, None]:
+        """Wait as others were asked to; if the time is too short, the service shall say so."""
+        now, chance = self._world.now, self._world.chance
+        while wait := self._pauses.wait(self._call, self._options, now=now(), chance=chance()):
+            if wait >= self._time_left():
+                return
+            self._observer.holding_back(wait)
+            yield Sleep(wait)
+
+    def _attempt(self) -> Generator[Send, Outcome | None, Outcome]:
+        """Send the request once."""
+        self._attempts += 1
+        self._observer.sending(self._attempts)
+        try:
+            outcome = yield Send(self._request, self._attempts, self._time_left())
+            assert outcome is not None, "Send is answered with a Reply or a Failure"
+            self._note(outcome)
+            if isinstance(outcome, Failure) and outcome.error is not None:
+                raise outcome.error
+        except Exception as error:
+            if self._may_be_staged:
+                raise failure.interrupted(self._call, self._facts, error) from error
+            raise
+        return outcome
+
+    def _note(self, outcome: Outcome) -> None:
+        """Note what came of an attempt."""
+        now = self._world.now()
+        elapsed = now - self._started
+        self._facts["attempts"], self._facts["elapsed"] = self._attempts, elapsed
+        if isinstance(outcome, Reply):
+            names = self._options.conventions.request_id_headers
+            self._facts["request_id"] = request_id_of(outcome, names)
+        if self._is_write and retry.may_be_taken(outcome):
+            self._may_be_staged = True
+        self._pauses.note(self._call, self._options, outcome, now)
+        self._observer.answered(self._attempts, outcome, elapsed, self._facts.get("request_id"))
+
+    def _wait_after(self, outcome: Outcome) -> float | None:
+        """Seconds until the next attempt; None if there must be none, or is no time for it."""
+        wait = retry.delay(
+            self._options.retry,
+            outcome,
+            attempt=self._attempts,
+            repeatable=self._is_repeatable,
+            chance=self._world.chance(),
+        )
+        return None if wait is None or wait >= self._time_left() else wait
+
+    def _time_left(self) -> float:
+        return self._started + self._options.timeout - self._world.now()
+
+    def _value(self, reply: Reply) -> R:
+        response = Response(
+            status=reply.status,
+            headers=reply.headers,
+            request_id=self._facts.get("request_id"),
+            attempts=self._attempts,
+            elapsed=self._facts.get("elapsed", 0.0),
+        )
+        try:
+            value = value_of(self._call, reply, response)
+        except WireError as error:
+            raise failure.unreadable(self._call, reply, self._facts, str(error)) from None
+        check_progress(self._call, value)
+        return value

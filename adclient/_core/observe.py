@@ -10,7 +10,7 @@ from typing import ParamSpec, Protocol, Self, TypedDict, TypeVar
 
 from adclient._core.call import Call
 from adclient._core.redact import one_line
-from adclient._core.reply import Failure, Outcome, Reply, request_id_of
+from adclient._core.reply import Failure, Outcome, Reply
 from adclient.hooks import DraftEvent, RequestEvent, ResponseEvent, RetryEvent
 from adclient.models import Answer, Draft
 from adclient.options import Options
@@ -99,17 +99,18 @@ class Observer:
             event = RequestEvent(**self._about(), method=method, url=url, attempt=attempt)
             self._tell(logging.DEBUG, event)
 
-    def answered(self, attempt: int, outcome: Outcome, elapsed: float) -> None:
+    def answered(
+        self, attempt: int, outcome: Outcome, elapsed: float, request_id: str | None
+    ) -> None:
         """An attempt came to its end."""
         if self._is_heard(logging.DEBUG):
             reply = outcome if isinstance(outcome, Reply) else None
-            id_headers = self._options.conventions.request_id_headers
             event = ResponseEvent(
                 **self._about(),
                 attempt=attempt,
                 status=None if reply is None else reply.status,
                 failure=_failure_in(outcome),
-                request_id=None if reply is None else request_id_of(reply, id_headers),
+                request_id=None if reply is None else request_id,
                 duration=self._now() - self._sent_at,
                 elapsed=elapsed,
             )

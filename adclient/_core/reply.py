@@ -53,6 +53,10 @@ class Reply:
     def is_success(self) -> bool:
         return 200 <= self.status < 300
 
+    @property
+    def is_whole_success(self) -> bool:
+        return self.is_success and self.broken is None
+
     def quotable(self) -> "Reply":
         """The same, with a body that may be shown."""
         return attrs.evolve(self, body=self.secrets.hide_in(self.body))
@@ -75,7 +79,7 @@ def told(outcome: Outcome, secrets: Secrets) -> Outcome:
         defect=outcome.defect and secrets.hide(outcome.defect),
         secrets=secrets,
     )
-    return reply if reply.is_success and reply.broken is None else reply.quotable()
+    return reply if reply.is_whole_success else reply.quotable()
 
 
 def _told_failure(failure: Failure, secrets: Secrets) -> Failure:

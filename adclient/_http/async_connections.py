@@ -1,5 +1,6 @@
 """The connections of an async client: those of each event loop stay with it."""
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -92,7 +93,8 @@ class AsyncConnections:
     def _evict_closed_loops(self) -> None:
         """Forget those loops of asyncio that have closed without ending their generators."""
         for token in list(self._loops):
-            if getattr(token.native_token, "is_closed", bool)():
+            loop = token.native_token
+            if isinstance(loop, asyncio.AbstractEventLoop) and loop.is_closed():
                 self._loops.pop(token, None)
 
     async def _kept(
@@ -127,7 +129,8 @@ class AsyncConnections:
     async def _perform_detached(self, local: _LoopLocal, send: AsyncSend, attempt: Attempt) -> None:
         await local.slots.acquire()
         try:
-            await local.detached.run(partial(_perform_bounded, local.slots, send, attempt))
+            work = partial(_perform_bounded, send, attempt)
+            await local.detached.run(work, on_end=local.slots.release)
         finally:
             attempt.abandon()
 
@@ -161,17 +164,14 @@ class _Closeable(Protocol):
     async def aclose(self) -> None: ...
 
 
-async def _perform_bounded(slots: anyio.Semaphore, send: AsyncSend, attempt: Attempt) -> None:
-    """Perform and give the slot back, at the latest when only a read can still be under way.
+async def _perform_bounded(send: AsyncSend, attempt: Attempt) -> None:
+    """Perform, and end at the latest when only a read can still be under way.
 
     To wait for a connection, to connect and to agree on TLS have ended by then: each is given the
     whole time of the attempt. A read can be cancelled without harm.
     """
-    try:
-        with anyio.move_on_after(3 * attempt.time_left + _LONGEST_CLOSE):
-            await _perform(send, attempt)
-    finally:
-        slots.release()
+    with anyio.move_on_after(3 * attempt.time_left + _LONGEST_CLOSE):
+        await _perform(send, attempt)
 
 
 async def _perform(

@@ -22,22 +22,29 @@ class Detached:
         self._tasks: set[asyncio.Task[None]] = set()  # asyncio itself does not keep them alive
         self._ends: set[anyio.Event] = set()
 
-    async def run(self, work: Work) -> None:
-        """Do some work; whoever waits for it here may be cancelled, and the work is not."""
+    async def run(self, work: Work, on_end: Callable[[], None]) -> None:
+        """Do some work; whoever waits for it here may be cancelled, and the work is not.
+
+        `on_end` is called when it has ended, in whatever way.
+        """
         end = anyio.Event()
-        errors: list[BaseException] = []
+        # What stands if somebody cancels every task there is, and with them this work.
+        errors: list[Exception] = [anyio.ClosedResourceError()]
 
         async def see_through() -> None:
             try:
                 await work()
+                errors.clear()
             except Exception as error:
-                errors.append(error)
-            finally:
-                self._ends.discard(end)
-                end.set()
+                errors[:] = [error]
+
+        def ended() -> None:
+            self._ends.discard(end)
+            end.set()
+            on_end()
 
         self._ends.add(end)
-        self._start(see_through)
+        self._start(see_through, ended)
         await end.wait()
         if errors:
             raise errors.pop()
@@ -47,12 +54,21 @@ class Detached:
         for end in list(self._ends):
             await end.wait()
 
-    def _start(self, work: Work) -> None:
+    def _start(self, work: Work, ended: Callable[[], None]) -> None:
         if self._is_asyncio:
             task = asyncio.create_task(work())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+            # A task that is cancelled before its first step runs none of its own code.
+            task.add_done_callback(lambda _: ended())
         else:
             import trio
 
-            trio.lowlevel.spawn_system_task(work, context=copy_context())
+            trio.lowlevel.spawn_system_task(_and_then, work, ended, context=copy_context())
+
+
+async def _and_then(work: Work, ended: Callable[[], None]) -> None:
+    try:
+        await work()
+    finally:
+        ended()

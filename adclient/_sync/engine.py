@@ -97,7 +97,8 @@ class Engine:
             raise refused.with_traceback(None) from None
         time_left = step.time_left - (self.world.now() - began)
         if signed is None or time_left <= 0:
-            return Failure(reason="the credentials took all the time", sent=False, timed_out=True)
+            took_it = "waiting" if self.credentials.kind == "none" else "the credentials"
+            return Failure(reason=f"{took_it} took all the time", sent=False, timed_out=True)
         outcome = self.connections.send(signed, time_left)
         return told(outcome, secrets_of(step.request, signed))
 

@@ -10,13 +10,15 @@ import anyio
 import httpx
 import pytest
 from colours import ASYNC, TRIO
-from raw_server import Connection, RawServer, answer_to, serve_well
+from raw_server import LISTING, Connection, RawServer, answer_to, serve_well
 
 from adclient import (
     AdClient,
     AdClientError,
     AsyncAdClient,
     CallTimeout,
+    ConnectionFailed,
+    ConnectionLost,
     OutcomeUnknown,
     RetryPolicy,
 )
@@ -107,6 +109,32 @@ def test_random_cancels_over_a_small_pool(colour, seed, library) -> None:
     with RawServer(serve_after_a_moment) as server:
         colour.run(scenario)
     gc.collect()
+
+
+@pytest.mark.parametrize("turns", [0, 1, 5])
+def test_somebody_who_cancels_every_task_cancels_a_call_with_a_clear_error(turns) -> None:
+    """That of a caller's own client goes on in a task of its own, which is cancelled here."""
+
+    class Slow(httpx.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            await asyncio.sleep(0 if is_quick else 60)
+            return httpx.Response(200, json=LISTING)
+
+    async def scenario() -> None:
+        nonlocal is_quick
+        client = AsyncAdClient("https://ads.example.com", transport=Slow(), max_concurrency=1)
+        call = asyncio.ensure_future(read(client.with_options(retry=NO_RETRY)))
+        for _ in range(2 + turns):
+            await asyncio.sleep(0)
+        for task in asyncio.all_tasks() - {asyncio.current_task(), call}:
+            task.cancel()
+        is_quick = True
+        with pytest.raises((ConnectionLost, ConnectionFailed)):
+            await call
+        await read(client)
+
+    is_quick = False
+    asyncio.run(scenario())
 
 
 @pytest.mark.parametrize("ending", ["timeout", "cancel"])

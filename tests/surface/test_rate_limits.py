@@ -72,6 +72,15 @@ async def test_clients_do_not_wait_for_each_other(colour) -> None:
 # Fifty calls while the service is asking for half a second of rest.
 
 
+def until(is_so):
+    """Turns of a loop that waits for something, which must happen within a while."""
+    for turn in range(10_000):
+        if is_so():
+            return
+        yield turn
+    pytest.fail("it did not happen")
+
+
 class Limited:
     """Refuses the first request, and all others until the time that it asks for is over."""
 
@@ -102,7 +111,7 @@ def test_fifty_threads_make_one_pause() -> None:
 
         threads = [threading.Thread(target=call) for _ in range(50)]
         threads[0].start()
-        while not client._engine.pauses._ends:
+        for _ in until(lambda: client._engine.pauses._ends):
             time.sleep(0.001)
         for thread in threads[1:]:
             thread.start()
@@ -122,7 +131,7 @@ def test_fifty_tasks_make_one_pause(colour) -> None:
     async def scenario() -> None:
         async with colour.client(server.url) as client, anyio.create_task_group() as tasks:
             tasks.start_soon(call, client)
-            while not client._engine.pauses._ends:
+            for _ in until(lambda: client._engine.pauses._ends):
                 await anyio.sleep(0.001)
             for _ in range(49):
                 tasks.start_soon(call, client)
