@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import anyio
 import attrs
+import httpx
 import trio  # noqa: F401 (if two threads import it first, httpcore goes on without it)
 from soak_books import Books
 from soak_server import CALLER, KEYED
@@ -150,13 +151,16 @@ class Traffic:
         return {name: [item.id for item in page] for name, page in reads.items()}
 
     def run(self, callers: range, workers: int) -> None:
-        """Make the calls: a third each by threads, by asyncio and by trio, all at once."""
-        share = -(-len(callers) // 3)
+        """Make the calls: by threads, asyncio and trio, with and without a client of httpx."""
         kinds: list[Callable[[range, int], None]] = [
             self._threads,
             partial(anyio.run, self._tasks, backend="asyncio"),
             partial(anyio.run, self._tasks, backend="trio"),
+            self._threads_over_httpx,
+            partial(anyio.run, self._tasks_over_httpx, backend="asyncio"),
+            partial(anyio.run, self._tasks_over_httpx, backend="trio"),
         ]
+        share = -(-len(callers) // len(kinds))
         _at_once(
             partial(kind, callers[number * share : (number + 1) * share], workers)
             for number, kind in enumerate(kinds)
@@ -165,8 +169,13 @@ class Traffic:
     def _options(self) -> dict[str, Any]:
         return {"retry": RETRY, "conventions": KEYED if self.keyed else None}
 
-    def _threads(self, callers: range, workers: int) -> None:
-        current = Current(lambda: AdClient(self.url, **self._options(), max_concurrency=workers))
+    def _threads_over_httpx(self, callers: range, workers: int) -> None:
+        with httpx.Client(verify=False) as theirs:
+            self._threads(callers, workers, http_client=theirs)
+
+    def _threads(self, callers: range, workers: int, **given: Any) -> None:
+        make = partial(AdClient, self.url, **self._options(), max_concurrency=workers, **given)
+        current = Current(make)
         _at_once(partial(self._work, current, callers[n::workers]) for n in range(workers))
         current.client.close()
 
@@ -193,8 +202,12 @@ class Traffic:
             page = current.method(plan, None, plan.timeout)(**plan.arguments)
             said.answer = [item.id for item in page.collect(limit=plan.limit)]
 
-    async def _tasks(self, callers: range, workers: int) -> None:
-        make = partial(AsyncAdClient, self.url, **self._options(), max_concurrency=workers)
+    async def _tasks_over_httpx(self, callers: range, workers: int) -> None:
+        async with httpx.AsyncClient(verify=False) as theirs:
+            await self._tasks(callers, workers, http_client=theirs)
+
+    async def _tasks(self, callers: range, workers: int, **given: Any) -> None:
+        make = partial(AsyncAdClient, self.url, **self._options(), max_concurrency=workers, **given)
         current = Current(make)
         async with anyio.create_task_group() as group:
             for number in range(workers):
