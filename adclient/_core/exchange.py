@@ -146,6 +146,9 @@ def _key(call: Call[Answer], options: Options, world: World) -> str | None:
 
 def _value(call: Call[R], reply: Reply, facts: Facts) -> R:
     response = Response(
+        operation=call.operation.full_name,
+        account_id=call.account_id,
+        target_id=call.target_id,
         status=reply.status,
         headers=reply.headers,
         request_id=facts.get("request_id"),
