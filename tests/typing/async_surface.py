@@ -6,6 +6,8 @@ from typing import assert_type
 
 import attrs
 import httpx
+import pandas
+import polars
 
 from adclient import (
     JSON,
@@ -18,6 +20,7 @@ from adclient import (
     CreativeFatigue,
     Draft,
     Hooks,
+    Items,
     Objective,
     Request,
     TargetingOption,
@@ -105,8 +108,12 @@ async def listings(client: AsyncAdClient, a: str) -> None:
         assert_type(page, AsyncPage[BusinessProfile])
     async for page in (await profile).pages():
         assert_type(page.data[0], BusinessProfile)
-    assert_type(await ads.collect(limit=10), list[Ad])
-    assert_type(await (await ads).collect(), list[Ad])
+    assert_type(await ads.collect(limit=10), Items[Ad])
+    assert_type(await (await ads).collect(), Items[Ad])
+    assert_type(ads.progress(), AsyncListing[Ad])
+    assert_type((await ads).progress(), AsyncPage[Ad])
+    assert_type((await ads.collect()).to_pandas(), pandas.DataFrame)
+    assert_type((await ads).to_polars(), polars.DataFrame)
     assert_type(ads.pages().cursor, JSON)
     assert_type(aiter(ads).cursor, JSON)
     walk: AsyncIterator[Ad] = aiter(ads)
@@ -117,7 +124,7 @@ async def typed(client: AsyncAdClient, a: str) -> None:
     listing = client.beta.list_campaigns(account_id=a).typed(MyCampaign)
     assert_type(listing, AsyncListing[MyCampaign])
     assert_type(await listing, AsyncPage[MyCampaign])
-    assert_type(await listing.collect(), list[MyCampaign])
+    assert_type(await listing.collect(), Items[MyCampaign])
     async for item in listing:
         assert_type(item.objective, str)
     page = await client.gamma.list_ads(account_id=a)
