@@ -29,6 +29,7 @@ from adclient.errors import (
     UnexpectedReply,
     Unprocessable,
 )
+from adclient.frames import Items
 from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
 from adclient.models import (
     ENABLED,
@@ -79,6 +80,7 @@ __all__ = [
     "Hooks",
     "InvalidRequest",
     "Item",
+    "Items",
     "NotFound",
     "Objective",
     "OutcomeUnknown",

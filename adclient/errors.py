@@ -52,7 +52,7 @@ class Facts(TypedDict, total=False):
     cursor: JSON
 
 
-class AdClientError(Exception):
+class AdClientError(Exception, notebook.Shown):
     """The base of all errors of this library.
 
     Attributes:
@@ -103,7 +103,7 @@ class AdClientError(Exception):
 
     def _repr_html_(self) -> str:
         facts = [(name, value) for name, value in self.__dict__.items() if value is not None]
-        return notebook.card(type(self).__name__, facts, str(self))
+        return notebook.card(type(self).__name__, facts, notes=[str(self)])
 
 
 class ConfigurationError(AdClientError, ValueError):

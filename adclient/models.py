@@ -30,9 +30,13 @@ _ARITHMETIC = decimal.Context(prec=60, traps=[])
 
 @attrs.frozen(kw_only=True, repr=False)
 class Response:
-    """How an answer came: what HTTP told beside the body.
+    """How an answer came: what was called, and what HTTP told beside the body.
 
     Attributes:
+        operation: The method that was called, such as `alpha.update_campaign_budget`; None for a
+            value that did not come over the wire.
+        account_id: The ad account of the call.
+        target_id: The campaign, creative or ad that the call named, if it named one.
         status: The HTTP status; 0 for a value that did not come over the wire.
         headers: The response headers, with names in lower case.
         request_id: The service's id of the request, if a header held one.
@@ -40,6 +44,9 @@ class Response:
         elapsed: Seconds from the start of the call to the answer.
     """
 
+    operation: str | None = None
+    account_id: str | None = None
+    target_id: str | None = None
     status: int = 0
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str], hash=False)
     request_id: str | None = None
@@ -51,14 +58,14 @@ class Response:
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Answer:
+class Answer(notebook.Shown):
     """What every answer of the service has in common: it tells how it came."""
 
     response: Response = attrs.field(factory=Response, eq=False)
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Diff:
+class Diff(notebook.Shown):
     """What a draft would change: one field, before and after.
 
     Attributes:
@@ -166,12 +173,19 @@ class Draft(Answer):
         return f"status {notebook.short(self.status)} when staged"
 
     def _repr_html_(self) -> str:
-        rows = [*_rows(self.diff), ("requires", self.requires)]
-        return notebook.card(f"Draft {self.draft_id}", rows, note=self._state())
+        response = self.response
+        call = [
+            ("operation", response.operation),
+            ("account", response.account_id),
+            ("target", response.target_id),
+        ]
+        known = [(name, value) for name, value in call if value is not None]
+        rows = [*known, *_rows(self.diff), ("requires", self.requires)]
+        return notebook.card(f"Draft {self.draft_id}", rows, state=self._state())
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Item:
+class Item(notebook.Shown):
     """One item of a listing: what the interface names, and in `extra` all else that came.
 
     Attributes:
@@ -267,12 +281,17 @@ def _in_words(diff: Diff) -> str:
     return f"{place}: {before} → {after}{more}"
 
 
-def _rows(diff: Diff) -> list[tuple[str, JSON]]:
-    rows: list[tuple[str, JSON]] = [
-        (place, f"{notebook.short(before)} → {notebook.short(after)}")
+def _rows(diff: Diff) -> list[tuple[str, object]]:
+    rows: list[tuple[str, object]] = [
+        (place, notebook.Change(before, after))
         for place, before, after in differences(diff.field, diff.before, diff.after)
     ]
-    return rows if diff.percent is None else [*rows, ("change", f"{diff.percent:+.4g} %")]
+    if not rows:
+        rows = [(diff.field, "stays as it is")]
+    if diff.change is not None:
+        percent = "" if diff.percent is None else f" ({diff.percent:+.4g} %)"
+        rows.append(("change", f"{diff.change:+}{percent}"))
+    return rows
 
 
 def _exact(value: JSON) -> Decimal | None:

@@ -3,12 +3,16 @@
 Nothing here sends a request, and every text that came from the service is escaped.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from html import escape
 from typing import TypeGuard
 
+import attrs
+
 SHORT = 60
 ROWS = 20
+COLUMNS = 16
 
 
 def short(value: object) -> str:
@@ -21,35 +25,117 @@ def short(value: object) -> str:
     return line
 
 
-def card(title: str, rows: Sequence[tuple[str, object]], note: str = "") -> str:
-    """A table of names and values under a title."""
-    cells = [
-        f"<tr><th>{_html(name)}</th><td>{_html(value)}</td></tr>" for name, value in rows[:ROWS]
-    ]
-    more = _more(len(rows))
-    return _framed(title, "".join(cells), "; ".join(part for part in (note, more) if part))
+class Shown:
+    """A value that shows itself as HTML in a notebook, and as its `repr` everywhere else."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        raise NotImplementedError
+
+    def _repr_mimebundle_(
+        self,
+        include: Collection[str] | None = None,  # noqa: ARG002
+        exclude: Collection[str] | None = None,  # noqa: ARG002
+    ) -> dict[str, str]:
+        # Always both: IPython itself leaves out what it did not ask for.
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+@attrs.frozen
+class Change:
+    """A cell that shows a value before and after."""
+
+    before: object
+    after: object
+
+
+def card(
+    title: str, rows: Sequence[tuple[str, object]], *, state: str = "", notes: Sequence[str] = ()
+) -> str:
+    """Names and values under a title, and beside it in which state the thing is."""
+    body = "".join(
+        f"<tr><th{_LEFT_MUTED}>{_html(name)}</th><td{_LEFT}>{_cell(value)}</td></tr>"
+        for name, value in rows[:ROWS]
+    )
+    beside = f'<span style="{_BADGE}">{_html(state)}</span>' if state else ""
+    return _framed(title, beside, body, [*notes, *_more(len(rows), "rows")])
 
 
 def table(
-    title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], note: str = ""
+    title: str,
+    rows: Sequence[Mapping[str, object]],
+    *,
+    total: int,
+    about: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> str:
-    """The first rows of a table, with a header."""
-    head = "".join(f"<th>{_html(column)}</th>" for column in columns)
-    body = [
-        "<tr>" + "".join(f"<td>{_html(cell)}</td>" for cell in row) + "</tr>" for row in rows[:ROWS]
-    ]
-    more = _more(len(rows))
-    note = "; ".join(part for part in (note, more) if part)
-    return _framed(title, f"<tr>{head}</tr>" + "".join(body), note)
+    """The first rows of a table of `total` rows, with the columns that they have."""
+    rows = rows[:ROWS]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = [(name, _is_numeric(row.get(name) for row in rows)) for name in names[:COLUMNS]]
+    head = "".join(f"<th{_side(right)}>{_html(name)}</th>" for name, right in columns)
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{_side(r)}>{_html(row.get(n, ''))}</td>" for n, r in columns)
+        + "</tr>"
+        for row in rows
+    )
+    more = [*_more(total, "rows"), *_more(len(names), "columns", COLUMNS), *notes]
+    head = f"<thead><tr>{head}</tr></thead>" if rows else ""
+    body = f"<tbody>{body}</tbody>" if rows else ""
+    beside = "".join(f'<span style="opacity:.7"> · {_html(text)}</span>' for text in about)
+    return _framed(title, beside, head + body, more)
 
 
-def _framed(title: str, rows: str, note: str) -> str:
-    foot = f"<div><em>{_html(note)}</em></div>" if note else ""
-    return f"<div><strong>{_html(title)}</strong><table>{rows}</table>{foot}</div>"
+# Colours are inherited, and lines are of a grey that shows on white and on black; so no theme needs
+# to be known. The sides and margins are written out because notebooks have others.
+_GREY = "rgba(128,128,128,.45)"
+_FRAME = (
+    "display:inline-block;box-sizing:border-box;max-width:100%;overflow-x:auto;padding:.6em .9em;"
+    f"border:1px solid {_GREY};border-radius:6px;"
+    "font-family:var(--jp-ui-font-family,system-ui,sans-serif);"
+    "font-size:var(--jp-ui-font-size1,13px);line-height:1.4"
+)
+_TABLE = (
+    "border-collapse:collapse;table-layout:auto;margin:.4em 0 0;min-width:100%;"
+    "font-variant-numeric:tabular-nums"
+)
+_BADGE = (
+    f"margin-left:.8em;padding:.1em .7em;border:1px solid {_GREY};border-radius:1em;"
+    "white-space:nowrap"
+)
+_LEFT = ' style="text-align:left;white-space:nowrap"'
+_RIGHT = ' style="text-align:right;white-space:nowrap"'
+_LEFT_MUTED = ' style="text-align:left;white-space:nowrap;font-weight:normal;opacity:.7"'
 
 
-def _more(count: int) -> str:
-    return f"{count - ROWS} more rows are not shown" if count > ROWS else ""
+def _framed(title: str, beside: str, rows: str, notes: Sequence[str]) -> str:
+    body = f'<table cellpadding="4" style="{_TABLE}">{rows}</table>' if rows else ""
+    foot = "; ".join(map(_html, notes))
+    foot = foot and f'<div style="margin-top:.4em;opacity:.7">{foot}</div>'
+    return f'<div style="{_FRAME}"><strong>{_html(title)}</strong>{beside}{body}{foot}</div>'
+
+
+def _more(count: int, what: str, shown: int = ROWS) -> list[str]:
+    return [f"{count - shown} more {what} are not shown"] if count > shown else []
+
+
+def _is_numeric(values: Iterable[object]) -> bool:
+    """Whether there are numbers in a column, and nothing else."""
+    classes = {type(value) for value in values} - {type(None)}
+    return bool(classes) and classes <= {int, float, Decimal}
+
+
+def _side(right: bool) -> str:
+    return _RIGHT if right else _LEFT
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, Change):
+        before, after = _html(value.before), _html(value.after)
+        return f'<span style="opacity:.7">{before}</span> → <strong>{after}</strong>'
+    return _html(value)
 
 
 def _html(value: object) -> str:

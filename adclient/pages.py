@@ -1,11 +1,11 @@
 """What the pages of both clients have in common: one answer of a listing, as plain data."""
 
-from collections.abc import Iterable, Mapping
-from typing import Generic, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import attrs
 
-from adclient import notebook
+from adclient import frames, notebook
 from adclient._core.listing import Listing
 from adclient._core.redact import one_line
 from adclient._core.wire import WireError
@@ -16,12 +16,9 @@ from adclient.models import JSON, Answer, Item
 T = TypeVar("T")
 A = TypeVar("A", bound=attrs.AttrsInstance)
 
-_FIRST = ("id", "name", "status")
-_COLUMNS = 8
-
 
 @attrs.frozen(kw_only=True, repr=False)
-class BasePage(Answer, Generic[T]):
+class BasePage(Answer, frames.Tabular[T]):
     """One page of a listing."""
 
     data: tuple[T, ...]
@@ -51,18 +48,19 @@ class BasePage(Answer, Generic[T]):
         for field in attrs.fields(type(self)):
             object.__setattr__(self, field.name, state.get(field.name))
 
+    def _rows(self) -> Sequence[T]:
+        return self.data
+
     def __repr__(self) -> str:
-        name = type(self.data[0]).__name__ if self.data else "item"
         more = "the last page" if self.next is None else f"next={notebook.short(self.next)}"
-        return f"<{type(self).__name__} of {len(self.data)} × {name}, {more}>"
+        return f"<{type(self).__name__} of {frames.counted(self.data)}, {more}>"
 
     def _repr_html_(self) -> str:
-        items = self._items()[: notebook.ROWS + 1]
-        names = dict.fromkeys(name for item in items for name in item)
-        columns = [name for name in dict.fromkeys([*_FIRST, *names]) if name in names][:_COLUMNS]
-        rows = [[item.get(column, "") for column in columns] for item in items]
-        note = "" if self.next is None else "more pages follow"
-        return notebook.table(repr(self), columns, rows, note)
+        title = f"{type(self).__name__} of {frames.counted(self.data)}"
+        call = [self.response.operation, self.response.account_id]
+        notes = [] if self.next is None else ["more pages follow"]
+        about = [text for text in call if text is not None]
+        return frames.html_table(title, self.data, about=about, notes=notes)
 
 
 def extra_of(listing: Listing[object]) -> dict[str, JSON]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import attrs
 
+from adclient import notebook
 from adclient import options as settings
 from adclient._async.alpha import AsyncAlpha
 from adclient._async.beta import AsyncBeta
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from adclient._async.engine import AsyncEngine
 
 
-class AsyncAdClient:
+class AsyncAdClient(notebook.Shown):
     """A client of the ad management service, for async code.
 
     Its four namespaces hold the sixteen operations of the service. Those that write stage a
@@ -198,6 +199,18 @@ class AsyncAdClient:
             f"timeout {options.timeout:g} s, max_retries {options.retry.max_retries}"
             f"{', closed' * self._engine.is_closed}>"
         )
+
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "_engine"):
+            return notebook.card("AsyncAdClient", [], state="could not be made")
+        options = self._engine.options
+        rows = [
+            ("base_url", options.base_url),
+            ("credentials", self._engine.credentials.kind),
+            ("timeout", f"{options.timeout:g} s"),
+            ("max_retries", options.retry.max_retries),
+        ]
+        return notebook.card("AsyncAdClient", rows, state="closed" * self._engine.is_closed)
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a client holds connections and cannot be pickled or copied; make another")

@@ -12,6 +12,7 @@ from adclient._async.paging import (
     AsyncSource,
     collected,
 )
+from adclient.frames import Items
 from adclient.models import JSON
 from adclient.notebook import short
 
@@ -55,14 +56,31 @@ class AsyncListing(Generic[T]):
         """Walk page by page."""
         return AsyncPageIterator(self._source, cursor=self._cursor)
 
-    async def collect(self, *, limit: int | None = None) -> list[T]:
-        """Every item, as a list.
+    def progress(self) -> "AsyncListing[T]":
+        """The same listing, with a progress bar for those who walk or collect it.
+
+        The bar counts pages and items, and tells the rate, in a terminal or a notebook. It stands
+        on the standard error stream, and ends with the walk, also if that is left or fails.
+
+        Raises:
+            ModuleNotFoundError: tqdm is missing; `pip install 'adclient[notebook]'`.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> listing = client.gamma.list_ads(account_id="account_c3d8")
+            >>> names = [ad.name async for ad in listing.progress()]
+        """
+        return AsyncListing(self._source.with_progress(), self._cursor)
+
+    async def collect(self, *, limit: int | None = None) -> Items[T]:
+        """Every item, as a list that is a table, too.
 
         Args:
             limit: How many items at most; no page beyond them is asked for.
 
         Returns:
-            A list of the items.
+            A list of the items; `to_pandas()` and its kin make a table of it.
 
         Raises:
             InvalidRequest: `limit` is no count of items.

@@ -10,10 +10,12 @@ from typing import Generic, Protocol, TypeVar, cast
 
 import attrs
 
+from adclient import progress
 from adclient._core.call import Call
 from adclient._core.listing import Listing
 from adclient._core.paging import Trail
 from adclient.errors import AdClientError, PaginationError
+from adclient.frames import Items
 from adclient.models import JSON, Answer
 from adclient.notebook import short
 from adclient.pages import BasePage, check_limit, extra_of, reread
@@ -66,14 +68,31 @@ class AsyncPage(BasePage[T]):
         """Walk page by page, from this one on."""
         return AsyncPageIterator(self._source, first=self)
 
-    async def collect(self, *, limit: int | None = None) -> list[T]:
-        """Every item from the first of this page on, as a list.
+    def progress(self) -> "AsyncPage[T]":
+        """The same page, with a progress bar for those who walk or collect from it.
+
+        The bar counts pages and items, and tells the rate, in a terminal or a notebook. It stands
+        on the standard error stream, and ends with the walk, also if that is left or fails.
+
+        Raises:
+            ModuleNotFoundError: tqdm is missing; `pip install 'adclient[notebook]'`.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+            >>> ads = await page.progress().collect()
+        """
+        return attrs.evolve(self, source=self._source and self._source.with_progress())
+
+    async def collect(self, *, limit: int | None = None) -> Items[T]:
+        """Every item from the first of this page on, as a list that is a table, too.
 
         Args:
             limit: How many items at most; no page beyond them is asked for.
 
         Returns:
-            A list of the items.
+            A list of the items; `to_pandas()` and its kin make a table of it.
 
         Raises:
             InvalidRequest: `limit` is no count of items.
@@ -135,6 +154,7 @@ class AsyncSource(Generic[T]):
     engine: AsyncRunner
     call: Call[Listing[T]]
     cls: type[attrs.AttrsInstance] | None = None
+    shows_progress: bool = False
 
     async def page(self, cursor: JSON) -> AsyncPage[T]:
         """Fetch the page at a continuation; None is the first page."""
@@ -159,6 +179,15 @@ class AsyncSource(Generic[T]):
         """The same listing, read into another class."""
         return cast("AsyncSource[A]", attrs.evolve(self, cls=cls))
 
+    def with_progress(self) -> "AsyncSource[T]":
+        """The same listing, with a bar for each walk."""
+        progress.check_installed()
+        return attrs.evolve(self, shows_progress=True)
+
+    def bar(self) -> "progress.Bar | None":
+        """The bar of a walk, if there is to be one."""
+        return progress.Bar(self.call.operation.full_name) if self.shows_progress else None
+
 
 class AsyncPageIterator(Generic[T]):
     """Walks a listing page by page.
@@ -181,6 +210,7 @@ class AsyncPageIterator(Generic[T]):
         self._is_started = first is not None
         self._busy = threading.Lock()
         self._trail = None if source is None else Trail(attrs.evolve(source.call, cursor=cursor))
+        self._bar = None if source is None else source.bar()
         if first is not None and self._trail is not None:
             self._trail.follow(first.next)
 
@@ -194,9 +224,20 @@ class AsyncPageIterator(Generic[T]):
         if not self._busy.acquire(blocking=False):
             raise RuntimeError("this iterator is already fetching a page for someone else")
         try:
-            return await self._next_page()
+            return await self._counted()
         finally:
             self._busy.release()
+
+    async def _counted(self) -> AsyncPage[T]:
+        if self._bar is None:
+            return await self._next_page()
+        try:
+            page = await self._next_page()
+        except BaseException:  # the end, an error, or an interrupt
+            self._bar.close()
+            raise
+        self._bar.add(len(page.data))
+        return page
 
     async def _next_page(self) -> AsyncPage[T]:
         if self._first is not None:
@@ -253,10 +294,10 @@ class AsyncItemIterator(Generic[T]):
                 return item
 
 
-async def collected(items: AsyncItemIterator[T], limit: int | None) -> list[T]:
+async def collected(items: AsyncItemIterator[T], limit: int | None) -> Items[T]:
     """The items of a walk as a list, at most `limit` of them."""
     check_limit(limit)
-    found: list[T] = []
+    found = Items[T]()
     while limit is None or len(found) < limit:
         try:
             found.append(await items.__anext__())

@@ -69,9 +69,19 @@ class Call(Generic[R]):
     @property
     def account_id(self) -> str:
         """The account of a call whose arguments were checked."""
-        account_id = self.arguments["account_id"]
-        assert isinstance(account_id, str)
-        return str.__str__(account_id)  # of a text enum, the text
+        account_id = self._id("account_id")
+        assert account_id is not None
+        return account_id
+
+    @property
+    def target_id(self) -> str | None:
+        """The campaign, creative or ad that it names, if any."""
+        found = map(self._id, ("campaign_id", "creative_id", "ad_id"))
+        return next((target for target in found if target is not None), None)
+
+    def _id(self, name: str) -> str | None:
+        value = self.arguments.get(name)
+        return str.__str__(value) if isinstance(value, str) else None  # of a text enum, the text
 
 
 _ACCOUNT = Parameter("account_id", "id", required=True)

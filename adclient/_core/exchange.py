@@ -170,6 +170,9 @@ class _Life(Generic[R]):
 
     def _value(self, reply: Reply) -> R:
         response = Response(
+            operation=self._call.operation.full_name,
+            account_id=self._call.account_id,
+            target_id=self._call.target_id,
             status=reply.status,
             headers=reply.headers,
             request_id=self._facts.get("request_id"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import attrs
 
+from adclient import notebook
 from adclient import options as settings
 from adclient._sync.alpha import Alpha
 from adclient._sync.beta import Beta
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from adclient._sync.engine import Engine
 
 
-class AdClient:
+class AdClient(notebook.Shown):
     """A client of the ad management service.
 
     Its four namespaces hold the sixteen operations of the service. Those that write stage a
@@ -199,6 +200,18 @@ class AdClient:
             f"timeout {options.timeout:g} s, max_retries {options.retry.max_retries}"
             f"{', closed' * self._engine.is_closed}>"
         )
+
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "_engine"):
+            return notebook.card("AdClient", [], state="could not be made")
+        options = self._engine.options
+        rows = [
+            ("base_url", options.base_url),
+            ("credentials", self._engine.credentials.kind),
+            ("timeout", f"{options.timeout:g} s"),
+            ("max_retries", options.retry.max_retries),
+        ]
+        return notebook.card("AdClient", rows, state="closed" * self._engine.is_closed)
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a client holds connections and cannot be pickled or copied; make another")

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from adclient import errors
+from adclient import errors, notebook
 from adclient.errors import AdClientError, Facts, OutcomeUnknown, for_status, unconfirmed
 
 CLASSES = [
@@ -33,7 +33,7 @@ FACTS = {
 
 # The tree of the design, and what each class is besides.
 PARENTS = {
-    "AdClientError": (Exception,),
+    "AdClientError": (Exception, notebook.Shown),
     "ConfigurationError": (AdClientError, ValueError),
     "InvalidRequest": (AdClientError, ValueError),
     "TransportError": (AdClientError,),

@@ -314,16 +314,41 @@ class TestHTML:
         for part in ("draft_7c2e", "daily_budget", "100", "120", "+20 %", "human_two_step_approve"):
             assert part in html
         assert "staged, waiting for approval" in html
-        assert "<th>change</th>" not in draft_of(None, 5)._repr_html_()
+        assert ">change</th>" in html
+        assert ">change</th>" not in draft_of(None, 5)._repr_html_()
+        assert "%" not in draft_of(0, 5)._repr_html_().split("change</th>")[1]
+
+    def test_a_draft_tells_what_was_called(self):
+        response = Response(operation="alpha.x", account_id="account_1", target_id="campaign_2")
+        html = draft_of(response=response)._repr_html_()
+        for part in ("alpha.x", "account_1", "campaign_2"):
+            assert part in html
+        assert "operation" not in draft_of()._repr_html_()
+
+    def test_a_draft_of_no_change_says_so(self):
+        assert "stays as it is" in draft_of(1, 1)._repr_html_()
 
     def test_is_bounded_and_always_the_same(self):
         item = item_of(Ad, extra={f"field {i}": "x" * 1000 for i in range(1000)})
-        assert len(item._repr_html_()) < 5000
+        assert len(item._repr_html_()) < 10_000
         assert item._repr_html_() == copy.deepcopy(item)._repr_html_()
         assert "more rows are not shown" in item._repr_html_()
 
     @pytest.mark.parametrize("value", EVERY[:2] + EVERY[3:4])
     def test_neither_fetches_nor_sets_colours(self, value):
         html = value._repr_html_()
-        for part in ("http", "src=", "href=", "style=", "color", "<script", "<img", "<link"):
+        for part in ("http", "src=", "href=", "url(", "<script", "<img", "<link"):
             assert part not in html
+        # Colours are those of the page, whatever its theme.
+        assert "color:" not in html
+        assert "background" not in html
+
+    @pytest.mark.parametrize("value", EVERY)
+    def test_the_bundle_has_the_text_first(self, value):
+        if isinstance(value, Response):
+            return
+        bundle = value._repr_mimebundle_()
+        assert list(bundle.items()) == [
+            ("text/plain", repr(value)),
+            ("text/html", value._repr_html_()),
+        ]

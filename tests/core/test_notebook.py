@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient import errors
-from adclient.notebook import ROWS, SHORT, card, short, table
+from adclient.notebook import COLUMNS, ROWS, SHORT, Change, card, short, table
 
 
 class Balanced(HTMLParser):
@@ -20,7 +20,7 @@ class Balanced(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag, attributes):
-        assert attributes == []
+        assert {name for name, _ in attributes} <= {"style", "cellpadding"}
         self.open.append(tag)
         self.tags.add(tag)
 
@@ -31,7 +31,7 @@ class Balanced(HTMLParser):
         self.texts.append(data)
 
 
-KNOWN_TAGS = {"div", "strong", "table", "tr", "th", "td", "em"}
+KNOWN_TAGS = {"div", "strong", "span", "table", "thead", "tbody", "tr", "th", "td"}
 VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.decimals() | st.text(max_size=80),
     lambda inner: (
@@ -106,41 +106,60 @@ def test_short_takes_any_depth(opening):
 
 
 def test_a_card():
-    html = card("Title", [("name", 1), ("other", None)], note="note")
-    assert html == (
-        "<div><strong>Title</strong><table>"
-        "<tr><th>name</th><td>1</td></tr><tr><th>other</th><td>null</td></tr>"
-        "</table><div><em>note</em></div></div>"
-    )
-    assert "<em>" not in card("Title", [])
+    html = card("Title", [("name", 1), ("other", Change(1, None))], state="new", notes=["note"])
+    assert Balanced(html).texts == [
+        "Title", "new", "name", "1", "other", "1", " → ", "null", "note",
+    ]  # fmt: skip
+    assert Balanced(card("Title", [])).texts == ["Title"]
 
 
 def test_a_table():
-    html = table("Title", ["a", "b"], [[1, 2], [3, None]])
-    assert html == (
-        "<div><strong>Title</strong><table>"
-        "<tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>null</td></tr>"
-        "</table></div>"
-    )
+    rows = [{"a": 1, "b": "x"}, {"a": None, "c": True}]
+    html = table("Title", rows, total=2, notes=["note"])
+    assert Balanced(html).texts == [
+        "Title", "a", "b", "c", "1", "x", "null", "true", "note",
+    ]  # fmt: skip
+    assert "<table" not in table("Title", [], total=0)
+
+
+@pytest.mark.parametrize(
+    ("values", "side"),
+    [
+        ([1, 2.5, Decimal("0.1"), None], "right"),
+        ([1, "2"], "left"),
+        ([True], "left"),
+        ([None], "left"),
+        ([[1]], "left"),
+    ],
+)
+def test_numbers_stand_on_the_right(values, side):
+    html = table("Title", [{"n": value} for value in values], total=len(values))
+    assert html.count(f"text-align:{side}") == len(values) + 1
 
 
 @pytest.mark.parametrize("count", [ROWS, ROWS + 1, 10_000])
 def test_rows_are_bounded(count):
     for html in (
-        card("t", [("n", "v")] * count, note="note"),
-        table("t", ["n"], [["v"]] * count, note="note"),
+        card("t", [("n", "v")] * count, notes=["note"]),
+        table("t", [{"n": "v"}] * count, total=count, notes=["note"]),
     ):
-        assert html.count("<td>v</td>") == ROWS
+        assert html.count(">v</td>") == ROWS
         assert "note" in html
         more = count - ROWS
-        assert (f"note; {more} more rows are not shown" in html) is (more > 0)
+        assert (f"{more} more rows are not shown" in html) is (more > 0)
+
+
+def test_columns_are_bounded():
+    html = table("t", [{f"c{i}": i for i in range(COLUMNS + 2)}], total=1)
+    assert html.count("</th>") == html.count("</td>") == COLUMNS
+    assert "2 more columns are not shown" in html
 
 
 @given(VALUE, st.text(max_size=80))
 def test_html_is_well_formed_and_nothing_gets_out_of_its_cell(value, text):
     for html in (
-        card(text, [(text, value)], note=text),
-        table(text, [text], [[value]], note=text),
+        card(text, [(text, value), (text, Change(value, text))], state=text, notes=[text]),
+        table(text, [{text: value}], total=99, notes=[text]),
     ):
         parsed = Balanced(html)
         assert parsed.tags <= KNOWN_TAGS
@@ -150,8 +169,8 @@ def test_html_is_well_formed_and_nothing_gets_out_of_its_cell(value, text):
 def test_a_script_stays_a_text():
     script = "<script>alert(1)</script>"
     for html in (
-        card(script, [(script, [script])], script),
-        table(script, [script], [[script]], script),
+        card(script, [(script, [script]), (script, Change(script, script))], state=script),
+        table(script, [{script: [script]}], total=1, notes=[script]),
     ):
         assert "<script" not in html
         assert script in "".join(Balanced(html).texts)

@@ -95,7 +95,7 @@ class TestPage:
     def test_the_html(self):
         html = page_of(FIRST, SECOND, next="c2")._repr_html_()
         for column in ("id", "name", "status", "spend", "geo"):
-            assert html.count(f"<th>{column}</th>") == 1
+            assert html.count(f">{column}</th>") == 1
         assert "<script" not in html
         assert "&lt;script&gt;" in html
         assert "more pages follow" in html
@@ -106,7 +106,7 @@ class TestPage:
             id="a", name="b", status="c", extra={f"f{i}": "x" * 500 for i in range(500)}
         )
         html = page_of(*[wide] * 500)._repr_html_()
-        assert len(html) < 20_000
+        assert len(html) < 60_000
         assert html.count("<tr>") <= 21
         assert "more rows are not shown" in html
 

@@ -26,12 +26,14 @@ IMPURE = {"httpx", "httpcore", "anyio", "asyncio", "time", "threading", "socket"
 }
 
 BASE = {"_json", "_version", "conventions", "errors", "hooks", "models", "notebook", "options"}
-COLOUR = BASE | {"_core", "_http", "_telemetry", "pages", "frames", "transports"}
+COLOUR = BASE | {"_core", "_http", "_telemetry", "pages", "frames", "progress", "transports"}
 # Each floor, and those that it may stand on.
 FLOORS = {
     **dict.fromkeys(BASE, BASE),
     "transports": set(),
-    "frames": BASE,
+    "_extras": set(),
+    "progress": {"_extras"},
+    "frames": BASE | {"_core", "_extras"},
     "_core": BASE | {"_core"},
     "_http": BASE | {"_core", "_http"},
     "_telemetry": BASE | {"_core", "_telemetry"},
@@ -111,6 +113,25 @@ def test_one_place_knows_opentelemetry() -> None:
     assert knowing == {"adclient._telemetry.spans"}
 
 
+TABLES = {"pandas", "polars", "pyarrow"}
+
+
+@pytest.mark.parametrize(
+    ("libraries", "place"), [(TABLES, "adclient.frames"), ({"tqdm"}, "adclient.progress")]
+)
+def test_one_place_knows_each_extra_and_not_before_it_is_needed(libraries, place) -> None:
+    def known(*, at_import: bool) -> set[str]:
+        return {
+            name
+            for name, path in MODULES.items()
+            for found in imports(tree_of(path), at_import=at_import)
+            if found.partition(".")[0] in libraries
+        }
+
+    assert known(at_import=False) == {place}
+    assert known(at_import=True) == set()
+
+
 def test_nothing_imports_in_a_circle() -> None:
     graph = {
         name: ours(imports(tree_of(path), at_import=True)) - {name}
@@ -138,6 +159,7 @@ def test_the_import_is_light() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(run.stdout.split())
     assert "adclient._core.call" in loaded
-    assert not loaded & {"httpx", "httpcore", "anyio", "trio", "pandas", "polars", "numpy"}
+    assert not loaded & {"httpx", "httpcore", "anyio", "trio", "numpy", "tqdm"}
+    assert not loaded & {"pandas", "polars", "pyarrow"}
     assert not loaded & {"adclient.testing", "adclient._http", "IPython", "rich"}
     assert not loaded & {"opentelemetry", "adclient._telemetry"}

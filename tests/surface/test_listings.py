@@ -353,7 +353,8 @@ async def test_no_hidden_requests(colour) -> None:
         assert page == other
         assert hash(page) == hash(other)
         assert "c1" in repr(page)
-        assert "<table>" in page._repr_html_()
+        assert "<table" in page._repr_html_()
+        assert "<table" in page._repr_mimebundle_()["text/html"]
         assert names(list(page.data)) == "ab"
         assert page.to_dict()["page"] == {"next": "c1"}
         assert page.pages().cursor == walk(page).cursor == "c1"

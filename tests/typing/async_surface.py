@@ -18,6 +18,7 @@ from adclient import (
     CreativeFatigue,
     Draft,
     Hooks,
+    Items,
     Objective,
     Request,
     TargetingOption,
@@ -105,8 +106,8 @@ async def listings(client: AsyncAdClient, a: str) -> None:
         assert_type(page, AsyncPage[BusinessProfile])
     async for page in (await profile).pages():
         assert_type(page.data[0], BusinessProfile)
-    assert_type(await ads.collect(limit=10), list[Ad])
-    assert_type(await (await ads).collect(), list[Ad])
+    assert_type(await ads.collect(limit=10), Items[Ad])
+    assert_type(await (await ads).collect(), Items[Ad])
     assert_type(ads.pages().cursor, JSON)
     assert_type(aiter(ads).cursor, JSON)
     walk: AsyncIterator[Ad] = aiter(ads)
@@ -117,7 +118,7 @@ async def typed(client: AsyncAdClient, a: str) -> None:
     listing = client.beta.list_campaigns(account_id=a).typed(MyCampaign)
     assert_type(listing, AsyncListing[MyCampaign])
     assert_type(await listing, AsyncPage[MyCampaign])
-    assert_type(await listing.collect(), list[MyCampaign])
+    assert_type(await listing.collect(), Items[MyCampaign])
     async for item in listing:
         assert_type(item.objective, str)
     page = await client.gamma.list_ads(account_id=a)

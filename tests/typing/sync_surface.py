@@ -18,6 +18,7 @@ from adclient import (
     Diff,
     Draft,
     Hooks,
+    Items,
     Objective,
     Page,
     Request,
@@ -112,14 +113,14 @@ for page in ads.pages():
     assert_type([ad.id for ad in page.data], list[str])
 assert_type(ads.pages().cursor, JSON)
 assert_type(iter(waste).cursor, JSON)
-assert_type(waste.collect(limit=3), list[WastedSpend])
+assert_type(waste.collect(limit=3), Items[WastedSpend])
 assert_type(list(objectives), list[Objective])
 walk: Iterator[BusinessProfile] = iter(profile)
 
 typed = campaigns.typed(MyCampaign)
 assert_type(typed, Page[MyCampaign])
 assert_type(typed.data[0].objective, str)
-assert_type(typed.collect(), list[MyCampaign])
+assert_type(typed.collect(), Items[MyCampaign])
 assert_type(next(typed.pages()), Page[MyCampaign])
 assert_type(list(typed), list[MyCampaign])
 assert_type(ads.typed(Geo).data[0].locations, list[str])
