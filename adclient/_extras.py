@@ -10,5 +10,6 @@ def needs(extra: str) -> Generator[None, None, None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        text = f"this needs {error.name}: pip install 'adclient[{extra}]'"
-        raise ModuleNotFoundError(text, name=error.name) from None
+        name = str(error.name).partition(".")[0]
+        text = f"this needs {name}: pip install 'adclient[{extra}]'"
+        raise ModuleNotFoundError(text, name=name) from None

@@ -1,0 +1,104 @@
+"""What a table of a long listing costs, beside the table libraries' own constructors.
+
+`python benchmarks/frames.py` makes a million items of fourteen fields and gives each way its turn
+on the same values, in a process of its own: seconds, and the memory that came on top of the items.
+Give another number of items as an argument.
+"""
+
+import multiprocessing
+import resource
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+
+import pandas
+import polars
+import pyarrow
+
+from adclient import Campaign, Items
+
+Way = Callable[[Items[Campaign], list[dict[str, object]]], object]
+
+# Each beside what one would write by hand. An ArrowDtype is what our data frames have, too.
+WAYS: dict[str, Way] = {
+    "adclient: an Arrow table of items": lambda items, _: pyarrow.RecordBatchReader.from_stream(
+        items
+    ).read_all(),
+    "pyarrow.Table.from_pylist(dicts)": lambda _, dicts: pyarrow.Table.from_pylist(dicts),
+    "adclient: items.to_pandas()": lambda items, _: items.to_pandas(),
+    "pandas.DataFrame(dicts)": lambda _, dicts: pandas.DataFrame(dicts),
+    "adclient: items.to_polars()": lambda items, _: items.to_polars(),
+    "polars.DataFrame(dicts)": lambda _, dicts: polars.DataFrame(dicts, infer_schema_length=None),
+}
+
+
+def item(number: int) -> Campaign:
+    """A campaign with the fields that the fake service shows, one of them nested, one optional."""
+    extra = {
+        "objective": ("SALES", "LEADS", "REACH")[number % 3],
+        "daily_budget": 20 + number % 400,
+        "spend": number * 0.37,
+        "impressions": number * 31,
+        "clicks": number % 977,
+        "ctr": number % 977 / 10_000,
+        "cpc": 0.85,
+        "conversions": number % 29,
+        "roas": number % 40 / 10,
+        "period": {"start": "2026-01-31", "end": "2026-03-01"},
+        "tags": ["spring", "video"],
+    }
+    if number % 10:
+        extra["hook_rate"] = number % 100 / 100
+    return Campaign(id=f"campaign_{number:x}", name=f"Name {number}", status="ENABLED", extra=extra)
+
+
+def resident() -> int:
+    """The megabytes that this process holds now."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() >> 20
+
+
+def measure(name: str, count: int) -> tuple[float, int, int]:
+    """Run one way, and watch the memory meanwhile."""
+    items = Items(item(number) for number in range(count))
+    dicts = [] if name.startswith("adclient") else [each.to_dict() for each in items]
+    if dicts:
+        items = Items[Campaign]()
+    before, peak, over = resident(), [0], threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.02):
+            peak[0] = max(peak[0], resident())
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    began = time.perf_counter()
+    table = WAYS[name](items, dicts)
+    took = time.perf_counter() - began
+    after = resident()
+    over.set()
+    watching.join()
+    assert len(table) == count  # type: ignore[arg-type]
+    return took, max(peak[0], after) - before, after - before
+
+
+def main() -> None:
+    """Print a line for each way, and the ratios."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    context = multiprocessing.get_context("spawn")
+    ours = 0.0
+    for name in WAYS:
+        with ProcessPoolExecutor(1, context) as fresh:
+            took, peak, kept = fresh.submit(measure, name, count).result()
+        is_ours = name.startswith("adclient")
+        ratio = "" if is_ours else f", ratio {ours / took:.2f}"
+        ours = took if is_ours else ours
+        print(
+            f"{name:36} {took:6.2f} s, memory +{peak:,} MB at most, +{kept:,} MB in the end{ratio}"
+        )
+
+
+if __name__ == "__main__":
+    main()

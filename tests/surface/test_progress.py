@@ -1,0 +1,202 @@
+"""The progress bar of a listing: what it tells, and that it ends with the walk."""
+
+import gc
+import io
+import sys
+
+import httpx
+import pytest
+import tqdm.auto
+from colours import SYNC, Service, a_page, both_colours, everything, step, wait, walk
+
+from adclient import AdClient, Campaign, ConnectionFailed, Page, RetryPolicy, progress
+
+
+class Bars:
+    """All bars that were drawn, and what they wrote."""
+
+    def __init__(self) -> None:
+        self.made: list[tqdm.auto.tqdm] = []
+        self.file = io.StringIO()
+
+    @property
+    def last(self) -> str:
+        return self.file.getvalue().replace("\r", "\n").strip().splitlines()[-1]
+
+    @property
+    def all_ended(self) -> bool:
+        gc.collect()
+        return not tqdm.auto.tqdm._instances
+
+
+@pytest.fixture
+def bars(monkeypatch) -> Bars:
+    bars = Bars()
+
+    class Bar(tqdm.auto.tqdm):
+        monitor_interval = 0
+
+        def __init__(self, **arguments) -> None:
+            super().__init__(**arguments, file=bars.file, mininterval=0)
+            bars.made.append(arguments)
+
+    monkeypatch.setattr(tqdm.auto, "tqdm", Bar)
+    return bars
+
+
+def pages() -> Service:
+    return Service(a_page("ab", "c1"), a_page("c", "c2"), a_page("de"))
+
+
+async def listed(client):
+    """Of the async client the listing itself, which has a bar of its own."""
+    return client.beta.list_campaigns(account_id="a")
+
+
+WALKS = {
+    "items": lambda listing: everything(listing),
+    "pages": lambda listing: everything(listing.pages()),
+    "collect": lambda listing: wait(listing.collect()),
+}
+
+
+@pytest.mark.parametrize("way", WALKS)
+@both_colours
+async def test_a_bar_counts_pages_and_items(colour, way, bars) -> None:
+    async with colour.open(transport=pages().transport) as client:
+        listing = await listed(client)
+        walked = await WALKS[way](listing.progress())
+    assert len(walked) == {"pages": 3}.get(way, 5)
+    assert bars.last.startswith("beta.list_campaigns: 5 items [")
+    assert "items/s" in bars.last
+    assert "pages: 3" in bars.last
+    assert len(bars.made) == 1
+    assert bars.all_ended
+
+
+@both_colours
+async def test_a_page_at_hand_counts_too(colour, bars) -> None:
+    async with colour.open(transport=pages().transport) as client:
+        page = await wait(await listed(client))
+        shown = page.progress()
+        assert shown == page
+        assert type(shown) is type(page)
+        assert bars.made == []
+        await everything(shown)
+        assert "5 items" in bars.last
+        await wait(page.collect(limit=1))
+    assert len(bars.made) == 1
+
+
+@both_colours
+async def test_no_bar_unless_it_is_asked_for(colour, bars) -> None:
+    async with colour.open(transport=pages().transport) as client:
+        await everything(await listed(client))
+    assert bars.made == []
+
+
+@both_colours
+async def test_a_walk_that_is_left_ends_its_bar(colour, bars) -> None:
+    async with colour.open(transport=pages().transport) as client:
+        walked = walk((await listed(client)).progress())
+        await step(walked)
+        assert not bars.all_ended
+        del walked
+    assert bars.all_ended
+    assert "pages: 1" in bars.last
+
+
+@both_colours
+async def test_a_limit_ends_the_bar(colour, bars) -> None:
+    async with colour.open(transport=pages().transport) as client:
+        assert len(await wait((await listed(client)).progress().collect(limit=3))) == 3
+    assert bars.all_ended
+    assert "pages: 2" in bars.last
+
+
+def failing_once(error: BaseException) -> httpx.MockTransport:
+    """Three pages, of which the second comes at the second try."""
+    service, calls = pages(), []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        calls.append(request)
+        if len(calls) == 2:
+            raise error
+        return service._answer(request)
+
+    return httpx.MockTransport(answer)
+
+
+@both_colours
+async def test_an_error_ends_the_bar_and_the_walk_goes_on(colour, bars) -> None:
+    transport = failing_once(httpx.ConnectError("cut"))
+    async with colour.open(transport=transport, retry=RetryPolicy(max_retries=0)) as client:
+        walked = walk((await listed(client)).progress().pages())
+        await step(walked)
+        with pytest.raises(ConnectionFailed):
+            await step(walked)
+        assert bars.all_ended
+        await step(walked)
+        assert "3 items" in bars.last
+        assert "pages: 2" in bars.last
+        await step(walked)
+        await step(walked)
+    assert "5 items" in bars.last
+    assert len(bars.made) == 2
+    assert bars.all_ended
+
+
+def test_an_interrupt_ends_the_bar(bars) -> None:
+    client = AdClient("https://ads.example.com", transport=failing_once(KeyboardInterrupt()))
+    walked = iter(client.beta.list_campaigns(account_id="a").progress())
+    with pytest.raises(KeyboardInterrupt):
+        list(walked)
+    assert bars.all_ended
+    assert len(list(walked)) == 3
+    assert "5 items" in bars.last
+
+
+@both_colours
+async def test_an_error_in_the_loop_ends_the_bar(colour, bars) -> None:
+    async def divide(listing) -> None:
+        if colour is SYNC:
+            for _ in listing:
+                1 / 0  # noqa: B018
+        else:
+            async for _ in listing:
+                1 / 0  # noqa: B018
+
+    async with colour.open(transport=pages().transport) as client:
+        with pytest.raises(ZeroDivisionError):
+            await divide((await listed(client)).progress())
+    assert "pages: 1" in bars.last
+    assert bars.all_ended
+
+
+@both_colours
+async def test_typed_items_have_a_bar_too(colour, bars) -> None:
+    async with colour.open(transport=pages().transport) as client:
+        listing = (await listed(client)).progress().typed(Campaign)
+        assert len(await wait(listing.collect())) == 5
+    assert "5 items" in bars.last
+
+
+def test_a_page_without_a_client_has_nothing_to_count(bars) -> None:
+    page = Page(data=(1,))
+    assert list(page.progress()) == [1]
+    assert bars.made == []
+
+
+@both_colours
+async def test_a_missing_library_is_named_at_once(colour, monkeypatch) -> None:
+    monkeypatch.delitem(sys.modules, "tqdm.auto")
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    async with colour.open(transport=pages().transport) as client:
+        listing = await listed(client)
+        with pytest.raises(ModuleNotFoundError) as caught:
+            listing.progress()
+    assert str(caught.value) == "this needs tqdm: pip install 'adclient[notebook]'"
+
+
+def test_a_bar_that_was_never_drawn_closes() -> None:
+    progress.Bar("x").close()

@@ -1,0 +1,358 @@
+"""Items as tables: whose columns are right for all rows, and lose nothing."""
+
+import copy
+import json
+import pickle
+import sys
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+from enum import Enum
+
+import attrs
+import pandas
+import polars
+import pyarrow
+import pytest
+from colours import Service, a_page, both_colours, wait
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adclient import AsyncPage, BusinessProfile, Campaign, Item, Items, Page, frames
+
+
+def items_of(*values, name="x") -> Items:
+    return Items(
+        BusinessProfile(id=f"id_{n}", extra={} if value is ... else {name: value})
+        for n, value in enumerate(values)
+    )
+
+
+def arrow_of(table) -> pyarrow.Table:
+    return pyarrow.RecordBatchReader.from_stream(table).read_all()
+
+
+def column_of(*values) -> tuple[str, list]:
+    """The type of the column that some values make, and what it holds; `...` did not come."""
+    table = arrow_of(items_of(*values))
+    return str(table.schema.field("x").type), table["x"].to_pylist()
+
+
+D, BIG = Decimal, 2**63
+NESTED = {"a": {"b": [1]}}
+DEEP = [[[[[[[[[[1]]]]]]]]]]
+MANY = {f"f{n}": n for n in range(65)}
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "held"),
+    [
+        ([True, None, False], "bool", [True, None, False]),
+        ([1, None, ...], "int64", [1, None, None]),
+        ([..., 1], "int64", [None, 1]),
+        ([1, 2.5], "double", [1.0, 2.5]),
+        ([2.5, 1], "double", [2.5, 1.0]),
+        (["a", None], "string", ["a", None]),
+        ([None], "null", [None]),
+        ([-BIG, BIG - 1], "int64", [-BIG, BIG - 1]),
+        ([BIG, 1], "decimal128(19, 0)", [D(BIG), D(1)]),
+        ([10**38 - 1], "decimal128(38, 0)", [D(10**38 - 1)]),
+        ([10**38, 1], "string", [str(10**38), "1"]),
+        ([2**53, 0.5], "double", [2.0**53, 0.5]),
+        ([2**53 + 1, 0.5], "decimal128(17, 1)", [D(2**53 + 1), D("0.5")]),
+        ([D("0.12345678901234567890"), 12], "decimal128(22, 20)", [D("0.1234567890123456789"), 12]),
+        ([0.1, D("1.25")], "decimal128(3, 2)", [D("0.1"), D("1.25")]),
+        ([D("1e30"), D("1e-30")], "string", ["1E+30", "1E-30"]),
+        ([D(0)], "decimal128(1, 0)", [D(0)]),
+        ([D("1E+2")], "decimal128(3, 0)", [D(100)]),
+        ([1e300, D(1)], "string", ["1e+300", "1"]),
+        ([float("inf"), D(1)], "string", ["inf", "1"]),
+        (["a", 1, None, True], "string", ['"a"', "1", None, "true"]),
+        ([[1], {"a": 1}], "string", ["[1]", '{"a":1}']),
+        ([True, 1], "string", ["true", "1"]),
+        ([[], ["a", None]], "list<item: string>", [[], ["a", None]]),
+        ([[]], "list<item: null>", [[]]),
+        ([[1, 2.5], [1]], "list<item: double>", [[1.0, 2.5], [1.0]]),
+        ([[1, "a", None]], "list<item: string>", [["1", '"a"', None]]),
+        ([{"a": 1}, {"b": "x"}], "struct<a: int64, b: string>", [
+            {"a": 1, "b": None}, {"a": None, "b": "x"},
+        ]),
+        ([{"a": [1, D("0.5")], "b": 1}, None],
+         "struct<a: list<item: decimal128(2, 1)>, b: int64>", [
+            {"a": [D(1), D("0.5")], "b": 1}, None,
+        ]),
+        ([{"a": 0.5}, {"a": D("0.25")}, {}], "struct<a: decimal128(3, 2)>", [
+            {"a": D("0.50")}, {"a": D("0.25")}, {"a": None},
+        ]),
+        ([{}], "string", ["{}"]),
+        ([{"\ud800": 1}], "string", ["{\\ud800: 1}"]),
+        ([NESTED], "struct<a: struct<b: list<item: int64>>>", [NESTED]),
+        ([MANY], "string", [json.dumps(MANY, separators=(",", ":"))]),
+        ([json.loads(json.dumps("\\ud800")), "a"], "string", ["\\ud800", "a"]),
+        (["\ud800", "a"], "string", ["\\ud800", "a"]),
+        ([["\ud800"], [{"a": "\ud800"}]], "list<item: string>", [['\\ud800'], ['{a: \\ud800}']]),
+        ([{"a": ["\ud800", 1]}, {"b": ["\udfff"]}],
+         "struct<a: list<item: string>, b: list<item: string>>",
+         [{"a": ["\\ud800", "1"], "b": None}, {"a": None, "b": ["\\udfff"]}]),
+        ([datetime(2026, 3, 1, 2, tzinfo=timezone(timedelta(hours=2)))], "timestamp[us, tz=UTC]", [
+            datetime(2026, 3, 1, tzinfo=UTC),
+        ]),
+        ([datetime(2026, 3, 1)], "string", ["2026-03-01 00:00:00"]),
+        ([date(2026, 3, 1)], "date32[day]", [date(2026, 3, 1)]),
+    ],
+    ids=lambda value: str(value)[:30],
+)  # fmt: skip
+def test_the_type_of_a_column(values, kind, held) -> None:
+    assert column_of(*values) == (kind, held)
+
+
+def test_what_is_nested_too_deeply_is_text() -> None:
+    kind, (held,) = column_of(DEEP)
+    assert kind == "list<item: " * 7 + "string" + ">" * 7
+    for _ in range(7):
+        (held,) = held
+    assert held == "[[[1]]]"
+
+
+def test_any_depth_is_taken() -> None:
+    value: list = []
+    for _ in range(100_000):
+        value = [value]
+    kind, (held,) = column_of(value)
+    assert kind.startswith("list<item: list<")
+    assert str(held).startswith("[[[[[[['[[[")
+
+
+@pytest.mark.parametrize("late", ["text", D("0.12345678901234567890"), 2**70, None, [1]])
+def test_a_late_row_counts_as_much_as_the_first(late, monkeypatch) -> None:
+    monkeypatch.setattr(frames, "_ROWS_AT_ONCE", 2)
+    values = [1, 0.5, 2, 3, 4, ..., late, 5]
+    kind, held = column_of(*values)
+    assert kind == column_of(*reversed(values))[0]
+    assert kind == {str: "string", list: "string", type(None): "double"}.get(
+        type(late), f"decimal128({21 if type(late) is D else 23}, {20 if type(late) is D else 1})"
+    )
+    assert len(held) == 8
+    assert held[5] is None
+
+
+JSON_VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.decimals(allow_nan=False, allow_infinity=False)
+    | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.lists(JSON_VALUE, max_size=6), st.integers(1, 4))
+def test_any_values_make_a_table_that_does_not_depend_on_the_chunks(values, rows) -> None:
+    whole = arrow_of(items_of(*values))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frames, "_ROWS_AT_ONCE", rows)
+        assert arrow_of(items_of(*values)).equals(whole)
+    assert whole.num_rows == len(values)
+    held = whole["x"].to_pylist() if values else []
+    assert [value is None for value in held] == [value is None for value in values]
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.lists(st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+                | st.decimals(allow_nan=False, allow_infinity=False, places=3)))  # fmt: skip
+def test_no_number_loses_a_digit(values) -> None:
+    _, held = column_of(*values) if values else ("", [])
+    for value, kept in zip(values, held, strict=True):
+        exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+        again = Decimal(repr(kept)) if isinstance(kept, float) else Decimal(kept)
+        assert again == exact
+
+
+# The columns.
+
+
+@pytest.mark.parametrize("table", [Page(data=()), AsyncPage(data=()), Items()])
+def test_an_empty_listing_has_its_columns(table) -> None:
+    assert arrow_of(table).schema == pyarrow.schema(
+        [("id", "string"), ("name", "string"), ("status", "string")]
+    )
+    assert list(table.to_pandas().columns) == ["id", "name", "status"]
+    assert table.to_polars().schema == polars.Schema(
+        dict.fromkeys(["id", "name", "status"], polars.String)
+    )
+    assert table.to_records() == []
+
+
+def test_the_promised_columns_come_first_and_are_texts() -> None:
+    items = Items([BusinessProfile(id="a", extra={"x": 1, "name": None})])
+    schema = arrow_of(items).schema
+    assert [(field.name, str(field.type)) for field in schema] == [
+        ("id", "string"), ("name", "string"), ("status", "string"), ("x", "int64"),
+    ]  # fmt: skip
+
+
+def test_a_name_that_no_library_takes_is_spelt_out() -> None:
+    items = items_of(1, name="\ud800")
+    assert arrow_of(items).column_names[-1] == "\\ud800"
+    assert items.to_pandas().iloc[0, -1] == 1
+
+
+class Level(Enum):
+    HIGH = "HIGH"
+
+
+@attrs.frozen
+class Period:
+    start: date
+    levels: frozenset[Level]
+
+
+class Money:
+    def __str__(self) -> str:
+        return "12 EUR"
+
+
+@attrs.frozen
+class Spend:
+    id: str
+    spend: Decimal
+    period: Period
+    budget: object = None
+
+
+@attrs.frozen(kw_only=True)
+class Priced(Campaign):
+    spend: Decimal
+    limit: float = 5.0
+
+
+def test_items_of_a_class_of_yours_give_its_fields() -> None:
+    period = Period(date(2026, 1, 1), frozenset(Level))
+    items = Items([Spend("a", D("1.50"), period), Spend("b", D(2), period, Money())])
+    assert items.to_records()[0] == {
+        "id": "a",
+        "spend": D("1.50"),
+        "period": {"start": date(2026, 1, 1), "levels": ["HIGH"]},
+        "budget": None,
+    }
+    table = arrow_of(items)
+    assert str(table.schema.field("spend").type) == "decimal128(3, 2)"
+    assert table["period"].to_pylist()[0] == {"start": date(2026, 1, 1), "levels": ["HIGH"]}
+    assert table["budget"].to_pylist() == [None, "12 EUR"]
+
+
+def test_a_kind_of_item_of_yours_gives_its_fields_and_the_rest() -> None:
+    extra = {"more": 1, "limit": None}
+    items = Items([Priced(id="a", name="b", status="c", spend=D("1.5"), extra=extra)])
+    assert items.to_records() == [
+        {"id": "a", "name": "b", "status": "c", "spend": D("1.5"), "limit": 5.0, "more": 1}
+    ]
+    assert set(arrow_of(items).column_names) == set(items.to_records()[0])
+
+
+@both_colours
+async def test_a_typed_page_is_a_table_of_its_class(colour) -> None:
+    service = Service(a_page("a", spend=1.5))
+    async with colour.open(transport=service.transport) as client:
+        page = (await wait(client.beta.list_campaigns(account_id="a"))).typed(Priced)
+    assert page.to_records()[0]["spend"] == D("1.5")
+    assert page.to_dict()["data"][0]["spend"] == 1.5
+    assert str(pyarrow.table(page).schema.field("spend").type) == "decimal128(2, 1)"
+
+
+def test_records_are_copies_of_what_came() -> None:
+    items = items_of([1], ...)
+    records = items.to_records()
+    assert records == [{"id": "id_0", "x": [1]}, {"id": "id_1"}]
+    records[0]["x"].append(2)
+    assert items == items_of([1], ...)
+
+
+# The libraries.
+
+ROWS = items_of({"a": 1, "b": ["x"]}, None, ...)
+
+
+def test_pandas() -> None:
+    frame = Items([*items_of(1, None, 3)]).to_pandas()
+    assert str(frame["x"].dtype) == "int64[pyarrow]"
+    assert frame["x"].isna().tolist() == [False, True, False]
+    assert frame["x"].sum() == 4
+    nested = ROWS.to_pandas()["x"]
+    assert nested.struct.field("b").dropna().iloc[0] == ["x"]
+    assert items_of(BIG, 0.1).to_pandas()["x"].tolist() == [D(BIG), D("0.1")]
+
+
+def test_polars() -> None:
+    frame = ROWS.to_polars()
+    assert frame.schema["x"] == polars.Struct({"a": polars.Int64, "b": polars.List(polars.String)})
+    assert frame["x"].struct.field("a").to_list() == [1, None, None]
+    assert items_of(BIG, 0.1).to_polars()["x"].to_list() == [D(BIG), D("0.1")]
+
+
+def test_the_arrow_stream_is_for_all_libraries() -> None:
+    page = Page(data=tuple(items_of(1, 2)))
+    assert pyarrow.table(page)["x"].to_pylist() == [1, 2]
+    assert polars.DataFrame(page)["x"].to_list() == [1, 2]
+    schema = pyarrow.schema(
+        [("id", "string"), ("name", "string"), ("status", "string"), ("x", "int32")]
+    )
+    assert pyarrow.table(page, schema=schema)["x"].type == "int32"
+
+
+@pytest.mark.parametrize(
+    ("missing", "method", "extra"),
+    [
+        ("pandas", "to_pandas", "pandas"),
+        ("pyarrow", "to_pandas", "pandas"),
+        ("polars", "to_polars", "polars"),
+        ("pyarrow", "to_polars", "polars"),
+        ("pyarrow", "__arrow_c_stream__", "arrow"),
+    ],
+)
+def test_a_missing_library_is_named_in_one_line(missing, method, extra, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ModuleNotFoundError) as caught:
+        getattr(ROWS, method)()
+    assert str(caught.value) == f"this needs {missing}: pip install 'adclient[{extra}]'"
+    assert caught.value.name == missing
+    assert caught.value.__suppress_context__
+
+
+# The whole listing.
+
+
+@both_colours
+async def test_collect_gives_a_list_that_is_a_table(colour) -> None:
+    service = Service(a_page("ab", "c1"), a_page("c"))
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(client.beta.list_campaigns(account_id="a"))
+        items = await wait(page.collect())
+    assert isinstance(items, list)
+    assert [item.name for item in items] == ["a", "b", "c"]
+    assert items.to_pandas()["name"].tolist() == ["a", "b", "c"]
+    assert page.to_polars()["name"].to_list() == ["a", "b"]
+
+
+def test_items_are_a_list_in_every_way() -> None:
+    items = items_of(1, 2, 3)
+    assert items == list(items)
+    assert items[0].id == "id_0"
+    assert type(items[:2]) is Items
+    assert items[:2].to_pandas().shape == (2, 4)
+    assert [item.id for item in items[::-1]] == ["id_2", "id_1", "id_0"]
+    for other in (copy.copy(items), copy.deepcopy(items), pickle.loads(pickle.dumps(items))):
+        assert type(other) is Items
+        assert other == items
+    items.append(Item(id="more", name=None, status=None))
+    assert len(items.to_records()) == 4
+    assert not hasattr(items, "__dict__")
+
+
+def test_items_show_themselves_shortly() -> None:
+    items = Items([*items_of(1)] * 1000)
+    assert repr(items) == "<Items of 1000 × BusinessProfile>"
+    bundle = items._repr_mimebundle_()
+    assert bundle["text/plain"] == repr(items)
+    assert "980 more rows are not shown" in bundle["text/html"]
+    assert repr(Items()) == "<Items of 0 × item>"
+    assert pandas.DataFrame(items[:1].to_records()).shape == (1, 2)
