@@ -5,6 +5,7 @@ a few thousand at a time, so that there is never a second copy of all of them as
 """
 
 import itertools
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -49,8 +50,8 @@ class Tabular(notebook.Shown, Generic[T]):
 
     __slots__ = ()
 
-    def _rows(self) -> Sequence[T]:
-        raise NotImplementedError
+    @abstractmethod
+    def _rows(self) -> Sequence[T]: ...
 
     def to_records(self) -> list[dict[str, object]]:
         """The items as dictionaries of plain Python values, each with the fields that it has.
@@ -332,6 +333,9 @@ class _Column:
     fit: Fit | None = None
 
 
+_Types = Mapping[str, _Column]
+
+
 def _column_of(seen: _Seen) -> _Column:
     import pyarrow
 
@@ -371,22 +375,34 @@ def _numbers(seen: _Seen) -> _Column:
 def _arrays(inner: _Column) -> _Column:
     import pyarrow
 
-    fit = inner.fit
-    if fit is None:
-        return _Column(pyarrow.list_(inner.type))
-    return _Column(pyarrow.list_(inner.type), lambda value: [_fitted(x, fit) for x in value])
+    return _Column(pyarrow.list_(inner.type), inner.fit and _FitElements(inner.fit))
 
 
 def _objects(columns: Mapping[str, _Column]) -> _Column:
     import pyarrow
 
-    made = pyarrow.struct([(name, column.type) for name, column in columns.items()])
     fits = {name: column.fit for name, column in columns.items() if column.fit is not None}
-    if not fits:
-        return _Column(made)
-    return _Column(
-        made, lambda value: value | {n: _fitted(value.get(n), f) for n, f in fits.items()}
-    )
+    made = pyarrow.struct([(name, column.type) for name, column in columns.items()])
+    return _Column(made, _FitFields(fits) if fits else None)
+
+
+# These two compare, so that columns do.
+
+
+@attrs.frozen
+class _FitElements:
+    fit: Fit
+
+    def __call__(self, value: Sequence[object]) -> list[object]:
+        return [_fitted(element, self.fit) for element in value]
+
+
+@attrs.frozen
+class _FitFields:
+    fits: Mapping[str, Fit]
+
+    def __call__(self, value: Row) -> Row:
+        return {**value, **{name: _fitted(value.get(name), f) for name, f in self.fits.items()}}
 
 
 def _fitted(value: object, fit: Fit) -> object:
@@ -411,7 +427,7 @@ def _json_text(value: object) -> str:
 def _table(items: Sequence[object], extra: str, *, exactly: bool = False) -> "pyarrow.Table":
     with needs(extra):
         import pyarrow
-    seen, batches = _Seen(exactly), list[pyarrow.RecordBatch]()
+    seen, batches, made_as = _Seen(exactly), list[pyarrow.RecordBatch](), list[_Types]()
     if not items:
         seen.look_at_fields(dict.fromkeys(_PROMISED, ()))
     for start in range(0, len(items), _ROWS_AT_ONCE):
@@ -419,13 +435,13 @@ def _table(items: Sequence[object], extra: str, *, exactly: bool = False) -> "py
         seen.look_at_fields(columns)
         if seen.has_floats_to_count and not exactly:
             return _table(items, extra, exactly=True)
-        batches.append(_batch(columns, _types(seen)))
+        made_as.append(_types(seen))
+        batches.append(_batch(columns, made_as[-1]))
     types = _types(seen)
-    schema = _schema(types)
-    for number, batch in enumerate(batches):
-        if batch.schema != schema:
+    for number, as_it_was in enumerate(made_as):
+        if as_it_was != types:
             batches[number] = _batch(_chunk(items, number * _ROWS_AT_ONCE), types)
-    return pyarrow.Table.from_batches(batches, schema)
+    return pyarrow.Table.from_batches(batches, _schema(types))
 
 
 def _chunk(items: Sequence[object], start: int) -> dict[str, list[object]]:
@@ -447,16 +463,14 @@ def _by_name(rows: Sequence[Row]) -> dict[str, list[object]]:
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _types(seen: _Seen) -> dict[str, _Column]:
+def _types(seen: _Seen) -> _Types:
     for name in _PROMISED:  # they are texts, even where none came
         if name in seen.fields and not seen.fields[name].kinds:
             seen.fields[name].kinds.add(_Kind.TEXT)
     return {name: _column_of(field) for name, field in seen.fields.items()}
 
 
-def _batch(
-    columns: Mapping[str, list[object]], types: Mapping[str, _Column]
-) -> "pyarrow.RecordBatch":
+def _batch(columns: Mapping[str, list[object]], types: _Types) -> "pyarrow.RecordBatch":
     import pyarrow
 
     missing: list[object] = [None] * len(next(iter(columns.values()), ()))
@@ -464,7 +478,7 @@ def _batch(
     return pyarrow.record_batch(arrays, schema=_schema(types))
 
 
-def _schema(types: Mapping[str, _Column]) -> "pyarrow.Schema":
+def _schema(types: _Types) -> "pyarrow.Schema":
     import pyarrow
 
     return pyarrow.schema([(_encodable_text(name), types[name].type) for name in types])

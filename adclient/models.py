@@ -58,7 +58,7 @@ class Response:
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Answer(notebook.Shown):
+class Answer:
     """What every answer of the service has in common: it tells how it came."""
 
     response: Response = attrs.field(factory=Response, eq=False)
@@ -131,7 +131,7 @@ class Diff(notebook.Shown):
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Draft(Answer):
+class Draft(Answer, notebook.Shown):
     """A change that was staged and waits for a human's approval.
 
     Nothing has changed in the ad account. Only a human can make a draft take effect, in two

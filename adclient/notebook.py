@@ -3,6 +3,7 @@
 Nothing here sends a request, and every text that came from the service is escaped.
 """
 
+from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from html import escape
@@ -30,8 +31,8 @@ class Shown:
 
     __slots__ = ()
 
-    def _repr_html_(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _repr_html_(self) -> str: ...
 
     def _repr_mimebundle_(
         self,

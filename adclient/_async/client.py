@@ -201,8 +201,6 @@ class AsyncAdClient(notebook.Shown):
         )
 
     def _repr_html_(self) -> str:
-        if not hasattr(self, "_engine"):
-            return notebook.card("AsyncAdClient", [], state="could not be made")
         options = self._engine.options
         rows = [
             ("base_url", options.base_url),

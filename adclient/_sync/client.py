@@ -202,8 +202,6 @@ class AdClient(notebook.Shown):
         )
 
     def _repr_html_(self) -> str:
-        if not hasattr(self, "_engine"):
-            return notebook.card("AdClient", [], state="could not be made")
         options = self._engine.options
         rows = [
             ("base_url", options.base_url),

@@ -24,6 +24,7 @@ from adclient import (
     Draft,
     DraftEvent,
     Hooks,
+    Items,
     Page,
     Request,
     RequestEvent,
@@ -126,6 +127,7 @@ VALUES = [
     BusinessProfile(id="x_1"),
     Page(data=(Campaign(id="c", name="n", status="s"),), next={"after": 1}),
     AsyncPage(data=(), next=None),
+    Items([Campaign(id="c", name="n", status="s")]),
     Response(status=200, headers={"x": "1"}),
     Request(method="GET", url="https://ads.example.com/"),
     RetryPolicy(max_retries=7),
@@ -181,6 +183,26 @@ def test_a_value_is_frozen_and_has_slots(value) -> None:
     with pytest.raises(AttributeError):
         setattr(value, name, "other")
     assert not hasattr(value, "__dict__")
+
+
+SHOWS_ITSELF = (Diff, Draft, adclient.Item, Items, Page, AsyncPage, adclient.AdClientError)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        value
+        for value in [*VALUES, *CLIENTS]
+        if isinstance(value, (*SHOWS_ITSELF, AdClient, AsyncAdClient))
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_value_shows_itself_in_a_notebook_with_the_text_first(value) -> None:
+    html = value._repr_html_()
+    assert type(value).__name__ in html
+    assert html == value._repr_html_()
+    bundle = value._repr_mimebundle_(include=["text/plain"], exclude=None)
+    assert list(bundle.items()) == [("text/plain", repr(value)), ("text/html", html)]
 
 
 # Nothing goes live.

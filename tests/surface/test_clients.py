@@ -974,3 +974,14 @@ def test_threads_share_a_client() -> None:
             thread.join()
     assert wrong == []
     assert len(seen) == 200
+
+
+@both_colours
+async def test_a_client_shows_itself_in_a_notebook(colour) -> None:
+    async with colour.open(token="t0ken", timeout=7) as client:
+        html = client._repr_html_()
+        for part in (type(client).__name__, BASE_URL, "token", "7 s"):
+            assert part in html
+        assert "t0ken" not in html
+        assert "closed" not in html
+    assert ">closed</span>" in client._repr_html_()

@@ -217,6 +217,7 @@ class Spend:
     spend: Decimal
     period: Period
     budget: object = None
+    days: tuple[Period, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -227,17 +228,19 @@ class Priced(Campaign):
 
 def test_items_of_a_class_of_yours_give_its_fields() -> None:
     period = Period(date(2026, 1, 1), frozenset(Level))
-    items = Items([Spend("a", D("1.50"), period), Spend("b", D(2), period, Money())])
+    items = Items([Spend("a", D("1.50"), period), Spend("b", D(2), period, Money(), (period,))])
     assert items.to_records()[0] == {
         "id": "a",
         "spend": D("1.50"),
         "period": {"start": date(2026, 1, 1), "levels": ["HIGH"]},
         "budget": None,
+        "days": [],
     }
     table = arrow_of(items)
     assert str(table.schema.field("spend").type) == "decimal128(3, 2)"
     assert table["period"].to_pylist()[0] == {"start": date(2026, 1, 1), "levels": ["HIGH"]}
     assert table["budget"].to_pylist() == [None, "12 EUR"]
+    assert table["days"].to_pylist() == [[], [{"start": date(2026, 1, 1), "levels": ["HIGH"]}]]
 
 
 def test_a_kind_of_item_of_yours_gives_its_fields_and_the_rest() -> None:
@@ -247,6 +250,24 @@ def test_a_kind_of_item_of_yours_gives_its_fields_and_the_rest() -> None:
         {"id": "a", "name": "b", "status": "c", "spend": D("1.5"), "limit": 5.0, "more": 1}
     ]
     assert set(arrow_of(items).column_names) == set(items.to_records()[0])
+
+
+def test_items_of_several_classes_share_a_table() -> None:
+    priced = Priced(id="a", name="b", status="c", spend=D("1.5"))
+    table = arrow_of(Items([*items_of(1), priced, Spend("d", D(2), Period(date.min, frozenset()))]))
+    assert table["id"].to_pylist() == ["id_0", "a", "d"]
+    assert table["x"].to_pylist() == [1, None, None]
+    assert table["spend"].to_pylist() == [None, D("1.5"), D(2)]
+
+
+@pytest.mark.parametrize(
+    "values", [["", []], [0.1, D("0.25")], [["a"], [1]], [{"a": "b"}, {"a": 1}]]
+)
+def test_what_was_made_as_another_type_is_made_again(values, monkeypatch) -> None:
+    """The Arrow type of a text is that of JSON; only what becomes of a value differs."""
+    whole = column_of(*values)
+    monkeypatch.setattr(frames, "_ROWS_AT_ONCE", 1)
+    assert column_of(*values) == whole
 
 
 @both_colours

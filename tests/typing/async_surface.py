@@ -6,6 +6,8 @@ from typing import assert_type
 
 import attrs
 import httpx
+import pandas
+import polars
 
 from adclient import (
     JSON,
@@ -108,6 +110,10 @@ async def listings(client: AsyncAdClient, a: str) -> None:
         assert_type(page.data[0], BusinessProfile)
     assert_type(await ads.collect(limit=10), Items[Ad])
     assert_type(await (await ads).collect(), Items[Ad])
+    assert_type(ads.progress(), AsyncListing[Ad])
+    assert_type((await ads).progress(), AsyncPage[Ad])
+    assert_type((await ads.collect()).to_pandas(), pandas.DataFrame)
+    assert_type((await ads).to_polars(), polars.DataFrame)
     assert_type(ads.pages().cursor, JSON)
     assert_type(aiter(ads).cursor, JSON)
     walk: AsyncIterator[Ad] = aiter(ads)

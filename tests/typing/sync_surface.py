@@ -6,6 +6,8 @@ from typing import Literal, assert_type
 
 import attrs
 import httpx
+import pandas
+import polars
 
 from adclient import (
     JSON,
@@ -115,6 +117,12 @@ assert_type(ads.pages().cursor, JSON)
 assert_type(iter(waste).cursor, JSON)
 assert_type(waste.collect(limit=3), Items[WastedSpend])
 assert_type(list(objectives), list[Objective])
+assert_type(ads.progress(), Page[Ad])
+assert_type(ads.progress().collect()[:3], Items[Ad])
+assert_type(ads.collect()[0], Ad)
+assert_type(ads.to_records(), list[dict[str, object]])
+assert_type(ads.to_pandas(), pandas.DataFrame)
+assert_type(ads.collect().to_polars(), polars.DataFrame)
 walk: Iterator[BusinessProfile] = iter(profile)
 
 typed = campaigns.typed(MyCampaign)

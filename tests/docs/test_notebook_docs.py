@@ -1,0 +1,15 @@
+"""What the page about notebooks shows runs."""
+
+import re
+from pathlib import Path
+
+PAGE = (Path(__file__).parents[2] / "docs" / "notebooks.md").read_text("utf-8")
+
+
+def test_the_cells_run() -> None:
+    cells = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    assert len(cells) >= 5
+    names: dict[str, object] = {}
+    for cell in cells:
+        exec(compile(cell, "notebooks.md", "exec"), names)
+    assert len(names["ads"]) == 126
