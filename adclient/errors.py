@@ -102,7 +102,8 @@ class AdClientError(Exception, notebook.Shown):
         return str(self.args[0])
 
     def _repr_html_(self) -> str:
-        facts = [(name, value) for name, value in self.__dict__.items() if value is not None]
+        known = [(name, self.__dict__.get(name)) for name in Facts.__annotations__]
+        facts = [(name, value) for name, value in known if value is not None]
         return notebook.card(type(self).__name__, facts, notes=[str(self)])
 
 
