@@ -185,23 +185,29 @@ async def test_attempts_and_waits_are_events_of_the_span(colour, exported) -> No
 
 
 @pytest.mark.parametrize(
-    ("last", "error", "name", "description"),
+    ("make_last", "error", "name", "description"),
     [
-        (answer(429), RateLimited, "adclient.errors.RateLimited", None),
-        (answer(500), OutcomeUnknown, "adclient.errors.UnconfirmedServerError", None),
+        (lambda: answer(429), RateLimited, "adclient.errors.RateLimited", None),
+        (lambda: answer(500), OutcomeUnknown, "adclient.errors.UnconfirmedServerError", None),
         (
-            httpx.ReadTimeout(""),
+            lambda: httpx.ReadTimeout(""),
             OutcomeUnknown,
             "adclient.errors.UnconfirmedTimeout",
             "no answer in time",
         ),
-        (httpx.Response(201, text="hm"), OutcomeUnknown, "adclient.errors.UnconfirmedReply", None),
+        (
+            lambda: httpx.Response(201, text="hm"),
+            OutcomeUnknown,
+            "adclient.errors.UnconfirmedReply",
+            None,
+        ),
     ],
 )
 @both_colours
 async def test_the_span_tells_how_a_call_failed(
-    colour, exported, last, error, name, description
+    colour, exported, make_last, error, name, description
 ) -> None:
+    last = make_last()  # of its own, for an HTTP client changes what it is given
     async with colour.open(transport=Service(last).transport, max_retries=0) as client:
         with pytest.raises(error):
             await wait(client.beta.pause_campaign(**IDS))
