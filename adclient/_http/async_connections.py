@@ -52,7 +52,8 @@ class AsyncConnections:
 
     async def send(self, request: Request, time_left: float) -> Outcome:
         """Send one request and read its answer."""
-        attempt = Attempt(self._family, request, time_left)
+        names_requests = self._handler is not None and self._handler.names_requests
+        attempt = Attempt(self._family, request, time_left, names_requests=names_requests)
         local = await self._local()
         try:
             with anyio.move_on_after(time_left):

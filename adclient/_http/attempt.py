@@ -20,9 +20,12 @@ from adclient._http.family import Family
 class Attempt:
     """One request on its way, and what has come back so far."""
 
-    def __init__(self, family: Family, request: Request, time_left: float) -> None:
+    def __init__(
+        self, family: Family, request: Request, time_left: float, *, names_requests: bool = False
+    ) -> None:
         self.deadline = time.monotonic() + time_left
         self.family = family
+        self._names_requests = names_requests
         self._request = request
         self.time_left = time_left
         self._timeouts: dict[str, float] = {}
@@ -117,7 +120,8 @@ class Attempt:
     def _is_sent(self, error: Exception) -> bool:
         """Whether the service may have seen the request."""
         # An event hook or `auth` of somebody's client may fail at a request of its own.
-        if getattr(error, "_request", None) not in (None, self._sent_as):
+        failed: object = getattr(error, "_request", self._sent_as)
+        if failed is not self._sent_as and (failed is not None or self._names_requests):
             return self._taken
         if isinstance(error, self.family.never_sent):
             return False

@@ -43,7 +43,8 @@ class Connections:
 
     def send(self, request: Request, time_left: float) -> Outcome:
         """Send one request and read its answer."""
-        attempt = Attempt(self._family, request, time_left)
+        names_requests = self._handler is not None and self._handler.names_requests
+        attempt = Attempt(self._family, request, time_left, names_requests=names_requests)
         slots = self._slots  # a fork in the middle of a call makes others
         if not slots.acquire(timeout=max(0.0, time_left)):
             return attempt.timed_out(self._network.max_concurrency)

@@ -16,18 +16,23 @@ AsyncSend = Callable[[httpx.Request], Awaitable[httpx.Response]]
 
 @attrs.frozen
 class Handler:
-    """Sends for a sync client, in requests of one family."""
+    """Sends for a sync client, in requests of one family.
+
+    An HTTP client `names_requests`: each of its own faults says at which request it happened.
+    """
 
     family: Family
     send: Send
+    names_requests: bool = False
 
 
 @attrs.frozen
 class AsyncHandler:
-    """Sends for an async client, in requests of one family."""
+    """The same for an async client."""
 
     family: Family
     send: AsyncSend
+    names_requests: bool = False
 
 
 def handler_of(transport: object, http_client: object) -> Handler | None:
@@ -37,7 +42,7 @@ def handler_of(transport: object, http_client: object) -> Handler | None:
         family = family_of(http_client)
         if family is None or not isinstance(http_client, family.client):
             raise _wrong_client(http_client, "AdClient", "Client")
-        return Handler(family, partial(_send, family, http_client))
+        return Handler(family, partial(_send, family, http_client), names_requests=True)
     if transport is None:
         return None
     if isinstance(transport, type) or not hasattr(transport, "handle_request"):
@@ -53,7 +58,8 @@ def async_handler_of(transport: object, http_client: object) -> AsyncHandler | N
         family = family_of(http_client)
         if family is None or not isinstance(http_client, family.async_client):
             raise _wrong_client(http_client, "AsyncAdClient", "AsyncClient")
-        return AsyncHandler(family, partial(_async_send, family, http_client))
+        send_async = partial(_async_send, family, http_client)
+        return AsyncHandler(family, send_async, names_requests=True)
     if transport is None:
         return None
     if isinstance(transport, type) or not hasattr(transport, "handle_async_request"):

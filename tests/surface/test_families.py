@@ -172,7 +172,7 @@ def bad_text() -> Exception:
 
 
 @families
-@pytest.mark.parametrize("failing", ["a request of its own", "text"])
+@pytest.mark.parametrize("failing", ["a request of its own", "text", "by hand"])
 @both_colours
 async def test_a_hook_that_fails_after_a_write_does_not_repeat_it(colour, failing, library) -> None:
     hx, nobody = pytest.importorskip(library), refusing_url()
@@ -180,12 +180,16 @@ async def test_a_hook_that_fails_after_a_write_does_not_repeat_it(colour, failin
     def hook(response) -> None:
         if failing == "text":
             raise bad_text()
+        if failing == "by hand":
+            raise hx.ConnectError("no metrics")
         with hx.Client(verify=False) as other:
             other.post(nobody)
 
     async def hook_async(response) -> None:
         if failing == "text":
             raise bad_text()
+        if failing == "by hand":
+            raise hx.ConnectError("no metrics")
         async with hx.AsyncClient(verify=False) as other:
             await other.post(nobody)
 
