@@ -36,8 +36,8 @@ class Shown:
 
     def _repr_mimebundle_(
         self,
-        include: Collection[str] | None = None,  # noqa: ARG002
-        exclude: Collection[str] | None = None,  # noqa: ARG002
+        include: Collection[str] | None = None,  # noqa: ARG002 (IPython passes it)
+        exclude: Collection[str] | None = None,  # noqa: ARG002 (and this)
     ) -> dict[str, str]:
         # Always both: IPython itself leaves out what it did not ask for.
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def check_installed() -> None:
     """Say at once what to install, and not in the middle of a listing."""
     with needs("notebook"):
-        import tqdm.auto as _  # noqa: F401
+        import tqdm.auto as _  # noqa: F401 (is it there?)
 
 
 class Bar:

@@ -151,7 +151,7 @@ class NewClients(Measure):
 class ManyTasks(AsyncMeasure):
     """Seconds of a request, when many tasks make two each."""
 
-    def run(self, times: int) -> float:  # noqa: ARG002
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
         return self.runner.run(self._all()) / (2 * self.row.amount)
 
     async def _all(self) -> float:
@@ -172,7 +172,7 @@ class ManyTasks(AsyncMeasure):
 class AtOnce(AsyncMeasure):
     """How many calls are answered if all are started at once, with the library's own settings."""
 
-    def run(self, times: int) -> float:  # noqa: ARG002
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
         return self.runner.run(self._answered())
 
     async def _answered(self) -> float:
@@ -189,7 +189,7 @@ class AtOnce(AsyncMeasure):
 class Memory(Measure):
     """The peak of memory during a listing after its second page, in units of one page."""
 
-    def run(self, times: int) -> float:  # noqa: ARG002
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
         client = self.client()
         size, pages = HOLDINGS[self.row.holding]
         self.check(self.work(client)())
@@ -221,7 +221,7 @@ class AfterCalls(Repeated):
 
     is_repeated = False
 
-    def run(self, times: int) -> float:  # noqa: ARG002
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
         first = least_seconds(self._work)
         seconds(self._work, self.row.amount)
         return least_seconds(self._work) / first
@@ -232,7 +232,7 @@ class BesideClients(Repeated):
 
     is_repeated = False
 
-    def run(self, times: int) -> float:  # noqa: ARG002
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
         alone = least_seconds(self._work)
         others = [self.client() for _ in range(self.row.amount)]
         for other in others:
@@ -246,7 +246,7 @@ class BesideClients(Repeated):
 class AfterPages(Measure):
     """The cost of a page at the end of a long listing, to that at its beginning."""
 
-    def run(self, times: int) -> float:  # noqa: ARG002
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
         client = self.client()
         self.check(self.work(client)())
         size, pages = HOLDINGS[self.row.holding]

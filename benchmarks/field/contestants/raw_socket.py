@@ -125,7 +125,7 @@ def request(method, target, host, body=b""):
 class AsyncClient:
     ids = staticmethod(ids)
 
-    def __init__(self, url, timeout=None):  # noqa: ARG002
+    def __init__(self, url, timeout=None):  # noqa: ARG002 (the worker passes it)
         self._url = urlsplit(url)
         self._request = request("GET", self._url.path + LIST, self._url.netloc)
 

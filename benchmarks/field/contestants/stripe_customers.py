@@ -25,7 +25,7 @@ class Canned(stripe.HTTPClient):
         super().__init__()
         self._answer = answer.body, answer.status, answer.headers
 
-    def request(self, method, url, headers, post_data=None):  # noqa: ARG002
+    def request(self, method, url, headers, post_data=None):  # noqa: ARG002 (as stripe calls it)
         return self._answer
 
     def close(self):
