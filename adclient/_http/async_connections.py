@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from types import MappingProxyType
 from typing import Protocol, cast
 
@@ -23,6 +22,7 @@ from adclient._http.idle import Idle
 from adclient._http.network import Network, new_async_transport
 
 _LONGEST_CLOSE = 2.0
+_READS = ("http11.receive_response_headers.started", "http11.receive_response_body.started")
 
 
 @attrs.frozen
@@ -129,11 +129,11 @@ class AsyncConnections:
 
     async def _perform_detached(self, local: _LoopLocal, send: AsyncSend, attempt: Attempt) -> None:
         await local.slots.acquire()
+        exchange = _Exchange(send, attempt)
         try:
-            work = partial(_perform_bounded, send, attempt)
-            await local.detached.run(work, on_end=local.slots.release)
+            await local.detached.run(exchange.perform, on_end=local.slots.release)
         finally:
-            attempt.abandon()
+            exchange.abandon()
 
 
 class _Connection:
@@ -165,14 +165,38 @@ class _Closeable(Protocol):
     async def aclose(self) -> None: ...
 
 
-async def _perform_bounded(send: AsyncSend, attempt: Attempt) -> None:
-    """Perform, and end at the latest when only a read can still be under way.
+class _Exchange:
+    """One exchange through somebody's pool, cut only where the pool takes no harm: at a read."""
 
-    To wait for a connection, to connect and to agree on TLS have ended by then: each is given the
-    whole time of the attempt. A read can be cancelled without harm.
-    """
-    with anyio.move_on_after(3 * attempt.time_left + _LONGEST_CLOSE):
-        await _perform(send, attempt)
+    def __init__(self, send: AsyncSend, attempt: Attempt) -> None:
+        self._send = send
+        self._attempt = attempt
+        self._scope = anyio.CancelScope()
+        self._is_abandoned = False
+        self._is_reading = False
+
+    async def perform(self) -> None:
+        """Perform, and end at the latest when only a read can still be under way.
+
+        To wait for a connection, to connect and to agree on TLS have ended by then: each is given
+        the whole time of the attempt.
+        """
+        with self._scope, anyio.move_on_after(3 * self._attempt.time_left + _LONGEST_CLOSE):
+            await _perform(self._send, self._attempt, {"trace": self._trace})
+
+    def abandon(self) -> None:
+        """Nobody waits for the answer any more."""
+        self._attempt.abandon()
+        self._is_abandoned = True
+        self._cut_a_read()
+
+    async def _trace(self, event: str, _: Mapping[str, object]) -> None:
+        self._is_reading = event in _READS
+        self._cut_a_read()
+
+    def _cut_a_read(self) -> None:
+        if self._is_abandoned and self._is_reading:
+            self._scope.cancel()
 
 
 async def _perform(

@@ -4,9 +4,11 @@ import asyncio
 import contextlib
 import gc
 import random
+import threading
 from importlib.metadata import version
 
 import anyio
+import anyio.to_thread
 import httpx
 import pytest
 from colours import ASYNC, TRIO
@@ -109,6 +111,42 @@ def test_random_cancels_over_a_small_pool(colour, seed, library) -> None:
     with RawServer(serve_after_a_moment) as server:
         colour.run(scenario)
     gc.collect()
+
+
+@pytest.mark.parametrize("library", ["httpx", "httpx2"])
+@pytest.mark.parametrize("received", [0, 1, -1], ids=["nothing", "half a head", "half a body"])
+@both_loops
+def test_a_cancelled_read_of_somebody_s_own_client_is_cut(colour, received, library) -> None:
+    """Its pool would hold the connection, and we the call's place, until the answer is late."""
+    hx = pytest.importorskip(library)
+    awake, asked = threading.Event(), threading.Event()
+
+    def serve(connection: Connection) -> None:
+        while request := connection.read():
+            if awake.is_set():
+                connection.send(answer_to(request))
+            else:
+                connection.send(answer_to(request)[:received])
+                asked.set()
+                connection.wait_for_the_end()
+
+    async def scenario() -> None:
+        async with (
+            hx.AsyncClient(limits=hx.Limits(max_connections=1), verify=False) as theirs,
+            AsyncAdClient(server.url, http_client=theirs, timeout=60, max_concurrency=1) as client,
+        ):
+            for _ in range(3):
+                asked.clear()
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(write, client)
+                    await anyio.to_thread.run_sync(asked.wait)
+                    tasks.cancel_scope.cancel()
+            awake.set()
+            with anyio.fail_after(20):
+                await still_works(client)
+
+    with RawServer(serve) as server:
+        colour.run(scenario)
 
 
 @pytest.mark.parametrize("turns", [0, 1, 5])
