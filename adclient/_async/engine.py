@@ -8,7 +8,7 @@ import attrs
 from adclient._async.listing import AsyncListing
 from adclient._async.paging import AsyncSource
 from adclient._core.call import Call, Operation
-from adclient._core.credentials import Credentials, secrets_of, with_auth, with_token
+from adclient._core.credentials import Credentials, Grant, bearer, granted
 from adclient._core.exchange import Send, Sleep, World, exchange
 from adclient._core.listing import Listing
 from adclient._core.pause import Pauses
@@ -89,30 +89,33 @@ class AsyncEngine:
 
     async def _sent(self, step: Send) -> Outcome:
         self.check_open()
-        began = self.world.now()
+        grant, time_left = self.credentials.fixed, step.time_left
+        if grant is None:
+            began = self.world.now()
+            grant = await self._asked_for(step)
+            time_left -= self.world.now() - began
+        if grant is None or time_left <= 0:
+            took_it = "waiting" if self.credentials.kind == "none" else "the credentials"
+            return Failure(reason=f"{took_it} took all the time", sent=False, timed_out=True)
+        outcome = await self.connections.send(grant.signed(step.request), time_left)
+        return told(outcome, grant.secrets)
+
+    async def _asked_for(self, step: Send) -> Grant | None:
+        """Fresh credentials; the time that they take counts."""
         try:
-            signed = await async_within(step.time_left, self._signed, step.request)
+            return await async_within(step.time_left, self._grant, step.request)
         except ConfigurationError as refused:
             # A traceback may show the locals, and below here they hold what was refused.
             raise refused.with_traceback(None) from None
-        time_left = step.time_left - (self.world.now() - began)
-        if signed is None or time_left <= 0:
-            took_it = "waiting" if self.credentials.kind == "none" else "the credentials"
-            return Failure(reason=f"{took_it} took all the time", sent=False, timed_out=True)
-        outcome = await self.connections.send(signed, time_left)
-        return told(outcome, secrets_of(step.request, signed))
 
-    async def _signed(self, request: Request) -> Request:
-        """The request with fresh credentials; the time that they take counts."""
-        token, auth = self.credentials.token, self.credentials.auth
-        if auth is not None:
-            headers = auth(request)
+    async def _grant(self, request: Request) -> Grant:
+        if self.credentials.auth is not None:
+            headers = self.credentials.auth(request)
             if isawaitable(headers):  # async only
                 headers = await headers  # async only
-            return with_auth(request, headers)
-        if token is not None:
-            text = token() if callable(token) else token
-            if isawaitable(text):  # async only
-                text = await text  # async only
-            return with_token(request, text)
-        return request
+            return granted(headers)
+        token = self.credentials.token
+        text = token() if callable(token) else token
+        if isawaitable(text):  # async only
+            text = await text  # async only
+        return bearer(text)

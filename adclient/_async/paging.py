@@ -159,7 +159,7 @@ class AsyncSource(Generic[T]):
     async def page(self, cursor: JSON) -> AsyncPage[T]:
         """Fetch the page at a continuation; None is the first page."""
         try:
-            listing = await self.engine.run(attrs.evolve(self.call, cursor=cursor))
+            listing = await self.engine.run(self.call.at(cursor))
             return self._page_of(listing)
         except AdClientError as error:
             error.cursor = cursor
@@ -171,7 +171,7 @@ class AsyncSource(Generic[T]):
             next=listing.page.next,
             extra=extra_of(listing),
             response=listing.response,
-            source=attrs.evolve(self, cls=None),
+            source=self if self.cls is None else attrs.evolve(self, cls=None),
         )
         return page if self.cls is None else cast("AsyncPage[T]", page.typed(self.cls))
 

@@ -19,6 +19,12 @@ class Secrets:
     """Texts that must not be shown, however the answer that repeats them spells them."""
 
     _texts: tuple[str, ...] = ()
+    _searched: tuple[tuple[str, bytes], ...] = attrs.field(init=False)
+
+    @_searched.default
+    def _worth_searching(self) -> tuple[tuple[str, bytes], ...]:
+        long = (text for text in self._texts if len(text) >= _SHORTEST_SECRET)
+        return tuple((text, _longest_word(text)) for text in long)
 
     def hide(self, text: str) -> str:
         """The text with `***` in their place."""
@@ -28,11 +34,10 @@ class Secrets:
 
     def hide_in(self, data: bytes) -> bytes:
         """The bytes with `***` in their place, also of one that is cut off at the end."""
-        for text in self._texts:
-            if len(text) >= _SHORTEST_SECRET:
-                if _longest_word(text) in data:
-                    data = _spelled(text).sub(_HIDDEN, data)
-                data = _without_start_of(text.encode(), data)
+        for text, word in self._searched:
+            if word in data:
+                data = _spelled(text).sub(_HIDDEN, data)
+            data = _without_start_of(text.encode(), data)
         return data
 
 

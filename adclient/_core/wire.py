@@ -94,7 +94,7 @@ def _encode(value: object, path: str) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
         return _quoted(str.__str__(value))
-    if isinstance(value, Integral | float | Decimal):
+    if isinstance(value, int | float | Decimal | Integral):
         return digits(value, path)
     if is_object(value):
         return "{" + ",".join(_members(value, path)) + "}"
@@ -128,7 +128,7 @@ def digits(value: object, path: str) -> str:
     """The digits of a number as its owner wrote them; NaN, infinities and bools are no numbers."""
     if isinstance(value, bool):
         raise WireError(f"{path}: expected a finite number, got {value}")
-    if isinstance(value, Integral):
+    if isinstance(value, int | Integral):
         return _whole(int(value), path)
     if isinstance(value, float) and math.isfinite(value):
         return float.__repr__(value)

@@ -160,7 +160,7 @@ class Source(Generic[T]):
     def page(self, cursor: JSON) -> Page[T]:
         """Fetch the page at a continuation; None is the first page."""
         try:
-            listing = self.engine.run(attrs.evolve(self.call, cursor=cursor))
+            listing = self.engine.run(self.call.at(cursor))
             return self._page_of(listing)
         except AdClientError as error:
             error.cursor = cursor
@@ -172,7 +172,7 @@ class Source(Generic[T]):
             next=listing.page.next,
             extra=extra_of(listing),
             response=listing.response,
-            source=attrs.evolve(self, cls=None),
+            source=self if self.cls is None else attrs.evolve(self, cls=None),
         )
         return page if self.cls is None else cast("Page[T]", page.typed(self.cls))
 
