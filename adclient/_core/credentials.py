@@ -21,7 +21,7 @@ class Grant:
     """The headers that carry credentials, and what of them must not be shown."""
 
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
-    secrets: Secrets = Secrets()
+    secrets: Secrets = attrs.field(factory=Secrets)
 
     def signed(self, request: Request) -> Request:
         """The request with these headers."""

@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 import attrs
@@ -19,12 +20,10 @@ class Secrets:
     """Texts that must not be shown, however the answer that repeats them spells them."""
 
     _texts: tuple[str, ...] = ()
-    _searched: tuple[tuple[str, bytes], ...] = attrs.field(init=False)
-
-    @_searched.default
-    def _worth_searching(self) -> tuple[tuple[str, bytes], ...]:
-        long = (text for text in self._texts if len(text) >= _SHORTEST_SECRET)
-        return tuple((text, _longest_word(text)) for text in long)
+    _searched: tuple[tuple[str, bytes], ...] = attrs.field(
+        init=False,
+        default=attrs.Factory(lambda self: _with_their_words(self._texts), takes_self=True),
+    )
 
     def hide(self, text: str) -> str:
         """The text with `***` in their place."""
@@ -39,6 +38,10 @@ class Secrets:
                 data = _spelled(text).sub(_HIDDEN, data)
             data = _without_start_of(text.encode(), data)
         return data
+
+
+def _with_their_words(texts: Iterable[str]) -> tuple[tuple[str, bytes], ...]:
+    return tuple((text, _longest_word(text)) for text in texts if len(text) >= _SHORTEST_SECRET)
 
 
 def _longest_word(text: str) -> bytes:

@@ -56,7 +56,7 @@ class Attempt:
     def answered(self, response: httpx.Response) -> None:
         """Note the status and headers, and leave the time that remains to the body."""
         self._response, self._received_at = response, time.time()
-        headers = {} if response.is_stream_consumed else response.headers
+        headers: Mapping[str, str] = {} if response.is_stream_consumed else response.headers
         self._body = Body(response.status_code, headers)
         self._give_time()
 
