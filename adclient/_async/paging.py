@@ -135,14 +135,13 @@ class AsyncPage(BasePage[T]):
             450.0
         """
         source = None if self._source is None else self._source.typed(cls)
-        raw = tuple(self._items())
         operation = "typed()" if source is None else source.call.operation.full_name
         return AsyncPage(
-            data=reread(raw, cls, operation),
+            data=reread(self._items(), cls, operation),
             next=self.next,
             extra=self.extra,
             response=self.response,
-            raw=raw,
+            raw=tuple(self._items()),
             source=source,
         )
 
