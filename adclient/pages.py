@@ -70,7 +70,7 @@ def extra_of(listing: Listing[object]) -> dict[str, JSON]:
 
 
 def reread(items: Iterable[dict[str, JSON]], cls: type[A], operation: str) -> tuple[A, ...]:
-    """Items read into a class of the caller's."""
+    """Items read into a class of the caller's; they are taken apart."""
     if not _is_attrs_class(cls):
         raise TypeError(f"typed() takes an attrs class, not {cls!r}")
     from adclient._core.converter import NoReaderError, structure  # which loads cattrs

@@ -50,11 +50,52 @@ class AsyncListing(Generic[T]):
 
     def __aiter__(self) -> AsyncItemIterator[T]:
         """Walk every item, page after page."""
-        return AsyncItemIterator(self.pages())
+        return self.items()
 
-    def pages(self) -> AsyncPageIterator[T]:
-        """Walk page by page."""
-        return AsyncPageIterator(self._source, cursor=self._cursor)
+    def items(self, *, prefetch: bool = False) -> AsyncItemIterator[T]:
+        """Walk every item, page after page, as iterating over the listing does.
+
+        Args:
+            prefetch: Whether to fetch the next page while you work on the items of this one. At
+                most one page is fetched ahead.
+
+        Returns:
+            An iterator; its `cursor` says where to go on.
+
+        Raises:
+            AdClientError: While you walk: a page could not be read. The next step asks for it
+                again.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> listing = client.gamma.list_ads(account_id="account_c3d8")
+            >>> names = [ad.name async for ad in listing.items(prefetch=True)]
+        """
+        return AsyncItemIterator(self.pages(prefetch=prefetch))
+
+    def pages(self, *, prefetch: bool = False) -> AsyncPageIterator[T]:
+        """Walk page by page.
+
+        Args:
+            prefetch: Whether to fetch the next page while you work on this one. At most one page
+                is fetched ahead.
+
+        Returns:
+            An iterator; its `cursor` says where to go on.
+
+        Raises:
+            AdClientError: While you walk: a page could not be read. The next step asks for it
+                again.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> listing = client.gamma.list_ads(account_id="account_c3d8")
+            >>> [len(page.data) async for page in listing.pages(prefetch=True)]
+            [50, 50, 26]
+        """
+        return AsyncPageIterator(self._source, cursor=self._cursor, prefetch=prefetch)
 
     def progress(self) -> "AsyncListing[T]":
         """The same listing, with a progress bar for those who walk or collect it.

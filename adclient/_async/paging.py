@@ -6,7 +6,8 @@ step asks for page k again.
 
 import threading
 from collections.abc import Iterator
-from typing import Generic, Protocol, TypeVar, cast
+from functools import partial
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 import attrs
 
@@ -19,6 +20,9 @@ from adclient.frames import Items
 from adclient.models import JSON, Answer
 from adclient.notebook import short
 from adclient.pages import BasePage, check_limit, extra_of, reread
+
+if TYPE_CHECKING:
+    from adclient.prefetch import AsyncPrefetch
 
 R = TypeVar("R", bound=Answer)
 T = TypeVar("T")
@@ -62,11 +66,52 @@ class AsyncPage(BasePage[T]):
 
     def __aiter__(self) -> "AsyncItemIterator[T]":
         """Walk every item from the first of this page on."""
-        return AsyncItemIterator(self.pages())
+        return self.items()
 
-    def pages(self) -> "AsyncPageIterator[T]":
-        """Walk page by page, from this one on."""
-        return AsyncPageIterator(self._source, first=self)
+    def items(self, *, prefetch: bool = False) -> "AsyncItemIterator[T]":
+        """Walk every item from the first of this page on, as iterating over the page does.
+
+        Args:
+            prefetch: Whether to fetch the next page while you work on the items of this one. At
+                most one page is fetched ahead.
+
+        Returns:
+            An iterator; its `cursor` says where to go on.
+
+        Raises:
+            AdClientError: While you walk: a page could not be read. The next step asks for it
+                again.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+            >>> names = [ad.name async for ad in page.items(prefetch=True)]
+        """
+        return AsyncItemIterator(self.pages(prefetch=prefetch))
+
+    def pages(self, *, prefetch: bool = False) -> "AsyncPageIterator[T]":
+        """Walk page by page, from this one on.
+
+        Args:
+            prefetch: Whether to fetch the next page while you work on this one. At most one page
+                is fetched ahead.
+
+        Returns:
+            An iterator; its `cursor` says where to go on.
+
+        Raises:
+            AdClientError: While you walk: a page could not be read. The next step asks for it
+                again.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+            >>> [len(page.data) async for page in page.pages()]
+            [50, 50, 26]
+        """
+        return AsyncPageIterator(self._source, first=self, prefetch=prefetch)
 
     def progress(self) -> "AsyncPage[T]":
         """The same page, with a progress bar for those who walk or collect from it.
@@ -135,14 +180,13 @@ class AsyncPage(BasePage[T]):
             450.0
         """
         source = None if self._source is None else self._source.typed(cls)
-        raw = tuple(self._items())
         operation = "typed()" if source is None else source.call.operation.full_name
         return AsyncPage(
-            data=reread(raw, cls, operation),
+            data=reread(self._items(), cls, operation),
             next=self.next,
             extra=self.extra,
             response=self.response,
-            raw=raw,
+            raw=tuple(self._items()),
             source=source,
         )
 
@@ -203,11 +247,14 @@ class AsyncPageIterator(Generic[T]):
         *,
         first: AsyncPage[T] | None = None,
         cursor: JSON = None,
+        prefetch: bool = False,
     ) -> None:
         self.cursor = cursor if first is None else first.next
         self._source = source
         self._first = first
         self._is_started = first is not None
+        self._prefetches = prefetch
+        self._ahead: AsyncPrefetch[AsyncPage[T]] | None = None
         self._busy = threading.Lock()
         self._trail = None if source is None else Trail(attrs.evolve(source.call, cursor=cursor))
         self._bar = None if source is None else source.bar()
@@ -242,24 +289,44 @@ class AsyncPageIterator(Generic[T]):
     async def _next_page(self) -> AsyncPage[T]:
         if self._first is not None:
             page, self._first = self._first, None
-            return page
-        if self._is_started and self.cursor is None:
+        elif self._is_started and self.cursor is None:
             raise StopAsyncIteration
-        # Nothing changes before the fetch is done, so that a failed one can be asked for again.
-        page = await self._fetched()
-        self.cursor, self._is_started = page.next, True
+        else:
+            # Nothing changes before the fetch is done, so that a failed one can be asked for again.
+            page = await self._followed()
+            self.cursor, self._is_started = page.next, True
+        self._look_ahead()
         return page
 
-    async def _fetched(self) -> AsyncPage[T]:
+    async def _followed(self) -> AsyncPage[T]:
         if self._source is None or self._trail is None:
             raise PaginationError(
                 "this page was pickled or copied and has no client: "
                 "call the method again with cursor=page.next",
                 cursor=self.cursor,
             )
-        page = await self._source.page(self.cursor)
+        page = await self._fetched(self._source)
         self._trail.follow(page.next)
         return page
+
+    async def _fetched(self, source: AsyncSource[T]) -> AsyncPage[T]:
+        if self._ahead is None:
+            return await source.page(self.cursor)
+        try:
+            page = await self._ahead.result()
+        except Exception:
+            self._ahead = None
+            raise
+        # Whoever stops waiting, because of a cancellation or an interrupt, may ask again.
+        self._ahead = None
+        return page
+
+    def _look_ahead(self) -> None:
+        """Begin to fetch the page that comes next."""
+        if self._prefetches and self._source is not None and self.cursor is not None:
+            from adclient.prefetch import AsyncPrefetch  # which loads anyio
+
+            self._ahead = AsyncPrefetch(partial(self._source.page, self.cursor))
 
 
 class AsyncItemIterator(Generic[T]):

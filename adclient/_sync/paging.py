@@ -7,7 +7,8 @@ step asks for page k again.
 
 import threading
 from collections.abc import Iterator
-from typing import Generic, Protocol, TypeVar, cast
+from functools import partial
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 import attrs
 
@@ -20,6 +21,9 @@ from adclient.frames import Items
 from adclient.models import JSON, Answer
 from adclient.notebook import short
 from adclient.pages import BasePage, check_limit, extra_of, reread
+
+if TYPE_CHECKING:
+    from adclient.prefetch import Prefetch
 
 R = TypeVar("R", bound=Answer)
 T = TypeVar("T")
@@ -63,11 +67,52 @@ class Page(BasePage[T]):
 
     def __iter__(self) -> "ItemIterator[T]":
         """Walk every item from the first of this page on."""
-        return ItemIterator(self.pages())
+        return self.items()
 
-    def pages(self) -> "PageIterator[T]":
-        """Walk page by page, from this one on."""
-        return PageIterator(self._source, first=self)
+    def items(self, *, prefetch: bool = False) -> "ItemIterator[T]":
+        """Walk every item from the first of this page on, as iterating over the page does.
+
+        Args:
+            prefetch: Whether to fetch the next page while you work on the items of this one. At
+                most one page is fetched ahead.
+
+        Returns:
+            An iterator; its `cursor` says where to go on.
+
+        Raises:
+            AdClientError: While you walk: a page could not be read. The next step asks for it
+                again.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().client()
+            >>> page = client.gamma.list_ads(account_id="account_c3d8")
+            >>> names = [ad.name for ad in page.items(prefetch=True)]
+        """
+        return ItemIterator(self.pages(prefetch=prefetch))
+
+    def pages(self, *, prefetch: bool = False) -> "PageIterator[T]":
+        """Walk page by page, from this one on.
+
+        Args:
+            prefetch: Whether to fetch the next page while you work on this one. At most one page
+                is fetched ahead.
+
+        Returns:
+            An iterator; its `cursor` says where to go on.
+
+        Raises:
+            AdClientError: While you walk: a page could not be read. The next step asks for it
+                again.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().client()
+            >>> page = client.gamma.list_ads(account_id="account_c3d8")
+            >>> [len(page.data) for page in page.pages()]
+            [50, 50, 26]
+        """
+        return PageIterator(self._source, first=self, prefetch=prefetch)
 
     def progress(self) -> "Page[T]":
         """The same page, with a progress bar for those who walk or collect from it.
@@ -136,14 +181,13 @@ class Page(BasePage[T]):
             450.0
         """
         source = None if self._source is None else self._source.typed(cls)
-        raw = tuple(self._items())
         operation = "typed()" if source is None else source.call.operation.full_name
         return Page(
-            data=reread(raw, cls, operation),
+            data=reread(self._items(), cls, operation),
             next=self.next,
             extra=self.extra,
             response=self.response,
-            raw=raw,
+            raw=tuple(self._items()),
             source=source,
         )
 
@@ -204,11 +248,14 @@ class PageIterator(Generic[T]):
         *,
         first: Page[T] | None = None,
         cursor: JSON = None,
+        prefetch: bool = False,
     ) -> None:
         self.cursor = cursor if first is None else first.next
         self._source = source
         self._first = first
         self._is_started = first is not None
+        self._prefetches = prefetch
+        self._ahead: Prefetch[Page[T]] | None = None
         self._busy = threading.Lock()
         self._trail = None if source is None else Trail(attrs.evolve(source.call, cursor=cursor))
         self._bar = None if source is None else source.bar()
@@ -243,24 +290,44 @@ class PageIterator(Generic[T]):
     def _next_page(self) -> Page[T]:
         if self._first is not None:
             page, self._first = self._first, None
-            return page
-        if self._is_started and self.cursor is None:
+        elif self._is_started and self.cursor is None:
             raise StopIteration
-        # Nothing changes before the fetch is done, so that a failed one can be asked for again.
-        page = self._fetched()
-        self.cursor, self._is_started = page.next, True
+        else:
+            # Nothing changes before the fetch is done, so that a failed one can be asked for again.
+            page = self._followed()
+            self.cursor, self._is_started = page.next, True
+        self._look_ahead()
         return page
 
-    def _fetched(self) -> Page[T]:
+    def _followed(self) -> Page[T]:
         if self._source is None or self._trail is None:
             raise PaginationError(
                 "this page was pickled or copied and has no client: "
                 "call the method again with cursor=page.next",
                 cursor=self.cursor,
             )
-        page = self._source.page(self.cursor)
+        page = self._fetched(self._source)
         self._trail.follow(page.next)
         return page
+
+    def _fetched(self, source: Source[T]) -> Page[T]:
+        if self._ahead is None:
+            return source.page(self.cursor)
+        try:
+            page = self._ahead.result()
+        except Exception:
+            self._ahead = None
+            raise
+        # Whoever stops waiting, because of a cancellation or an interrupt, may ask again.
+        self._ahead = None
+        return page
+
+    def _look_ahead(self) -> None:
+        """Begin to fetch the page that comes next."""
+        if self._prefetches and self._source is not None and self.cursor is not None:
+            from adclient.prefetch import Prefetch  # which loads anyio
+
+            self._ahead = Prefetch(partial(self._source.page, self.cursor))
 
 
 class ItemIterator(Generic[T]):

@@ -4,9 +4,8 @@ from decimal import Decimal
 
 import attrs
 import pytest
-from core_helpers import LISTING, assert_one_line
+from core_helpers import LISTING, assert_one_line, structure
 
-from adclient._core.converter import structure
 from adclient._core.listing import Listing
 from adclient._core.wire import loads
 from adclient.errors import InvalidRequest, UnexpectedReply

@@ -26,12 +26,17 @@ IMPURE = {"httpx", "httpcore", "anyio", "asyncio", "time", "threading", "socket"
 }
 
 BASE = {"_json", "_version", "conventions", "errors", "hooks", "models", "notebook", "options"}
-COLOUR = BASE | {"_core", "_http", "_telemetry", "pages", "frames", "progress", "transports"}
+COLOUR = (
+    BASE
+    | {"_core", "_http", "_telemetry", "pages", "frames", "prefetch", "progress"}
+    | {"transports"}
+)
 # Each floor, and those that it may stand on.
 FLOORS = {
     **dict.fromkeys(BASE, BASE),
     "transports": set(),
     "_extras": set(),
+    "prefetch": set(),
     "progress": {"_extras"},
     "frames": BASE | {"_core", "_extras"},
     "_core": BASE | {"_core"},

@@ -21,6 +21,9 @@ from adclient import (
     UnexpectedReply,
 )
 
+# Both decoders of JSON meet all of it.
+pytestmark = pytest.mark.usefixtures("decoder")
+
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 MIB = 1024 * 1024
 
