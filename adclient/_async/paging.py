@@ -14,6 +14,7 @@ from adclient import progress
 from adclient._core.call import Call
 from adclient._core.listing import Listing
 from adclient._core.paging import Trail
+from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, PaginationError
 from adclient.frames import Items
 from adclient.models import JSON, Answer
@@ -163,6 +164,7 @@ class AsyncSource(Generic[T]):
             return self._page_of(listing)
         except AdClientError as error:
             error.cursor = cursor
+            forget_frames(error)
             raise
 
     def _page_of(self, listing: Listing[T]) -> AsyncPage[T]:
@@ -225,6 +227,9 @@ class AsyncPageIterator(Generic[T]):
             raise RuntimeError("this iterator is already fetching a page for someone else")
         try:
             return await self._counted()
+        except AdClientError as error:
+            forget_frames(error)
+            raise
         finally:
             self._busy.release()
 
@@ -288,7 +293,11 @@ class AsyncItemIterator(Generic[T]):
         for item in self._items:
             return item
         while True:
-            page = await self._pages.__anext__()
+            try:
+                page = await self._pages.__anext__()
+            except AdClientError as error:
+                forget_frames(error)
+                raise
             self._items = iter(page.data)
             for item in self._items:
                 return item
@@ -296,11 +305,14 @@ class AsyncItemIterator(Generic[T]):
 
 async def collected(items: AsyncItemIterator[T], limit: int | None) -> Items[T]:
     """The items of a walk as a list, at most `limit` of them."""
-    check_limit(limit)
     found = Items[T]()
-    while limit is None or len(found) < limit:
-        try:
+    try:
+        check_limit(limit)
+        while limit is None or len(found) < limit:
             found.append(await items.__anext__())
-        except StopAsyncIteration:
-            break
+    except StopAsyncIteration:
+        pass
+    except AdClientError as error:
+        forget_frames(error)
+        raise
     return found

@@ -15,6 +15,7 @@ from adclient import progress
 from adclient._core.call import Call
 from adclient._core.listing import Listing
 from adclient._core.paging import Trail
+from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, PaginationError
 from adclient.frames import Items
 from adclient.models import JSON, Answer
@@ -164,6 +165,7 @@ class Source(Generic[T]):
             return self._page_of(listing)
         except AdClientError as error:
             error.cursor = cursor
+            forget_frames(error)
             raise
 
     def _page_of(self, listing: Listing[T]) -> Page[T]:
@@ -226,6 +228,9 @@ class PageIterator(Generic[T]):
             raise RuntimeError("this iterator is already fetching a page for someone else")
         try:
             return self._counted()
+        except AdClientError as error:
+            forget_frames(error)
+            raise
         finally:
             self._busy.release()
 
@@ -289,7 +294,11 @@ class ItemIterator(Generic[T]):
         for item in self._items:
             return item
         while True:
-            page = self._pages.__next__()
+            try:
+                page = self._pages.__next__()
+            except AdClientError as error:
+                forget_frames(error)
+                raise
             self._items = iter(page.data)
             for item in self._items:
                 return item
@@ -297,11 +306,14 @@ class ItemIterator(Generic[T]):
 
 def collected(items: ItemIterator[T], limit: int | None) -> Items[T]:
     """The items of a walk as a list, at most `limit` of them."""
-    check_limit(limit)
     found = Items[T]()
-    while limit is None or len(found) < limit:
-        try:
+    try:
+        check_limit(limit)
+        while limit is None or len(found) < limit:
             found.append(items.__next__())
-        except StopIteration:
-            break
+    except StopIteration:
+        pass
+    except AdClientError as error:
+        forget_frames(error)
+        raise
     return found

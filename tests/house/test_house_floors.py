@@ -26,22 +26,15 @@ IMPURE = {"httpx", "httpcore", "anyio", "asyncio", "time", "threading", "socket"
 }
 
 BASE = {"_json", "_version", "conventions", "errors", "hooks", "models", "notebook", "options"}
-COLOUR = BASE | {
-    "_core",
-    "_http",
-    "_telemetry",
-    "pages",
-    "frames",
-    "_frames",
-    "progress",
-    "transports",
-}
+COLOUR = BASE | {"_core", "_http", "_telemetry", "_tracebacks"}
+COLOUR |= {"pages", "frames", "_frames", "progress", "transports"}
 # Each floor, and those that it may stand on.
 FLOORS = {
     **dict.fromkeys(BASE, BASE),
     "transports": set(),
     "_extras": set(),
     "progress": {"_extras"},
+    "_tracebacks": {"errors"},
     "_frames": BASE | {"_core", "_frames"},
     "frames": BASE | {"_core", "_extras", "_frames"},
     "_core": BASE | {"_core"},
