@@ -1,10 +1,19 @@
 """JSON values: what they are, and how they are copied."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Union
 
-JSON = Union[None, bool, int, float, Decimal, str, "list[JSON]", "dict[str, JSON]"]
+if sys.version_info >= (3, 12):  # pragma: no cover (of two ways, each Python goes one)
+    from typing import TypeAliasType
+else:  # pragma: no cover
+    from typing_extensions import TypeAliasType
+
+# A type with a name of its own, which is what signatures show.
+JSON = TypeAliasType(
+    "JSON", Union[bool, int, float, Decimal, str, "list[JSON]", "dict[str, JSON]", None]
+)
 """Any JSON value. A number is an `int` or `float`, or a `Decimal` if a float would lose digits."""
 
 
