@@ -1,14 +1,10 @@
 """JSON values: what they are, and how they are copied."""
 
-import sys
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Union
 
-if sys.version_info >= (3, 12):  # pragma: no cover (of two ways, each Python goes one)
-    from typing import TypeAliasType
-else:  # pragma: no cover
-    from typing_extensions import TypeAliasType
+from adclient._signatures import TypeAliasType
 
 # A type with a name of its own, which is what signatures show.
 JSON = TypeAliasType(

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Generic, Protocol, SupportsIndex, TypeVar, cas
 from adclient import notebook
 from adclient._extras import needs
 from adclient._frames.records import record
+from adclient._signatures import deferred, unquote
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+else:
+    pandas, polars = deferred("pandas.DataFrame"), deferred("polars.DataFrame")
 
 T = TypeVar("T")
 
@@ -48,7 +51,7 @@ class Tabular(notebook.Shown, Generic[T]):
         """
         return [record(item) for item in self._rows()]
 
-    def to_pandas(self) -> "pandas.DataFrame":
+    def to_pandas(self) -> pandas.DataFrame:
         """The items as a pandas data frame.
 
         Its columns are of Arrow types, so that numbers keep their digits, a missing value is
@@ -71,7 +74,7 @@ class Tabular(notebook.Shown, Generic[T]):
         # One of its other parameters is a list of no known type in pyarrow-stubs.
         return table.to_pandas(types_mapper=pandas.ArrowDtype)  # pyright: ignore[reportUnknownMemberType]
 
-    def to_polars(self) -> "polars.DataFrame":
+    def to_polars(self) -> polars.DataFrame:
         """The items as a polars data frame.
 
         Raises:
@@ -108,6 +111,7 @@ class Items(list[T], Tabular[T]):
     """
 
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
     __slots__ = ()
 
     @overload
@@ -126,6 +130,9 @@ class Items(list[T], Tabular[T]):
 
     def _repr_html_(self) -> str:
         return html_table(f"Items of {counted(self)}", self)
+
+
+unquote(Items)
 
 
 def counted(items: Sequence[object]) -> str:

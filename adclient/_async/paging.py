@@ -6,6 +6,7 @@ step asks for page k again.
 
 import threading
 from collections.abc import Iterator
+from copy import copy
 from typing import Generic, Protocol, TypeVar, cast
 
 import attrs
@@ -14,11 +15,12 @@ from adclient import progress
 from adclient._core.call import Call
 from adclient._core.listing import Listing
 from adclient._core.paging import Trail
+from adclient._signatures import unquote
 from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, PaginationError
 from adclient.frames import Items
 from adclient.models import JSON, Answer
-from adclient.notebook import short
+from adclient.notebook import Tidy, short
 from adclient.pages import BasePage, check_limit, extra_of, reread
 
 R = TypeVar("R", bound=Answer)
@@ -58,8 +60,9 @@ class AsyncPage(BasePage[T]):
     """
 
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
-    _source: "AsyncSource[T] | None" = attrs.field(default=None, eq=False, alias="source")
+    _source: "AsyncSource[T] | None" = attrs.field(default=None, eq=False, init=False)
 
     def __aiter__(self) -> "AsyncItemIterator[T]":
         """Walk every item from the first of this page on."""
@@ -84,7 +87,7 @@ class AsyncPage(BasePage[T]):
             >>> page = await client.gamma.list_ads(account_id="account_c3d8")
             >>> ads = await page.progress().collect()
         """
-        return attrs.evolve(self, source=self._source and self._source.with_progress())
+        return _linked(copy(self), self._source and self._source.with_progress())
 
     async def collect(self, *, limit: int | None = None) -> Items[T]:
         """Every item from the first of this page on, as a list that is a table, too.
@@ -138,14 +141,13 @@ class AsyncPage(BasePage[T]):
         source = None if self._source is None else self._source.typed(cls)
         raw = tuple(self._items())
         operation = "typed()" if source is None else source.call.operation.full_name
-        return AsyncPage(
+        page = AsyncPage(
             data=reread(raw, cls, operation),
             next=self.next,
             extra=self.extra,
             response=self.response,
-            raw=raw,
-            source=source,
         )
+        return _linked(page._came_as(raw), source)
 
 
 @attrs.frozen
@@ -173,9 +175,11 @@ class AsyncSource(Generic[T]):
             next=listing.page.next,
             extra=extra_of(listing),
             response=listing.response,
-            source=self if self.cls is None else attrs.evolve(self, cls=None),
         )
-        return page if self.cls is None else cast("AsyncPage[T]", page.typed(self.cls))
+        if self.cls is None:
+            return _linked(page, self)
+        linked = _linked(page, attrs.evolve(self, cls=None))
+        return cast("AsyncPage[T]", linked.typed(self.cls))
 
     def typed(self, cls: type[A]) -> "AsyncSource[A]":
         """The same listing, read into another class."""
@@ -191,13 +195,22 @@ class AsyncSource(Generic[T]):
         return progress.Bar(self.call.operation.full_name) if self.shows_progress else None
 
 
-class AsyncPageIterator(Generic[T]):
+def _linked(page: AsyncPage[T], source: AsyncSource[T] | None) -> AsyncPage[T]:
+    """A page that was made just now, with where its next ones come from."""
+    object.__setattr__(page, "_source", source)
+    return page
+
+
+class AsyncPageIterator(Tidy, Generic[T]):
     """Walks a listing page by page.
 
     Attributes:
         cursor: The continuation of the page that comes next; None before the first page of a
             listing, and after its last. After an error, it is where to go on.
     """
+
+    __module__ = "adclient"  # its public name, which signatures show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     def __init__(
         self,
@@ -267,13 +280,16 @@ class AsyncPageIterator(Generic[T]):
         return page
 
 
-class AsyncItemIterator(Generic[T]):
+class AsyncItemIterator(Tidy, Generic[T]):
     """Walks a listing item by item.
 
     Attributes:
         cursor: The continuation of the page that comes next, as in a walk by pages. Items of the
             page at hand that were not taken yet come before it.
     """
+
+    __module__ = "adclient"  # its public name, which signatures show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     def __init__(self, pages: AsyncPageIterator[T]) -> None:
         self._pages = pages
@@ -301,6 +317,9 @@ class AsyncItemIterator(Generic[T]):
             self._items = iter(page.data)
             for item in self._items:
                 return item
+
+
+unquote(AsyncPage)
 
 
 async def collected(items: AsyncItemIterator[T], limit: int | None) -> Items[T]:

@@ -25,7 +25,17 @@ IMPURE = {"httpx", "httpcore", "anyio", "asyncio", "time", "threading", "socket"
     "concurrent",
 }
 
-BASE = {"_json", "_version", "conventions", "errors", "hooks", "models", "notebook", "options"}
+BASE = {
+    "_json",
+    "_signatures",
+    "_version",
+    "conventions",
+    "errors",
+    "hooks",
+    "models",
+    "notebook",
+    "options",
+}
 COLOUR = BASE | {"_core", "_http", "_telemetry", "_tracebacks"}
 COLOUR |= {"pages", "frames", "_frames", "progress", "transports"}
 # Each floor, and those that it may stand on.
