@@ -40,6 +40,8 @@ RULES: list[tuple[str, str]] = [
     (r"__aiter__", "__iter__"),
     (r"__anext__", "__next__"),
     (r"\bStopAsyncIteration\b", "StopIteration"),
+    (r"\baiter\(", "iter("),
+    (r"\banext\(", "next("),
 ]
 
 

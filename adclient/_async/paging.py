@@ -207,6 +207,14 @@ class AsyncPageIterator(Tidy, Generic[T]):
     Attributes:
         cursor: The continuation of the page that comes next; None before the first page of a
             listing, and after its last. After an error, it is where to go on.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().async_client()
+        >>> pages = client.gamma.list_ads(account_id="account_c3d8").pages()
+        >>> sizes = [len(page.data) async for page in pages]
+        >>> sizes
+        [50, 50, 26]
     """
 
     __module__ = "adclient"  # its public name, which signatures show
@@ -286,6 +294,14 @@ class AsyncItemIterator(Tidy, Generic[T]):
     Attributes:
         cursor: The continuation of the page that comes next, as in a walk by pages. Items of the
             page at hand that were not taken yet come before it.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().async_client()
+        >>> ads = aiter(client.gamma.list_ads(account_id="account_c3d8"))
+        >>> first = await anext(ads)
+        >>> first.status
+        'ENABLED'
     """
 
     __module__ = "adclient"  # its public name, which signatures show
