@@ -166,7 +166,7 @@ class AsyncSource(Generic[T]):
             return self._page_of(listing)
         except AdClientError as error:
             error.cursor = cursor
-            forget_frames(error)
+            forget_frames(error)  # async only (it may be awaited by the caller)
             raise
 
     def _page_of(self, listing: Listing[T]) -> AsyncPage[T]:

@@ -167,7 +167,6 @@ class Source(Generic[T]):
             return self._page_of(listing)
         except AdClientError as error:
             error.cursor = cursor
-            forget_frames(error)
             raise
 
     def _page_of(self, listing: Listing[T]) -> Page[T]:

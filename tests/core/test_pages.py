@@ -100,6 +100,10 @@ class TestPage:
         assert "&lt;script&gt;" in html
         assert "more pages follow" in html
         assert "more pages follow" not in page_of(FIRST)._repr_html_()
+        response = Response(operation="beta.list_campaigns", account_id="account_1")
+        html = page_of(FIRST, response=response)._repr_html_()
+        assert " · beta.list_campaigns<" in html
+        assert " · account_1<" in html
 
     def test_the_html_is_bounded(self):
         wide = Campaign(

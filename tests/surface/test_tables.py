@@ -373,6 +373,11 @@ def test_items_are_a_list_in_every_way() -> None:
     assert not hasattr(items, "__dict__")
 
 
+def test_no_more_items_are_looked_at_than_are_shown() -> None:
+    beyond = object()  # which is no item
+    assert "1 more rows are not shown" in Items([*items_of(*range(20)), beyond])._repr_html_()
+
+
 def test_items_show_themselves_shortly() -> None:
     items = Items([*items_of(1)] * 1000)
     assert repr(items) == "<Items of 1000 × BusinessProfile>"
