@@ -2,10 +2,10 @@
 
 from adclient._async.client import AsyncAdClient
 from adclient._async.listing import AsyncListing
-from adclient._async.paging import AsyncPage
+from adclient._async.paging import AsyncItemIterator, AsyncPage, AsyncPageIterator
 from adclient._core.request import Request
 from adclient._sync.client import AdClient
-from adclient._sync.paging import Page
+from adclient._sync.paging import ItemIterator, Page, PageIterator
 from adclient._version import __version__
 from adclient.conventions import Conventions
 from adclient.errors import (
@@ -62,8 +62,10 @@ __all__ = [
     "AdClient",
     "AdClientError",
     "AsyncAdClient",
+    "AsyncItemIterator",
     "AsyncListing",
     "AsyncPage",
+    "AsyncPageIterator",
     "BadRequest",
     "BusinessProfile",
     "CallTimeout",
@@ -80,11 +82,13 @@ __all__ = [
     "Hooks",
     "InvalidRequest",
     "Item",
+    "ItemIterator",
     "Items",
     "NotFound",
     "Objective",
     "OutcomeUnknown",
     "Page",
+    "PageIterator",
     "PaginationError",
     "PermissionDenied",
     "RateLimited",
@@ -103,3 +107,8 @@ __all__ = [
     "WastedSpend",
     "__version__",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, and of the modules only the one that users import."""
+    return [*__all__, *(globals().keys() & {"testing"})]

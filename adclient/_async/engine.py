@@ -15,7 +15,8 @@ from adclient._core.pause import Pauses
 from adclient._core.reply import Failure, Outcome, told
 from adclient._core.request import Request, settled
 from adclient._http import AsyncConnections, async_within
-from adclient.errors import ConfigurationError
+from adclient._tracebacks import forget_frames
+from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Answer, Draft
 from adclient.options import Options
 
@@ -40,14 +41,22 @@ class AsyncEngine:
 
     async def stage(self, operation: Operation[Draft], **arguments: object) -> Draft:
         """Stage a draft."""
-        return await self.run(Call(operation, arguments))
+        try:
+            return await self.run(Call(operation, arguments))
+        except AdClientError as error:
+            forget_frames(error)
+            raise
 
     def read(
         self, operation: Operation[Listing[T]], *, cursor: JSON, **arguments: object
     ) -> AsyncListing[T]:
         """Read a listing."""
-        call = settled(Call(operation, arguments, cursor))
-        return AsyncListing(AsyncSource(self, call), cursor)
+        try:
+            call = settled(Call(operation, arguments, cursor))
+            return AsyncListing(AsyncSource(self, call), cursor)
+        except AdClientError as error:
+            forget_frames(error)
+            raise
 
     async def run(self, call: Call[R]) -> R:
         """See one call through."""

@@ -12,15 +12,16 @@ from adclient._async.paging import (
     AsyncSource,
     collected,
 )
+from adclient._signatures import unquote
 from adclient.frames import Items
 from adclient.models import JSON
-from adclient.notebook import short
+from adclient.notebook import Tidy, short
 
 T = TypeVar("T")
 A = TypeVar("A", bound=attrs.AttrsInstance)
 
 
-class AsyncListing(Generic[T]):
+class AsyncListing(Tidy, Generic[T]):
     """A listing that was asked for: await it for its first page, or iterate over its items.
 
     Nothing is sent before you do one of these. To read several listings at once, gather them, or
@@ -35,6 +36,7 @@ class AsyncListing(Generic[T]):
     """
 
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     def __init__(self, source: AsyncSource[T], cursor: JSON) -> None:
         self._source = source
@@ -163,3 +165,6 @@ class AsyncListing(Generic[T]):
             450.0
         """
         return AsyncListing(self._source.typed(cls), self._cursor)
+
+
+unquote(AsyncListing)

@@ -35,6 +35,7 @@ class Request:
     """
 
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     method: str
     url: str

@@ -71,6 +71,7 @@ class AdClient(notebook.Shown):
     """
 
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
     __slots__ = ("__weakref__", "_engine", "alpha", "beta", "delta", "gamma")
 
     alpha: Alpha

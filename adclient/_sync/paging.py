@@ -7,6 +7,7 @@ step asks for page k again.
 
 import threading
 from collections.abc import Iterator
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
@@ -16,10 +17,12 @@ from adclient import progress
 from adclient._core.call import Call
 from adclient._core.listing import Listing
 from adclient._core.paging import Trail
+from adclient._signatures import unquote
+from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, PaginationError
 from adclient.frames import Items
 from adclient.models import JSON, Answer
-from adclient.notebook import short
+from adclient.notebook import Tidy, short
 from adclient.pages import BasePage, check_limit, extra_of, reread
 
 if TYPE_CHECKING:
@@ -62,8 +65,9 @@ class Page(BasePage[T]):
     """
 
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
-    _source: "Source[T] | None" = attrs.field(default=None, eq=False, alias="source")
+    _source: "Source[T] | None" = attrs.field(default=None, eq=False, init=False)
 
     def __iter__(self) -> "ItemIterator[T]":
         """Walk every item from the first of this page on."""
@@ -129,7 +133,7 @@ class Page(BasePage[T]):
             >>> page = client.gamma.list_ads(account_id="account_c3d8")
             >>> ads = page.progress().collect()
         """
-        return attrs.evolve(self, source=self._source and self._source.with_progress())
+        return _linked(copy(self), self._source and self._source.with_progress())
 
     def collect(self, *, limit: int | None = None) -> Items[T]:
         """Every item from the first of this page on, as a list that is a table, too.
@@ -182,14 +186,13 @@ class Page(BasePage[T]):
         """
         source = None if self._source is None else self._source.typed(cls)
         operation = "typed()" if source is None else source.call.operation.full_name
-        return Page(
+        page = Page(
             data=reread(self._items(), cls, operation),
             next=self.next,
             extra=self.extra,
             response=self.response,
-            raw=tuple(self._items()),
-            source=source,
         )
+        return _linked(page._came_as(tuple(self._items())), source)
 
 
 @attrs.frozen
@@ -216,9 +219,11 @@ class Source(Generic[T]):
             next=listing.page.next,
             extra=extra_of(listing),
             response=listing.response,
-            source=self if self.cls is None else attrs.evolve(self, cls=None),
         )
-        return page if self.cls is None else cast("Page[T]", page.typed(self.cls))
+        if self.cls is None:
+            return _linked(page, self)
+        linked = _linked(page, attrs.evolve(self, cls=None))
+        return cast("Page[T]", linked.typed(self.cls))
 
     def typed(self, cls: type[A]) -> "Source[A]":
         """The same listing, read into another class."""
@@ -234,13 +239,30 @@ class Source(Generic[T]):
         return progress.Bar(self.call.operation.full_name) if self.shows_progress else None
 
 
-class PageIterator(Generic[T]):
+def _linked(page: Page[T], source: Source[T] | None) -> Page[T]:
+    """A page that was made just now, with where its next ones come from."""
+    object.__setattr__(page, "_source", source)
+    return page
+
+
+class PageIterator(Tidy, Generic[T]):
     """Walks a listing page by page.
 
     Attributes:
         cursor: The continuation of the page that comes next; None before the first page of a
             listing, and after its last. After an error, it is where to go on.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().client()
+        >>> pages = client.gamma.list_ads(account_id="account_c3d8").pages()
+        >>> sizes = [len(page.data) for page in pages]
+        >>> sizes
+        [50, 50, 26]
     """
+
+    __module__ = "adclient"  # its public name, which signatures show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     def __init__(
         self,
@@ -273,6 +295,9 @@ class PageIterator(Generic[T]):
             raise RuntimeError("this iterator is already fetching a page for someone else")
         try:
             return self._counted()
+        except AdClientError as error:
+            forget_frames(error)
+            raise
         finally:
             self._busy.release()
 
@@ -330,13 +355,24 @@ class PageIterator(Generic[T]):
             self._ahead = Prefetch(partial(self._source.page, self.cursor))
 
 
-class ItemIterator(Generic[T]):
+class ItemIterator(Tidy, Generic[T]):
     """Walks a listing item by item.
 
     Attributes:
         cursor: The continuation of the page that comes next, as in a walk by pages. Items of the
             page at hand that were not taken yet come before it.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().client()
+        >>> ads = iter(client.gamma.list_ads(account_id="account_c3d8"))
+        >>> first = next(ads)
+        >>> first.status
+        'ENABLED'
     """
+
+    __module__ = "adclient"  # its public name, which signatures show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     def __init__(self, pages: PageIterator[T]) -> None:
         self._pages = pages
@@ -356,19 +392,29 @@ class ItemIterator(Generic[T]):
         for item in self._items:
             return item
         while True:
-            page = self._pages.__next__()
+            try:
+                page = self._pages.__next__()
+            except AdClientError as error:
+                forget_frames(error)
+                raise
             self._items = iter(page.data)
             for item in self._items:
                 return item
 
 
+unquote(Page)
+
+
 def collected(items: ItemIterator[T], limit: int | None) -> Items[T]:
     """The items of a walk as a list, at most `limit` of them."""
-    check_limit(limit)
     found = Items[T]()
-    while limit is None or len(found) < limit:
-        try:
+    try:
+        check_limit(limit)
+        while limit is None or len(found) < limit:
             found.append(items.__next__())
-        except StopIteration:
-            break
+    except StopIteration:
+        pass
+    except AdClientError as error:
+        forget_frames(error)
+        raise
     return found
