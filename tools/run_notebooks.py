@@ -1,0 +1,100 @@
+"""Run the example notebooks against the fake service, and keep what they show.
+
+`python tools/run_notebooks.py` runs them and writes their outputs. With `--check` it writes nothing,
+and tells which of them would by now show something else; only the pixels of pictures are not
+compared. Both need `pip install 'adclient[examples]'`.
+"""
+
+import asyncio
+import difflib
+import html
+import re
+import sys
+from pathlib import Path
+
+import matplotlib.font_manager  # noqa: F401 (makes its cache, which it would tell in a notebook)
+import nbformat
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+LONGEST = 120  # seconds for one cell, on a busy machine
+WIDGET = "application/vnd.jupyter.widget-view+json"
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+async def run(path: Path) -> NotebookNode:
+    """A notebook with the outputs of a fresh run, and nothing in it that changes from run to run."""
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(
+        notebook,
+        timeout=LONGEST,
+        kernel_name="python3",
+        record_timing=False,
+        resources={"metadata": {"path": str(EXAMPLES)}},
+    )
+    await client.async_execute()
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if output.get("name") == "stderr":
+                raise SystemExit(f"{path.name} warns: {output.text}")
+            if WIDGET in output.get("data", {}):
+                model = output.data[WIDGET]["model_id"]
+                output.data = {"text/plain": bar(client.widget_state, model)}
+    notebook.metadata = nbformat.from_dict(METADATA)
+    return notebook
+
+
+def bar(states: dict[str, dict[str, object]], model: str) -> str:
+    """A progress bar as text, as it stood in the end and without times.
+
+    A page that only shows a notebook has no widgets, and would show the bar of the start.
+    """
+    left, _, right = (
+        states[child.removeprefix("IPY_MODEL_")] for child in states[model]["children"]
+    )
+    told = html.unescape(f"{left['value']}|{'█' * 10}|{right['value']}")
+    return re.sub(r" *\[.*", "", told)
+
+
+def text_of(notebook: NotebookNode) -> str:
+    """A notebook as its file holds it."""
+    return nbformat.writes(notebook) + "\n"
+
+
+def without_pixels(text: str) -> str:
+    """The text of a notebook without its pictures."""
+    return re.sub(r'("image/png": )".*?"', r'\1"…"', text)
+
+
+def changes(path: Path, fresh: NotebookNode) -> list[str]:
+    """What a fresh run shows otherwise than the file."""
+    old, new = (without_pixels(text) for text in (path.read_text("utf-8"), text_of(fresh)))
+    return list(
+        difflib.unified_diff(old.splitlines(), new.splitlines(), path.name, "a fresh run", n=1)
+    )
+
+
+async def run_all(paths: list[Path]) -> list[NotebookNode]:
+    """All of them at once, each in a kernel of its own."""
+    return await asyncio.gather(*map(run, paths))
+
+
+def main(arguments: list[str]) -> int:
+    """Write the outputs, or with --check compare them."""
+    paths = sorted(EXAMPLES.glob("*.ipynb"))
+    fresh = asyncio.run(run_all(paths))
+    if arguments != ["--check"]:
+        for path, notebook in zip(paths, fresh, strict=True):
+            path.write_text(text_of(notebook), "utf-8")
+        return 0
+    stale = [line for pair in zip(paths, fresh, strict=True) for line in changes(*pair)]
+    print("\n".join(stale) if stale else f"{len(paths)} notebooks show what they did")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
