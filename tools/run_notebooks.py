@@ -1,8 +1,8 @@
 """Run the example notebooks against the fake service, and keep what they show.
 
-`python tools/run_notebooks.py` runs them and writes their outputs. With `--check` it writes nothing,
-and tells which of them would by now show something else; only the pixels of pictures are not
-compared. Both need `pip install 'adclient[examples]'`.
+`python tools/run_notebooks.py` runs them and writes their outputs. With `--check` it writes nothing
+and tells what a fresh run shows otherwise; pictures are not compared. Both need
+`pip install 'adclient[examples]'`.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ import difflib
 import html
 import re
 import sys
+from copy import deepcopy
 from pathlib import Path
 
 import matplotlib.font_manager  # noqa: F401 (makes its cache, which it would tell in a notebook)
@@ -20,6 +21,7 @@ from nbformat import NotebookNode
 EXAMPLES = Path(__file__).parent.parent / "examples"
 LONGEST = 120  # seconds for one cell, on a busy machine
 WIDGET = "application/vnd.jupyter.widget-view+json"
+PICTURE = "image/png"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -27,7 +29,7 @@ METADATA = {
 
 
 async def run(path: Path) -> NotebookNode:
-    """A notebook with the outputs of a fresh run, and nothing in it that changes from run to run."""
+    """A notebook with the outputs of a fresh run, without what changes from run to run."""
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
         notebook,
@@ -65,14 +67,19 @@ def text_of(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook) + "\n"
 
 
-def without_pixels(text: str) -> str:
-    """The text of a notebook without its pictures."""
-    return re.sub(r'("image/png": )".*?"', r'\1"…"', text)
+def without_pictures(notebook: NotebookNode) -> str:
+    """The text of a notebook that says where pictures are, and no more of them."""
+    bare = deepcopy(notebook)
+    for cell in bare.cells:
+        for output in cell.get("outputs", []):
+            if PICTURE in output.get("data", {}):
+                output.data[PICTURE], output.metadata = "…", {}
+    return text_of(bare)
 
 
 def changes(path: Path, fresh: NotebookNode) -> list[str]:
     """What a fresh run shows otherwise than the file."""
-    old, new = (without_pixels(text) for text in (path.read_text("utf-8"), text_of(fresh)))
+    old, new = map(without_pictures, (nbformat.read(path, as_version=4), fresh))
     return list(
         difflib.unified_diff(old.splitlines(), new.splitlines(), path.name, "a fresh run", n=1)
     )
