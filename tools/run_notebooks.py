@@ -42,7 +42,7 @@ async def run(path: Path) -> NotebookNode:
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if output.get("name") == "stderr":
-                raise SystemExit(f"{path.name} warns: {output.text}")
+                raise ValueError(f"it warns: {output.text}")
             if WIDGET in output.get("data", {}):
                 model = output.data[WIDGET]["model_id"]
                 output.data = {"text/plain": bar(client.widget_state, model)}
@@ -78,29 +78,31 @@ def without_pictures(notebook: NotebookNode) -> str:
 
 
 def changes(path: Path, fresh: NotebookNode) -> list[str]:
-    """What a fresh run shows otherwise than the file."""
-    old, new = map(without_pictures, (nbformat.read(path, as_version=4), fresh))
-    return list(
-        difflib.unified_diff(old.splitlines(), new.splitlines(), path.name, "a fresh run", n=1)
+    """What a fresh run shows otherwise than the file, with a line for each cell of a table."""
+    old, new = (
+        without_pictures(notebook).replace("><", ">\n<").splitlines()
+        for notebook in (nbformat.read(path, as_version=4), fresh)
     )
+    return list(difflib.unified_diff(old, new, path.name, "a fresh run", n=0, lineterm=""))
 
 
-async def run_all(paths: list[Path]) -> list[NotebookNode]:
+async def run_all(paths: list[Path]) -> list[NotebookNode | BaseException]:
     """All of them at once, each in a kernel of its own."""
-    return await asyncio.gather(*map(run, paths))
+    return await asyncio.gather(*map(run, paths), return_exceptions=True)
 
 
 def main(arguments: list[str]) -> int:
     """Write the outputs, or with --check compare them."""
-    paths = sorted(EXAMPLES.glob("*.ipynb"))
-    fresh = asyncio.run(run_all(paths))
-    if arguments != ["--check"]:
-        for path, notebook in zip(paths, fresh, strict=True):
-            path.write_text(text_of(notebook), "utf-8")
-        return 0
-    stale = [line for pair in zip(paths, fresh, strict=True) for line in changes(*pair)]
-    print("\n".join(stale) if stale else f"{len(paths)} notebooks show what they did")
-    return 1 if stale else 0
+    paths, troubles = sorted(EXAMPLES.glob("*.ipynb")), list[str]()
+    for path, fresh in zip(paths, asyncio.run(run_all(paths)), strict=True):
+        if isinstance(fresh, BaseException):
+            troubles.append(f"{path.name} does not run: {fresh}")
+        elif arguments == ["--check"]:
+            troubles += changes(path, fresh)
+        else:
+            path.write_text(text_of(fresh), "utf-8")
+    print("\n".join(troubles) or f"{len(paths)} notebooks are up to date")
+    return 1 if troubles else 0
 
 
 if __name__ == "__main__":
