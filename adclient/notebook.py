@@ -70,7 +70,8 @@ def card(
         f"<tr><th{_LEFT_MUTED}>{_html(name)}</th><td{_LEFT}>{_cell(value)}</td></tr>"
         for name, value in rows[:ROWS]
     )
-    beside = f'<span style="{_BADGE}">{_html(state)}</span>' if state else ""
+    # The space is for pages that show notebooks without their styles.
+    beside = f' <span style="{_BADGE}">{_html(state)}</span>' if state else ""
     return _framed(title, beside, body, [*notes, *_more(len(rows), "rows")])
 
 

@@ -108,7 +108,7 @@ def test_short_takes_any_depth(opening):
 def test_a_card():
     html = card("Title", [("name", 1), ("other", Change(1, None))], state="new", notes=["note"])
     assert Balanced(html).texts == [
-        "Title", "new", "name", "1", "other", "1", " → ", "null", "note",
+        "Title", " ", "new", "name", "1", "other", "1", " → ", "null", "note",
     ]  # fmt: skip
     assert Balanced(card("Title", [])).texts == ["Title"]
 
