@@ -143,15 +143,9 @@ def told(project: Path, pytestconfig: pytest.Config) -> dict[str, str]:
     cache = f"--cache-dir={kept.mkdir('mypy') if kept else project / 'cache'}"
     # The decimals of the standard library are themselves not complete.
     complete = ("--verifytypes", "adclient", "--ignoreexternal")
+    strict = ("--strict", "--output=json", "--config-file=", cache)
     commands = {
-        "mypy": (
-            "mypy",
-            "--strict",
-            "--output=json",
-            "--config-file=",
-            f"--cache-dir={cache}",
-            ".",
-        ),
+        "mypy": ("mypy", *strict, "."),
         "pyright": ("pyright", "--outputjson"),
         "completeness": ("pyright", *complete, "--outputjson"),
     }
