@@ -16,7 +16,7 @@ import anyio
 import attrs
 import httpx
 import pytest
-from colours import COLOURS, both_colours, wait
+from colours import COLOURS, both_colours, read, wait, write
 from raw_server import LISTING, Connection, RawServer, answer_to, head, reply, serve_well
 
 from adclient import AdClient, AdClientError, CallTimeout, OutcomeUnknown, RateLimited, RetryPolicy
@@ -28,14 +28,6 @@ SLACK = 5.0  # a loaded machine; each fault here lasts for 15 seconds or more
 DRIP = 0.05
 LIBRARIES = [import_module(name) for name in ("httpx", "httpx2") if find_spec(name)]
 BODY = json.dumps(LISTING).encode()
-
-
-def read(client):
-    return client.alpha.explain_objectives(account_id="a")
-
-
-def write(client):
-    return client.beta.pause_campaign(account_id="a", campaign_id="c")
 
 
 def drip(connection: Connection, data: bytes) -> None:

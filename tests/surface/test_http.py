@@ -1,7 +1,5 @@
 """The clients over real sockets, and the faults that only those have."""
 
-import asyncio
-import gc
 import gzip
 import json
 import ssl
@@ -12,13 +10,13 @@ import anyio
 import pytest
 from colours import (
     ASYNC,
-    AT_ONCE,
     COLOURS,
     DRAFT,
     TRIO,
     both_colours,
-    close,
+    read,
     wait,
+    write,
 )
 from raw_server import (
     LISTING,
@@ -34,7 +32,6 @@ from raw_server import (
 from adclient import (
     AdClient,
     APIError,
-    AsyncAdClient,
     CallTimeout,
     ConfigurationError,
     ConnectionFailed,
@@ -45,14 +42,6 @@ from adclient import (
 )
 
 LISTING_BYTES, DRAFT_BYTES = json.dumps(LISTING).encode(), json.dumps(DRAFT).encode()
-
-
-def write(client):
-    return client.beta.pause_campaign(account_id="a", campaign_id="c")
-
-
-def read(client):
-    return client.alpha.explain_objectives(account_id="a")
 
 
 @both_colours
@@ -268,30 +257,6 @@ def test_a_full_async_client_says_what_a_call_waited_for(colour) -> None:
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_a_cancelled_call_leaves_the_client_usable(colour) -> None:
-    awake = threading.Event()
-
-    def serve(connection: Connection) -> None:
-        while request := connection.read():
-            if not awake.is_set():
-                connection.stay_silent()
-            connection.send(answer_to(request))
-
-    async def scenario() -> None:
-        async with colour.open(server.url, max_concurrency=1) as client:
-            for _ in range(3):
-                with anyio.move_on_after(0.02) as scope:
-                    await read(client)
-                assert scope.cancelled_caught
-            # Not counted by requests: on a busy machine a cancelled one may never have left.
-            awake.set()
-            assert len((await read(client)).data) == 1
-
-    with RawServer(serve) as server:
-        colour.run(scenario)
-
-
 @pytest.mark.parametrize("fault", ["cut", "reset", "silent", "refused status", "no JSON"])
 @both_colours
 async def test_no_failure_takes_a_connection_from_the_client(colour, fault) -> None:
@@ -460,143 +425,3 @@ def test_a_bad_proxy_variable_is_named(colour, monkeypatch, variable, value, bas
         colour.client(base_url)
     assert variable.lower() in str(caught.value).lower()
     assert "s3cret" not in str(caught.value)
-
-
-# Its end, and its loops.
-
-
-@pytest.mark.own
-@both_colours
-async def test_closing_ends_idle_connections(colour) -> None:
-    ended = threading.Event()
-
-    def serve(connection: Connection) -> None:
-        connection.send(answer_to(connection.read()))
-        connection.wait_for_the_end()
-        ended.set()
-
-    with RawServer(serve) as server:
-        async with colour.open(server.url) as client:
-            await wait(read(client))
-            await close(client.with_options(timeout=5))
-            assert not ended.is_set()
-            await close(client)
-            assert ended.wait(10)
-            with pytest.raises(ConfigurationError, match="closed"):
-                await wait(read(client))
-    assert server.connections == 1
-
-
-def test_closing_while_a_call_is_under_way() -> None:
-    received, proceed, ended = threading.Event(), threading.Event(), threading.Event()
-
-    def serve(connection: Connection) -> None:
-        request = connection.read()
-        received.set()
-        proceed.wait(10)
-        connection.send(answer_to(request))
-        connection.wait_for_the_end()
-        ended.set()
-
-    with RawServer(serve) as server, ThreadPoolExecutor() as pool:
-        client = AdClient(server.url)
-        call = pool.submit(read, client)
-        assert received.wait(10)
-        client.close()
-        proceed.set()
-        assert len(call.result().data) == 1
-        assert ended.wait(10)
-
-
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_closing_an_async_client_while_a_call_is_under_way(colour) -> None:
-    proceed, ended = threading.Event(), threading.Event()
-
-    def serve(connection: Connection) -> None:
-        request = connection.read()
-        proceed.wait(10)
-        connection.send(answer_to(request))
-        connection.wait_for_the_end()
-        ended.set()
-
-    async def close_it(client) -> None:
-        while not server.requests:
-            await anyio.sleep(0.001)
-        await client.aclose()
-        proceed.set()
-
-    async def scenario() -> None:
-        client = AsyncAdClient(server.url)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(close_it, client)
-            assert len((await read(client)).data) == 1
-        assert await anyio.to_thread.run_sync(ended.wait, 1)
-
-    with RawServer(serve) as server:
-        colour.run(scenario)
-
-
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_one_async_client_on_one_loop_after_another(backend) -> None:
-    async def use() -> None:
-        for _ in range(2):
-            assert len((await read(client)).data) == 1
-
-    with RawServer(serve_well) as server:
-        client = AsyncAdClient(server.url)
-        for _ in range(4):
-            anyio.run(use, backend=backend)
-            gc.collect()
-        anyio.run(client.aclose, backend=backend)
-        gc.collect()
-    assert len(server.requests) == 8
-
-
-def test_one_async_client_on_loops_of_several_threads() -> None:
-    async def several(client: AsyncAdClient) -> list[int]:
-        pages = [await read(client) for _ in range(5)]
-        return [len(page.data) for page in pages]
-
-    def use(client: AsyncAdClient) -> list[int]:
-        return asyncio.run(several(client))
-
-    with RawServer(serve_well) as server, ThreadPoolExecutor() as pool:
-        found = list(pool.map(use, [AsyncAdClient(server.url)] * 4))
-    gc.collect()
-    assert found == [[1] * 5] * 4
-
-
-# Many at once.
-
-
-def test_200_threads() -> None:
-    with (
-        RawServer(serve_well) as server,
-        ThreadPoolExecutor(200) as pool,
-        AdClient(server.url, max_concurrency=20, retry=AT_ONCE) as client,
-    ):
-        pages = list(pool.map(read, [client] * 200))
-    assert [len(page.data) for page in pages] == [1] * 200
-    assert len(server.requests) == 200
-    assert server.connections <= 20
-
-
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_200_tasks(colour) -> None:
-    pages = []
-
-    async def one(client) -> None:
-        pages.append(await read(client))
-
-    async def scenario() -> None:
-        async with (
-            colour.open(server.url, max_concurrency=20) as client,
-            anyio.create_task_group() as tasks,
-        ):
-            for _ in range(200):
-                tasks.start_soon(one, client)
-
-    with RawServer(serve_well) as server:
-        colour.run(scenario)
-    assert len(pages) == len(server.requests) == 200
-    assert server.connections <= 20

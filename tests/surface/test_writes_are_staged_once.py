@@ -4,7 +4,7 @@ import json
 import threading
 
 import pytest
-from colours import DRAFT, both_colours, method_of, wait
+from colours import DRAFT, KEYED, both_colours, method_of, wait
 from interface_table import ROWS
 from raw_server import Connection, RawServer, answer_to, head, refusing_url, reply
 
@@ -12,7 +12,6 @@ from adclient import Conventions, OutcomeUnknown, RetryPolicy, Unauthenticated
 
 WRITES = [row for row in ROWS if not row.is_read]
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
-KEYED = Conventions(idempotency_header="Idempotency-Key")
 WHOLE = json.dumps(DRAFT).encode()
 
 CLOSE = "Connection: close"
