@@ -229,22 +229,32 @@ def test_a_full_pool_of_somebody_s_own_sync_client() -> None:
 
 @both_loops
 def test_closing_waits_for_what_goes_on(colour) -> None:
-    ended = []
+    order = []
 
     async def scenario() -> None:
+        may_answer = anyio.Event()
+
         async def answer(request: httpx.Request) -> httpx.Response:
-            await anyio.sleep(0.2)
-            ended.append(request)
+            scope.cancel()
+            await may_answer.wait()
+            order.append("answered")
             return httpx.Response(200)
 
+        async def close(client: AsyncAdClient) -> None:
+            await client.aclose()
+            order.append("closed")
+
         client = AsyncAdClient("https://ads.example.com", transport=httpx.MockTransport(answer))
-        with anyio.move_on_after(0.05):
+        with anyio.CancelScope() as scope:
             await read(client)
-        assert ended == []
-        await client.aclose()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(close, client)
+            await anyio.wait_all_tasks_blocked()
+            order.append("may answer")
+            may_answer.set()
 
     colour.run(scenario)
-    assert len(ended) == 1
+    assert order == ["may answer", "answered", "closed"]
 
 
 @both_loops

@@ -121,6 +121,7 @@ def test_a_call_ends_in_time(colour, fault, endings) -> None:
     assert not of_read.error.outcome_unknown
     assert isinstance(of_write.error, OutcomeUnknown)
     assert of_write.requests == 1
+    assert "look for it in the approval dashboard" in str(of_write.error)
     if fault is always_503:
         assert isinstance(of_read.error, CallTimeout) or of_read.error.status == 503
         assert of_read.requests > 3
@@ -348,7 +349,7 @@ class Slow(httpx.SyncByteStream, httpx.AsyncByteStream):
 def test_a_slow_transport_without_a_socket() -> None:
     transport = httpx.MockTransport(lambda request: httpx.Response(200, stream=Slow(chunk=0.05)))
     with (
-        AdClient("https://a.example.com", transport=transport, timeout=0.2) as client,
+        AdClient("https://a.example.com", transport=transport, timeout=0.4) as client,
         pytest.raises(CallTimeout) as caught,
     ):
         read(client)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import socket
 import ssl
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -401,9 +402,13 @@ async def test_loopback_has_no_proxy(colour, monkeypatch) -> None:
 
 @both_colours
 async def test_no_proxy(colour, monkeypatch) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
     with RawServer(serve_well) as proxy:
         monkeypatch.setenv("http_proxy", proxy.url)
         monkeypatch.setenv("no_proxy", "example.invalid")
+        monkeypatch.setattr(socket, "getaddrinfo", unknown)
         async with colour.open("http://ads.example.invalid", max_retries=0) as client:
             with pytest.raises(ConnectionFailed):
                 await wait(write(client))

@@ -6,7 +6,6 @@ import gc
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import anyio
@@ -181,7 +180,7 @@ def test_closing_an_async_client_while_a_call_is_under_way(colour) -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(close_it, client)
             assert len((await read(client)).data) == 1
-        assert await anyio.to_thread.run_sync(ended.wait, 1)
+        assert await anyio.to_thread.run_sync(ended.wait, 10)
 
     with RawServer(serve) as server:
         colour.run(scenario)
@@ -435,24 +434,20 @@ def test_the_garbage_collector_under_threads_and_errors() -> None:
             else:
                 connection.send(answer_to(request))
 
-    def work(until: float) -> int:
-        calls = 0
-        while time.monotonic() < until:
+    def work(_: int) -> None:
+        for _ in range(25):
             with contextlib.suppress(AdClientError):
                 read(client)
-            calls += 1
-        return calls
 
     thresholds = gc.get_threshold()
     with RawServer(serve) as server, AdClient(server.url, retry=AT_ONCE, timeout=20) as client:
         try:
             gc.set_threshold(1)
             with ThreadPoolExecutor(8) as pool:
-                until = time.monotonic() + 1.0
-                calls = list(pool.map(work, [until] * 8, timeout=60))
+                list(pool.map(work, range(8), timeout=60))
         finally:
             gc.set_threshold(*thresholds)
-    assert all(calls)
+    assert len(server.requests) >= 200
 
 
 # Many at once.
