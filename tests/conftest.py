@@ -1,11 +1,27 @@
 """What the tests of every floor share."""
 
+import gc
 import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from adclient._core import wire
+
+# The speed of the machine is no property of the code.
+settings.register_profile("adclient", deadline=None)
+settings.load_profile("adclient")
+
+
+def pytest_collection_finish(session) -> None:
+    """Take the tests themselves, which stay, off the garbage collector's hands."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_sessionfinish(session) -> None:
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="module", params=["orjson", "json"])

@@ -20,6 +20,7 @@ from adclient import (
     ServerError,
     UnexpectedReply,
 )
+from adclient._http import async_connections
 
 # Both decoders of JSON meet all of it.
 pytestmark = pytest.mark.usefixtures("decoder")
@@ -225,7 +226,9 @@ async def test_an_odd_error(colour, answer, status, said) -> None:
     assert len(error.body.encode()) <= 3 * 2048
 
 
-def test_a_body_of_somebody_s_transport_that_never_ends() -> None:
+def test_a_body_of_somebody_s_transport_that_never_ends(monkeypatch) -> None:
+    monkeypatch.setattr(async_connections, "_LONGEST_CLOSE", 0.05)
+
     async def body():
         while True:
             yield b" " * MIB

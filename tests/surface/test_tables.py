@@ -14,7 +14,7 @@ import polars
 import pyarrow
 import pytest
 from colours import Service, a_page, both_colours, wait
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient import AsyncPage, BusinessProfile, Campaign, Item, Items, Page
@@ -146,7 +146,6 @@ JSON_VALUE = st.recursive(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=80)
 @given(st.lists(JSON_VALUE, max_size=6), st.integers(1, 4))
 def test_any_values_make_a_table_that_does_not_depend_on_the_chunks(values, rows) -> None:
     whole = arrow_of(items_of(*values))
@@ -158,7 +157,6 @@ def test_any_values_make_a_table_that_does_not_depend_on_the_chunks(values, rows
     assert [value is None for value in held] == [value is None for value in values]
 
 
-@settings(deadline=None, max_examples=80)
 @given(st.lists(st.integers() | st.floats(allow_nan=False, allow_infinity=False)
                 | st.decimals(allow_nan=False, allow_infinity=False, places=3)))  # fmt: skip
 def test_no_number_loses_a_digit(values) -> None:
