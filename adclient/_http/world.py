@@ -5,8 +5,6 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable
 
-import anyio
-
 from adclient._core.exchange import World
 from adclient._core.request import Request
 from adclient._http.service import ServiceTransport
@@ -16,10 +14,16 @@ def _new_key() -> str:
     return str(uuid.uuid4())
 
 
+async def _async_sleep(seconds: float) -> None:
+    import anyio  # which the sync client does without
+
+    await anyio.sleep(seconds)
+
+
 REAL_WORLD = World(
     now=time.monotonic,
     sleep=time.sleep,
-    async_sleep=anyio.sleep,
+    async_sleep=_async_sleep,
     chance=random.random,
     new_key=_new_key,
 )
@@ -39,6 +43,8 @@ async def async_within(
     seconds: float, sign: Callable[[Request], Awaitable[Request]], request: Request
 ) -> Request | None:
     """Call a function; None if it took longer."""
+    import anyio
+
     with anyio.move_on_after(seconds):
         return await sign(request)
     return None

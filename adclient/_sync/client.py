@@ -1,7 +1,6 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
 """The client: its settings, its four namespaces, and its end."""
 
-import ssl
 from collections.abc import Mapping
 from os import PathLike
 from types import TracebackType
@@ -16,13 +15,18 @@ from adclient._sync.beta import Beta
 from adclient._sync.delta import Delta
 from adclient._sync.gamma import Gamma
 from adclient._core.credentials import Auth, Token, Credentials
+from adclient._deferred import Deferred
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
 from adclient.options import RetryPolicy
 from adclient.transports import HTTPClient, Transport
 
 if TYPE_CHECKING:
+    import ssl
+
     from adclient._sync.engine import Engine
+else:
+    ssl = Deferred("ssl")  # a quarter of the import, for one name in an annotation
 
 
 class AdClient(notebook.Shown):
@@ -94,13 +98,17 @@ class AdClient(notebook.Shown):
         transport: Transport | None = None,
         max_concurrency: int | None = None,
         proxy: str | None = None,
-        verify: bool | str | PathLike[str] | ssl.SSLContext = True,
+        verify: "bool | str | PathLike[str] | ssl.SSLContext" = True,
     ) -> None:
         held = Credentials(token, auth)
         del token, auth  # a traceback may show the locals
         # The HTTP library and OpenTelemetry are loaded by the first client, and not by the import.
-        from adclient import _http, _telemetry
+        from adclient import _telemetry
         from adclient._sync.engine import Engine
+        from adclient._http.connections import Connections
+        from adclient._http.handlers import handler_of
+        from adclient._http.network import network_of
+        from adclient._http.world import world_of
 
         options = settings.resolve(
             base_url=base_url,
@@ -111,8 +119,8 @@ class AdClient(notebook.Shown):
             hooks=hooks,
             conventions=conventions,
         )
-        handler = _http.handler_of(transport, http_client)
-        network = _http.network_of(
+        handler = handler_of(transport, http_client)
+        network = network_of(
             base_url=options.base_url,
             max_concurrency=settings.check_max_concurrency(max_concurrency),
             proxy=proxy,
@@ -123,8 +131,8 @@ class AdClient(notebook.Shown):
             Engine(
                 options=options,
                 credentials=held.resolved(),
-                connections=_http.Connections(network, handler),
-                world=attrs.evolve(_http.world_of(transport), tracer=_telemetry.tracer()),
+                connections=Connections(network, handler),
+                world=attrs.evolve(world_of(transport), tracer=_telemetry.tracer()),
             )
         )
 
