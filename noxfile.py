@@ -30,6 +30,13 @@ def httpx2(session: nox.Session) -> None:
         session.run("pytest", "-q", "tests/surface", f"--family={family}", *session.posargs)
 
 
+@nox.session
+def aiohttp(session: nox.Session) -> None:
+    """The async client sends through aiohttp."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "-q", "tests/surface", "--family=aiohttp", *session.posargs)
+
+
 @nox.session(python=OLDEST)
 def oldest(session: nox.Session) -> None:
     """The lowest version of each dependency that the project allows, and httpx2 not installed."""

@@ -1,55 +1,59 @@
 """A typed client of the ad management service, for sync code, async code and notebooks."""
 
-from adclient._async.client import AsyncAdClient
-from adclient._async.listing import AsyncListing
-from adclient._async.paging import AsyncItemIterator, AsyncPage, AsyncPageIterator
-from adclient._core.request import Request
-from adclient._sync.client import AdClient
-from adclient._sync.paging import ItemIterator, Page, PageIterator
+from typing import TYPE_CHECKING
+
 from adclient._version import __version__
-from adclient.conventions import Conventions
-from adclient.errors import (
-    AdClientError,
-    APIError,
-    BadRequest,
-    CallTimeout,
-    ConfigurationError,
-    Conflict,
-    ConnectionFailed,
-    ConnectionLost,
-    InvalidRequest,
-    NotFound,
-    OutcomeUnknown,
-    PaginationError,
-    PermissionDenied,
-    RateLimited,
-    ServerError,
-    TransportError,
-    Unauthenticated,
-    UnexpectedReply,
-    Unprocessable,
-)
-from adclient.frames import Items
-from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
-from adclient.models import (
-    ENABLED,
-    HUMAN_TWO_STEP_APPROVE,
-    JSON,
-    LAST_30_DAYS,
-    PENDING_APPROVAL,
-    Ad,
-    BusinessProfile,
-    Campaign,
-    CreativeFatigue,
-    Diff,
-    Draft,
-    Item,
-    Objective,
-    Response,
-    TargetingOption,
-    WastedSpend,
-)
-from adclient.options import RetryPolicy
+
+if TYPE_CHECKING:
+    from adclient._async.client import AsyncAdClient
+    from adclient._async.listing import AsyncListing
+    from adclient._async.paging import AsyncItemIterator, AsyncPage, AsyncPageIterator
+    from adclient._core.request import Request
+    from adclient._sync.client import AdClient
+    from adclient._sync.paging import ItemIterator, Page, PageIterator
+    from adclient.conventions import Conventions
+    from adclient.errors import (
+        AdClientError,
+        APIError,
+        BadRequest,
+        CallTimeout,
+        ConfigurationError,
+        Conflict,
+        ConnectionFailed,
+        ConnectionLost,
+        InvalidRequest,
+        NotFound,
+        OutcomeUnknown,
+        PaginationError,
+        PermissionDenied,
+        RateLimited,
+        ServerError,
+        TransportError,
+        Unauthenticated,
+        UnexpectedReply,
+        Unprocessable,
+    )
+    from adclient.frames import Items
+    from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
+    from adclient.models import (
+        ENABLED,
+        HUMAN_TWO_STEP_APPROVE,
+        JSON,
+        LAST_30_DAYS,
+        PENDING_APPROVAL,
+        Ad,
+        BusinessProfile,
+        Campaign,
+        CreativeFatigue,
+        Diff,
+        Draft,
+        Item,
+        Objective,
+        Response,
+        TargetingOption,
+        WastedSpend,
+    )
+    from adclient.options import RetryPolicy
 
 __all__ = [
     "ENABLED",
@@ -108,7 +112,75 @@ __all__ = [
     "__version__",
 ]
 
+# Where each name is at home. It is loaded when it is first used: the sync client does without the
+# async one, and an error class without either.
+_HOMES = {
+    "AsyncAdClient": "_async.client",
+    "AsyncListing": "_async.listing",
+    "AsyncItemIterator": "_async.paging",
+    "AsyncPage": "_async.paging",
+    "AsyncPageIterator": "_async.paging",
+    "Request": "_core.request",
+    "AdClient": "_sync.client",
+    "ItemIterator": "_sync.paging",
+    "Page": "_sync.paging",
+    "PageIterator": "_sync.paging",
+    "Conventions": "conventions",
+    "AdClientError": "errors",
+    "APIError": "errors",
+    "BadRequest": "errors",
+    "CallTimeout": "errors",
+    "ConfigurationError": "errors",
+    "Conflict": "errors",
+    "ConnectionFailed": "errors",
+    "ConnectionLost": "errors",
+    "InvalidRequest": "errors",
+    "NotFound": "errors",
+    "OutcomeUnknown": "errors",
+    "PaginationError": "errors",
+    "PermissionDenied": "errors",
+    "RateLimited": "errors",
+    "ServerError": "errors",
+    "TransportError": "errors",
+    "Unauthenticated": "errors",
+    "UnexpectedReply": "errors",
+    "Unprocessable": "errors",
+    "Items": "frames",
+    "DraftEvent": "hooks",
+    "Hooks": "hooks",
+    "RequestEvent": "hooks",
+    "ResponseEvent": "hooks",
+    "RetryEvent": "hooks",
+    "ENABLED": "models",
+    "HUMAN_TWO_STEP_APPROVE": "models",
+    "JSON": "models",
+    "LAST_30_DAYS": "models",
+    "PENDING_APPROVAL": "models",
+    "Ad": "models",
+    "BusinessProfile": "models",
+    "Campaign": "models",
+    "CreativeFatigue": "models",
+    "Diff": "models",
+    "Draft": "models",
+    "Item": "models",
+    "Objective": "models",
+    "Response": "models",
+    "TargetingOption": "models",
+    "WastedSpend": "models",
+    "RetryPolicy": "options",
+}
 
-def __dir__() -> list[str]:
-    """The public names, and of the modules only the one that users import."""
-    return [*__all__, *(globals().keys() & {"testing"})]
+if not TYPE_CHECKING:  # to a type checker there is no name beside those above
+
+    def __getattr__(name):
+        """Load a public name."""
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        globals()[name] = value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return value
+
+    def __dir__():
+        """The public names, and of the modules only the one that users import."""
+        return [*__all__, *(globals().keys() & {"testing"})]

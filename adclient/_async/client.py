@@ -1,6 +1,5 @@
 """The client: its settings, its four namespaces, and its end."""
 
-import ssl
 from collections.abc import Mapping
 from os import PathLike
 from types import TracebackType
@@ -15,13 +14,18 @@ from adclient._async.beta import AsyncBeta
 from adclient._async.delta import AsyncDelta
 from adclient._async.gamma import AsyncGamma
 from adclient._core.credentials import AsyncAuth, AsyncToken, Credentials
+from adclient._signatures import deferred
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
 from adclient.options import RetryPolicy
 from adclient.transports import AsyncHTTPClient, AsyncTransport
 
 if TYPE_CHECKING:
+    import ssl
+
     from adclient._async.engine import AsyncEngine
+else:
+    ssl = deferred("ssl.SSLContext")
 
 
 class AsyncAdClient(notebook.Shown):
@@ -99,8 +103,12 @@ class AsyncAdClient(notebook.Shown):
         held = Credentials(token, auth)
         del token, auth  # a traceback may show the locals
         # The HTTP library and OpenTelemetry are loaded by the first client, and not by the import.
-        from adclient import _http, _telemetry
+        from adclient import _telemetry
         from adclient._async.engine import AsyncEngine
+        from adclient._http.async_connections import AsyncConnections
+        from adclient._http.handlers import async_handler_of
+        from adclient._http.network import network_of
+        from adclient._http.world import world_of
 
         options = settings.resolve(
             base_url=base_url,
@@ -111,8 +119,8 @@ class AsyncAdClient(notebook.Shown):
             hooks=hooks,
             conventions=conventions,
         )
-        handler = _http.async_handler_of(transport, http_client)
-        network = _http.network_of(
+        handler = async_handler_of(transport, http_client)
+        network = network_of(
             base_url=options.base_url,
             max_concurrency=settings.check_max_concurrency(max_concurrency),
             proxy=proxy,
@@ -123,8 +131,8 @@ class AsyncAdClient(notebook.Shown):
             AsyncEngine(
                 options=options,
                 credentials=held.resolved(),
-                connections=_http.AsyncConnections(network, handler),
-                world=attrs.evolve(_http.world_of(transport), tracer=_telemetry.tracer()),
+                connections=AsyncConnections(network, handler),
+                world=attrs.evolve(world_of(transport), tracer=_telemetry.tracer()),
             )
         )
 

@@ -14,7 +14,8 @@ from adclient._core.listing import Listing
 from adclient._core.pause import Pauses
 from adclient._core.reply import Failure, Outcome, told
 from adclient._core.request import Request, settled
-from adclient._http import AsyncConnections, async_within
+from adclient._http.async_connections import AsyncConnections
+from adclient._http.world import async_within
 from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Answer, Draft

@@ -1,6 +1,5 @@
 """How a listing goes on: what a continuation value means, and when a walk must stop."""
 
-import hashlib
 import re
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
@@ -83,6 +82,8 @@ class Trail:
 
 def _key(call: Call[Answer], cursor: JSON) -> bytes:
     """A few bytes for a value of any size, so that a long walk stays small."""
+    import hashlib  # which loads OpenSSL
+
     return hashlib.blake2b(cursor_text(call, cursor).encode(), digest_size=16).digest()
 
 

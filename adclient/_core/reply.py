@@ -8,7 +8,6 @@ import attrs
 
 from adclient._core import wire
 from adclient._core.call import Call
-from adclient._core.converter import structure
 from adclient._core.redact import Secrets, excerpt, one_line
 from adclient.models import JSON, Answer, Response
 
@@ -95,6 +94,8 @@ def value_of(call: Call[R], reply: Reply, response: Response) -> R:
     # A draft is what a human approves, so it must not be open to two readings. Of a listing, the
     # check would take a fifth of the decoding.
     body = wire.loads(reply.body, unique=call.operation.kind == "write")
+    from adclient._core.converter import structure  # which loads cattrs
+
     value = structure(body, call.operation.result)
     object.__setattr__(value, "response", response)  # nobody has seen it yet
     return value

@@ -127,7 +127,7 @@ class Attempt:
         if failed is not self._sent_as and (failed is not None or self._names_requests):
             return self._taken
         if isinstance(error, self.family.never_sent):
-            return False
+            return self._taken and _is_of_aiohttp(error.__cause__)
         return self._taken or isinstance(error, self.family.surely_sent)
 
     def _broken_off(self, failure: Failure) -> Outcome:
@@ -157,6 +157,11 @@ class Attempt:
             if isinstance(cause, self.family.told_by_the_peer):
                 return one_line(str(cause)) or "the answer was no valid HTTP"
         return f"the connection broke ({type(error).__name__})"
+
+
+def _is_of_aiohttp(error: object) -> bool:
+    """httpx-aiohttp says of a connection that broke in use that it was never made."""
+    return type(error).__module__.startswith("aiohttp.")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

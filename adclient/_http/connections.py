@@ -1,6 +1,5 @@
 """The connections of a sync client: each sends one request at a time."""
 
-import threading
 import warnings
 from collections.abc import Iterator
 from typing import Protocol, cast
@@ -15,6 +14,7 @@ from adclient._http.forks import forget_after_fork
 from adclient._http.handlers import Handler
 from adclient._http.idle import Idle
 from adclient._http.network import Network, new_transport
+from adclient._http.slots import Slots
 from adclient._http.watchdog import NetworkStream, Watch
 
 _NEVER_CLOSED = "an AdClient was never closed: end it with close(), or use `with`"
@@ -38,7 +38,7 @@ class Connections:
     def forget(self) -> None:
         """Start without connections, and leave those of a parent process alone."""
         self._idle: Idle[_Connection] = Idle()
-        self._slots = threading.BoundedSemaphore(self._network.max_concurrency)
+        self._slots = Slots(self._network.max_concurrency)
 
     def send(self, request: Request, time_left: float) -> Outcome:
         """Send one request and read its answer."""

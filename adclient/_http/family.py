@@ -2,11 +2,10 @@
 
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from types import ModuleType
 from typing import Any, Self, cast
 
-import anyio
 import httpx
 
 # The two are told apart by name, so that neither is imported to find out.
@@ -77,11 +76,15 @@ class Family:
             hx.UnsupportedProtocol,
             hx.LocalProtocolError,
         )
-        # What a transport raises, of its own and from below.
-        self.faults: Errors = (
-            hx.HTTPError,
-            hx.StreamError,
-            hx.InvalidURL,
+        self._faults: Errors = (hx.HTTPError, hx.StreamError, hx.InvalidURL)
+
+    @cached_property
+    def faults(self) -> Errors:
+        """What a transport raises, of its own and from below."""
+        import anyio  # needed for the first fault, and by the sync client for nothing else
+
+        return (
+            *self._faults,
             OSError,
             UnicodeError,  # a host that cannot be looked up
             anyio.EndOfStream,

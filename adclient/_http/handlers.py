@@ -58,10 +58,12 @@ def async_handler_of(transport: object, http_client: object) -> AsyncHandler | N
         family = family_of(http_client)
         if family is None or not isinstance(http_client, family.async_client):
             raise _wrong_client(http_client, "AsyncAdClient", "AsyncClient")
+        _check_trusted(http_client, "http_client")
         send_async = partial(_async_send, family, http_client)
         return AsyncHandler(family, send_async, names_requests=True)
     if transport is None:
         return None
+    _check_trusted(transport, "transport")
     if isinstance(transport, type) or not hasattr(transport, "handle_async_request"):
         raise _wrong_transport(transport, "AsyncAdClient", "an async")
     send = cast("httpx.AsyncBaseTransport", transport).handle_async_request
@@ -95,6 +97,15 @@ def _check_one(transport: object, http_client: object) -> None:
     if transport is not None and http_client is not None:
         raise ConfigurationError(
             "transport and http_client exclude each other", argument="http_client"
+        )
+
+
+def _check_trusted(given: object, argument: str) -> None:
+    if type(given).__module__.startswith("httpx_aiohttp"):
+        raise ConfigurationError(
+            "httpx-aiohttp may send a write twice; pass "
+            "transport=adclient.aiohttp.AiohttpTransport() instead",
+            argument=argument,
         )
 
 

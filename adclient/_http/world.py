@@ -6,8 +6,6 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-import anyio
-
 from adclient._core.exchange import World
 from adclient._core.request import Request
 from adclient._http.service import ServiceTransport
@@ -19,10 +17,16 @@ def _new_key() -> str:
     return str(uuid.uuid4())
 
 
+async def _async_sleep(seconds: float) -> None:
+    import anyio  # which the sync client does without
+
+    await anyio.sleep(seconds)
+
+
 REAL_WORLD = World(
     now=time.monotonic,
     sleep=time.sleep,
-    async_sleep=anyio.sleep,
+    async_sleep=_async_sleep,
     chance=random.random,
     new_key=_new_key,
 )
@@ -42,6 +46,8 @@ async def async_within(
     seconds: float, grant: Callable[[Request], Awaitable[G]], request: Request
 ) -> G | None:
     """Call a function; None if it took longer."""
+    import anyio
+
     with anyio.move_on_after(seconds):
         return await grant(request)
     return None

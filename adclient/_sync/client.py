@@ -1,7 +1,6 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
 """The client: its settings, its four namespaces, and its end."""
 
-import ssl
 from collections.abc import Mapping
 from os import PathLike
 from types import TracebackType
@@ -16,13 +15,18 @@ from adclient._sync.beta import Beta
 from adclient._sync.delta import Delta
 from adclient._sync.gamma import Gamma
 from adclient._core.credentials import Auth, Token, Credentials
+from adclient._signatures import deferred
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
 from adclient.options import RetryPolicy
 from adclient.transports import HTTPClient, Transport
 
 if TYPE_CHECKING:
+    import ssl
+
     from adclient._sync.engine import Engine
+else:
+    ssl = deferred("ssl.SSLContext")
 
 
 class AdClient(notebook.Shown):
@@ -100,8 +104,12 @@ class AdClient(notebook.Shown):
         held = Credentials(token, auth)
         del token, auth  # a traceback may show the locals
         # The HTTP library and OpenTelemetry are loaded by the first client, and not by the import.
-        from adclient import _http, _telemetry
+        from adclient import _telemetry
         from adclient._sync.engine import Engine
+        from adclient._http.connections import Connections
+        from adclient._http.handlers import handler_of
+        from adclient._http.network import network_of
+        from adclient._http.world import world_of
 
         options = settings.resolve(
             base_url=base_url,
@@ -112,8 +120,8 @@ class AdClient(notebook.Shown):
             hooks=hooks,
             conventions=conventions,
         )
-        handler = _http.handler_of(transport, http_client)
-        network = _http.network_of(
+        handler = handler_of(transport, http_client)
+        network = network_of(
             base_url=options.base_url,
             max_concurrency=settings.check_max_concurrency(max_concurrency),
             proxy=proxy,
@@ -124,8 +132,8 @@ class AdClient(notebook.Shown):
             Engine(
                 options=options,
                 credentials=held.resolved(),
-                connections=_http.Connections(network, handler),
-                world=attrs.evolve(_http.world_of(transport), tracer=_telemetry.tracer()),
+                connections=Connections(network, handler),
+                world=attrs.evolve(world_of(transport), tracer=_telemetry.tracer()),
             )
         )
 

@@ -14,7 +14,8 @@ from adclient._core.listing import Listing
 from adclient._core.pause import Pauses
 from adclient._core.reply import Failure, Outcome, told
 from adclient._core.request import Request, settled
-from adclient._http import Connections, within
+from adclient._http.connections import Connections
+from adclient._http.world import within
 from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Answer, Draft

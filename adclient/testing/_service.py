@@ -7,7 +7,7 @@ from threading import RLock
 from adclient._async.client import AsyncAdClient
 from adclient._core.reply import Failure, Outcome
 from adclient._core.request import Request
-from adclient._http import ServiceTransport
+from adclient._http.service import ServiceTransport
 from adclient._sync.client import AdClient
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks

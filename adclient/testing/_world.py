@@ -3,7 +3,7 @@
 import attrs
 
 from adclient._core.exchange import World
-from adclient._http import REAL_WORLD
+from adclient._http.world import REAL_WORLD
 from adclient.testing._clock import FakeClock
 
 

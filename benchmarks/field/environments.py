@@ -61,6 +61,8 @@ def environment_of(peer: Peer) -> Environment:
     """The environment of a peer, made if need be."""
     if peer is OURS:
         return _of_the_checkout(peer.name, str(CHECKOUT))
+    if peer.extra:
+        return _of_the_checkout(peer.name, f"{CHECKOUT}[{peer.extra}]")
     environment = Environment(CACHE / peer.name)
     if not environment.holds(peer.requirements):
         _make(environment)

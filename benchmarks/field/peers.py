@@ -13,12 +13,21 @@ class Peer:
     shape: str = "ads"
     requirements: tuple[str, ...] = ()
     without: tuple[str, ...] = ()  # rows in which it cannot show anything
+    only: tuple[str, ...] = ()  # the rows in which alone it takes part, if not in all
+    extra: str = ""  # of adclient
 
 
 OURS = Peer("adclient", "ours", "import adclient")
 BARE = Peer("httpx", "httpx_by_hand", "import httpx, json", requirements=("httpx==0.28.1",))
 PEERS = (
     OURS,
+    Peer(
+        "adclient-aiohttp",
+        "ours_aiohttp",
+        "import adclient.aiohttp",
+        only=("async-get", "tasks", "at-once"),
+        extra="aiohttp",
+    ),
     BARE,
     Peer("httpx2", "httpx2_by_hand", "import httpx2, json", requirements=("httpx2==2.16.2",)),
     Peer("openai", "openai_models", "import openai", "openai", ("openai==3.52.0",)),

@@ -99,7 +99,11 @@ class Field:
 
     def compare(self, row: Row, rounds: int) -> dict[str, Result]:
         """What each contestant of a row shows."""
-        peers = [peer for peer in self._peers if row.key not in peer.without]
+        peers = [
+            peer
+            for peer in self._peers
+            if row.key not in peer.without and (not peer.only or row.key in peer.only)
+        ]
         if row.only:
             peers = [peer for peer in peers if peer.name in row.only]
         results = {peer.name: Result() for peer in peers}

@@ -49,12 +49,14 @@ FLOORS = {
     "_frames": BASE | {"_core", "_frames"},
     "frames": BASE | {"_core", "_extras", "_frames"},
     "_core": BASE | {"_core"},
-    "_http": BASE | {"_core", "_http"},
+    "_http": BASE | {"_core", "_extras", "_http"},
+    "aiohttp": {"_http"},
     "_telemetry": BASE | {"_core", "_telemetry"},
     "pages": BASE | {"_core", "frames"},
     "_async": COLOUR | {"_async"},
     "_sync": COLOUR | {"_sync"},
     "__init__": COLOUR - {"_http", "_telemetry"} | {"_async", "_sync"},
+    "pytest_plugin": {"__init__", "testing"},
     "testing": COLOUR | {"_async", "_sync", "testing", "__init__"},
 }
 
@@ -172,12 +174,62 @@ def test_an_endpoint_is_one_expression(colour, name) -> None:
         assert isinstance(returned, ast.Return)
 
 
-def test_the_import_is_light() -> None:
-    code = "import sys, adclient; print(*sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(run.stdout.split())
-    assert "adclient._core.call" in loaded
-    assert not loaded & {"httpx", "httpcore", "anyio", "trio", "numpy", "tqdm"}
-    assert not loaded & {"pandas", "polars", "pyarrow"}
-    assert not loaded & {"adclient.testing", "adclient._http", "IPython", "rich"}
-    assert not loaded & {"opentelemetry", "adclient._telemetry"}
+# What costs time, and is loaded when it is needed.
+
+TABLE_LIBRARIES = {"numpy", "pandas", "polars", "pyarrow"}
+NOTEBOOK_LIBRARIES = {"IPython", "rich", "tqdm"}
+NEVER_UNASKED = TABLE_LIBRARIES | NOTEBOOK_LIBRARIES | {"adclient.testing", "httpx2", "trio"}
+LATER = NEVER_UNASKED | {"cattrs", "httpcore", "anyio", "asyncio"}
+LOADED_LATER = [
+    ("import adclient", LATER | {"httpx", "attrs", "ssl", "email", "logging", "adclient.models"}),
+    (
+        "from adclient import AdClient",
+        LATER
+        | {"httpx", "ssl", "socket", "email", "logging", "hashlib"}
+        | {"adclient._http", "adclient._telemetry", "adclient._async"},
+    ),
+    (
+        "from adclient import AsyncAdClient",
+        LATER | {"httpx", "ssl", "socket", "email", "logging", "hashlib", "adclient._sync"},
+    ),
+    (
+        "from adclient import AdClient; AdClient('https://ads.example.com')",
+        LATER | {"adclient._async", "adclient._http.async_connections"},
+    ),
+    (
+        "from adclient import AsyncAdClient; AsyncAdClient('https://ads.example.com')",
+        NEVER_UNASKED | {"cattrs", "httpcore", "adclient._sync", "adclient._http.connections"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "later"), LOADED_LATER, ids=[code for code, _ in LOADED_LATER])
+def test_what_is_loaded_later(code, later) -> None:
+    # OpenTelemetry, where it is installed, brings what it likes.
+    told = f"import sys; sys.modules['opentelemetry'] = None; {code}; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert not set(run.stdout.split()) & later
+
+
+def test_the_tls_context_is_made_for_the_first_https_connection_and_shared() -> None:
+    code = """
+from unittest import mock
+import httpx
+from adclient import AdClient, TransportError
+
+def call(url):
+    with AdClient(url, max_retries=0) as client:
+        try:
+            client.beta.list_campaigns(account_id="a")
+        except TransportError:
+            pass
+
+with mock.patch.object(httpx, "create_ssl_context", wraps=httpx.create_ssl_context) as make:
+    call("http://127.0.0.1:9")
+    AdClient("https://127.0.0.1:9").close()
+    assert make.call_count == 0
+    for _ in range(3):
+        call("https://127.0.0.1:9")
+    assert make.call_count == 1
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -48,13 +48,30 @@ SHOWN = [
 
 
 def test_all_is_exact() -> None:
-    public = {
-        name
-        for name, value in vars(adclient).items()
-        if not name.startswith("_") and not inspect.ismodule(value)
-    }
-    assert set(adclient.__all__) == public | {"__version__"}
+    assert set(adclient.__all__) == adclient._HOMES.keys() | {"__version__"}
     assert len(set(adclient.__all__)) == len(adclient.__all__)
+
+
+def test_a_type_checker_finds_each_name_where_it_is_loaded_from() -> None:
+    tree = ast.parse(inspect.getsource(adclient))
+    (block,) = (
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
+    homes = {
+        alias.name: node.module.removeprefix("adclient.")
+        for node in block.body
+        for alias in node.names
+    }
+    assert homes == adclient._HOMES
+
+
+def test_the_package_shows_its_names_and_refuses_others() -> None:
+    assert set(adclient.__all__) <= set(dir(adclient))
+    assert not hasattr(adclient, "AdCleint")
+    with pytest.raises(ImportError, match="cannot import name 'AdCleint' from 'adclient'"):
+        from adclient import AdCleint  # noqa: F401
 
 
 def test_all_is_sorted() -> None:

@@ -30,9 +30,10 @@ class Family:
     library: ModuleType = httpx
     is_injected: bool = False
     carry: Callable = lambda transport: transport
+    transport: Callable | None = None  # what makes the connections of every async client
 
 
-FAMILY = Family()  # changed by `pytest --family=httpx2`
+FAMILY = Family()  # changed by `pytest --family=…`
 
 
 @attrs.frozen
@@ -65,6 +66,8 @@ class Colour:
         if FAMILY.is_injected and "http_client" not in options:
             theirs = self.http_client(options.pop("transport", None), verify=TLS)
             options["http_client"] = theirs
+        elif FAMILY.transport is not None and not options.keys() & {"http_client", "transport"}:
+            theirs = options["transport"] = FAMILY.transport(verify=options.pop("verify", TLS))
         client = self.client(base_url, **{"retry": AT_ONCE, **options})
         try:
             yield client

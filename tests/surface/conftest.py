@@ -6,14 +6,21 @@ import pytest
 _OURS = ("adclient_", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl_cert")
 
 
+_HELP = "send through injected clients of a library, or the async client through aiohttp"
+
+
 def pytest_addoption(parser) -> None:
-    parser.addoption("--family", choices=["httpx", "httpx2"], help="send through injected clients")
+    parser.addoption("--family", choices=["httpx", "httpx2", "aiohttp"], help=_HELP)
 
 
 def pytest_configure(config) -> None:
     config.addinivalue_line("markers", "own: the connections of adclient itself are tested")
     family = config.getoption("--family", default=None)
-    if family is not None:
+    if family == "aiohttp":
+        from adclient.aiohttp import AiohttpTransport
+
+        colours.FAMILY.transport = AiohttpTransport
+    elif family is not None:
         colours.FAMILY.library = __import__(family)
         colours.FAMILY.is_injected = True
     if family == "httpx2":
@@ -24,8 +31,13 @@ def pytest_configure(config) -> None:
 
 @pytest.fixture(autouse=True)
 def _family(request) -> None:
-    if colours.FAMILY.is_injected and request.node.get_closest_marker("own"):
+    is_injected = colours.FAMILY.is_injected or colours.FAMILY.transport is not None
+    if is_injected and request.node.get_closest_marker("own"):
         pytest.skip("no connection of adclient itself is made")
+    if colours.FAMILY.transport is not None:
+        callspec = getattr(request.node, "callspec", None)
+        if callspec is None or callspec.params.get("colour") is not colours.ASYNC:
+            pytest.skip("aiohttp is for the async client on asyncio")
 
 
 @pytest.fixture(autouse=True)

@@ -354,6 +354,7 @@ async def test_a_chunked_body(colour) -> None:
 # Proxies.
 
 
+@pytest.mark.own
 @both_colours
 async def test_the_proxy_of_the_environment(colour, monkeypatch) -> None:
     with RawServer(serve_well) as proxy:
@@ -363,6 +364,7 @@ async def test_the_proxy_of_the_environment(colour, monkeypatch) -> None:
     assert proxy.requests[0].startswith(b"POST http://ads.example.com/v1/beta-ads/pause")
 
 
+@pytest.mark.own
 @pytest.mark.parametrize("variable", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"])
 @both_colours
 async def test_the_tunnel_of_the_environment(colour, monkeypatch, variable) -> None:

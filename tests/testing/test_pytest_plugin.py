@@ -116,7 +116,7 @@ OTHERS = "-p no:randomly -p no:hypothesispytest -p no:respx -p no:pytest_cov"
 @pytest.fixture
 def project(pytester, monkeypatch):
     """A user's project; its pytest loads the plugin anew, so that all of it is measured."""
-    monkeypatch.delitem(sys.modules, "pytest_adclient")
+    monkeypatch.delitem(sys.modules, "adclient.pytest_plugin")
     pytester.makeini(f"[pytest]\naddopts = {OTHERS} --strict-markers -W error\n")
     return pytester
 
@@ -165,7 +165,7 @@ def test_a_wrong_option_is_told(project, options, told):
     result.stdout.fnmatch_lines([f"@pytest.mark.ad_service: *{told}* (options: *page_size*)"])
     result.stdout.no_fnmatch_line("*Traceback*")
     result.stdout.no_fnmatch_line("*another exception*")
-    result.stdout.no_fnmatch_line("*pytest_adclient.py*")
+    result.stdout.no_fnmatch_line("*pytest_plugin.py*")
 
 
 FAILING_TESTS = """
@@ -289,7 +289,8 @@ def test_nothing_is_imported_for_tests_that_do_not_use_it(project):
         import sys
 
         def test_it():
-            assert "pytest_adclient" in sys.modules
-            assert not {"adclient", "httpx", "attrs", "cattrs"} & sys.modules.keys()
+            ours = {name for name in sys.modules if name.startswith("adclient")}
+            assert ours == {"adclient", "adclient._version", "adclient.pytest_plugin"}
+            assert not {"httpx", "attrs", "cattrs"} & sys.modules.keys()
     """)
     project.runpytest_subprocess("-p", "no:anyio").assert_outcomes(passed=1)

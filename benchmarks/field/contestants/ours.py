@@ -1,6 +1,6 @@
 """adclient."""
 
-from adclient import AdClient, AsyncAdClient, NotFound
+import adclient
 
 
 def ids(page):
@@ -21,7 +21,7 @@ class Client:
     def __init__(self, url, answer=None, **settings):
         if answer is not None:
             settings["transport"] = canned(answer)
-        self._client = AdClient(url, **settings)
+        self._client = adclient.AdClient(url, **settings)
 
     def page(self):
         return self._client.beta.list_campaigns(
@@ -36,7 +36,7 @@ class Client:
     def error(self):
         try:
             self.page()
-        except NotFound as error:
+        except adclient.NotFound as error:
             return error.status, error.message
 
     def listing(self):
@@ -65,7 +65,7 @@ class AsyncClient:
     ids = staticmethod(ids)
 
     def __init__(self, url, **settings):
-        self._client = AsyncAdClient(url, **settings)
+        self._client = adclient.AsyncAdClient(url, **settings)
 
     async def open(self):
         pass

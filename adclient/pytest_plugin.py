@@ -1,7 +1,7 @@
 """The pytest plugin of adclient: a fake service and its clients as fixtures.
 
-It stands beside the package and imports it only in a fixture, because pytest loads its plugins at
-every start, also for tests that have nothing to do with adclient.
+It stands outside `adclient.testing` and imports that only in a fixture, because pytest loads its
+plugins at every start, also for tests that have nothing to do with adclient.
 """
 
 import inspect

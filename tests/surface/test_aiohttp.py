@@ -1,0 +1,199 @@
+"""Connections of aiohttp; with `--family=aiohttp` the other tests of this folder meet them."""
+
+import asyncio
+import subprocess
+import sys
+
+import anyio
+import httpx
+import pytest
+from colours import DRAFT
+from raw_server import Connection, RawServer, answer_to, refusing_url, reply, serve_well
+
+from adclient import (
+    AsyncAdClient,
+    CallTimeout,
+    ConfigurationError,
+    ConnectionFailed,
+    ConnectionLost,
+    OutcomeUnknown,
+    RetryPolicy,
+    TransportError,
+)
+from adclient.aiohttp import AiohttpTransport
+
+IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+ONCE = RetryPolicy(max_retries=0)
+
+
+def test_what_is_sent_is_what_the_own_connections_send() -> None:
+    async def scenario(url: str, transport: AiohttpTransport | None) -> None:
+        async with AsyncAdClient(url, transport=transport, token="t") as client:
+            await client.beta.list_campaigns(**IDS, date_range="a b/ü")
+            await client.beta.pause_campaign(**IDS)
+            await client.delta.remove_auto_search_themes(account_id="a")
+        if transport is not None:
+            await transport.aclose()
+
+    def parts(request: bytes) -> tuple[bytes, list[bytes], bytes]:
+        head, _, body = request.partition(b"\r\n\r\n")
+        first, *headers = head.split(b"\r\n")
+        return first, sorted(line.lower() for line in headers), body
+
+    with RawServer(serve_well) as server:
+        asyncio.run(scenario(server.url, None))
+        own = [parts(request) for request in server.requests]
+        server.requests.clear()
+        asyncio.run(scenario(server.url, AiohttpTransport()))
+        assert [parts(request) for request in server.requests] == own
+    assert server.connections == 2
+
+
+@pytest.mark.parametrize("call", ["read", "delete", "post"])
+def test_nothing_is_sent_again_when_a_kept_connection_breaks(call) -> None:
+    """aiohttp by itself would do that with a GET, and with some DELETEs."""
+
+    def serve(connection: Connection) -> None:
+        request = connection.read()
+        connection.send(answer_to(request))
+        connection.read()
+
+    async def scenario(url: str) -> None:
+        async with AiohttpTransport() as transport:
+            client = AsyncAdClient(url, transport=transport, retry=ONCE)
+            calls = {
+                "read": lambda: client.beta.list_campaigns(account_id="a").collect(),
+                "delete": lambda: client.delta.remove_auto_search_themes(account_id="a"),
+                "post": lambda: client.beta.pause_campaign(**IDS),
+            }
+            await calls[call]()
+            with pytest.raises(ConnectionLost) as caught:
+                await calls[call]()
+            assert isinstance(caught.value, OutcomeUnknown) == (call != "read")
+
+    with RawServer(serve) as server:
+        asyncio.run(scenario(server.url))
+    assert len(server.requests) == 2
+
+
+def test_trio_is_refused() -> None:
+    async def scenario() -> None:
+        client = AsyncAdClient("http://127.0.0.1:9", transport=AiohttpTransport())
+        with pytest.raises(ConfigurationError, match="asyncio alone"):
+            await client.beta.pause_campaign(**IDS)
+
+    anyio.run(scenario, backend="trio")
+
+
+def test_one_transport_serves_several_loops_and_clients() -> None:
+    transport = AiohttpTransport()
+
+    async def scenario(url: str) -> None:
+        for _ in range(2):
+            async with AsyncAdClient(url, transport=transport) as client:
+                await client.beta.pause_campaign(**IDS)
+        await transport.aclose()
+        await transport.aclose()
+        client = AsyncAdClient(url, transport=transport)
+        await client.beta.pause_campaign(**IDS)
+        await transport.aclose()
+
+    with RawServer(serve_well) as server:
+        asyncio.run(scenario(server.url))
+        asyncio.run(scenario(server.url))
+    assert (server.connections, len(server.requests)) == (4, 6)
+
+
+def test_a_proxy() -> None:
+    def serve(connection: Connection) -> None:
+        request = connection.read()
+        refused = request.startswith(b"CONNECT")
+        connection.send(reply(403, b"") if refused else answer_to(request))
+
+    async def scenario(url: str) -> None:
+        async with AiohttpTransport(proxy=url) as transport:
+            client = AsyncAdClient("http://ads.example.com", transport=transport, retry=ONCE)
+            assert (await client.beta.pause_campaign(**IDS)).draft_id == DRAFT["draft_id"]
+            client = AsyncAdClient("https://ads.example.com", transport=transport, retry=ONCE)
+            with pytest.raises(ConnectionFailed, match="proxy"):
+                await client.beta.pause_campaign(**IDS)
+        async with AiohttpTransport(proxy=refusing_url()) as transport:
+            client = AsyncAdClient("http://ads.example.com", transport=transport, retry=ONCE)
+            with pytest.raises(ConnectionFailed):
+                await client.beta.pause_campaign(**IDS)
+
+    with RawServer(serve) as proxy:
+        asyncio.run(scenario(proxy.url))
+    assert proxy.requests[0].startswith(b"POST http://ads.example.com/v1/beta-ads/pause")
+    assert proxy.requests[1].startswith(b"CONNECT ads.example.com:443")
+
+
+@pytest.mark.parametrize("options", [{"proxy": "socks5://x:1"}, {"verify": "/nowhere.pem"}])
+def test_settings_that_cannot_be_used(options) -> None:
+    with pytest.raises(ConfigurationError, match=next(iter(options))):
+        AiohttpTransport(**options)
+
+
+def test_a_connection_that_is_not_made_in_time(monkeypatch) -> None:
+    """The last attempt to connect is given up by aiohttp itself, a moment before the call is."""
+
+    async def scenario() -> None:
+        async def never(*_: object, **__: object) -> None:
+            raise aiohttp.ConnectionTimeoutError
+
+        aiohttp = pytest.importorskip("aiohttp")
+        monkeypatch.setattr(aiohttp.TCPConnector, "connect", never)
+        async with AiohttpTransport() as transport:
+            client = AsyncAdClient("http://127.0.0.1:9", transport=transport, retry=ONCE)
+            with pytest.raises(CallTimeout, match="no connection in time") as caught:
+                await client.beta.pause_campaign(**IDS)
+            assert not caught.value.outcome_unknown
+
+    asyncio.run(scenario())
+
+
+def test_its_repr() -> None:
+    assert repr(AiohttpTransport(proxy="http://user:secret@proxy")) == "<AiohttpTransport>"
+
+
+def test_without_aiohttp_one_line_says_what_to_install() -> None:
+    code = "import sys; sys.modules['aiohttp'] = None; import adclient.aiohttp"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "this needs aiohttp: pip install 'adclient[aiohttp]'" in done.stderr
+
+
+# httpx-aiohttp calls a connection that broke in use one that was never made.
+
+
+class Untrusted(httpx.AsyncBaseTransport):
+    __module__ = "httpx_aiohttp.transport"
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        aiohttp = pytest.importorskip("aiohttp")
+        await request.aread()
+        raise httpx.ConnectTimeout("") from aiohttp.ServerDisconnectedError()
+
+
+class UntrustedClient(httpx.AsyncClient):
+    __module__ = "httpx_aiohttp.client"
+
+
+@pytest.mark.parametrize(
+    "options", [{"transport": Untrusted()}, {"http_client": UntrustedClient()}]
+)
+def test_httpx_aiohttp_is_refused(options) -> None:
+    with pytest.raises(ConfigurationError, match=r"adclient\.aiohttp\.AiohttpTransport"):
+        AsyncAdClient("https://ads.example.com", **options)
+
+
+def test_httpx_aiohttp_inside_a_client_is_not_believed() -> None:
+    async def scenario() -> None:
+        async with httpx.AsyncClient(transport=Untrusted()) as theirs:
+            client = AsyncAdClient("https://ads.example.com", http_client=theirs)
+            with pytest.raises(TransportError):
+                await client.beta.list_campaigns(account_id="a")
+            with pytest.raises(OutcomeUnknown) as caught:
+                await client.beta.pause_campaign(**IDS)
+            assert caught.value.attempts == 1
+
+    asyncio.run(scenario())

@@ -1,0 +1,119 @@
+"""The cost of a call does not grow. What is counted are function calls and objects, not seconds."""
+
+import gc
+import itertools
+import sys
+from collections.abc import Callable
+
+import httpx
+import pytest
+from colours import a_draft, a_page
+
+from adclient import AdClient, NotFound
+
+BASE_URL = "https://ads.example.com"
+
+
+def client_of(answer: Callable[[httpx.Request], httpx.Response]) -> AdClient:
+    return AdClient(BASE_URL, transport=httpx.MockTransport(answer))
+
+
+def function_calls(work: Callable[[], object]) -> int:
+    """How many functions, of Python and of C, some work calls."""
+    count = 0
+
+    def note(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    gc.disable()  # it calls finalizers when it likes
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+        gc.enable()
+    return count
+
+
+def objects() -> int:
+    gc.collect()
+    return len(gc.get_objects())
+
+
+def stage(client: AdClient) -> object:
+    return client.beta.pause_campaign(account_id="a", campaign_id="c")
+
+
+def read(client: AdClient) -> object:
+    return client.beta.list_campaigns(account_id="a")
+
+
+def fail(client: AdClient) -> None:
+    with pytest.raises(NotFound):
+        client.alpha.explain_objectives(account_id="a")
+
+
+def answer(request: httpx.Request) -> httpx.Response:
+    if request.method == "POST":
+        return a_draft()
+    return httpx.Response(404) if "explain" in request.url.path else a_page("abc")
+
+
+WORK = pytest.mark.parametrize("work", [stage, read, fail])
+
+
+@WORK
+def test_a_call_costs_the_same_after_many(work) -> None:
+    client = client_of(answer)
+    for _ in range(5):
+        work(client)
+    first, held = function_calls(lambda: work(client)), objects()
+    for _ in range(300):
+        work(client)
+    assert function_calls(lambda: work(client)) == first
+    assert objects() <= held + 20  # one for every call would be 300
+
+
+@WORK
+def test_a_call_costs_the_same_beside_many_clients(work) -> None:
+    client = client_of(answer)
+    for _ in range(5):
+        work(client)
+    alone = function_calls(lambda: work(client))
+    others = [client_of(answer) for _ in range(100)]
+    others += [client.with_options(timeout=5) for _ in range(100)]
+    for other in others:
+        work(other)
+    assert function_calls(lambda: work(client)) == alone
+
+
+def test_a_client_costs_the_same_beside_many_and_leaves_nothing() -> None:
+    def make() -> None:
+        client_of(answer).close()
+
+    for _ in range(5):
+        make()
+    alone, held = function_calls(make), objects()
+    others = [client_of(answer) for _ in range(200)]
+    assert function_calls(make) == alone
+    del others
+    assert objects() <= held + 20
+
+
+def test_a_page_costs_the_same_after_many() -> None:
+    numbers = itertools.count(1_000)
+    client = client_of(lambda _: a_page("abc", next=f"page_{next(numbers)}"))
+    pages = iter(read(client).pages())
+    for _ in range(5):
+        next(pages)
+    first = function_calls(lambda: next(pages))
+    for _ in range(300):  # the last few hundred URLs are kept
+        next(pages)
+    held = objects()
+    for _ in range(300):
+        next(pages)
+    assert function_calls(lambda: next(pages)) == first
+    # What is kept of a page is a text of 16 bytes, which is no object that the collector knows.
+    assert objects() <= held + 20

@@ -1,0 +1,202 @@
+"""Calls that wait for their turn: the first comes first, and waiting counts."""
+
+import asyncio
+import threading
+import time
+
+import anyio
+import httpx
+import pytest
+from anyio.abc import TaskGroup
+from anyio.lowlevel import checkpoint
+from colours import ASYNC, TRIO, a_draft, a_page
+
+from adclient import AdClient, AsyncAdClient, CallTimeout
+from adclient._http.slots import Slots
+
+BASE_URL = "https://ads.example.com"
+PATIENCE = 30
+
+
+class Slow(httpx.AsyncBaseTransport):
+    """Answers when it is opened, and notes whose each request was."""
+
+    def __init__(self) -> None:
+        self.opened = anyio.Event()
+        self.accounts: list[str] = []
+        self.under_way = self.most_under_way = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.accounts.append(request.url.params["account_id"])
+        self.under_way += 1
+        self.most_under_way = max(self.most_under_way, self.under_way)
+        await self.opened.wait()
+        await anyio.sleep(0)
+        self.under_way -= 1
+        return a_page("x")
+
+
+# Of several tasks that can go on, trio takes any first.
+@pytest.mark.parametrize(("colour", "slots"), [(ASYNC, 1), (ASYNC, 3), (TRIO, 1)], ids=str)
+def test_tasks_are_served_in_the_order_in_which_they_came(colour, slots) -> None:
+    names = [f"account_{number}" for number in range(40)]
+
+    async def scenario() -> None:
+        transport = Slow()
+        client = AsyncAdClient(
+            BASE_URL, transport=transport, max_concurrency=slots, timeout=PATIENCE
+        )
+        async with anyio.create_task_group() as group:
+            for name in names:
+                await _started(group, client, name)
+            assert transport.accounts == names[:slots]
+            transport.opened.set()
+        assert transport.accounts == names
+        assert transport.most_under_way == slots
+
+    anyio.run(scenario, backend=colour.name)
+
+
+async def _started(group: TaskGroup, client: AsyncAdClient, account_id: str) -> None:
+    """Let a call come as far as it can."""
+    group.start_soon(_read, client, account_id)
+    for _ in range(20):
+        await checkpoint()
+
+
+async def _read(client: AsyncAdClient, account_id: str) -> None:
+    await client.alpha.explain_objectives(account_id=account_id)
+
+
+def test_a_thousand_calls_at_once_on_a_fresh_client() -> None:
+    async def scenario() -> None:
+        transport = Slow()
+        transport.opened.set()
+        client = AsyncAdClient(BASE_URL, transport=transport, timeout=600)
+        await asyncio.gather(*(_read(client, str(number)) for number in range(1_000)))
+        assert len(transport.accounts) == 1_000
+        assert transport.most_under_way == 100
+
+    asyncio.run(scenario())
+
+
+# Threads. A lock of the standard library is fair to nobody, so they have slots of their own.
+
+
+def waiting(slots: Slots, number: int, taken: list[int], timeout: float) -> threading.Thread:
+    """A thread that waits for a slot as the `number`th of all."""
+
+    def wait() -> None:
+        if slots.acquire(timeout):
+            taken.append(number)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    deadline = time.monotonic() + PATIENCE
+    while len(slots._waiting) < number and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return thread
+
+
+def test_threads_are_served_in_the_order_in_which_they_came() -> None:
+    slots, taken = Slots(1), []
+    assert slots.acquire(0)
+    threads = [waiting(slots, number, taken, PATIENCE) for number in (1, 2, 3)]
+    for thread in threads:
+        slots.release()
+        # It belongs to the thread that waited, even if that has not noticed yet.
+        assert not slots.acquire(0)
+        thread.join()
+    assert taken == [1, 2, 3]
+    slots.release()
+    assert slots.acquire(0)
+
+
+def test_a_thread_that_stops_waiting_leaves_the_others_their_turn() -> None:
+    slots, taken = Slots(1), []
+    assert slots.acquire(0)
+    hasty = waiting(slots, 1, taken, 0.2)
+    patient = waiting(slots, 2, taken, PATIENCE)
+    hasty.join()
+    slots.release()
+    patient.join()
+    assert taken == [2]
+
+
+class InterruptedLock:
+    """A lock at which Ctrl-C arrives, before or after the slot was given."""
+
+    def __init__(self, slots: Slots, *, too_late: bool) -> None:
+        self._slots, self._too_late, self._is_first = slots, too_late, True
+
+    def acquire(self, timeout: float = 0) -> bool:
+        if self._is_first:
+            self._is_first = False
+            return True
+        if self._too_late:
+            self._slots.release()
+        raise KeyboardInterrupt
+
+    def release(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("too_late", [False, True])
+def test_an_interrupt_loses_no_slot(monkeypatch, too_late) -> None:
+    slots = Slots(1)
+    assert slots.acquire(0)
+    monkeypatch.setattr(threading, "Lock", lambda: InterruptedLock(slots, too_late=too_late))
+    with pytest.raises(KeyboardInterrupt):
+        slots.acquire(PATIENCE)
+    if not too_late:
+        slots.release()
+    assert slots.acquire(0)
+    assert not slots._waiting
+
+
+def test_threads_of_one_client_get_their_turns() -> None:
+    under_way, most = 0, 0
+    counting = threading.Lock()
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        nonlocal under_way, most
+        with counting:
+            under_way += 1
+            most = max(most, under_way)
+        time.sleep(0.001)
+        with counting:
+            under_way -= 1
+        return a_draft()
+
+    client = AdClient(
+        BASE_URL, transport=httpx.MockTransport(answer), max_concurrency=3, timeout=PATIENCE
+    )
+
+    def work() -> None:
+        for _ in range(5):
+            client.beta.pause_campaign(account_id="a", campaign_id="c")
+
+    threads = [threading.Thread(target=work) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == 3
+
+
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_waiting_counts_and_the_error_says_so(colour) -> None:
+    async def scenario() -> None:
+        transport = Slow()
+        client = AsyncAdClient(
+            BASE_URL, transport=transport, max_concurrency=1, timeout=PATIENCE, max_retries=0
+        )
+        async with anyio.create_task_group() as group:
+            await _started(group, client, "first")
+            expected = r"no free connection in time \(max_concurrency is 1\)"
+            with pytest.raises(CallTimeout, match=expected) as caught:
+                await _read(client.with_options(timeout=0.1), "second")
+            assert not caught.value.outcome_unknown
+            transport.opened.set()
+
+    anyio.run(scenario, backend=colour.name)
