@@ -67,7 +67,7 @@ Stage a change of a campaign's daily budget.
             " -> adclient.AsyncListing[adclient.models.Objective]",
         ),
         ("page.collect?", "(*, limit: int | None = None) -> adclient.Items[~T]"),
-        ("page.pages?", "() -> adclient.PageIterator[~T]"),
+        ("page.pages?", "(*, prefetch: bool = False) -> adclient.PageIterator[~T]"),
         ("page.progress?", "() -> adclient.Page[~T]"),
         ("page.typed?", "(cls: type[~A]) -> adclient.Page[~A]"),
         ("page.to_pandas?", "() -> pandas.DataFrame"),
@@ -164,7 +164,7 @@ OFFERED = {
     "draft.": words("diff draft_id extra requires response status to_dict"),
     "draft.diff.": words("after before change extra field percent to_dict"),
     "page.": words(
-        "collect data extra next pages progress response to_dict"
+        "collect data extra items next pages progress response to_dict"
         " to_pandas to_polars to_records typed"
     ),
     "page.data[0].": words("extra id name status to_dict"),

@@ -150,8 +150,8 @@ def told(project: Path, pytestconfig: pytest.Config) -> dict[str, str]:
         "completeness": ("pyright", *complete, "--outputjson"),
     }
     with ThreadPoolExecutor() as pool:
-        texts = pool.map(lambda command: run(*command, cwd=project), commands.values())
-        return dict(zip(commands, texts, strict=True))
+        runs = {name: pool.submit(run, *command, cwd=project) for name, command in commands.items()}
+    return {name: finished.result() for name, finished in runs.items()}
 
 
 @pytest.fixture(scope="session")
