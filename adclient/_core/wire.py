@@ -23,6 +23,8 @@ class WireError(Exception):
 _ALIKE = bytes.maketrans(b"123456789.E:[ \t\n\r", b"0000000000e,,,,,,")
 _LONG, _LARGE_EXPONENT = b"," + b"0" * 16, b"0e000"
 _TINY = re.compile(rb"-(?<=[eE]-)\d\d\d")
+# Beside a body, orjson may need eight times its size, for nothing but brackets and digits.
+_LONGEST_FAST = 16 * 1024 * 1024
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -33,7 +35,7 @@ def loads(body: bytes, *, unique: bool = False) -> JSON:
     """
     body = body.removeprefix(_BYTE_ORDER_MARK)
     fast = _fast_loads()
-    if fast is not None and not unique and _is_plain(body):
+    if fast is not None and not unique and len(body) <= _LONGEST_FAST and _is_plain(body):
         # What it refuses, such as a lone surrogate, is taken or explained below.
         with suppress(ValueError):
             return fast(body)

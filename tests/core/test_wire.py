@@ -198,6 +198,11 @@ class TestTwoDecoders:
             "at": "2026-02-01",
         }
 
+    def test_a_very_long_body_is_left_to_json(self, monkeypatch):
+        monkeypatch.setattr(wire, "_LONGEST_FAST", 4)
+        monkeypatch.setattr(wire, "_fast_loads", lambda: lambda body: len(body))
+        assert [loads(b"[12]"), loads(b"[123]")] == [4, [123]]
+
     @pytest.mark.parametrize("depth", [900, 1_000, 1_024, 1_025, 2_000])
     def test_how_deep_is_too_deep_is_the_decoder_s_to_say(self, depth):
         try:

@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import gc
 import os
+import signal
 import threading
 import time
 import weakref
@@ -296,7 +297,8 @@ def test_a_task_that_never_began_is_done_when_asked_for() -> None:
         ahead = prefetch.AsyncPrefetch(work)
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
-        assert await ahead.result() == 7
+        with anyio.fail_after(LONG):
+            assert await ahead.result() == 7
 
     asyncio.run(scenario())
 
@@ -326,6 +328,7 @@ def test_a_fork_leaves_the_thread_behind() -> None:
             assert time.monotonic() < deadline
         child = os.fork()
         if child == 0:
+            signal.alarm(int(LONG))
             gate.answers.insert(0, a_page("c", "c2"))
             gate.opened.set()
             os._exit(0 if names(walk) == "bcde" else 1)
