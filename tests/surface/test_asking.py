@@ -67,6 +67,7 @@ Stage a change of a campaign's daily budget.
             " -> adclient.AsyncListing[adclient.models.Objective]",
         ),
         ("page.collect?", "(*, limit: int | None = None) -> adclient.Items[~T]"),
+        ("page.items?", "(*, prefetch: bool = False) -> adclient.ItemIterator[~T]"),
         ("page.pages?", "(*, prefetch: bool = False) -> adclient.PageIterator[~T]"),
         ("page.progress?", "() -> adclient.Page[~T]"),
         ("page.typed?", "(cls: type[~A]) -> adclient.Page[~A]"),
