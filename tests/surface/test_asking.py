@@ -149,6 +149,11 @@ def test_types_are_shown_without_quotes_and_private_modules(function) -> None:
     assert not [text for text in shown if re.search(r"['\"]|ForwardRef|\._|<", text)]
 
 
+@pytest.mark.parametrize("cls", [adclient.Page, adclient.AsyncPage])
+def test_a_page_is_made_of_what_came_alone(cls) -> None:
+    assert [*inspect.signature(cls).parameters] == ["response", "data", "next", "extra"]
+
+
 # Completion.
 
 
