@@ -39,10 +39,13 @@ def aiohttp(session: nox.Session) -> None:
 
 @nox.session(python=OLDEST)
 def oldest(session: nox.Session) -> None:
-    """The lowest version of each dependency that the project allows, and httpx2 not installed."""
-    lowest = [line.split(",")[0].replace(">=", "==") for line in PROJECT["project"]["dependencies"]]
+    """The lowest version of each library that the project allows, and httpx2 not installed."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    needed = PROJECT["project"]["dependencies"] + extras["arrow"] + extras["pandas"]
+    needed += extras["polars"] + [line for line in extras["notebook"] if "tqdm" in line]
+    allowed = [line.split(",")[0] for line in needed if not line.startswith("adclient[")]
     session.install("-e", ".[test]")
-    session.install(*lowest)
+    session.install(*(line.replace(">=", "==") for line in allowed))
     session.run("pip", "uninstall", "-y", "-q", "httpx2", "httpcore2")
     # The soak takes every warning for a fault, and anyio before 4.15.1 leaves the socket of a
     # cancelled connect to the garbage collector, which warns.

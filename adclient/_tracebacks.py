@@ -5,6 +5,9 @@ from types import TracebackType
 
 from adclient.errors import AdClientError
 
+# The other hands on the error of a page that was fetched ahead.
+_OURS = {"adclient", "concurrent"}
+
 
 def forget_frames(error: AdClientError) -> None:
     """Leave our own frames out of the traceback of an error that is raised again with `raise`.
@@ -23,4 +26,4 @@ def forget_frames(error: AdClientError) -> None:
 
 def _is_ours(entry: TracebackType) -> bool:
     module: object = entry.tb_frame.f_globals.get("__name__")
-    return isinstance(module, str) and module.partition(".")[0] == "adclient"
+    return isinstance(module, str) and module.partition(".")[0] in _OURS

@@ -67,6 +67,7 @@ Stage a change of a campaign's daily budget.
             " -> adclient.AsyncListing[adclient.models.Objective]",
         ),
         ("page.collect?", "(*, limit: int | None = None) -> adclient.Items[~T]"),
+        ("page.items?", "(*, prefetch: bool = False) -> adclient.ItemIterator[~T]"),
         ("page.pages?", "(*, prefetch: bool = False) -> adclient.PageIterator[~T]"),
         ("page.progress?", "() -> adclient.Page[~T]"),
         ("page.typed?", "(cls: type[~A]) -> adclient.Page[~A]"),
@@ -146,6 +147,11 @@ def test_types_are_shown_without_quotes_and_private_modules(function) -> None:
         if annotation is not inspect.Signature.empty
     ]
     assert not [text for text in shown if re.search(r"['\"]|ForwardRef|\._|<", text)]
+
+
+@pytest.mark.parametrize("cls", [adclient.Page, adclient.AsyncPage])
+def test_a_page_is_made_of_what_came_alone(cls) -> None:
+    assert [*inspect.signature(cls).parameters] == ["response", "data", "next", "extra"]
 
 
 # Completion.

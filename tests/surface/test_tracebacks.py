@@ -51,6 +51,8 @@ async def test_a_read_shows_its_method_alone(colour) -> None:
 WALKS = {
     "items": (lambda page: everything(page), []),
     "pages": (lambda page: everything(page.pages()), []),
+    "items ahead": (lambda page: everything(page.items(prefetch=True)), []),
+    "pages ahead": (lambda page: everything(page.pages(prefetch=True)), []),
     "collect": (lambda page: wait(page.collect()), ["collect"]),
 }
 
@@ -65,6 +67,7 @@ async def test_a_later_page_that_fails_shows_no_more_than_the_walk(colour, way) 
         with pytest.raises(NotFound, match=r"^beta\.list_campaigns: ") as caught:
             await walk(page)
     assert of_ours(caught.value) == shown
+    assert "concurrent" not in "".join(traceback.format_exception(caught.value))
     assert caught.value.cursor == "c1"
 
 
