@@ -7,7 +7,10 @@ import doctest
 import inspect
 import pickle
 import re
+import ssl
+import typing
 from decimal import Decimal
+from os import PathLike
 from types import FunctionType
 
 import pytest
@@ -34,6 +37,7 @@ from adclient import (
     RetryPolicy,
     testing,
 )
+from adclient.aiohttp import AiohttpTransport
 
 CLASSES = {
     name: cls for name in adclient.__all__ if inspect.isclass(cls := getattr(adclient, name))
@@ -127,6 +131,15 @@ def test_the_constructor_is_documented_by_its_class(client) -> None:
     doc = inspect.getdoc(type(client))
     args = doc.split("Args:")[1].split("Raises:")[0]
     assert re.findall(r"^    (\w+): ", args, re.M) == parameters_of(type(client).__init__)
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: type(client).__name__)
+def test_the_types_of_the_constructor_can_be_read(client) -> None:
+    hints = typing.get_type_hints(type(client).__init__)
+    assert hints["verify"] == bool | str | PathLike[str] | ssl.SSLContext
+    assert hints["hooks"] == Hooks | None
+    verify = inspect.signature(type(client)).parameters["verify"]
+    assert verify.annotation == "bool | str | PathLike[str] | ssl.SSLContext"
 
 
 # Values.
@@ -252,7 +265,7 @@ def test_no_text_says_that_a_write_changed_anything(cls) -> None:
 
 def examples():
     finder, seen = doctest.DocTestFinder(recurse=True, exclude_empty=True), set()
-    for cls in [*SHOWN, *(getattr(testing, name) for name in testing.__all__)]:
+    for cls in [*SHOWN, AiohttpTransport, *(getattr(testing, name) for name in testing.__all__)]:
         for test in finder.find(cls, cls.__qualname__, globs={}):
             if test.examples and test.docstring not in seen and "object.__" not in test.name:
                 yield pytest.param(test, id=test.name)
