@@ -4,6 +4,7 @@ import ast
 import asyncio
 import copy
 import doctest
+import importlib.util
 import inspect
 import pickle
 import re
@@ -69,6 +70,16 @@ def test_a_type_checker_finds_each_name_where_it_is_loaded_from() -> None:
         for alias in node.names
     }
     assert homes == adclient._HOMES
+
+
+def test_each_name_is_loaded_when_it_is_first_used() -> None:
+    spec = importlib.util.spec_from_file_location("adclient", adclient.__file__)
+    fresh = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fresh)
+    assert "AdClient" not in vars(fresh)
+    assert fresh.AdClient is AdClient
+    assert vars(fresh)["AdClient"] is AdClient
+    assert set(fresh.__all__) <= set(dir(fresh))
 
 
 def test_the_package_shows_its_names_and_refuses_others() -> None:
