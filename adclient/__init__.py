@@ -170,7 +170,8 @@ _HOMES = {
     "RetryPolicy": "options",
 }
 
-if not TYPE_CHECKING:  # to a type checker there is no name beside those above
+# A type checker knows no name beside those above.
+if not TYPE_CHECKING:  # pragma: no branch
 
     def __getattr__(name):
         """Load a public name."""

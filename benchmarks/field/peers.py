@@ -11,13 +11,14 @@ class Peer:
     module: str
     imports: str
     shape: str = "ads"
+    imports_client: str = ""  # if that takes more
     requirements: tuple[str, ...] = ()
     without: tuple[str, ...] = ()  # rows in which it cannot show anything
     only: tuple[str, ...] = ()  # the rows in which alone it takes part, if not in all
     extra: str = ""  # of adclient
 
 
-OURS = Peer("adclient", "ours", "import adclient")
+OURS = Peer("adclient", "ours", "import adclient", imports_client="from adclient import AdClient")
 BARE = Peer("httpx", "httpx_by_hand", "import httpx, json", requirements=("httpx==0.28.1",))
 PEERS = (
     OURS,
@@ -30,15 +31,21 @@ PEERS = (
     ),
     BARE,
     Peer("httpx2", "httpx2_by_hand", "import httpx2, json", requirements=("httpx2==2.16.2",)),
-    Peer("openai", "openai_models", "import openai", "openai", ("openai==3.52.0",)),
-    Peer("stripe", "stripe_customers", "import stripe", "stripe", ("stripe[async]==16.1.0",)),
+    Peer("openai", "openai_models", "import openai", "openai", requirements=("openai==3.52.0",)),
+    Peer(
+        "stripe",
+        "stripe_customers",
+        "import stripe",
+        "stripe",
+        requirements=("stripe[async]==16.1.0",),
+    ),
     Peer(
         "githubkit",
         "githubkit_labels",
         "import githubkit",
         "github",
         # It admits a hishel with which it cannot be imported.
-        ("githubkit==0.16.1", "hishel[async,httpx]<2"),
+        requirements=("githubkit==0.16.1", "hishel[async,httpx]<2"),
     ),
     Peer(
         "generated",

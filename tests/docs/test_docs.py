@@ -1,5 +1,6 @@
 """What the README and the docs say is true, and what they show runs."""
 
+import asyncio
 import inspect
 import re
 import subprocess
@@ -45,6 +46,13 @@ def test_the_code_in_the_readme_runs(number: int) -> None:
 @pytest.mark.parametrize("code", SCRIPTS)
 def test_the_code_about_testing_runs(code: str) -> None:
     exec(code, {})
+
+
+def test_the_code_about_speed_runs() -> None:
+    (code,) = blocks("python", (ROOT / "docs" / "speed.md").read_text("utf-8"))
+    names: dict[str, object] = {}
+    exec(code, names)
+    assert asyncio.run(names["campaigns_of"]([])) == []
 
 
 @pytest.mark.parametrize("code", TESTS)

@@ -4,10 +4,14 @@ import ast
 import asyncio
 import copy
 import doctest
+import importlib.util
 import inspect
 import pickle
 import re
+import ssl
+import typing
 from decimal import Decimal
+from os import PathLike
 from types import FunctionType
 
 import pytest
@@ -34,6 +38,7 @@ from adclient import (
     RetryPolicy,
     testing,
 )
+from adclient.aiohttp import AiohttpTransport
 
 CLASSES = {
     name: cls for name in adclient.__all__ if inspect.isclass(cls := getattr(adclient, name))
@@ -65,6 +70,16 @@ def test_a_type_checker_finds_each_name_where_it_is_loaded_from() -> None:
         for alias in node.names
     }
     assert homes == adclient._HOMES
+
+
+def test_each_name_is_loaded_when_it_is_first_used() -> None:
+    spec = importlib.util.spec_from_file_location("adclient", adclient.__file__)
+    fresh = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fresh)
+    assert "AdClient" not in vars(fresh)
+    assert fresh.AdClient is AdClient
+    assert vars(fresh)["AdClient"] is AdClient
+    assert set(fresh.__all__) <= set(dir(fresh))
 
 
 def test_the_package_shows_its_names_and_refuses_others() -> None:
@@ -127,6 +142,15 @@ def test_the_constructor_is_documented_by_its_class(client) -> None:
     doc = inspect.getdoc(type(client))
     args = doc.split("Args:")[1].split("Raises:")[0]
     assert re.findall(r"^    (\w+): ", args, re.M) == parameters_of(type(client).__init__)
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: type(client).__name__)
+def test_the_types_of_the_constructor_can_be_read(client) -> None:
+    hints = typing.get_type_hints(type(client).__init__)
+    assert hints["verify"] == bool | str | PathLike[str] | ssl.SSLContext
+    assert hints["hooks"] == Hooks | None
+    verify = inspect.signature(type(client)).parameters["verify"]
+    assert verify.annotation == "bool | str | PathLike[str] | ssl.SSLContext"
 
 
 # Values.
@@ -252,7 +276,7 @@ def test_no_text_says_that_a_write_changed_anything(cls) -> None:
 
 def examples():
     finder, seen = doctest.DocTestFinder(recurse=True, exclude_empty=True), set()
-    for cls in [*SHOWN, *(getattr(testing, name) for name in testing.__all__)]:
+    for cls in [*SHOWN, AiohttpTransport, *(getattr(testing, name) for name in testing.__all__)]:
         for test in finder.find(cls, cls.__qualname__, globs={}):
             if test.examples and test.docstring not in seen and "object.__" not in test.name:
                 yield pytest.param(test, id=test.name)

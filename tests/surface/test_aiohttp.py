@@ -76,6 +76,50 @@ def test_nothing_is_sent_again_when_a_kept_connection_breaks(call) -> None:
     assert len(server.requests) == 2
 
 
+FAULTS = {
+    "drops": lambda connection: None,
+    "resets": Connection.reset,
+    "is silent": Connection.stay_silent,
+    "answers no HTTP": lambda connection: connection.send(b"\0\1\2\3\r\n\r\n"),
+    "cuts the head": lambda connection: connection.send(b"HTTP/1.1 201 Cre"),
+    "cuts the body": lambda connection: connection.send(reply(201, b"{}" * 9)[:-5]),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_write_is_sent_once_whatever_comes(fault) -> None:
+    def serve(connection: Connection) -> None:
+        if connection.read():
+            FAULTS[fault](connection)
+
+    async def scenario(url: str) -> None:
+        async with AiohttpTransport() as transport:
+            client = AsyncAdClient(
+                url, transport=transport, timeout=0.5 if "silent" in fault else 20
+            )
+            with pytest.raises(OutcomeUnknown):
+                await client.beta.pause_campaign(**IDS)
+
+    with RawServer(serve) as server:
+        asyncio.run(scenario(server.url))
+    assert len(server.requests) == 1
+
+
+def test_a_client_of_httpx_can_send_over_it_too() -> None:
+    async def scenario(url: str) -> None:
+        async with httpx.AsyncClient(transport=AiohttpTransport(), timeout=0.2) as client:
+            assert (await client.get(url)).status_code == 200
+            with pytest.raises(httpx.ReadTimeout):
+                await client.get(url)
+
+    def serve(connection: Connection) -> None:
+        connection.send(answer_to(connection.read()))
+        connection.stay_silent()
+
+    with RawServer(serve) as server:
+        asyncio.run(scenario(server.url))
+
+
 def test_trio_is_refused() -> None:
     async def scenario() -> None:
         client = AsyncAdClient("http://127.0.0.1:9", transport=AiohttpTransport())
@@ -148,6 +192,16 @@ def test_a_connection_that_is_not_made_in_time(monkeypatch) -> None:
             with pytest.raises(CallTimeout, match="no connection in time") as caught:
                 await client.beta.pause_campaign(**IDS)
             assert not caught.value.outcome_unknown
+
+    asyncio.run(scenario())
+
+
+def test_a_service_that_is_not_there() -> None:
+    async def scenario() -> None:
+        async with AiohttpTransport() as transport:
+            client = AsyncAdClient(refusing_url(), transport=transport, retry=ONCE)
+            with pytest.raises(ConnectionFailed, match="refused"):
+                await client.beta.pause_campaign(**IDS)
 
     asyncio.run(scenario())
 

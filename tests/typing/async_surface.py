@@ -26,6 +26,7 @@ from adclient import (
     TargetingOption,
     WastedSpend,
 )
+from adclient.aiohttp import AiohttpTransport
 
 
 @attrs.frozen(kw_only=True)
@@ -131,3 +132,8 @@ async def typed(client: AsyncAdClient, a: str) -> None:
     assert_type(page.typed(Geo), AsyncPage[Geo])
     async for each in page.typed(Geo).pages():
         assert_type(each.data[0].locations, list[str])
+
+
+async def over_aiohttp() -> None:
+    async with AiohttpTransport(verify=False) as transport:
+        assert_type(AsyncAdClient(transport=transport), AsyncAdClient)
