@@ -84,6 +84,14 @@ def browser(session: nox.Session) -> None:
 
 
 @nox.session
+def notebooks(session: nox.Session) -> None:
+    """The example notebooks show what they did, and both clients are at home in a kernel."""
+    session.install("-e", ".[examples,test]")
+    session.run("python", "tools/run_notebooks.py", "--check")
+    session.run("pytest", "-q", "acceptance/test_kernel.py", *session.posargs)
+
+
+@nox.session
 def openapi(session: nox.Session) -> None:
     """Schemathesis: every answer over HTTP is one that the OpenAPI document names."""
     session.install("-e", ".[openapi]")

@@ -7,10 +7,10 @@ from adclient._version import __version__
 if TYPE_CHECKING:
     from adclient._async.client import AsyncAdClient
     from adclient._async.listing import AsyncListing
-    from adclient._async.paging import AsyncPage
+    from adclient._async.paging import AsyncItemIterator, AsyncPage, AsyncPageIterator
     from adclient._core.request import Request
     from adclient._sync.client import AdClient
-    from adclient._sync.paging import Page
+    from adclient._sync.paging import ItemIterator, Page, PageIterator
     from adclient.conventions import Conventions
     from adclient.errors import (
         AdClientError,
@@ -66,8 +66,10 @@ __all__ = [
     "AdClient",
     "AdClientError",
     "AsyncAdClient",
+    "AsyncItemIterator",
     "AsyncListing",
     "AsyncPage",
+    "AsyncPageIterator",
     "BadRequest",
     "BusinessProfile",
     "CallTimeout",
@@ -84,11 +86,13 @@ __all__ = [
     "Hooks",
     "InvalidRequest",
     "Item",
+    "ItemIterator",
     "Items",
     "NotFound",
     "Objective",
     "OutcomeUnknown",
     "Page",
+    "PageIterator",
     "PaginationError",
     "PermissionDenied",
     "RateLimited",
@@ -113,10 +117,14 @@ __all__ = [
 _HOMES = {
     "AsyncAdClient": "_async.client",
     "AsyncListing": "_async.listing",
+    "AsyncItemIterator": "_async.paging",
     "AsyncPage": "_async.paging",
+    "AsyncPageIterator": "_async.paging",
     "Request": "_core.request",
     "AdClient": "_sync.client",
+    "ItemIterator": "_sync.paging",
     "Page": "_sync.paging",
+    "PageIterator": "_sync.paging",
     "Conventions": "conventions",
     "AdClientError": "errors",
     "APIError": "errors",
@@ -175,5 +183,5 @@ if not TYPE_CHECKING:  # pragma: no branch
         return value
 
     def __dir__():
-        """The public names, for completion."""
-        return sorted({*globals(), *__all__})
+        """The public names, and of the modules only the one that users import."""
+        return [*__all__, *(globals().keys() & {"testing"})]

@@ -4,7 +4,12 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Union
 
-JSON = Union[None, bool, int, float, Decimal, str, "list[JSON]", "dict[str, JSON]"]
+from adclient._signatures import TypeAliasType
+
+# A type with a name of its own, which is what signatures show.
+JSON = TypeAliasType(
+    "JSON", Union[bool, int, float, Decimal, str, "list[JSON]", "dict[str, JSON]", None]
+)
 """Any JSON value. A number is an `int` or `float`, or a `Decimal` if a float would lose digits."""
 
 

@@ -73,6 +73,16 @@ class AdClientError(Exception, notebook.Shown):
         idempotency_key: The key that went with every attempt, if the client sends one.
         cursor: Where a listing goes on: pass it as `cursor=`.
         outcome_unknown: True if the service may have staged a draft that we do not know of.
+
+    Example:
+        >>> from adclient import AdClientError
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().client()
+        >>> try:
+        ...     client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_0")
+        ... except AdClientError as error:
+        ...     print(error.operation, error.status, error.code)
+        beta.pause_campaign 404 campaign_not_found
     """
 
     operation: str | None = None

@@ -42,6 +42,13 @@ class Response:
         request_id: The service's id of the request, if a header held one.
         attempts: How many requests were sent to get this answer.
         elapsed: Seconds from the start of the call to the answer.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().client()
+        >>> page = client.gamma.list_ads(account_id="account_c3d8")
+        >>> page.response.status, page.response.operation
+        (200, 'gamma.list_ads')
     """
 
     operation: str | None = None
@@ -144,6 +151,17 @@ class Draft(Answer, notebook.Shown):
         requires: Which approval it needs: `human_two_step_approve`.
         extra: Fields of the draft that the interface does not name.
         response: How the answer came; not part of equality.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().client()
+        >>> draft = client.alpha.update_campaign_budget(
+        ...     account_id="account_a91f", campaign_id="campaign_4c10", daily_budget=120
+        ... )
+        >>> draft.status, draft.requires
+        ('pending_approval', 'human_two_step_approve')
+        >>> print(draft.diff)
+        daily_budget: 100 → 120
     """
 
     draft_id: str
@@ -193,6 +211,14 @@ class Item(notebook.Shown):
         name: Its name, or None if none came.
         status: Its status, or None if none came.
         extra: The fields that the interface does not name, as JSON.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().client()
+        >>> page = client.beta.list_campaigns(account_id="account_b204")
+        >>> campaign = page.data[0]
+        >>> campaign.status, campaign.extra["objective"]
+        ('ENABLED', 'SALES')
     """
 
     id: str

@@ -26,7 +26,18 @@ def short(value: object) -> str:
     return line
 
 
-class Shown:
+class Tidy:
+    """A value that completes, and lists by `dir`, what its users need."""
+
+    __slots__ = ()
+
+    def __dir__(self) -> list[str]:
+        # What Python itself names stays, for tools such as `unittest.mock` ask for it here.
+        names = object.__dir__(self)
+        return [name for name in names if name.startswith("__") or not name.startswith("_")]
+
+
+class Shown(Tidy):
     """A value that shows itself as HTML in a notebook, and as its `repr` everywhere else."""
 
     __slots__ = ()
@@ -59,7 +70,8 @@ def card(
         f"<tr><th{_LEFT_MUTED}>{_html(name)}</th><td{_LEFT}>{_cell(value)}</td></tr>"
         for name, value in rows[:ROWS]
     )
-    beside = f'<span style="{_BADGE}">{_html(state)}</span>' if state else ""
+    # The space is for pages that show notebooks without their styles.
+    beside = f' <span style="{_BADGE}">{_html(state)}</span>' if state else ""
     return _framed(title, beside, body, [*notes, *_more(len(rows), "rows")])
 
 

@@ -12,7 +12,7 @@ SOURCE, TWIN = PACKAGE / "_async", PACKAGE / "_sync"
 
 # Files and lines that only the async client needs.
 ASYNC_ONLY_FILES = {"listing.py"}
-ASYNC_ONLY_LINE = re.compile(r"^.*# async only\n", re.MULTILINE)
+ASYNC_ONLY_LINE = re.compile(r"^.*# async only\b.*\n", re.MULTILINE)
 
 HEADER = "# Generated from ../_async by tools/make_twin.py: change it there.\n"
 
@@ -40,6 +40,8 @@ RULES: list[tuple[str, str]] = [
     (r"__aiter__", "__iter__"),
     (r"__anext__", "__next__"),
     (r"\bStopAsyncIteration\b", "StopIteration"),
+    (r"\baiter\(", "iter("),
+    (r"\banext\(", "next("),
 ]
 
 

@@ -14,7 +14,7 @@ from adclient._async.beta import AsyncBeta
 from adclient._async.delta import AsyncDelta
 from adclient._async.gamma import AsyncGamma
 from adclient._core.credentials import AsyncAuth, AsyncToken, Credentials
-from adclient._deferred import Deferred
+from adclient._signatures import deferred
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
 from adclient.options import RetryPolicy
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from adclient._async.engine import AsyncEngine
 else:
-    ssl = Deferred("ssl")  # a quarter of the import, for one name in an annotation
+    ssl = deferred("ssl.SSLContext")
 
 
 class AsyncAdClient(notebook.Shown):
@@ -74,6 +74,7 @@ class AsyncAdClient(notebook.Shown):
     """
 
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
     __slots__ = ("__weakref__", "_engine", "alpha", "beta", "delta", "gamma")
 
     alpha: AsyncAlpha
@@ -97,7 +98,7 @@ class AsyncAdClient(notebook.Shown):
         transport: AsyncTransport | None = None,
         max_concurrency: int | None = None,
         proxy: str | None = None,
-        verify: "bool | str | PathLike[str] | ssl.SSLContext" = True,
+        verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
         held = Credentials(token, auth)
         del token, auth  # a traceback may show the locals

@@ -12,15 +12,16 @@ from adclient._async.paging import (
     AsyncSource,
     collected,
 )
+from adclient._signatures import unquote
 from adclient.frames import Items
 from adclient.models import JSON
-from adclient.notebook import short
+from adclient.notebook import Tidy, short
 
 T = TypeVar("T")
 A = TypeVar("A", bound=attrs.AttrsInstance)
 
 
-class AsyncListing(Generic[T]):
+class AsyncListing(Tidy, Generic[T]):
     """A listing that was asked for: await it for its first page, or iterate over its items.
 
     Nothing is sent before you do one of these. To read several listings at once, gather them, or
@@ -35,6 +36,7 @@ class AsyncListing(Generic[T]):
     """
 
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     def __init__(self, source: AsyncSource[T], cursor: JSON) -> None:
         self._source = source
@@ -50,11 +52,52 @@ class AsyncListing(Generic[T]):
 
     def __aiter__(self) -> AsyncItemIterator[T]:
         """Walk every item, page after page."""
-        return AsyncItemIterator(self.pages())
+        return self.items()
 
-    def pages(self) -> AsyncPageIterator[T]:
-        """Walk page by page."""
-        return AsyncPageIterator(self._source, cursor=self._cursor)
+    def items(self, *, prefetch: bool = False) -> AsyncItemIterator[T]:
+        """Walk every item, page after page, as iterating over the listing does.
+
+        Args:
+            prefetch: Whether to fetch the next page while you work on the items of this one. At
+                most one page is fetched ahead.
+
+        Returns:
+            An iterator; its `cursor` says where to go on.
+
+        Raises:
+            AdClientError: While you walk: a page could not be read. The next step asks for it
+                again.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> listing = client.gamma.list_ads(account_id="account_c3d8")
+            >>> names = [ad.name async for ad in listing.items(prefetch=True)]
+        """
+        return AsyncItemIterator(self.pages(prefetch=prefetch))
+
+    def pages(self, *, prefetch: bool = False) -> AsyncPageIterator[T]:
+        """Walk page by page.
+
+        Args:
+            prefetch: Whether to fetch the next page while you work on this one. At most one page
+                is fetched ahead.
+
+        Returns:
+            An iterator; its `cursor` says where to go on.
+
+        Raises:
+            AdClientError: While you walk: a page could not be read. The next step asks for it
+                again.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> listing = client.gamma.list_ads(account_id="account_c3d8")
+            >>> [len(page.data) async for page in listing.pages(prefetch=True)]
+            [50, 50, 26]
+        """
+        return AsyncPageIterator(self._source, cursor=self._cursor, prefetch=prefetch)
 
     def progress(self) -> "AsyncListing[T]":
         """The same listing, with a progress bar for those who walk or collect it.
@@ -122,3 +165,6 @@ class AsyncListing(Generic[T]):
             450.0
         """
         return AsyncListing(self._source.typed(cls), self._cursor)
+
+
+unquote(AsyncListing)

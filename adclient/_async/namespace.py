@@ -2,11 +2,13 @@
 
 from typing import TYPE_CHECKING
 
+from adclient.notebook import Tidy
+
 if TYPE_CHECKING:
     from adclient._async.engine import AsyncEngine
 
 
-class AsyncNamespace:
+class AsyncNamespace(Tidy):
     """The operations of one platform."""
 
     __slots__ = ("_engine",)

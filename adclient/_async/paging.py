@@ -6,7 +6,9 @@ step asks for page k again.
 
 import threading
 from collections.abc import Iterator
-from typing import Generic, Protocol, TypeVar, cast
+from copy import copy
+from functools import partial
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 import attrs
 
@@ -14,11 +16,16 @@ from adclient import progress
 from adclient._core.call import Call
 from adclient._core.listing import Listing
 from adclient._core.paging import Trail
+from adclient._signatures import unquote
+from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, PaginationError
 from adclient.frames import Items
 from adclient.models import JSON, Answer
-from adclient.notebook import short
+from adclient.notebook import Tidy, short
 from adclient.pages import BasePage, check_limit, extra_of, reread
+
+if TYPE_CHECKING:
+    from adclient.prefetch import AsyncPrefetch
 
 R = TypeVar("R", bound=Answer)
 T = TypeVar("T")
@@ -57,16 +64,58 @@ class AsyncPage(BasePage[T]):
     """
 
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
-    _source: "AsyncSource[T] | None" = attrs.field(default=None, eq=False, alias="source")
+    _source: "AsyncSource[T] | None" = attrs.field(default=None, eq=False, init=False)
 
     def __aiter__(self) -> "AsyncItemIterator[T]":
         """Walk every item from the first of this page on."""
-        return AsyncItemIterator(self.pages())
+        return self.items()
 
-    def pages(self) -> "AsyncPageIterator[T]":
-        """Walk page by page, from this one on."""
-        return AsyncPageIterator(self._source, first=self)
+    def items(self, *, prefetch: bool = False) -> "AsyncItemIterator[T]":
+        """Walk every item from the first of this page on, as iterating over the page does.
+
+        Args:
+            prefetch: Whether to fetch the next page while you work on the items of this one. At
+                most one page is fetched ahead.
+
+        Returns:
+            An iterator; its `cursor` says where to go on.
+
+        Raises:
+            AdClientError: While you walk: a page could not be read. The next step asks for it
+                again.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+            >>> names = [ad.name async for ad in page.items(prefetch=True)]
+        """
+        return AsyncItemIterator(self.pages(prefetch=prefetch))
+
+    def pages(self, *, prefetch: bool = False) -> "AsyncPageIterator[T]":
+        """Walk page by page, from this one on.
+
+        Args:
+            prefetch: Whether to fetch the next page while you work on this one. At most one page
+                is fetched ahead.
+
+        Returns:
+            An iterator; its `cursor` says where to go on.
+
+        Raises:
+            AdClientError: While you walk: a page could not be read. The next step asks for it
+                again.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+            >>> [len(page.data) async for page in page.pages()]
+            [50, 50, 26]
+        """
+        return AsyncPageIterator(self._source, first=self, prefetch=prefetch)
 
     def progress(self) -> "AsyncPage[T]":
         """The same page, with a progress bar for those who walk or collect from it.
@@ -83,7 +132,7 @@ class AsyncPage(BasePage[T]):
             >>> page = await client.gamma.list_ads(account_id="account_c3d8")
             >>> ads = await page.progress().collect()
         """
-        return attrs.evolve(self, source=self._source and self._source.with_progress())
+        return _linked(copy(self), self._source and self._source.with_progress())
 
     async def collect(self, *, limit: int | None = None) -> Items[T]:
         """Every item from the first of this page on, as a list that is a table, too.
@@ -135,16 +184,14 @@ class AsyncPage(BasePage[T]):
             450.0
         """
         source = None if self._source is None else self._source.typed(cls)
-        raw = tuple(self._items())
         operation = "typed()" if source is None else source.call.operation.full_name
-        return AsyncPage(
-            data=reread(raw, cls, operation),
+        page = AsyncPage(
+            data=reread(self._items(), cls, operation),
             next=self.next,
             extra=self.extra,
             response=self.response,
-            raw=raw,
-            source=source,
         )
+        return _linked(page._came_as(tuple(self._items())), source)
 
 
 @attrs.frozen
@@ -159,10 +206,11 @@ class AsyncSource(Generic[T]):
     async def page(self, cursor: JSON) -> AsyncPage[T]:
         """Fetch the page at a continuation; None is the first page."""
         try:
-            listing = await self.engine.run(attrs.evolve(self.call, cursor=cursor))
+            listing = await self.engine.run(self.call.at(cursor))
             return self._page_of(listing)
         except AdClientError as error:
             error.cursor = cursor
+            forget_frames(error)  # async only (it may be awaited by the caller)
             raise
 
     def _page_of(self, listing: Listing[T]) -> AsyncPage[T]:
@@ -171,9 +219,11 @@ class AsyncSource(Generic[T]):
             next=listing.page.next,
             extra=extra_of(listing),
             response=listing.response,
-            source=attrs.evolve(self, cls=None),
         )
-        return page if self.cls is None else cast("AsyncPage[T]", page.typed(self.cls))
+        if self.cls is None:
+            return _linked(page, self)
+        linked = _linked(page, attrs.evolve(self, cls=None))
+        return cast("AsyncPage[T]", linked.typed(self.cls))
 
     def typed(self, cls: type[A]) -> "AsyncSource[A]":
         """The same listing, read into another class."""
@@ -189,13 +239,30 @@ class AsyncSource(Generic[T]):
         return progress.Bar(self.call.operation.full_name) if self.shows_progress else None
 
 
-class AsyncPageIterator(Generic[T]):
+def _linked(page: AsyncPage[T], source: AsyncSource[T] | None) -> AsyncPage[T]:
+    """A page that was made just now, with where its next ones come from."""
+    object.__setattr__(page, "_source", source)
+    return page
+
+
+class AsyncPageIterator(Tidy, Generic[T]):
     """Walks a listing page by page.
 
     Attributes:
         cursor: The continuation of the page that comes next; None before the first page of a
             listing, and after its last. After an error, it is where to go on.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().async_client()
+        >>> pages = client.gamma.list_ads(account_id="account_c3d8").pages()
+        >>> sizes = [len(page.data) async for page in pages]
+        >>> sizes
+        [50, 50, 26]
     """
+
+    __module__ = "adclient"  # its public name, which signatures show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     def __init__(
         self,
@@ -203,11 +270,14 @@ class AsyncPageIterator(Generic[T]):
         *,
         first: AsyncPage[T] | None = None,
         cursor: JSON = None,
+        prefetch: bool = False,
     ) -> None:
         self.cursor = cursor if first is None else first.next
         self._source = source
         self._first = first
         self._is_started = first is not None
+        self._prefetches = prefetch
+        self._ahead: AsyncPrefetch[AsyncPage[T]] | None = None
         self._busy = threading.Lock()
         self._trail = None if source is None else Trail(attrs.evolve(source.call, cursor=cursor))
         self._bar = None if source is None else source.bar()
@@ -225,6 +295,9 @@ class AsyncPageIterator(Generic[T]):
             raise RuntimeError("this iterator is already fetching a page for someone else")
         try:
             return await self._counted()
+        except AdClientError as error:
+            forget_frames(error)
+            raise
         finally:
             self._busy.release()
 
@@ -242,33 +315,64 @@ class AsyncPageIterator(Generic[T]):
     async def _next_page(self) -> AsyncPage[T]:
         if self._first is not None:
             page, self._first = self._first, None
-            return page
-        if self._is_started and self.cursor is None:
+        elif self._is_started and self.cursor is None:
             raise StopAsyncIteration
-        # Nothing changes before the fetch is done, so that a failed one can be asked for again.
-        page = await self._fetched()
-        self.cursor, self._is_started = page.next, True
+        else:
+            # Nothing changes before the fetch is done, so that a failed one can be asked for again.
+            page = await self._followed()
+            self.cursor, self._is_started = page.next, True
+        self._look_ahead()
         return page
 
-    async def _fetched(self) -> AsyncPage[T]:
+    async def _followed(self) -> AsyncPage[T]:
         if self._source is None or self._trail is None:
             raise PaginationError(
                 "this page was pickled or copied and has no client: "
                 "call the method again with cursor=page.next",
                 cursor=self.cursor,
             )
-        page = await self._source.page(self.cursor)
+        page = await self._fetched(self._source)
         self._trail.follow(page.next)
         return page
 
+    async def _fetched(self, source: AsyncSource[T]) -> AsyncPage[T]:
+        if self._ahead is None:
+            return await source.page(self.cursor)
+        try:
+            page = await self._ahead.result()
+        except Exception:
+            self._ahead = None
+            raise
+        # Whoever stops waiting, because of a cancellation or an interrupt, may ask again.
+        self._ahead = None
+        return page
 
-class AsyncItemIterator(Generic[T]):
+    def _look_ahead(self) -> None:
+        """Begin to fetch the page that comes next."""
+        if self._prefetches and self._source is not None and self.cursor is not None:
+            from adclient.prefetch import AsyncPrefetch  # which loads anyio
+
+            self._ahead = AsyncPrefetch(partial(self._source.page, self.cursor))
+
+
+class AsyncItemIterator(Tidy, Generic[T]):
     """Walks a listing item by item.
 
     Attributes:
         cursor: The continuation of the page that comes next, as in a walk by pages. Items of the
             page at hand that were not taken yet come before it.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().async_client()
+        >>> ads = aiter(client.gamma.list_ads(account_id="account_c3d8"))
+        >>> first = await anext(ads)
+        >>> first.status
+        'ENABLED'
     """
+
+    __module__ = "adclient"  # its public name, which signatures show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     def __init__(self, pages: AsyncPageIterator[T]) -> None:
         self._pages = pages
@@ -288,19 +392,29 @@ class AsyncItemIterator(Generic[T]):
         for item in self._items:
             return item
         while True:
-            page = await self._pages.__anext__()
+            try:
+                page = await self._pages.__anext__()
+            except AdClientError as error:
+                forget_frames(error)
+                raise
             self._items = iter(page.data)
             for item in self._items:
                 return item
 
 
+unquote(AsyncPage)
+
+
 async def collected(items: AsyncItemIterator[T], limit: int | None) -> Items[T]:
     """The items of a walk as a list, at most `limit` of them."""
-    check_limit(limit)
     found = Items[T]()
-    while limit is None or len(found) < limit:
-        try:
+    try:
+        check_limit(limit)
+        while limit is None or len(found) < limit:
             found.append(await items.__anext__())
-        except StopAsyncIteration:
-            break
+    except StopAsyncIteration:
+        pass
+    except AdClientError as error:
+        forget_frames(error)
+        raise
     return found

@@ -66,6 +66,10 @@ class Call(Generic[R]):
     arguments: Mapping[str, object]
     cursor: JSON = None
 
+    def at(self, cursor: JSON) -> "Call[R]":
+        """The same call for another page."""
+        return Call(self.operation, self.arguments, cursor)
+
     @property
     def account_id(self) -> str:
         """The account of a call whose arguments were checked."""

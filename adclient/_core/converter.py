@@ -31,7 +31,10 @@ class NoReaderError(Exception):
 
 
 def structure(value: JSON, cls: type[T], path: str = "$") -> T:
-    """A value read into a class, or a `WireError` that says which part does not fit."""
+    """A value read into a class, or a `WireError` that says which part does not fit.
+
+    The value is not to be used afterwards: what is kept of it was not copied.
+    """
     try:
         return _structured(value, cls, path)
     except RecursionError:

@@ -1,6 +1,7 @@
 """Credentials: what a client accepts for them, and the headers that carry them."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
 
 import attrs
 
@@ -13,6 +14,21 @@ Token = str | Callable[[], str]
 AsyncToken = str | Callable[[], str | Awaitable[str]]
 Auth = Callable[[Request], Mapping[str, str]]
 AsyncAuth = Callable[[Request], Mapping[str, str] | Awaitable[Mapping[str, str]]]
+
+
+@attrs.frozen(repr=False)
+class Grant:
+    """The headers that carry credentials, and what of them must not be shown."""
+
+    headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
+    secrets: Secrets = attrs.field(factory=Secrets)
+
+    def signed(self, request: Request) -> Request:
+        """The request with these headers."""
+        if not self.headers:
+            return request
+        headers = {**request.headers, **self.headers}
+        return Request(method=request.method, url=request.url, headers=headers, body=request.body)
 
 
 @attrs.frozen(repr=False)
@@ -35,6 +51,13 @@ class Credentials:
             raise ConfigurationError("auth must be a function", argument="auth")
         return self
 
+    @cached_property
+    def fixed(self) -> Grant | None:
+        """The grant for every request, if nobody has to be asked for it."""
+        if self.auth is not None or callable(self.token):
+            return None
+        return Grant() if self.token is None else bearer(self.token)
+
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("credentials are not pickled or copied, nor is what holds them: a client")
 
@@ -46,26 +69,19 @@ class Credentials:
         return "none" if self.token is None else "token"
 
 
-def with_token(request: Request, token: object) -> Request:
-    """The request with a bearer token."""
-    return _with_headers(request, {"authorization": f"Bearer {check_token(token)}"})
+def bearer(token: object) -> Grant:
+    """A grant by a bearer token."""
+    text = check_token(token)
+    return Grant({"authorization": f"Bearer {text}"}, Secrets((text,)))
 
 
-def with_auth(request: Request, headers: object) -> Request:
-    """The request with the headers that an `auth` function returned."""
-    return _with_headers(request, check_headers(headers, argument="auth"))
-
-
-def secrets_of(request: Request, signed: Request) -> Secrets:
-    """What the credentials of a signed request are: of `Authorization`, without its scheme."""
-    given = signed.headers.items() - request.headers.items()
-    return Secrets(tuple(_secret_in(name, value) for name, value in given))
+def granted(headers: object) -> Grant:
+    """A grant by the headers that an `auth` function returned."""
+    checked = check_headers(headers, argument="auth")
+    return Grant(checked, Secrets(tuple(_secret_in(*header) for header in checked.items())))
 
 
 def _secret_in(name: str, value: str) -> str:
+    """What of a header is secret: of `Authorization`, all but its scheme."""
     scheme, _, secret = value.partition(" ")
     return secret or scheme if name == "authorization" else value
-
-
-def _with_headers(request: Request, headers: Mapping[str, str]) -> Request:
-    return attrs.evolve(request, headers={**request.headers, **headers})

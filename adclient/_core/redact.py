@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 import attrs
@@ -19,26 +20,41 @@ class Secrets:
     """Texts that must not be shown, however the answer that repeats them spells them."""
 
     _texts: tuple[str, ...] = ()
+    _searched: tuple[tuple[str, str], ...] = attrs.field(
+        init=False,
+        default=attrs.Factory(lambda self: _with_their_words(self._texts), takes_self=True),
+    )
 
     def hide(self, text: str) -> str:
         """The text with `***` in their place."""
+        if not self._may_be_in(text):
+            return text
         whole = text.removesuffix("…")  # a line that was shortened may end in a part of one
         hidden = self.hide_in(whole.encode(errors="surrogatepass"))
         return hidden.decode(errors="surrogatepass") + text[len(whole) :]
 
     def hide_in(self, data: bytes) -> bytes:
         """The bytes with `***` in their place, also of one that is cut off at the end."""
-        for text in self._texts:
-            if len(text) >= _SHORTEST_SECRET:
-                if _longest_word(text) in data:
-                    data = _spelled(text).sub(_HIDDEN, data)
-                data = _without_start_of(text.encode(), data)
+        for text, word in self._searched:
+            if word.encode() in data:
+                data = _spelled(text).sub(_HIDDEN, data)
+            data = _without_start_of(text.encode(), data)
         return data
 
+    def _may_be_in(self, text: str) -> bool:
+        for secret, word in self._searched:
+            if word in text or secret[:_SHORTEST_SECRET] in text:
+                return True
+        return False
 
-def _longest_word(text: str) -> bytes:
+
+def _with_their_words(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((text, _longest_word(text)) for text in texts if len(text) >= _SHORTEST_SECRET)
+
+
+def _longest_word(text: str) -> str:
     """What every spelling of a text holds. To look for it costs little, and a pattern much."""
-    return max(re.findall(rb"[A-Za-z0-9]+", text.encode()), key=len, default=b"")
+    return max(re.findall(r"[A-Za-z0-9]+", text), key=len, default="")
 
 
 @lru_cache(maxsize=16)

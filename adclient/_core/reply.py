@@ -71,9 +71,11 @@ def told(outcome: Outcome, secrets: Secrets) -> Outcome:
     headers = outcome.headers
     if secrets.hide(together := " ".join(headers.values())) != together:
         headers = {name: secrets.hide(value) for name, value in headers.items()}
-    reply = attrs.evolve(
-        outcome,
+    reply = Reply(
+        status=outcome.status,
         headers=headers,
+        body=outcome.body,
+        received_at=outcome.received_at,
         broken=outcome.broken and _told_failure(outcome.broken, secrets),
         defect=outcome.defect and secrets.hide(outcome.defect),
         secrets=secrets,
@@ -94,8 +96,9 @@ def value_of(call: Call[R], reply: Reply, response: Response) -> R:
     body = wire.loads(reply.body, unique=call.operation.kind == "write")
     from adclient._core.converter import structure  # which loads cattrs
 
-    structured = structure(body, call.operation.result)
-    return attrs.evolve(structured, response=response)
+    value = structure(body, call.operation.result)
+    object.__setattr__(value, "response", response)  # nobody has seen it yet
+    return value
 
 
 def said_in(reply: Reply) -> str | None:

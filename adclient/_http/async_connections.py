@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Protocol, cast
 
@@ -60,8 +60,8 @@ class AsyncConnections:
                 if self._handler is not None:
                     await self._perform_detached(local, self._handler.send, attempt)
                 else:
-                    async with local.slots, self._connection(local) as connection:
-                        await _perform(connection.send, attempt, connection.extensions)
+                    async with local.slots:
+                        await self._perform(local.idle, attempt)
                 return attempt.outcome()
         except self._family.faults as error:
             return attempt.failed(error)
@@ -83,7 +83,7 @@ class AsyncConnections:
         local = self._loops.get(token)
         if local is None:
             self._evict_closed_loops()
-            slots = anyio.Semaphore(self._network.max_concurrency)
+            slots = anyio.Semaphore(self._network.max_concurrency, fast_acquire=True)
             idle: Idle[_Connection] = Idle()
             local = _LoopLocal(slots, idle, self._kept(token, idle), Detached(token))
             self._loops[token] = local
@@ -112,20 +112,19 @@ class AsyncConnections:
             while (connection := idle.pop()) is not None:
                 await connection.close()
 
-    @asynccontextmanager
-    async def _connection(self, local: _LoopLocal) -> AsyncGenerator["_Connection", None]:
-        while (expired := local.idle.expired()) is not None:
+    async def _perform(self, idle: "Idle[_Connection]", attempt: Attempt) -> None:
+        while (expired := idle.expired()) is not None:
             await expired.close()
-        connection = local.idle.pop() or _Connection(new_async_transport(self._network))
+        connection = idle.pop() or _Connection(new_async_transport(self._network))
         try:
-            yield connection
+            await _perform(connection.send, attempt, connection.extensions)
         except BaseException:
             await connection.close()
             raise
         if self.is_closed:
             await connection.close()
         else:
-            local.idle.push(connection)
+            idle.push(connection)
 
     async def _perform_detached(self, local: _LoopLocal, send: AsyncSend, attempt: Attempt) -> None:
         await local.slots.acquire()
@@ -203,29 +202,35 @@ async def _perform(
     send: AsyncSend, attempt: Attempt, extensions: Mapping[str, object] = MappingProxyType({})
 ) -> None:
     response = await send(attempt.begin(extensions))
-    chunks = _chunks(response)
+    if response.is_stream_consumed:  # somebody's event hook has read it
+        attempt.answered(response)
+        attempt.received(response.content)
+        attempt.finished()
+        return
+    chunks = aiter(cast(httpx.AsyncByteStream, response.stream))
+    is_at_end = False
     try:
         attempt.answered(response)
         async for chunk in chunks:
             if attempt.received(chunk):
                 break
+        else:
+            is_at_end = True
         attempt.finished()
     finally:
-        with anyio.move_on_after(_LONGEST_CLOSE, shield=True):
+        if is_at_end:
             await response.aclose()
-            await _exhaust(chunks, attempt)
+        else:
+            await _leave(response, chunks, attempt)
 
 
-async def _chunks(response: httpx.Response) -> AsyncIterator[bytes]:
-    if response.is_stream_consumed:  # somebody's event hook has read it
-        yield response.content
-    else:
-        async for chunk in cast(httpx.AsyncByteStream, response.stream):
-            yield chunk
+async def _leave(response: httpx.Response, chunks: AsyncIterator[bytes], attempt: Attempt) -> None:
+    """Close an answer before its end, even while its task is being cancelled.
 
-
-async def _exhaust(chunks: AsyncIterator[bytes], attempt: Attempt) -> None:
-    """Run a closed stream to its end: a generator left in the middle warns when it is collected."""
-    with suppress(*attempt.family.faults):
-        async for _ in chunks:
-            await checkpoint()  # for the deadline of an end that never comes
+    Its stream is run to the end: a generator left in the middle warns when it is collected.
+    """
+    with anyio.move_on_after(_LONGEST_CLOSE, shield=True):
+        await response.aclose()
+        with suppress(*attempt.family.faults):
+            async for _ in chunks:
+                await checkpoint()  # for the deadline of an end that never comes

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import cast
 from urllib.parse import urlsplit
 
-import attrs
 import httpx
 
 from adclient._core.body import Body
@@ -32,7 +31,8 @@ class Attempt:
         self._sent_as: httpx.Request | None = None
         self._taken = False
         self._is_abandoned = False
-        self._reply: Reply | None = None
+        self._response: httpx.Response | None = None
+        self._received_at = 0.0
         self._body: Body | None = None
         self._is_whole = False
 
@@ -55,10 +55,8 @@ class Attempt:
 
     def answered(self, response: httpx.Response) -> None:
         """Note the status and headers, and leave the time that remains to the body."""
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        self._reply = Reply(status=response.status_code, headers=headers, received_at=time.time())
-        if response.is_stream_consumed:
-            headers = {}
+        self._response, self._received_at = response, time.time()
+        headers: Mapping[str, str] = {} if response.is_stream_consumed else response.headers
         self._body = Body(response.status_code, headers)
         self._give_time()
 
@@ -80,10 +78,15 @@ class Attempt:
 
     def outcome(self, broken: Failure | None = None) -> Outcome:
         """What came back."""
-        assert self._reply is not None
+        assert self._response is not None
         assert self._body is not None
-        return attrs.evolve(
-            self._reply, body=self._body.content, defect=self._body.defect, broken=broken
+        return Reply(
+            status=self._response.status_code,
+            headers={name.lower(): value for name, value in self._response.headers.items()},
+            body=self._body.content,
+            received_at=self._received_at,
+            broken=broken,
+            defect=self._body.defect,
         )
 
     def failed(self, error: Exception) -> Outcome:
@@ -128,7 +131,7 @@ class Attempt:
         return self._taken or isinstance(error, self.family.surely_sent)
 
     def _broken_off(self, failure: Failure) -> Outcome:
-        return failure if self._reply is None else self.outcome(broken=failure)
+        return failure if self._response is None else self.outcome(broken=failure)
 
     def _is_over(self) -> bool:
         return time.monotonic() >= self.deadline

@@ -1,8 +1,7 @@
 """The connections of a sync client: each sends one request at a time."""
 
 import warnings
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import Protocol, cast
 
 import httpx
@@ -52,8 +51,7 @@ class Connections:
             if self._handler is not None:
                 _perform(self._handler, attempt, None)
             else:
-                with self._connection() as connection:
-                    _perform(connection, attempt, connection.stream)
+                self._perform(attempt)
             return attempt.outcome()
         except self._family.faults as error:
             return attempt.failed(error)
@@ -73,11 +71,10 @@ class Connections:
         if self._idle and not self.is_closed:
             warnings.warn(_NEVER_CLOSED, ResourceWarning, source=self, stacklevel=2)
 
-    @contextmanager
-    def _connection(self) -> Generator["_Connection", None, None]:
+    def _perform(self, attempt: Attempt) -> None:
         connection = self._idle_connection() or _Connection(new_transport(self._network))
         try:
-            yield connection
+            _perform(connection, attempt, connection.stream)
         except BaseException:
             connection.close()
             raise

@@ -4,10 +4,13 @@ import random
 import time
 import uuid
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from adclient._core.exchange import World
 from adclient._core.request import Request
 from adclient._http.service import ServiceTransport
+
+G = TypeVar("G")
 
 
 def _new_key() -> str:
@@ -34,17 +37,17 @@ def world_of(transport: object) -> World:
     return transport.world if isinstance(transport, ServiceTransport) else REAL_WORLD
 
 
-def within(_: float, sign: Callable[[Request], Request], request: Request) -> Request | None:
+def within(_: float, grant: Callable[[Request], G], request: Request) -> G | None:
     """Call a function; a sync one cannot be left before it returns."""
-    return sign(request)
+    return grant(request)
 
 
 async def async_within(
-    seconds: float, sign: Callable[[Request], Awaitable[Request]], request: Request
-) -> Request | None:
+    seconds: float, grant: Callable[[Request], Awaitable[G]], request: Request
+) -> G | None:
     """Call a function; None if it took longer."""
     import anyio
 
     with anyio.move_on_after(seconds):
-        return await sign(request)
+        return await grant(request)
     return None

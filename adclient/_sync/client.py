@@ -15,7 +15,7 @@ from adclient._sync.beta import Beta
 from adclient._sync.delta import Delta
 from adclient._sync.gamma import Gamma
 from adclient._core.credentials import Auth, Token, Credentials
-from adclient._deferred import Deferred
+from adclient._signatures import deferred
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
 from adclient.options import RetryPolicy
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from adclient._sync.engine import Engine
 else:
-    ssl = Deferred("ssl")  # a quarter of the import, for one name in an annotation
+    ssl = deferred("ssl.SSLContext")
 
 
 class AdClient(notebook.Shown):
@@ -75,6 +75,7 @@ class AdClient(notebook.Shown):
     """
 
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
     __slots__ = ("__weakref__", "_engine", "alpha", "beta", "delta", "gamma")
 
     alpha: Alpha
@@ -98,7 +99,7 @@ class AdClient(notebook.Shown):
         transport: Transport | None = None,
         max_concurrency: int | None = None,
         proxy: str | None = None,
-        verify: "bool | str | PathLike[str] | ssl.SSLContext" = True,
+        verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
         held = Credentials(token, auth)
         del token, auth  # a traceback may show the locals

@@ -8,7 +8,7 @@ import attrs
 from adclient._sync.paging import Page
 from adclient._sync.paging import Source
 from adclient._core.call import Call, Operation
-from adclient._core.credentials import Credentials, secrets_of, with_auth, with_token
+from adclient._core.credentials import Credentials, Grant, bearer, granted
 from adclient._core.exchange import Send, Sleep, World, exchange
 from adclient._core.listing import Listing
 from adclient._core.pause import Pauses
@@ -16,7 +16,8 @@ from adclient._core.reply import Failure, Outcome, told
 from adclient._core.request import Request, settled
 from adclient._http.connections import Connections
 from adclient._http.world import within
-from adclient.errors import ConfigurationError
+from adclient._tracebacks import forget_frames
+from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Answer, Draft
 from adclient.options import Options
 
@@ -41,14 +42,22 @@ class Engine:
 
     def stage(self, operation: Operation[Draft], **arguments: object) -> Draft:
         """Stage a draft."""
-        return self.run(Call(operation, arguments))
+        try:
+            return self.run(Call(operation, arguments))
+        except AdClientError as error:
+            forget_frames(error)
+            raise
 
     def read(
         self, operation: Operation[Listing[T]], *, cursor: JSON, **arguments: object
     ) -> Page[T]:
         """Read a listing."""
-        call = settled(Call(operation, arguments, cursor))
-        return Source(self, call).page(cursor)
+        try:
+            call = settled(Call(operation, arguments, cursor))
+            return Source(self, call).page(cursor)
+        except AdClientError as error:
+            forget_frames(error)
+            raise
 
     def run(self, call: Call[R]) -> R:
         """See one call through."""
@@ -90,26 +99,29 @@ class Engine:
 
     def _sent(self, step: Send) -> Outcome:
         self.check_open()
-        began = self.world.now()
+        grant, time_left = self.credentials.fixed, step.time_left
+        if grant is None:
+            began = self.world.now()
+            grant = self._asked_for(step)
+            time_left -= self.world.now() - began
+        if grant is None or time_left <= 0:
+            took_it = "waiting" if self.credentials.kind == "none" else "the credentials"
+            return Failure(reason=f"{took_it} took all the time", sent=False, timed_out=True)
+        outcome = self.connections.send(grant.signed(step.request), time_left)
+        return told(outcome, grant.secrets)
+
+    def _asked_for(self, step: Send) -> Grant | None:
+        """Fresh credentials; the time that they take counts."""
         try:
-            signed = within(step.time_left, self._signed, step.request)
+            return within(step.time_left, self._grant, step.request)
         except ConfigurationError as refused:
             # A traceback may show the locals, and below here they hold what was refused.
             raise refused.with_traceback(None) from None
-        time_left = step.time_left - (self.world.now() - began)
-        if signed is None or time_left <= 0:
-            took_it = "waiting" if self.credentials.kind == "none" else "the credentials"
-            return Failure(reason=f"{took_it} took all the time", sent=False, timed_out=True)
-        outcome = self.connections.send(signed, time_left)
-        return told(outcome, secrets_of(step.request, signed))
 
-    def _signed(self, request: Request) -> Request:
-        """The request with fresh credentials; the time that they take counts."""
-        token, auth = self.credentials.token, self.credentials.auth
-        if auth is not None:
-            headers = auth(request)
-            return with_auth(request, headers)
-        if token is not None:
-            text = token() if callable(token) else token
-            return with_token(request, text)
-        return request
+    def _grant(self, request: Request) -> Grant:
+        if self.credentials.auth is not None:
+            headers = self.credentials.auth(request)
+            return granted(headers)
+        token = self.credentials.token
+        text = token() if callable(token) else token
+        return bearer(text)

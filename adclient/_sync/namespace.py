@@ -3,11 +3,13 @@
 
 from typing import TYPE_CHECKING
 
+from adclient.notebook import Tidy
+
 if TYPE_CHECKING:
     from adclient._sync.engine import Engine
 
 
-class Namespace:
+class Namespace(Tidy):
     """The operations of one platform."""
 
     __slots__ = ("_engine",)

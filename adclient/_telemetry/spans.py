@@ -22,6 +22,8 @@ def tracer() -> Tracer:
     source = trace.get_tracer("adclient", __version__, schema_url=_SCHEMA)
 
     def begin(call: Call[Answer], url: str) -> CallSpan | None:
+        if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+            return None  # what stands there until the program sets one
         name, target = _target(call.operation.method, url)
         attributes = {
             **target,

@@ -6,13 +6,13 @@ Each class is opened on a row, and has then seen the right answer; `run(times)` 
 import asyncio
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import islice
 from types import ModuleType
 from typing import Any
 
 from field.rows import Row
-from field.shapes import HOLDINGS, MESSAGE, MISSING, SHAPES, ids_of, reply_to
+from field.shapes import DELAYS, HOLDINGS, MESSAGE, MISSING, SHAPES, ids_of, reply_to
 
 PATIENCE = 600  # seconds, where a row is not about how long one waits
 
@@ -45,9 +45,10 @@ class Measure:
         if self.row.call == "decode":
             body = reply_to("GET", self.shape, self.row.holding).body
             return lambda: client.ids(client.decode(body))
-        if self.row.call == "listing":
+        if self.row.call in ("listing", "prefetched"):
             size, pages = HOLDINGS[self.row.holding]
-            return lambda: _last(islice(client.listing(), size * pages + 1))
+            walk = getattr(client, self.row.call)
+            return lambda: _last(islice(walk(), size * pages + 1))
         return getattr(client, self.row.call)
 
     def expected(self) -> Any:
@@ -57,7 +58,7 @@ class Measure:
             return SHAPES[self.shape].draft_id
         ids = ids_of(self.shape, self.row.holding)
         size, pages = HOLDINGS[self.row.holding]
-        return (size * pages, ids[-1]) if self.row.call == "listing" else ids
+        return (size * pages, ids[-1]) if self.row.call in ("listing", "prefetched") else ids
 
     def check(self, answer: Any) -> None:
         if answer != (expected := self.expected()):
@@ -202,7 +203,7 @@ class Memory(Measure):
         tracemalloc.start()
         page_size = self._page_size(client)
         before, _ = tracemalloc.get_traced_memory()
-        listing = client.listing()
+        listing = getattr(client, self.row.call)()
         _last(islice(listing, 2 * size))
         tracemalloc.reset_peak()
         if _last(listing)[0] != size * (pages - 2):
@@ -262,6 +263,46 @@ class AfterPages(Measure):
         client.close()
         tenth = max(1, pages // 10)
         return min(took[-tenth:]) / min(took[:tenth])
+
+
+class Prefetch(Measure):
+    """The time of a walk that works on each page, with prefetch to without."""
+
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
+        client = self.client()
+        self.check(self.work(client)())
+        without, ahead = (self._walk(client.pages(prefetch=on)) for on in (False, True))
+        client.close()
+        return ahead / without
+
+    def _walk(self, pages: Iterator[Any]) -> float:
+        began = time.perf_counter()
+        for _ in pages:
+            time.sleep(DELAYS[self.row.holding])
+        return time.perf_counter() - began
+
+
+class AsyncPrefetch(AsyncMeasure):
+    """The same on an event loop."""
+
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
+        return self.runner.run(self._compared())
+
+    async def _compared(self) -> float:
+        client = await self.opened()
+        without, ahead = [await self._walk(client.pages(prefetch=on)) for on in (False, True)]
+        await client.close()
+        return ahead / without
+
+    async def _walk(self, pages: AsyncIterator[Any]) -> float:
+        _, expected = HOLDINGS[self.row.holding]
+        began, count = time.perf_counter(), 0
+        async for _ in pages:
+            await asyncio.sleep(DELAYS[self.row.holding])
+            count += 1
+        if count != expected:
+            raise WrongAnswer(f"expected {expected} pages, got {count}")
+        return time.perf_counter() - began
 
 
 def seconds(work: Callable[[], Any], times: int) -> float:

@@ -33,7 +33,7 @@ class Row:
     measure: str
     kind: Literal["time", "rate", "count", "growth", "pages", "size"] = "time"
     goal: Goal | None = None
-    call: Literal["page", "post", "error", "listing", "decode"] = "page"
+    call: Literal["page", "post", "error", "listing", "prefetched", "decode"] = "page"
     holding: str = "ten"
     in_process: bool = False
     amount: int = 1
@@ -144,6 +144,41 @@ ROWS = (
         holding="pages",
         quick={"holding": "few-pages"},
         most_rounds=1,
+    ),
+    Row(
+        "memory-prefetch",
+        "peak memory while listing 100,000 items with prefetch (pages)",
+        "Memory",
+        kind="pages",
+        goal=at_most(2),
+        call="prefetched",
+        holding="pages",
+        only=("adclient",),
+        quick={"holding": "few-pages"},
+        most_rounds=1,
+    ),
+    Row(
+        "prefetch",
+        "a walk with prefetch, 20 ms a page on either side (to one without)",
+        "Prefetch",
+        kind="growth",
+        goal=at_most(0.7),
+        call="prefetched",
+        holding="slow-pages",
+        only=("adclient",),
+        quick={"holding": "few-slow-pages"},
+        most_rounds=3,
+    ),
+    Row(
+        "async-prefetch",
+        "the same walk of the async client",
+        "AsyncPrefetch",
+        kind="growth",
+        goal=at_most(0.7),
+        holding="slow-pages",
+        only=("adclient",),
+        quick={"holding": "few-slow-pages"},
+        most_rounds=3,
     ),
     Row(
         "after-calls",

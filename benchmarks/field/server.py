@@ -8,7 +8,7 @@ import re
 import sys
 
 from field.cores import SERVER_CORE, allow_sockets, pin
-from field.shapes import reply_to
+from field.shapes import DELAYS, reply_to
 
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _END = b"\r\n\r\n"
@@ -29,17 +29,23 @@ class Connection(asyncio.Protocol):
             whole = end + len(_END) + (int(length[1]) if length else 0)
             if len(self._received) < whole:
                 return
-            self._transport.write(_answer(self._received[:end]))
+            delay, answer = _answer(self._received[:end])
+            if delay:
+                asyncio.get_running_loop().call_later(delay, self._transport.write, answer)
+            else:
+                self._transport.write(answer)
             self._received = self._received[whole:]
 
 
-def _answer(head: bytes) -> bytes:
-    method, target, _ = head.partition(b"\r\n")[0].decode("ascii").split(" ")
+def _answer(request: bytes) -> tuple[float, bytes]:
+    """How long the service takes for an answer, and its bytes."""
+    method, target, _ = request.partition(b"\r\n")[0].decode("ascii").split(" ")
     _, shape, holding, rest = target.split("/", 3)
     status, headers, body = reply_to(method, shape, holding, rest)
     headers = {**headers, "content-length": str(len(body))}
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    return f"HTTP/1.1 {status} Canned\r\n{lines}\r\n".encode() + body
+    head = f"HTTP/1.1 {status} Canned\r\n{lines}\r\n".encode()
+    return DELAYS.get(holding, 0), head + body
 
 
 async def serve() -> None:

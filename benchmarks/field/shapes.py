@@ -16,7 +16,11 @@ HOLDINGS = {
     "pages": (500, 200),
     "few-pages": (500, 4),
     "many-pages": (10, 2_000),
+    "slow-pages": (500, 20),
+    "few-slow-pages": (500, 4),
 }
+# How many seconds the service takes for a page.
+DELAYS = {"slow-pages": 0.02, "few-slow-pages": 0.02}
 MISSING = "missing"  # holds nothing: each call is answered with 404
 MESSAGE = "There is no such account."
 

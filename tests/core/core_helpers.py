@@ -7,11 +7,13 @@ import attrs
 import pytest
 
 from adclient._core import call as operations
+from adclient._core import converter
 from adclient._core.call import Call, Operation
 from adclient._core.exchange import Send, Sleep, World, exchange
 from adclient._core.observe import Tracer
 from adclient._core.pause import Pauses
 from adclient._core.reply import Failure, Reply
+from adclient._json import copied
 from adclient.conventions import Conventions
 from adclient.errors import AdClientError
 from adclient.options import Options, RetryPolicy
@@ -29,6 +31,11 @@ LISTING = {
     "data": [{"id": "campaign_57a7", "name": "Spring", "status": "ENABLED"}],
     "page": {"next": None},
 }
+
+
+def structure(value: Any, cls: type[Any], path: str = "$") -> Any:
+    """What a value is read into; the value itself stays whole, for other tests use it, too."""
+    return converter.structure(copied(value), cls, path)
 
 
 def call_of(operation: Operation[Any], *, cursor: Any = None, **arguments: Any) -> Call[Any]:

@@ -1,7 +1,7 @@
 import pytest
 from core_helpers import BASE_URL
 
-from adclient._core.credentials import Credentials, with_auth, with_token
+from adclient._core.credentials import Credentials, bearer, granted
 from adclient._core.request import Request
 from adclient.errors import ConfigurationError
 
@@ -68,7 +68,7 @@ def test_a_bad_token_in_the_environment(monkeypatch):
 
 
 def test_a_request_with_a_token():
-    signed = with_token(REQUEST, "canary")
+    signed = bearer("canary").signed(REQUEST)
     assert signed.headers == {"accept": "*/*", "authorization": "Bearer canary"}
     assert REQUEST.headers == {"accept": "*/*"}
     assert "canary" not in repr(signed)
@@ -77,18 +77,18 @@ def test_a_request_with_a_token():
 @pytest.mark.parametrize("token", ["", "canary\n", None, 7])
 def test_a_function_that_returns_no_token(token):
     with pytest.raises(ConfigurationError) as caught:
-        with_token(REQUEST, token)
+        bearer(token).signed(REQUEST)
     assert "canary" not in str(caught.value)
 
 
 def test_a_request_with_headers_of_its_own_scheme():
-    signed = with_auth(REQUEST, {"Authorization": "Basic eDp5", "X-Date": "today"})
+    signed = granted({"Authorization": "Basic eDp5", "X-Date": "today"}).signed(REQUEST)
     assert signed.headers == {"accept": "*/*", "authorization": "Basic eDp5", "x-date": "today"}
 
 
 @pytest.mark.parametrize("headers", [None, "canary", {"host": "canary"}, {"x-key": "can\nary"}])
 def test_a_function_that_returns_no_headers(headers):
     with pytest.raises(ConfigurationError) as caught:
-        with_auth(REQUEST, headers)
+        granted(headers).signed(REQUEST)
     assert caught.value.argument == "auth"
     assert "ary" not in str(caught.value)

@@ -8,7 +8,17 @@ import pytest
 import adclient
 
 ROOT = Path(adclient.__file__).parent
-LEAVES = ["_json", "_version", "notebook", "models", "errors", "conventions", "hooks", "options"]
+LEAVES = [
+    "_json",
+    "_signatures",
+    "_version",
+    "notebook",
+    "models",
+    "errors",
+    "conventions",
+    "hooks",
+    "options",
+]
 CORE = sorted(path.stem for path in (ROOT / "_core").glob("*.py") if path.stem != "__init__")
 FORBIDDEN = {
     "anyio", "asyncio", "httpx", "httpx2", "io", "opentelemetry", "pathlib", "random", "secrets",

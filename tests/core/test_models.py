@@ -3,6 +3,7 @@ import decimal
 import json
 import math
 import pickle
+import re
 from decimal import Decimal
 
 import attrs
@@ -324,6 +325,21 @@ class TestHTML:
         for part in ("alpha.x", "account_1", "campaign_2"):
             assert part in html
         assert "operation" not in draft_of()._repr_html_()
+
+    def test_each_row_has_its_name_and_value(self):
+        response = Response(operation="a.b", account_id="account_1", target_id="campaign_1")
+        html = draft_of(1, 2, response=response)._repr_html_()
+        rows = re.findall(r"<tr><th.*?>(.*?)</th><td.*?>(.*?)</td></tr>", html)
+        named = {name: re.sub(r"<.*?>", "", value) for name, value in rows}
+        assert named == {
+            "operation": "a.b",
+            "account": "account_1",
+            "target": "campaign_1",
+            "daily_budget": "1 → 2",
+            "change": "+1 (+100 %)",
+            "requires": "human_two_step_approve",
+        }
+        assert list(named)[:3] == ["operation", "account", "target"]
 
     def test_a_draft_of_no_change_says_so(self):
         assert "stays as it is" in draft_of(1, 1)._repr_html_()

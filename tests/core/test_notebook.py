@@ -108,7 +108,7 @@ def test_short_takes_any_depth(opening):
 def test_a_card():
     html = card("Title", [("name", 1), ("other", Change(1, None))], state="new", notes=["note"])
     assert Balanced(html).texts == [
-        "Title", "new", "name", "1", "other", "1", " → ", "null", "note",
+        "Title", " ", "new", "name", "1", "other", "1", " → ", "null", "note",
     ]  # fmt: skip
     assert Balanced(card("Title", [])).texts == ["Title"]
 
@@ -149,6 +149,10 @@ def test_rows_are_bounded(count):
         assert (f"{more} more rows are not shown" in html) is (more > 0)
 
 
+def test_the_bounds():
+    assert (ROWS, COLUMNS, SHORT) == (20, 16, 60)
+
+
 def test_columns_are_bounded():
     html = table("t", [{f"c{i}": i for i in range(COLUMNS + 2)}], total=1)
     assert html.count("</th>") == html.count("</td>") == COLUMNS
@@ -170,7 +174,7 @@ def test_a_script_stays_a_text():
     script = "<script>alert(1)</script>"
     for html in (
         card(script, [(script, [script]), (script, Change(script, script))], state=script),
-        table(script, [{script: [script]}], total=1, notes=[script]),
+        table(script, [{script: [script]}], total=1, about=[script], notes=[script]),
     ):
         assert "<script" not in html
         assert script in "".join(Balanced(html).texts)

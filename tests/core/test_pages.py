@@ -4,9 +4,8 @@ from decimal import Decimal
 
 import attrs
 import pytest
-from core_helpers import LISTING, assert_one_line
+from core_helpers import LISTING, assert_one_line, structure
 
-from adclient._core.converter import structure
 from adclient._core.listing import Listing
 from adclient._core.wire import loads
 from adclient.errors import InvalidRequest, UnexpectedReply
@@ -57,7 +56,7 @@ class TestPage:
         assert page.to_dict() == before.to_dict()
 
     def test_the_raw_items_are_a_copy_too(self):
-        page = page_of(Spend("a", Decimal(1)), raw=({"id": "a", "spend": 1, "x": [1]},))
+        page = page_of(Spend("a", Decimal(1)))._came_as(({"id": "a", "spend": 1, "x": [1]},))
         page.to_dict()["data"][0]["x"].append(2)
         assert page.to_dict()["data"] == [{"id": "a", "spend": 1, "x": [1]}]
 
@@ -100,6 +99,10 @@ class TestPage:
         assert "&lt;script&gt;" in html
         assert "more pages follow" in html
         assert "more pages follow" not in page_of(FIRST)._repr_html_()
+        response = Response(operation="beta.list_campaigns", account_id="account_1")
+        html = page_of(FIRST, response=response)._repr_html_()
+        assert " · beta.list_campaigns<" in html
+        assert " · account_1<" in html
 
     def test_the_html_is_bounded(self):
         wide = Campaign(

@@ -9,12 +9,11 @@ from typing import Any, Generic, Literal, TypeVar
 
 import attrs
 import pytest
-from core_helpers import DRAFT, LISTING
-from hypothesis import given, settings
+from core_helpers import DRAFT, LISTING, structure
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from adclient._core import converter
-from adclient._core.converter import structure
+from adclient._core import converter, wire
 from adclient._core.listing import Listing, PageInfo
 from adclient._core.wire import WireError, digits, dumps, loads
 from adclient.models import JSON, Ad, Campaign, Draft, Item, Objective, WastedSpend
@@ -39,6 +38,7 @@ def nested(depth, inner=None):
     return inner
 
 
+@pytest.mark.usefixtures("decoder")
 class TestLoads:
     @given(JSON_VALUE)
     def test_reads_what_json_writes(self, value):
@@ -125,6 +125,89 @@ class TestLoads:
     def test_any_bytes_give_a_value_or_our_error(self, body):
         with contextlib.suppress(WireError):
             loads(body)
+
+
+# Pieces of JSON, put together into what is whole, odd or broken.
+PIECES = ["0", "-0", "1.5", "e", "E-5", "1e99", "1e-308", "12345678901234", "9" * 16, "[", "]", "{"]
+PIECES += ["}", ",", ":", " ", '"', '"a":', '"é"', "\\ud83d", "\\ude00", "\\", "null", "NaN", "\t"]
+BROKEN = st.lists(st.sampled_from(PIECES), max_size=12).map("".join).map(str.encode)
+WRITTEN = st.builds(
+    lambda value, plain, indent: json.dumps(value, ensure_ascii=plain, indent=indent).encode(),
+    JSON_VALUE,
+    st.booleans(),
+    st.sampled_from([None, 1]),
+)
+
+
+def outcome_of(body):
+    try:
+        return repr(loads(body))
+    except WireError as error:
+        return str(error)
+
+
+def by_json(body):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wire, "_fast_loads", lambda: None)
+        return outcome_of(body)
+
+
+class TestTwoDecoders:
+    @given(WRITTEN | BROKEN | NUMBER_TEXT.map(str.encode) | st.binary(max_size=50))
+    @settings(max_examples=600)
+    @example(b'{"a": 1, "b": 2, "a": 3}')
+    @example(b"-0")
+    @example(b'"\\ud83d"')
+    @example(b"[1e-400]")
+    @example(b"[1E-400]")
+    @example(b"1e400")
+    @example(b"[18446744073709551616]")
+    @example(b"\xef\xbb\xbf12345678901234567890.5")
+    def test_they_give_the_same(self, body):
+        assert outcome_of(body) == by_json(body)
+
+    @pytest.mark.parametrize("offset", range(4))
+    @pytest.mark.parametrize(
+        "place",
+        [
+            "%s",
+            "-%s",
+            '{"a":%s}',
+            "[%s]",
+            "[0,%s]",
+            "[0,-%s]",
+            "[0, %s]",
+            "[\n%s]",
+            "[\t%s]",
+            "[\r%s]",
+        ],
+    )
+    @pytest.mark.parametrize(
+        "number", ["0.123456789012345", "12345678901234.5", "1234567890123456"]
+    )
+    def test_a_long_number_is_found_anywhere(self, place, number, offset, monkeypatch):
+        body = (" " * offset + place % number).encode()
+        monkeypatch.setattr(wire, "_fast_loads", lambda: pytest.fail)
+        assert repr(json.loads(body)) == outcome_of(body)
+
+    def test_digits_in_a_text_are_no_number(self, monkeypatch):
+        monkeypatch.setattr(wire, "_fast_loads", lambda: json.loads)
+        monkeypatch.setattr(wire, "_decoder", pytest.fail)
+        assert loads(b'{"id": "12021000000000000123", "at": "2026-02-01"}') == {
+            "id": "12021000000000000123",
+            "at": "2026-02-01",
+        }
+
+    @pytest.mark.parametrize("depth", [900, 1_000, 1_024, 1_025, 2_000])
+    def test_how_deep_is_too_deep_is_the_decoder_s_to_say(self, depth):
+        try:
+            value = loads(b"[" * depth + b"]" * depth)
+        except WireError as error:
+            assert str(error) == "$: nested too deeply"  # noqa: PT017  both ends are right
+        else:
+            for _ in range(depth - 1):
+                (value,) = value
+            assert value == []
 
 
 class Status(enum.StrEnum):
@@ -317,7 +400,10 @@ class TestModels:
         assert structure({**DRAFT, "diff": diff}, Draft).diff.before == value
 
     def test_the_path_to_what_does_not_fit(self):
-        body = {"data": [GOOD, GOOD, GOOD, {**GOOD, "id": None}], "page": {"next": None}}
+        body = {
+            "data": [{**GOOD}, {**GOOD}, {**GOOD}, {**GOOD, "id": None}],
+            "page": {"next": None},
+        }
         assert problem_with(body, Listing[Campaign]) == "$.data[3].id: expected text, got null"
 
     @pytest.mark.parametrize(

@@ -13,10 +13,12 @@ import attrs
 import httpx
 import pytest
 
-from adclient import AdClient, AsyncAdClient, RetryPolicy
+from adclient import AdClient, AsyncAdClient, ConfigurationError, Conventions, RetryPolicy
 
 BASE_URL = "https://ads.example.com/prefix"
 AT_ONCE = RetryPolicy(backoff_first=0)
+KEYED = Conventions(idempotency_header="Idempotency-Key")
+SECRET = "hunter2-s3cret"
 END = object()
 TLS = ssl.create_default_context()
 
@@ -83,6 +85,9 @@ ASYNC = Colour("asyncio", AsyncAdClient, "AsyncClient", "Client")
 TRIO = Colour("trio", AsyncAdClient, "AsyncClient", "Client")
 COLOURS = (SYNC, ASYNC, TRIO)
 
+# For what the constructor does before any call.
+clients = pytest.mark.parametrize("client_class", [AdClient, AsyncAdClient])
+
 
 def both_colours(scenario):
     """Turn a coroutine into a test of the sync client, and of the async one on both loops."""
@@ -126,6 +131,16 @@ async def everything(iterable) -> list:
     found: list = []
     await drain(walk(iterable), found)
     return found
+
+
+def write(client, **arguments):
+    """Stage some draft."""
+    return client.beta.pause_campaign(**{"account_id": "a", "campaign_id": "c", **arguments})
+
+
+def read(client, **arguments):
+    """Read some page."""
+    return client.alpha.explain_objectives(**{"account_id": "a", **arguments})
 
 
 def method_of(client, name):
@@ -174,3 +189,11 @@ def a_page(names: str = "", next: object = None, **more) -> httpx.Response:
     return httpx.Response(
         200, json={"data": [an_item(name, **more) for name in names], "page": {"next": next}}
     )
+
+
+def assert_names_the_argument(error: ConfigurationError, argument: str) -> None:
+    assert error.argument == argument
+    assert argument in str(error)
+    assert isinstance(error, ValueError)
+    assert SECRET not in f"{error!s} {error!r} {vars(error)}"
+    assert error.__context__ is None or error.__suppress_context__

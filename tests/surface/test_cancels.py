@@ -11,7 +11,7 @@ import anyio
 import anyio.to_thread
 import httpx
 import pytest
-from colours import ASYNC, TRIO
+from colours import ASYNC, TRIO, read, write
 from raw_server import LISTING, Connection, RawServer, answer_to, serve_well
 
 from adclient import (
@@ -25,8 +25,7 @@ from adclient import (
     RetryPolicy,
 )
 
-POOL = 8
-ROUNDS = 12
+POOL = 2
 NO_RETRY = RetryPolicy(max_retries=0)
 # Before 4.15.1, anyio leaves the socket of a cancelled connect to the garbage collector.
 IS_OLD_ANYIO = tuple(map(int, version("anyio").split(".")[:3])) < (4, 15, 1)
@@ -34,47 +33,39 @@ NOISE = "ignore::pytest.PytestUnraisableExceptionWarning" if IS_OLD_ANYIO else "
 both_loops = pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
 
 
-def read(client):
-    return client.alpha.explain_objectives(account_id="a")
-
-
-def write(client):
-    return client.beta.pause_campaign(account_id="a", campaign_id="c")
-
-
 def limits_of(library):
     return library.Limits(max_connections=POOL, max_keepalive_connections=POOL)
 
 
-async def stress(client: AsyncAdClient, seed: int, rounds: int) -> None:
+async def random_cancels(client: AsyncAdClient) -> None:
     """Twice as many calls as connections at a time, most of which are ended at a bad moment."""
-    chance = random.Random(seed)
+    chance = random.Random(0)
 
     async def one(patience: float, timeout: float) -> None:
         with anyio.move_on_after(patience):
             with contextlib.suppress(AdClientError):
                 await read(client.with_options(timeout=timeout))
 
-    for _ in range(rounds):
+    for _ in range(25):
         async with anyio.create_task_group() as tasks:
             for _ in range(2 * POOL):
                 patience, timeout = chance.uniform(0, 0.01), chance.uniform(0.001, 0.02)
                 tasks.start_soon(one, patience, timeout)
 
 
-async def native_stress(client: AsyncAdClient, seed: int, rounds: int) -> None:
+async def cancels_at_every_turn(client: AsyncAdClient) -> None:
     """The same with the cancelling of asyncio itself, from which no scope shields."""
-    chance = random.Random(seed)
-    for _ in range(rounds):
+    for turns in range(60):
         tasks = [asyncio.ensure_future(read(client)) for _ in range(2 * POOL)]
         for task in tasks:
-            await asyncio.sleep(chance.uniform(0, 0.001))
+            for _ in range(turns):
+                await asyncio.sleep(0)
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def still_works(client: AsyncAdClient) -> None:
-    for _ in range(30):
+    for _ in range(3 * POOL):
         assert len((await read(client)).data) == 1
 
 
@@ -86,9 +77,8 @@ def serve_after_a_moment(connection: Connection) -> None:
 
 @pytest.mark.filterwarnings(NOISE)
 @pytest.mark.parametrize("library", ["httpx", "httpx2", None])
-@pytest.mark.parametrize("seed", range(2))
 @both_loops
-def test_random_cancels_over_a_small_pool(colour, seed, library) -> None:
+def test_cancels_over_a_small_pool(colour, library) -> None:
     async def scenario() -> None:
         options = {"max_concurrency": POOL, "retry": NO_RETRY, "timeout": 20}
         if library is None:
@@ -103,9 +93,9 @@ def test_random_cancels_over_a_small_pool(colour, seed, library) -> None:
             await both(client)
 
     async def both(client: AsyncAdClient) -> None:
-        await stress(client, seed, ROUNDS)
+        await random_cancels(client)
         if colour is ASYNC:
-            await native_stress(client, seed, ROUNDS)
+            await cancels_at_every_turn(client)
         await still_works(client)
 
     with RawServer(serve_after_a_moment) as server:
@@ -239,22 +229,32 @@ def test_a_full_pool_of_somebody_s_own_sync_client() -> None:
 
 @both_loops
 def test_closing_waits_for_what_goes_on(colour) -> None:
-    ended = []
+    order = []
 
     async def scenario() -> None:
+        may_answer = anyio.Event()
+
         async def answer(request: httpx.Request) -> httpx.Response:
-            await anyio.sleep(0.2)
-            ended.append(request)
+            scope.cancel()
+            await may_answer.wait()
+            order.append("answered")
             return httpx.Response(200)
 
+        async def close(client: AsyncAdClient) -> None:
+            await client.aclose()
+            order.append("closed")
+
         client = AsyncAdClient("https://ads.example.com", transport=httpx.MockTransport(answer))
-        with anyio.move_on_after(0.05):
+        with anyio.CancelScope() as scope:
             await read(client)
-        assert ended == []
-        await client.aclose()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(close, client)
+            await anyio.wait_all_tasks_blocked()
+            order.append("may answer")
+            may_answer.set()
 
     colour.run(scenario)
-    assert len(ended) == 1
+    assert order == ["may answer", "answered", "closed"]
 
 
 @both_loops
@@ -268,3 +268,27 @@ def test_an_error_that_is_none_of_the_library_passes(colour) -> None:
                 await read(client)
 
     colour.run(scenario)
+
+
+@both_loops
+def test_a_cancelled_call_leaves_the_client_usable(colour) -> None:
+    awake = threading.Event()
+
+    def serve(connection: Connection) -> None:
+        while request := connection.read():
+            if not awake.is_set():
+                connection.stay_silent()
+            connection.send(answer_to(request))
+
+    async def scenario() -> None:
+        async with colour.open(server.url, max_concurrency=1) as client:
+            for _ in range(3):
+                with anyio.move_on_after(0.02) as scope:
+                    await read(client)
+                assert scope.cancelled_caught
+            # Not counted by requests: on a busy machine a cancelled one may never have left.
+            awake.set()
+            assert len((await read(client)).data) == 1
+
+    with RawServer(serve) as server:
+        colour.run(scenario)

@@ -15,6 +15,7 @@ import pytest
 from colours import (
     ASYNC,
     DRAFT,
+    KEYED,
     SYNC,
     Service,
     a_page,
@@ -30,7 +31,6 @@ from adclient import (
     AsyncAdClient,
     CallTimeout,
     ConfigurationError,
-    Conventions,
     OutcomeUnknown,
     PaginationError,
     RateLimited,
@@ -42,7 +42,6 @@ from adclient._http import forks, idle
 from adclient._sync.paging import PageIterator, Source
 
 BASE_URL = "https://ads.example.com"
-KEYED = Conventions(idempotency_header="Idempotency-Key")
 IDS = {"account_id": "a", "campaign_id": "c"}
 
 

@@ -20,6 +20,10 @@ from adclient import (
     ServerError,
     UnexpectedReply,
 )
+from adclient._http import async_connections
+
+# Both decoders of JSON meet all of it.
+pytestmark = pytest.mark.usefixtures("decoder")
 
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 MIB = 1024 * 1024
@@ -222,7 +226,9 @@ async def test_an_odd_error(colour, answer, status, said) -> None:
     assert len(error.body.encode()) <= 3 * 2048
 
 
-def test_a_body_of_somebody_s_transport_that_never_ends() -> None:
+def test_a_body_of_somebody_s_transport_that_never_ends(monkeypatch) -> None:
+    monkeypatch.setattr(async_connections, "_LONGEST_CLOSE", 0.05)
+
     async def body():
         while True:
             yield b" " * MIB

@@ -689,3 +689,18 @@ def test_the_sync_client_asks_at_once() -> None:
     with pytest.raises(CallTimeout):
         listed(client)
     assert len(service.requests) == 1
+
+
+@attrs.frozen(kw_only=True)
+class Portfolio:
+    members: tuple[Campaign, ...]
+
+
+@both_colours
+async def test_items_inside_a_class_of_yours_leave_the_page_whole(colour) -> None:
+    members = [an_item("x", spend=1), an_item("y")]
+    service = Service(a_page("a", members=members))
+    async with colour.open(transport=service.transport) as client:
+        page = (await wait(listed(client))).typed(Portfolio)
+    assert names(page.data[0].members) == "xy"
+    assert page.to_dict()["data"] == [an_item("a", members=members)]

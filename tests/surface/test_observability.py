@@ -291,18 +291,22 @@ def test_spans_of_tasks_do_not_mix(colour, exported) -> None:
     ("colour", "error"), [(ASYNC, "asyncio.exceptions.CancelledError"), (TRIO, "trio.Cancelled")]
 )
 def test_the_span_of_a_cancelled_call_ends_at_once(colour, error, exported) -> None:
-    async def hang(request: httpx.Request) -> httpx.Response:
-        await anyio.sleep_forever()
-        raise AssertionError
-
     async def scenario() -> None:
+        is_over = anyio.Event()
+
+        async def hang(request: httpx.Request) -> httpx.Response:
+            scope.cancel()
+            await is_over.wait()
+            return a_draft()
+
         async with colour.open(transport=httpx.MockTransport(hang)) as client:
-            with anyio.move_on_after(0.01):
+            with anyio.CancelScope() as scope:
                 await client.beta.pause_campaign(**IDS)
             [span] = exported.get_finished_spans()
             assert span.attributes["error.type"] == error
             assert span.status.status_code is StatusCode.ERROR
             assert trace.get_current_span() is INVALID_SPAN
+            is_over.set()  # closing waits for what goes on
 
     colour.run(scenario)
 

@@ -72,7 +72,7 @@ async def use(client, row, arguments) -> None:
 
 @pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
 @pytest.mark.parametrize("row", ROWS, ids=str)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_no_request_outside_the_sixteen(colour, row, data) -> None:
     seen, following = [], data.draw(json_values)

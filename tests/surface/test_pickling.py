@@ -13,7 +13,17 @@ from concurrent.futures import ProcessPoolExecutor
 import attrs
 import httpx
 import pytest
-from colours import DRAFT, Service, a_page, both_colours, everything, method_of, wait
+from colours import (
+    BASE_URL,
+    DRAFT,
+    Service,
+    a_page,
+    both_colours,
+    clients,
+    everything,
+    method_of,
+    wait,
+)
 from interface_table import ROWS
 
 import adclient
@@ -167,3 +177,10 @@ def test_a_public_class_names_a_public_module(name) -> None:
     cls = getattr(adclient, name)
     assert cls.__module__ in PUBLIC
     assert getattr(sys.modules[cls.__module__], name) is cls
+
+
+@pytest.mark.parametrize("made", [pickle.dumps, copy.copy, copy.deepcopy])
+@clients
+def test_a_client_is_not_pickled_or_copied(client_class, made) -> None:
+    with pytest.raises(TypeError, match="client"):
+        made(client_class(BASE_URL))

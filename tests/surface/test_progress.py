@@ -1,15 +1,26 @@
 """The progress bar of a listing: what it tells, and that it ends with the walk."""
 
+import asyncio
 import gc
 import io
+import re
 import sys
+from contextlib import suppress
 
 import httpx
 import pytest
 import tqdm.auto
-from colours import SYNC, Service, a_page, both_colours, everything, step, wait, walk
+from colours import END, SYNC, Service, a_page, both_colours, everything, step, wait, walk
 
-from adclient import AdClient, Campaign, ConnectionFailed, Page, RetryPolicy, progress
+from adclient import (
+    AdClient,
+    AsyncAdClient,
+    Campaign,
+    ConnectionFailed,
+    Page,
+    RetryPolicy,
+    progress,
+)
 
 
 class Bars:
@@ -22,6 +33,11 @@ class Bars:
     @property
     def last(self) -> str:
         return self.file.getvalue().replace("\r", "\n").strip().splitlines()[-1]
+
+    @property
+    def counts(self) -> set[tuple[str, str]]:
+        """The counts of items and pages that stood beside each other."""
+        return set(re.findall(r"(\d+) items [^\r]*pages: (\d+)", self.file.getvalue()))
 
     @property
     def all_ended(self) -> bool:
@@ -70,7 +86,9 @@ async def test_a_bar_counts_pages_and_items(colour, way, bars) -> None:
     assert bars.last.startswith("beta.list_campaigns: 5 items [")
     assert "items/s" in bars.last
     assert "pages: 3" in bars.last
+    assert bars.counts <= {("2", "1"), ("3", "2"), ("5", "3")}
     assert len(bars.made) == 1
+    assert bars.made[0]["dynamic_ncols"]  # a terminal may change its width
     assert bars.all_ended
 
 
@@ -144,6 +162,46 @@ async def test_an_error_ends_the_bar_and_the_walk_goes_on(colour, bars) -> None:
     assert "5 items" in bars.last
     assert len(bars.made) == 2
     assert bars.all_ended
+
+
+@both_colours
+@pytest.mark.parametrize("pages_asked", [2, 3])
+async def test_a_bar_is_closed_and_not_merely_forgotten(colour, pages_asked, bars) -> None:
+    error = httpx.ConnectError("cut")
+    answers = [a_page("ab", "c1"), a_page("c") if pages_asked == 3 else error]
+    transport = Service(*answers).transport
+    async with colour.open(transport=transport, retry=RetryPolicy(max_retries=0)) as client:
+        walked = walk((await listed(client)).progress().pages())
+        await step(walked)
+        (bar,) = tqdm.auto.tqdm._instances
+        with suppress(ConnectionFailed):
+            while await step(walked) is not END:
+                pass
+    assert bar.disable
+
+
+def test_a_cancelled_walk_ends_its_bar(bars) -> None:
+    waiting = asyncio.Event()
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        if b"cursor" in request.url.query:
+            waiting.set()
+            await asyncio.sleep(60)
+        return a_page("ab", "c1")
+
+    async def scenario() -> bool:
+        transport = httpx.MockTransport(answer)
+        async with AsyncAdClient("https://ads.example.com", transport=transport) as client:
+            walked = client.beta.list_campaigns(account_id="a").progress().pages()
+            await anext(walked)
+            task = asyncio.create_task(anext(walked))
+            await waiting.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return bars.all_ended
+
+    assert asyncio.run(scenario())
 
 
 def test_an_interrupt_ends_the_bar(bars) -> None:

@@ -14,6 +14,7 @@ from adclient import AdClient, Conventions, RateLimited
 from adclient.testing import FakeAdService, Fault
 
 ACCOUNT, OTHER = "account_b204", "account_a91f"
+PAUSE = 0.2
 LIMITED = Fault.status(429, headers={"retry-after": "20"})
 
 
@@ -69,7 +70,7 @@ async def test_clients_do_not_wait_for_each_other(colour) -> None:
     assert fake.clock.sleeps == ()
 
 
-# Fifty calls while the service is asking for half a second of rest.
+# Fifty calls while the service is asking for a moment of rest.
 
 
 def until(is_so):
@@ -92,11 +93,11 @@ class Limited:
     def serve(self, connection: Connection) -> None:
         while request := connection.read():
             with self._lock:
-                is_first, self._over = not self._over, self._over or time.monotonic() + 0.5
+                is_first, self._over = not self._over, self._over or time.monotonic() + PAUSE
                 refuses = is_first or time.monotonic() < self._over
                 self.refused += refuses
             if refuses:
-                connection.send(reply(429, b"{}", "Retry-After: 0.5"))
+                connection.send(reply(429, b"{}", f"Retry-After: {PAUSE}"))
             else:
                 connection.send(answer_to(request))
 

@@ -12,6 +12,7 @@ import pytest
 from colours import (
     ASYNC,
     COLOURS,
+    SECRET,
     TRIO,
     Service,
     a_draft,
@@ -20,14 +21,17 @@ from colours import (
     everything,
     method_of,
     wait,
+    write,
 )
 from interface_table import ROWS
 from raw_server import Connection, RawServer, head, reply, serve_well
 
+import adclient
 from adclient import (
     AdClientError,
     ConfigurationError,
     PaginationError,
+    RetryPolicy,
 )
 
 # Its characters are escaped in JSON, in HTML and in URLs; each text that shows it shows the word.
@@ -277,3 +281,23 @@ def test_a_call_that_is_cancelled(colour) -> None:
         colour.run(scenario)
     assert "Cancelled" in seen[-1]
     assert_untold(*seen)
+
+
+@both_colours
+async def test_secrets_are_shown_nowhere(colour, caplog) -> None:
+    caplog.set_level("DEBUG")
+    service = Service(a_draft(), httpx.Response(401), httpx.ConnectError(""))
+    options = {"token": SECRET, "headers": {"x-key": SECRET}, "retry": RetryPolicy(max_retries=0)}
+    shown = []
+    async with colour.open(transport=service.transport, **options) as client:
+        draft = await wait(write(client))
+        shown += [repr(client), repr(client.beta), repr(draft), draft._repr_html_(), str(draft)]
+        for _ in range(2):
+            with pytest.raises(adclient.AdClientError) as caught:
+                await wait(write(client))
+            shown += [str(caught.value), repr(caught.value), repr(vars(caught.value))]
+        engine = client._engine
+        shown += [repr(engine), repr(engine.options), repr(engine.connections._network)]
+    assert SECRET not in "".join(shown)
+    assert SECRET not in caplog.text
+    assert service.answers == []

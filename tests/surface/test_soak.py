@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,25 @@ SOAK = Path(__file__).parent.parent.parent / "benchmarks" / "soak.py"
 SHORT = ("--rounds", "2", "--workers", "10", "--timeout", "0.7")
 
 
+HOW = {"plain": ("--calls", "90"), "keyed": ("--calls", "45", "--keyed")}
+
+
+@pytest.fixture(scope="module")
+def soaks() -> dict[str, subprocess.CompletedProcess[str]]:
+    """Both kinds at once."""
+
+    def run(how) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(SOAK), *SHORT, *how]
+        return subprocess.run(command, capture_output=True, check=False, encoding="utf-8")
+
+    with ThreadPoolExecutor() as pool:
+        return dict(zip(HOW, pool.map(run, HOW.values()), strict=True))
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the soak looks into /proc")
-@pytest.mark.parametrize(
-    "how", [("--calls", "90"), ("--calls", "45", "--keyed")], ids=["plain", "keyed"]
-)
-def test_a_short_soak(how) -> None:
-    command = [sys.executable, str(SOAK), *SHORT, *how]
-    done = subprocess.run(command, capture_output=True, check=False, encoding="utf-8")
+@pytest.mark.parametrize("how", HOW)
+def test_a_short_soak(soaks, how) -> None:
+    done = soaks[how]
     assert done.returncode == 0, done.stdout + done.stderr
     assert "broken rules: 0" in done.stdout
 

@@ -14,10 +14,12 @@ import polars
 import pyarrow
 import pytest
 from colours import Service, a_page, both_colours, wait
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from adclient import AsyncPage, BusinessProfile, Campaign, Item, Items, Page, frames
+from adclient import AsyncPage, BusinessProfile, Campaign, Item, Items, Page
+
+ROWS_AT_ONCE = "adclient._frames.table.ROWS_AT_ONCE"
 
 
 def items_of(*values, name="x") -> Items:
@@ -124,7 +126,7 @@ def test_any_depth_is_taken() -> None:
 
 @pytest.mark.parametrize("late", ["text", D("0.12345678901234567890"), 2**70, None, [1]])
 def test_a_late_row_counts_as_much_as_the_first(late, monkeypatch) -> None:
-    monkeypatch.setattr(frames, "_ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(ROWS_AT_ONCE, 2)
     values = [1, 0.5, 2, 3, 4, ..., late, 5]
     kind, held = column_of(*values)
     assert kind == column_of(*reversed(values))[0]
@@ -144,19 +146,17 @@ JSON_VALUE = st.recursive(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=80)
 @given(st.lists(JSON_VALUE, max_size=6), st.integers(1, 4))
 def test_any_values_make_a_table_that_does_not_depend_on_the_chunks(values, rows) -> None:
     whole = arrow_of(items_of(*values))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frames, "_ROWS_AT_ONCE", rows)
+        patch.setattr(ROWS_AT_ONCE, rows)
         assert arrow_of(items_of(*values)).equals(whole)
     assert whole.num_rows == len(values)
     held = whole["x"].to_pylist() if values else []
     assert [value is None for value in held] == [value is None for value in values]
 
 
-@settings(deadline=None, max_examples=80)
 @given(st.lists(st.integers() | st.floats(allow_nan=False, allow_infinity=False)
                 | st.decimals(allow_nan=False, allow_infinity=False, places=3)))  # fmt: skip
 def test_no_number_loses_a_digit(values) -> None:
@@ -266,7 +266,7 @@ def test_items_of_several_classes_share_a_table() -> None:
 def test_what_was_made_as_another_type_is_made_again(values, monkeypatch) -> None:
     """The Arrow type of a text is that of JSON; only what becomes of a value differs."""
     whole = column_of(*values)
-    monkeypatch.setattr(frames, "_ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(ROWS_AT_ONCE, 1)
     assert column_of(*values) == whole
 
 
@@ -332,6 +332,8 @@ def test_the_arrow_stream_is_for_all_libraries() -> None:
 )
 def test_a_missing_library_is_named_in_one_line(missing, method, extra, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.delitem(sys.modules, "adclient._frames.table", raising=False)
+    monkeypatch.delitem(sys.modules, "adclient._frames.columns", raising=False)
     with pytest.raises(ModuleNotFoundError) as caught:
         getattr(ROWS, method)()
     assert str(caught.value) == f"this needs {missing}: pip install 'adclient[{extra}]'"
@@ -367,6 +369,11 @@ def test_items_are_a_list_in_every_way() -> None:
     items.append(Item(id="more", name=None, status=None))
     assert len(items.to_records()) == 4
     assert not hasattr(items, "__dict__")
+
+
+def test_no_more_items_are_looked_at_than_are_shown() -> None:
+    beyond = object()  # which is no item
+    assert "1 more rows are not shown" in Items([*items_of(*range(20)), beyond])._repr_html_()
 
 
 def test_items_show_themselves_shortly() -> None:

@@ -4,7 +4,7 @@ import json
 import threading
 
 import pytest
-from colours import DRAFT, both_colours, method_of, wait
+from colours import DRAFT, KEYED, both_colours, method_of, wait
 from interface_table import ROWS
 from raw_server import Connection, RawServer, answer_to, head, refusing_url, reply
 
@@ -12,16 +12,14 @@ from adclient import Conventions, OutcomeUnknown, RetryPolicy, Unauthenticated
 
 WRITES = [row for row in ROWS if not row.is_read]
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
-KEYED = Conventions(idempotency_header="Idempotency-Key")
 WHOLE = json.dumps(DRAFT).encode()
 
 CLOSE = "Connection: close"
 
-# What a service may do after it has staged a draft.
+# What a service may do after it has staged a draft, beside being slow.
 AFTERWARDS = {
     "drops": lambda connection: None,
     "resets": Connection.reset,
-    "is silent": Connection.stay_silent,
     "fails": lambda connection: connection.send(reply(500, b"", CLOSE)),
     "is overloaded": lambda connection: connection.send(reply(503, b"", CLOSE, "Retry-After: 0")),
     "is behind a gateway": lambda connection: connection.send(reply(502, b"<html>", CLOSE)),
@@ -57,9 +55,8 @@ class Staging:
             connection.send(answer_to(request))
 
 
-async def fails(colour, server: RawServer, goes_wrong: str, **options) -> OutcomeUnknown:
-    timeout = 0.3 if goes_wrong == "is silent" else 20
-    async with colour.open(server.url, timeout=timeout, **options) as client:
+async def fails(colour, server: RawServer, **options) -> OutcomeUnknown:
+    async with colour.open(server.url, **options) as client:
         with pytest.raises(OutcomeUnknown) as caught:
             await wait(client.beta.pause_campaign(**IDS))
     return caught.value
@@ -69,7 +66,7 @@ async def fails(colour, server: RawServer, goes_wrong: str, **options) -> Outcom
 @both_colours
 async def test_without_a_key_it_is_sent_once(colour, goes_wrong) -> None:
     with RawServer(Staging({**AFTERWARDS, **UNREADABLE}[goes_wrong]).serve) as server:
-        error = await fails(colour, server, goes_wrong)
+        error = await fails(colour, server)
     assert len(server.requests) == error.attempts == 1
     assert error.outcome_unknown
     assert "look for it in the approval dashboard" in str(error)
@@ -85,11 +82,11 @@ async def test_each_of_the_nine(colour, row) -> None:
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("goes_wrong", [name for name in AFTERWARDS if name != "is silent"])
+@pytest.mark.parametrize("goes_wrong", AFTERWARDS)
 @both_colours
 async def test_with_a_key_every_attempt_is_the_same(colour, goes_wrong) -> None:
     with RawServer(Staging(AFTERWARDS[goes_wrong]).serve) as server:
-        error = await fails(colour, server, goes_wrong, conventions=KEYED)
+        error = await fails(colour, server, conventions=KEYED)
     assert len(server.requests) == error.attempts == 3
     assert len(set(server.requests)) == 1
     assert f"idempotency-key: {error.idempotency_key}".encode() in server.requests[0].lower()
@@ -120,7 +117,7 @@ async def test_a_key_of_the_caller_s_is_in_every_attempt(colour) -> None:
 @both_colours
 async def test_without_retries_it_is_sent_once(colour, conventions) -> None:
     with RawServer(Staging(Connection.reset).serve) as server:
-        await fails(colour, server, "resets", conventions=conventions, max_retries=0)
+        await fails(colour, server, conventions=conventions, max_retries=0)
     assert len(server.requests) == 1
 
 

@@ -112,6 +112,16 @@ def test_fatigue_agrees_with_the_campaign_list(client):
         assert finding.extra["hook_7d"] == week.extra["hook_rate"]
 
 
+def test_fatigue_tells_every_day(client):
+    for finding in client.beta.detect_creative_fatigue(account_id="account_b204"):
+        series, campaign_id = finding.extra["series"], finding.extra["campaign_id"]
+        [yesterday] = campaigns(client, campaign_id=campaign_id, date_range="YESTERDAY")
+        assert len(series) == finding.extra["days_live"]
+        assert series[-1]["date"] == "2026-03-01"
+        assert series[-1]["ctr"] == yesterday.extra["ctr"]
+        assert series[-1]["frequency"] > series[0]["frequency"] == 1
+
+
 def test_fatigue_of_one_creative(client):
     first, *_ = client.beta.detect_creative_fatigue(account_id="account_b204")
     wanted = first.extra["creative_id"]

@@ -15,6 +15,7 @@ from adclient.testing._reads import fatigue
     ("account_id", "counts"),
     [
         ("account_a91f", {"campaign": 9, "creative": 24}),
+        ("account_a5d2", {"campaign": 48, "creative": 0}),
         ("account_b204", {"campaign": 62, "creative": 62}),
         ("account_b7e0", {"campaign": 4, "creative": 4}),
         ("account_c3d8", {"campaign": 12, "ad": 126}),

@@ -11,7 +11,7 @@ from threading import Thread
 import httpx
 import pytest
 
-from adclient import AdClient
+from adclient import AdClient, RetryPolicy
 from adclient.testing import command
 from adclient.testing.server.serving import listen
 
@@ -48,16 +48,19 @@ def test_the_command_serves_until_interrupted() -> None:
 
 
 def use_then_interrupt(port: int, seen: list[object]) -> None:
-    with AdClient(f"http://127.0.0.1:{port}", token="t") as client:
-        seen.append(client.beta.list_campaigns(account_id="account_b204"))
-    os.kill(os.getpid(), signal.SIGINT)
+    # It begins before the command does, which may take its time to listen.
+    patient = RetryPolicy(max_retries=10**6, backoff_first=0.01, backoff_longest=0.01)
+    try:
+        with AdClient(f"http://127.0.0.1:{port}", token="t", retry=patient, timeout=60) as client:
+            seen.append(client.beta.list_campaigns(account_id="account_b204"))
+    finally:
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 def test_the_options_take_effect(capsys) -> None:
     port, seen = free_port(), []
     arguments = ["--port", str(port), "--token", "t", "--page-size", "3", "--seed", "other"]
     user = Thread(target=use_then_interrupt, args=(port, seen))
-    # The socket listens before it serves, and the client tries again until it does.
     user.start()
     command.main([*arguments, "--host", "localhost"])
     user.join()

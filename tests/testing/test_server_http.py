@@ -2,7 +2,8 @@
 
 import asyncio
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import httpx
@@ -30,21 +31,55 @@ CAMPAIGN = "campaign_57a7"
 ACCOUNTS = {"alpha": "account_a91f", "beta": ACCOUNT, "gamma": "account_c3d8"}
 
 
+class Stage:
+    """The fake of one server, played by another fake in each test."""
+
+    fake: FakeAdService
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.fake, name)
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[Stage, str]]:
+    """One server for all, because uvicorn takes its time to end."""
+    stage = Stage()
+    stage.fake = FakeAdService()
+    with serving(stage) as url:
+        yield stage, url
+
+
+@pytest.fixture
+def serve(served) -> Callable[[FakeAdService], str]:
+    def play(fake: FakeAdService) -> str:
+        stage, url = served
+        stage.fake = fake
+        return url
+
+    return play
+
+
 @pytest.fixture
 def fake() -> FakeAdService:
     return FakeAdService()
 
 
 @pytest.fixture
-def url(fake: FakeAdService) -> Iterator[str]:
-    with serving(fake) as url:
-        yield url
+def url(serve, fake) -> str:
+    return serve(fake)
 
 
 @pytest.fixture
 def client(url: str) -> Iterator[AdClient]:
     with AdClient(url, max_retries=0) as client:
         yield client
+
+
+def wait_for_a_request_to(fake: FakeAdService) -> None:
+    """Let the fake of the next test not be asked what this one was."""
+    patience = time.monotonic() + 10
+    while not fake.requests and time.monotonic() < patience:
+        time.sleep(0.001)
 
 
 def pause(client: AdClient) -> object:
@@ -70,9 +105,9 @@ def test_a_listing_is_walked_over_http(client) -> None:
 
 
 @pytest.mark.parametrize("continuation", ["url", "absolute_url"])
-def test_the_continuations_are_urls_of_this_server(continuation) -> None:
+def test_the_continuations_are_urls_of_this_server(continuation, serve) -> None:
     fake = FakeAdService(page_size=20, profile=Profile(continuation=continuation))
-    with serving(fake) as url, AdClient(url) as client:
+    with AdClient(serve(fake)) as client:
         assert len(client.gamma.list_ads(account_id="account_c3d8").collect()) == 126
 
 
@@ -103,12 +138,12 @@ def test_many_async_calls_at_once(url) -> None:
     assert len(asyncio.run(stage())) == 50
 
 
-def test_a_token_is_asked_for() -> None:
-    with serving(FakeAdService(token="right")) as url:
-        with AdClient(url, token="right") as client:
-            assert pause(client).status == "pending_approval"
-        with AdClient(url, token="wrong") as client, pytest.raises(Unauthenticated):
-            pause(client)
+def test_a_token_is_asked_for(serve) -> None:
+    url = serve(FakeAdService(token="right"))
+    with AdClient(url, token="right") as client:
+        assert pause(client).status == "pending_approval"
+    with AdClient(url, token="wrong") as client, pytest.raises(Unauthenticated):
+        pause(client)
 
 
 def test_the_path_and_query_arrive_as_they_were_sent(fake, url) -> None:
@@ -137,6 +172,7 @@ def test_an_answer_that_never_comes(fake, client) -> None:
     fake.faults.add(Fault.no_answer())
     with pytest.raises(CallTimeout):
         client.with_options(timeout=0.2).beta.list_campaigns(account_id=ACCOUNT)
+    wait_for_a_request_to(fake)
 
 
 def test_the_server_ends_though_a_client_still_waits(fake) -> None:
@@ -145,8 +181,7 @@ def test_the_server_ends_though_a_client_still_waits(fake) -> None:
         address = httpx.URL(url)
         waiting = socket.create_connection((address.host, address.port))
         waiting.sendall(b"GET /v1/x HTTP/1.1\r\nhost: localhost\r\n\r\n")
-        while not fake.requests:
-            """The request is on its way."""
+        wait_for_a_request_to(fake)
     with waiting:
         assert waiting.recv(1) == b""
 
@@ -175,7 +210,7 @@ def test_a_body_that_drips(fake, client) -> None:
 def test_a_body_that_drips_for_longer_than_the_client_waits(fake, client) -> None:
     fake.faults.add(Fault.drip(600))
     with pytest.raises(CallTimeout) as caught:
-        client.with_options(timeout=0.3).beta.list_campaigns(account_id=ACCOUNT)
+        client.with_options(timeout=1).beta.list_campaigns(account_id=ACCOUNT)
     assert caught.value.status == 200
     assert caught.value.body.startswith('{"data":[')
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -136,11 +137,27 @@ Errors = dict[str, dict[int, str]]
 
 
 @pytest.fixture(scope="session")
-def mypy_errors(project: Path) -> Errors:
-    cache = f"--cache-dir={project / 'cache'}"
-    told = run("mypy", "--strict", "--output=json", "--config-file=", cache, ".", cwd=project)
+def told(project: Path, pytestconfig: pytest.Config) -> dict[str, str]:
+    """What each checker says of the project; they run at once, for each takes its time."""
+    kept = getattr(pytestconfig, "cache", None)
+    cache = f"--cache-dir={kept.mkdir('mypy') if kept else project / 'cache'}"
+    # The decimals of the standard library are themselves not complete.
+    complete = ("--verifytypes", "adclient", "--ignoreexternal")
+    strict = ("--strict", "--output=json", "--config-file=", cache)
+    commands = {
+        "mypy": ("mypy", *strict, "."),
+        "pyright": ("pyright", "--outputjson"),
+        "completeness": ("pyright", *complete, "--outputjson"),
+    }
+    with ThreadPoolExecutor() as pool:
+        runs = {name: pool.submit(run, *command, cwd=project) for name, command in commands.items()}
+    return {name: finished.result() for name, finished in runs.items()}
+
+
+@pytest.fixture(scope="session")
+def mypy_errors(told: dict[str, str]) -> Errors:
     found: Errors = {}
-    for line in told.splitlines():
+    for line in told["mypy"].splitlines():
         if line.startswith("{"):
             error = json.loads(line)
             if error["severity"] == "error":
@@ -149,10 +166,9 @@ def mypy_errors(project: Path) -> Errors:
 
 
 @pytest.fixture(scope="session")
-def pyright_errors(project: Path) -> Errors:
-    told = run("pyright", "--outputjson", cwd=project)
+def pyright_errors(told: dict[str, str]) -> Errors:
     found: Errors = {}
-    for error in json.loads(told)["generalDiagnostics"]:
+    for error in json.loads(told["pyright"])["generalDiagnostics"]:
         if error["severity"] == "error" and error.get("rule") not in _STYLE:
             line = error["range"]["start"]["line"] + 1
             found.setdefault(Path(error["file"]).name, {})[line] = error["message"]
@@ -192,11 +208,8 @@ def missed(errors: Errors, lines: list[str], first: int) -> list[str]:
     return [line for n, line in enumerate(lines, first) if n not in errors["wrong.py"]]
 
 
-def test_every_public_type_is_known(project: Path) -> None:
-    # The decimals of the standard library are themselves not complete.
-    command = ("pyright", "--verifytypes", "adclient", "--ignoreexternal", "--outputjson")
-    told = json.loads(run(*command, cwd=project))
-    completeness = told["typeCompleteness"]
+def test_every_public_type_is_known(told: dict[str, str]) -> None:
+    completeness = json.loads(told["completeness"])["typeCompleteness"]
     unknown = [symbol["name"] for symbol in completeness["symbols"] if _is_ours(symbol)]
     assert unknown == []
     assert completeness["completenessScore"] == 1

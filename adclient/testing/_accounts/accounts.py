@@ -8,6 +8,7 @@ from adclient.testing._clock import FakeClock
 
 _MAKERS: dict[str, Callable[[str], Account]] = {
     "account_a91f": seed_alpha.demand_gen,
+    "account_a5d2": seed_alpha.dealers,
     "account_5a5b": seed_alpha.paused_by_breaker,
     "account_b204": seed_beta.video,
     "account_b7e0": seed_beta.video_japan,

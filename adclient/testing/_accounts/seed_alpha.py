@@ -49,6 +49,31 @@ _CAMPAIGNS: list[tuple[str, str, str, str, str, int, float]] = [
     ("HR · Engineers · Lisbon", "Hiring", "TALENT_LEADS", "ENABLED", "SERVING", 35, 6.4),
     ("HR · Spring fair 2025", "Hiring", "WEBSITE_VISITS", "PAUSED", "ENDED", 30, 4.1),
 ]
+# From the largest market to the smallest.
+_MARKETS = [
+    "Germany",
+    "France",
+    "United Kingdom",
+    "Norway",
+    "Sweden",
+    "Switzerland",
+    "Austria",
+    "Italy",
+    "Spain",
+    "Netherlands",
+    "Denmark",
+    "Finland",
+    "Belgium",
+    "Poland",
+    "Czechia",
+    "Ireland",
+]
+# name, objective, and the daily budget in the largest market
+_PROGRAMMES = [
+    ("Become a dealer", "LEADS", 140),
+    ("Brand film", "VIDEO_VIEWS", 110),
+    ("Trade fair", "WEBSITE_VISITS", 90),
+]
 _HEADLINES = [
     "Automate approvals",
     "Close the month in two days",
@@ -100,6 +125,29 @@ def paused_by_breaker(seed: str) -> Account:
         seed=seed,
     )
     _add_campaigns(account, 3, first_id=None)
+    return account
+
+
+def dealers(seed: str) -> Account:
+    """Halden Outdoor: 48 campaigns, three in each market; the first of them is over."""
+    account = Account(
+        id="account_a5d2",
+        platform="alpha",
+        name="Halden Outdoor — Dealers",
+        timezone="Europe/Oslo",
+        seed=seed,
+    )
+    for place, market in enumerate(_MARKETS):
+        for programme, objective, dearest in _PROGRAMMES:
+            values: dict[str, JSON] = {
+                "name": f"{market} · {programme}",
+                "status": "ENABLED",
+                "serving": "SERVING" if account.of("campaign") else "ENDED",
+                "objective": objective,
+                "daily_budget": round(dearest * 0.92**place),
+                "targeting": _targeting(place),
+            }
+            account.add("campaign", values)
     return account
 
 

@@ -22,6 +22,7 @@ class Finding:
     baseline: Figures
     recent: Figures
     spend: int | float
+    series: list[JSON]
 
     @property
     def score(self) -> int:
@@ -55,6 +56,7 @@ class Finding:
             "hook_baseline": self.baseline.hook_rate,
             "hook_7d": self.recent.hook_rate,
             "spend_7d": self.spend,
+            "series": self.series,
         }
 
 
@@ -87,4 +89,9 @@ def of_creative(account: Account, creative: Entity, facts: Facts, today: date) -
         baseline=total(live[: 7 if len(live) >= 14 else 3]),
         recent=recent,
         spend=account.currency.amount(recent.spend),
+        series=[_point(day, total([day])) for day in live],
     )
+
+
+def _point(day: date, figures: Figures) -> JSON:
+    return {"date": day.isoformat(), "ctr": figures.ctr, "frequency": figures.frequency}

@@ -42,6 +42,12 @@ class Client:
     def listing(self):
         return (campaign.id for campaign in self.page())
 
+    def prefetched(self):
+        return (campaign.id for campaign in self.page().items(prefetch=True))
+
+    def pages(self, *, prefetch):
+        return self.page().pages(prefetch=prefetch)
+
     def decode(self, body):
         """What a call does between the bytes and its page; no public name stops there."""
         from adclient import Response
@@ -68,6 +74,10 @@ class AsyncClient:
         return await self._client.beta.list_campaigns(
             account_id="account_b204", date_range="LAST_30_DAYS"
         )
+
+    def pages(self, *, prefetch):
+        listing = self._client.beta.list_campaigns(account_id="account_b204")
+        return listing.pages(prefetch=prefetch)
 
     async def close(self):
         await self._client.aclose()

@@ -1,0 +1,248 @@
+"""Both clients in a real Jupyter kernel: in cells, awaited, shown, and interrupted."""
+
+import time
+from collections.abc import Iterator
+from textwrap import dedent
+from typing import Any
+
+import attrs
+import pytest
+from jupyter_client.blocking import BlockingKernelClient
+from jupyter_client.manager import KernelManager, start_new_kernel
+
+from adclient.testing import FakeAdService, Fault
+from adclient.testing.server import serving
+
+LONGEST = 60  # seconds for one cell, on a busy machine
+WIDGET = "application/vnd.jupyter.widget-view+json"
+PAUSE = "beta.pause_campaign(account_id='account_b204', campaign_id='campaign_57a7')"
+
+
+@attrs.define
+class Cell:
+    """What one cell gave: bundles of what it displayed, what it wrote, and its error."""
+
+    shown: list[dict[str, Any]] = attrs.field(factory=list)
+    written: str = ""
+    error: str | None = None
+    text: str = ""
+    traceback: str = ""
+
+    def take(self, message: dict[str, Any]) -> None:
+        kind, content = message["header"]["msg_type"], message["content"]
+        if kind in ("display_data", "execute_result"):
+            self.shown.append(content["data"])
+        elif kind == "stream":
+            self.written += content["text"]
+        elif kind == "error":
+            self.error, self.text = content["ename"], content["evalue"]
+            self.traceback = "\n".join(content["traceback"])
+
+    @property
+    def value(self) -> str:
+        assert self.error is None, self.traceback
+        return self.shown[-1]["text/plain"]
+
+
+class Kernel:
+    """A kernel and its client."""
+
+    def __init__(self, manager: KernelManager, client: BlockingKernelClient) -> None:
+        self.interrupt = manager.interrupt_kernel
+        self._client = client
+
+    def run(self, code: str) -> Cell:
+        """Run a cell to its end."""
+        return self.end(self.begin(code))
+
+    def begin(self, code: str) -> str:
+        """Begin to run a cell."""
+        return self._client.execute(dedent(code), store_history=False)
+
+    def end(self, cell_id: str) -> Cell:
+        """Wait for the end of a cell that was begun."""
+        cell = Cell()
+        while True:
+            message = self._client.get_iopub_msg(timeout=LONGEST)
+            if message["parent_header"].get("msg_id") == cell_id:
+                cell.take(message)
+                if message["content"].get("execution_state") == "idle":
+                    return cell
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[Kernel]:
+    manager, client = start_new_kernel(kernel_name="python3", startup_timeout=LONGEST)
+    yield Kernel(manager, client)
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture
+def both(kernel: Kernel) -> Kernel:
+    """A kernel with a client of each colour, of a fake service in the kernel."""
+    made = kernel.run("""
+        import asyncio
+        from adclient.testing import FakeAdService
+
+        service = FakeAdService()
+        client, async_client = service.client(), service.async_client()
+    """)
+    assert made.error is None, made.traceback
+    return kernel
+
+
+def test_a_sync_call_in_a_cell_whose_loop_runs(both: Kernel) -> None:
+    cell = both.run(f"""
+        draft = client.{PAUSE}
+        asyncio.get_running_loop().is_running(), draft.diff.after, len(service.drafts)
+    """)
+    assert cell.value == "(True, 'PAUSED', 1)"
+
+
+def test_a_sync_call_between_awaits(both: Kernel) -> None:
+    cell = both.run(f"""
+        first = await async_client.{PAUSE}
+        second = client.{PAUSE}
+        third = await async_client.{PAUSE}
+        len({{first.draft_id, second.draft_id, third.draft_id}})
+    """)
+    assert cell.value == "3"
+
+
+def test_await_in_a_cell_and_in_the_next(both: Kernel) -> None:
+    assert both.run(f"(await async_client.{PAUSE}).diff.after").value == "'PAUSED'"
+    cell = both.run("""
+        listing = async_client.gamma.list_ads(account_id="account_c3d8")
+        len([ad async for ad in listing]), len(await listing.collect())
+    """)
+    assert cell.value == "(126, 126)"
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "html"),
+    [
+        (f"client.{PAUSE}", "<Draft draft_", "waiting for approval"),
+        ("client.gamma.list_ads(account_id='account_c3d8')", "<Page of 50", "<table"),
+        ("client", "<AdClient", "AdClient"),
+        ("async_client", "<AsyncAdClient", "AsyncAdClient"),
+    ],
+)
+def test_values_show_themselves(both: Kernel, code: str, text: str, html: str) -> None:
+    [bundle] = both.run(code).shown
+    assert bundle["text/plain"].startswith(text)
+    assert "\n" not in bundle["text/plain"]
+    assert html in bundle["text/html"]
+
+
+FAILING = "client.beta.pause_campaign(account_id='account_b204', campaign_id='campaign_none')"
+
+
+def test_an_error_that_was_caught_shows_itself(both: Kernel) -> None:
+    [bundle] = both.run(f"""
+        try:
+            {FAILING}
+        except Exception as error:
+            caught = error
+        caught
+    """).shown
+    assert "campaign_not_found" in bundle["text/plain"]
+    assert "campaign_not_found" in bundle["text/html"]
+
+
+def test_an_error_tells_what_happened_and_where(both: Kernel) -> None:
+    cell = both.run(FAILING)
+    assert cell.error == "NotFound"
+    assert cell.text.startswith("beta.pause_campaign: 404 campaign_not_found")
+    assert "campaign_none" in cell.traceback
+    assert cell.traceback.splitlines()[-1].endswith(cell.text)
+
+
+@pytest.mark.parametrize("code", ["client", "async_client"])
+def test_a_progress_bar_is_a_widget_with_a_text_beside(both: Kernel, code: str) -> None:
+    listing = f"{code}.gamma.list_ads(account_id='account_c3d8').progress().collect()"
+    cell = both.run(f"ads = {'await ' if code == 'async_client' else ''}{listing}")
+    [bundle] = cell.shown
+    assert WIDGET in bundle
+    assert bundle["text/plain"].startswith("gamma.list_ads: ")
+    assert cell.written == ""
+
+
+@pytest.fixture
+def fake() -> FakeAdService:
+    return FakeAdService()
+
+
+@pytest.fixture
+def served(kernel: Kernel, fake: FakeAdService) -> Iterator[Kernel]:
+    """A kernel with clients of a service over HTTP, which have one connection each.
+
+    Its loop ticks, because ipykernel ends an interrupted `await` only when the loop next wakes.
+    """
+    with serving(fake) as url:
+        made = kernel.run(f"""
+            import asyncio
+            from adclient import AdClient, AsyncAdClient
+
+            client = AdClient("{url}", max_concurrency=1, timeout=30)
+            async_client = AsyncAdClient("{url}", max_concurrency=1, timeout=30)
+
+            async def tick():
+                while True:
+                    await asyncio.sleep(0.02)
+
+            ticking = asyncio.create_task(tick())
+        """)
+        assert made.error is None, made.traceback
+        yield kernel
+        kernel.run("ticking.cancel(); client.close(); await async_client.aclose()")
+
+
+def interrupted(kernel: Kernel, fake: FakeAdService, code: str, *, call: int = 1) -> Cell:
+    """A cell that is interrupted in a call that is never answered."""
+    fake.faults.add(Fault.no_answer(), call=call)
+    cell_id = kernel.begin(code)
+    end = time.monotonic() + LONGEST
+    while fake.faults.pending:
+        assert time.monotonic() < end, "the request never came"
+        time.sleep(0.01)
+    kernel.interrupt()
+    return kernel.end(cell_id)
+
+
+READ = "beta.list_campaigns(account_id='account_b7e0')"
+CALLS = {
+    "sync read": (f"client.{READ}", "len(_.data)", "4"),
+    "sync write": (f"client.{PAUSE}", "_.diff.after", "'PAUSED'"),
+    "async read": (f"await async_client.{READ}", "len(_.data)", "4"),
+    "async write": (f"await async_client.{PAUSE}", "_.diff.after", "'PAUSED'"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_interrupted_cell_leaves_the_client_usable(
+    served: Kernel, fake: FakeAdService, name: str
+) -> None:
+    call, told, expected = CALLS[name]
+    for _ in range(3):  # a slot that is lost would be missed: there is one
+        cell = interrupted(served, fake, call)
+        assert cell.error in ("KeyboardInterrupt", "CancelledError"), cell.traceback
+        assert served.run(f"_ = {call}\n{told}").value == expected
+    assert len(fake.requests) == 6
+
+
+@pytest.mark.parametrize("colour", ["sync", "async"])
+def test_an_interrupted_walk_goes_on_where_it_was(
+    served: Kernel, fake: FakeAdService, colour: str
+) -> None:
+    client, loop = {"sync": ("client", "for"), "async": ("async_client", "async for")}[colour]
+    listing = f"{client}.gamma.list_ads(account_id='account_c3d8')"
+    step = f"{loop} ad in ads: seen.append(ad.id)"
+    cell = interrupted(
+        served,
+        fake,
+        f"seen = []\nads = {'iter' if colour == 'sync' else 'aiter'}({listing}.progress())\n{step}",
+        call=2,
+    )
+    assert cell.error in ("KeyboardInterrupt", "CancelledError"), cell.traceback
+    assert served.run(f"{step}\nlen(seen), len(set(seen))").value == "(126, 126)"

@@ -1,0 +1,35 @@
+"""Signatures as people read them, in `?`, `help` and while they type: true types without quotes."""
+
+import sys
+from collections.abc import Callable
+from types import FunctionType, SimpleNamespace
+from typing import cast, get_type_hints
+
+if sys.version_info >= (3, 12):  # pragma: no cover (of two ways, each Python goes one)
+    from typing import TypeAliasType as TypeAliasType
+else:  # pragma: no cover
+    from typing_extensions import TypeAliasType as TypeAliasType
+
+
+def deferred(full_name: str) -> SimpleNamespace:
+    """Stands for a module in annotations, with one type of it that shows itself by its name.
+
+    So the module need not be loaded for a signature that hardly anybody reads.
+    """
+    _, _, name = full_name.rpartition(".")
+    # Type checkers take literals alone, and never see these: for them, the module is imported.
+    named = cast("Callable[[str, str], object]", TypeAliasType)
+    return SimpleNamespace(**{name: named(full_name, full_name)})
+
+
+def unquote(cls: type) -> None:
+    """Put types in the place of their names in quotes, in the annotations of a class's methods.
+
+    Methods can name their own class, and those that come after it, in no other way.
+    """
+    for method in vars(cls).values():
+        if isinstance(method, FunctionType):
+            written = method.__annotations__
+            quoted = [name for name, annotation in written.items() if isinstance(annotation, str)]
+            types = get_type_hints(method) if quoted else {}
+            written.update({name: types[name] for name in quoted})

@@ -1,0 +1,138 @@
+"""What `token` and `auth` put on a request, and what they may not."""
+
+import httpx
+import pytest
+from colours import (
+    BASE_URL,
+    COLOURS,
+    SECRET,
+    Service,
+    a_draft,
+    a_page,
+    assert_names_the_argument,
+    both_colours,
+    read,
+    wait,
+    write,
+)
+
+from adclient import ConfigurationError, Request
+
+
+@both_colours
+async def test_without_credentials_none_are_sent(colour) -> None:
+    service = Service(a_draft())
+    async with colour.open(transport=service.transport) as client:
+        await wait(write(client))
+    assert "authorization" not in service.requests[0].headers
+
+
+@both_colours
+async def test_a_token_function_is_called_for_each_attempt(colour) -> None:
+    service = Service(httpx.Response(503), a_page("a"))
+    tokens = iter(["first", "second"])
+    async with colour.open(transport=service.transport, token=lambda: next(tokens)) as client:
+        await wait(read(client))
+    sent = [request.headers["authorization"] for request in service.requests]
+    assert sent == ["Bearer first", "Bearer second"]
+
+
+@pytest.mark.parametrize("token", [None, "", f"{SECRET}\n", 7])
+@both_colours
+async def test_a_token_function_that_returns_no_token(colour, token) -> None:
+    service = Service()
+    async with colour.open(transport=service.transport, token=lambda: token) as client:
+        with pytest.raises(ConfigurationError) as caught:
+            await wait(write(client))
+    assert_names_the_argument(caught.value, "token")
+    assert service.requests == []
+
+
+@both_colours
+async def test_the_error_of_a_token_function_passes(colour) -> None:
+    def token():
+        raise KeyError("vault")
+
+    service = Service()
+    async with colour.open(transport=service.transport, token=token) as client:
+        with pytest.raises(KeyError, match="vault"):
+            await wait(write(client))
+    assert service.requests == []
+
+
+@both_colours
+async def test_auth_gets_the_request_and_returns_headers(colour) -> None:
+    seen = []
+
+    def sign(request: Request) -> dict[str, str]:
+        seen.append(request)
+        return {"X-Signature": f"{request.method} {len(request.body or b'')}"}
+
+    service = Service(httpx.Response(503), a_page("a"), a_draft())
+    async with colour.open(transport=service.transport, auth=sign) as client:
+        await wait(read(client))
+        await wait(write(client))
+    assert [request.headers["x-signature"] for request in service.requests] == [
+        "GET 0",
+        "GET 0",
+        "POST 36",
+    ]
+    assert [type(request) for request in seen] == [Request] * 3
+    assert (seen[0].method, seen[0].body) == ("GET", None)
+    assert seen[0].url == f"{BASE_URL}/v1/alpha-ads/explain-alpha-objectives?account_id=a"
+    assert seen[2].body == b'{"account_id":"a","campaign_id":"c"}'
+    assert seen[2].headers["content-type"] == "application/json"
+
+
+@both_colours
+async def test_auth_may_set_authorization(colour) -> None:
+    service = Service(a_draft())
+    options = {"auth": lambda request: {"Authorization": "Custom abc"}}
+    async with colour.open(transport=service.transport, **options) as client:
+        await wait(write(client))
+    assert service.requests[0].headers["authorization"] == "Custom abc"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        None,
+        SECRET,
+        [("x-key", SECRET)],
+        {"x-key": f"{SECRET}\n"},
+        {"x-key": None},
+        {"bad name": SECRET},
+        {"host": SECRET},
+        {"content-length": "0"},
+    ],
+)
+@both_colours
+async def test_bad_headers_of_auth_are_refused(colour, headers) -> None:
+    service = Service()
+    async with colour.open(transport=service.transport, auth=lambda request: headers) as client:
+        with pytest.raises(ConfigurationError) as caught:
+            await wait(write(client))
+    assert_names_the_argument(caught.value, "auth")
+    assert service.requests == []
+
+
+@pytest.mark.parametrize("colour", COLOURS[1:], ids=str)
+def test_async_token_and_auth_are_awaited(colour) -> None:
+    async def token() -> str:
+        return "awaited"
+
+    async def sign(request: Request) -> dict[str, str]:
+        return {"x-signature": request.method}
+
+    service = Service(a_draft(), a_draft())
+
+    async def scenario() -> None:
+        async with colour.open(transport=service.transport, token=token) as client:
+            await write(client)
+        async with colour.open(transport=service.transport, auth=sign) as client:
+            await write(client)
+
+    colour.run(scenario)
+    first, second = service.requests
+    assert first.headers["authorization"] == "Bearer awaited"
+    assert second.headers["x-signature"] == "POST"

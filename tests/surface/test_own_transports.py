@@ -1,0 +1,188 @@
+"""A caller's own HTTP client or transport is used as it is, and left open."""
+
+import colours
+import httpx
+import pytest
+from colours import (
+    BASE_URL,
+    COLOURS,
+    DRAFT,
+    Service,
+    a_draft,
+    a_page,
+    both_colours,
+    clients,
+    read,
+    wait,
+    write,
+)
+
+from adclient import AdClient, APIError, Draft
+
+
+async def with_their_client(colour, handler, scenario, **options) -> None:
+    """Run a scenario over an HTTP client of the caller's; it must stay open."""
+    theirs = colour.http_client(httpx.MockTransport(handler), **options)
+    try:
+        async with colour.open(http_client=theirs) as client:
+            await scenario(client)
+        assert not theirs.is_closed
+    finally:
+        await wait(theirs.aclose() if hasattr(theirs, "aclose") else theirs.close())
+
+
+@both_colours
+async def test_http_client_is_used_and_not_closed(colour) -> None:
+    requests = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        return a_draft()
+
+    async def scenario(client) -> None:
+        assert (await wait(write(client))).draft_id == "draft_7c2e"
+
+    await with_their_client(
+        colour,
+        handler,
+        scenario,
+        base_url="https://elsewhere.example.com",
+        headers={"X-Theirs": "1"},
+        params={"theirs": "1"},
+        follow_redirects=True,
+    )
+    (request,) = requests
+    assert str(request.url) == f"{BASE_URL}/v1/beta-ads/pause-beta-campaign"
+    assert "x-theirs" not in request.headers
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@both_colours
+async def test_http_client_follows_no_redirect(colour, status) -> None:
+    requests = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        return httpx.Response(status, headers={"location": "https://evil.example.com/"})
+
+    async def scenario(client) -> None:
+        for call in (write, read):
+            with pytest.raises(APIError, match="redirect") as caught:
+                await wait(call(client))
+            assert caught.value.status == status
+
+    await with_their_client(colour, handler, scenario, follow_redirects=True)
+    assert [request.url.host for request in requests] == ["ads.example.com"] * 2
+
+
+@both_colours
+async def test_http_client_sends_no_cookie_back(colour) -> None:
+    requests = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        return httpx.Response(201, json=DRAFT, headers={"set-cookie": "session=1"})
+
+    async def scenario(client) -> None:
+        await wait(write(client))
+        await wait(write(client))
+
+    await with_their_client(colour, handler, scenario)
+    assert ["cookie" in request.headers for request in requests] == [False, False]
+
+
+@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
+def test_http_client_of_the_wrong_colour(colour) -> None:
+    library, name = colours.FAMILY.library, colour.http_client_name
+    other = getattr(library, colour.other_name)()
+    with pytest.raises(TypeError) as caught:
+        colour.client(BASE_URL, http_client=other)
+    assert str(caught.value) == (
+        f"http_client of {colour.client.__name__} must be an httpx.{name} or httpx2.{name}, "
+        f"not {library.__name__}.{colour.other_name}"
+    )
+
+
+@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
+def test_transport_of_the_wrong_colour(colour) -> None:
+    other = httpx.AsyncHTTPTransport() if colour.client is AdClient else httpx.HTTPTransport()
+    with pytest.raises(
+        TypeError, match=f"transport of {colour.client.__name__}.*{type(other).__name__}"
+    ):
+        colour.client(BASE_URL, transport=other)
+
+
+@pytest.mark.parametrize("given", ["https://x", 7, object(), [], ""])
+@pytest.mark.parametrize("argument", ["transport", "http_client"])
+@clients
+def test_what_is_no_transport_at_all(client_class, argument, given) -> None:
+    with pytest.raises(TypeError, match=argument):
+        client_class(BASE_URL, **{argument: given})
+
+
+@pytest.mark.own
+@both_colours
+async def test_a_transport_is_not_closed(colour) -> None:
+    class Transport(httpx.MockTransport):
+        def close(self) -> None:
+            raise AssertionError
+
+        async def aclose(self) -> None:
+            raise AssertionError
+
+    transport = Transport(lambda request: a_draft())
+    async with colour.open(transport=transport) as client:
+        await wait(write(client))
+
+
+@both_colours
+async def test_a_transport_that_tells_false_is_used(colour) -> None:
+    class Transport(httpx.MockTransport):
+        def __bool__(self) -> bool:
+            return False
+
+    nowhere, transport = "http://127.0.0.1:1", Transport(lambda request: a_draft())
+    async with colour.open(nowhere, transport=transport) as client:
+        assert isinstance(await wait(write(client)), Draft)
+
+
+@both_colours
+async def test_a_transport_needs_no_proxy(colour, monkeypatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "http://[broken")
+    service = Service(a_draft())
+    async with colour.open(transport=service.transport) as client:
+        await wait(write(client))
+
+
+@pytest.mark.parametrize("call", [write, read])
+@both_colours
+async def test_a_fault_after_the_whole_answer_is_none(colour, call) -> None:
+    class Body(httpx.SyncByteStream, httpx.AsyncByteStream):
+        def __init__(self, content: bytes) -> None:
+            self.content = content
+
+        def __iter__(self):
+            yield self.content
+
+        async def __aiter__(self):
+            yield self.content
+
+        def close(self) -> None:
+            raise httpx.CloseError("")
+
+        async def aclose(self) -> None:
+            raise httpx.CloseError("")
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        whole = a_draft() if request.method == "POST" else a_page("a")
+        return httpx.Response(whole.status_code, stream=Body(whole.content))
+
+    class Transport(httpx.BaseTransport, httpx.AsyncBaseTransport):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            return answer(request)
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            return answer(request)
+
+    async with colour.open(transport=Transport()) as client:
+        assert (await wait(call(client))).response.attempts == 1

@@ -1,0 +1,368 @@
+"""Walks that fetch the next page while the caller works on this one, in both colours."""
+
+import asyncio
+import contextvars
+import gc
+import os
+import threading
+import time
+import weakref
+from contextlib import suppress
+
+import anyio
+import httpx
+import pytest
+from colours import ASYNC, END, TRIO, Service, a_page, both_colours, everything, step, wait
+
+from adclient import AdClient, AsyncAdClient, Hooks, PaginationError, ServerError, prefetch
+
+LONG = 20.0  # seconds, for a machine under load
+
+
+def listed(client, **arguments):
+    return client.beta.list_campaigns(account_id="a", **arguments)
+
+
+def names(items) -> str:
+    return "".join(item.name for item in items)
+
+
+async def until(fact) -> None:
+    """Wait until something holds; the other side needs its time."""
+    end = time.monotonic() + LONG
+    while not fact():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.001)
+        if in_a_loop():
+            await anyio.sleep(0)
+
+
+def in_a_loop() -> bool:
+    try:
+        anyio.get_current_task()
+    except (anyio.NoEventLoopError, RuntimeError):
+        return False
+    return True
+
+
+class Gate(Service):
+    """Answers like a service, but later pages only once it is open."""
+
+    def __init__(self, *answers) -> None:
+        super().__init__(*answers)
+        self.opened = threading.Event()
+        self.transport = GatedTransport(self)
+
+
+class GatedTransport(httpx.MockTransport):
+    def __init__(self, gate: Gate) -> None:
+        super().__init__(gate._answer)
+        self._gate = gate
+
+    def handle_request(self, request):
+        answer = super().handle_request(request)
+        if b"cursor" in request.url.query:
+            assert self._gate.opened.wait(LONG)
+        return answer
+
+    async def handle_async_request(self, request):
+        answer = await super().handle_async_request(request)
+        while b"cursor" in request.url.query and not self._gate.opened.is_set():
+            await anyio.sleep(0.001)
+        return answer
+
+
+def three(kind=Service):
+    return kind(a_page("ab", "c1"), a_page("c", "c2"), a_page("de"))
+
+
+@both_colours
+async def test_the_same_items_in_the_same_order(colour) -> None:
+    service = three()
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        assert names(await everything(page.items(prefetch=True))) == "abcde"
+    assert service.queries == ["account_id=a", "account_id=a&cursor=c1", "account_id=a&cursor=c2"]
+
+
+@both_colours
+async def test_the_next_page_is_asked_for_while_this_one_is_at_hand(colour) -> None:
+    """And none after it, however long the caller works."""
+    service = three()
+    async with colour.open(transport=service.transport) as client:
+        pages = (await wait(listed(client))).pages(prefetch=True)
+        for requests, letters, cursor in [(2, "ab", "c1"), (3, "c", "c2"), (3, "de", None)]:
+            page = await step(pages)
+            await until(lambda requests=requests: len(service.requests) == requests)
+            assert (names(page.data), pages.cursor) == (letters, cursor)
+        assert await step(pages) is END
+    assert len(service.requests) == 3
+
+
+@both_colours
+async def test_off_by_default(colour) -> None:
+    service = three()
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        for walk in (page.items(), page.pages()):
+            await step(walk)
+        assert len(service.requests) == 1
+
+
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_a_listing_that_was_not_awaited(colour) -> None:
+    async def scenario() -> None:
+        service = three()
+        async with colour.open(transport=service.transport) as client:
+            pages = [page async for page in listed(client).pages(prefetch=True)]
+        assert [names(page.data) for page in pages] == ["ab", "c", "de"]
+        assert len(service.requests) == 3
+
+    colour.run(scenario)
+
+
+@both_colours
+async def test_an_error_comes_where_it_would_have_come_and_loses_nothing(colour) -> None:
+    service = Service(a_page("ab", "c1"), httpx.Response(500), a_page("c", "c2"), a_page("d"))
+    async with colour.open(transport=service.transport, max_retries=0) as client:
+        walk = (await wait(listed(client))).items(prefetch=True)
+        assert names([await step(walk), await step(walk)]) == "ab"
+        await until(lambda: len(service.requests) == 2)
+        assert walk.cursor == "c1"
+        with pytest.raises(ServerError) as caught:
+            await step(walk)
+        assert caught.value.cursor == "c1"
+        assert names(await everything(walk)) == "cd"
+    assert len(service.requests) == 4
+
+
+@both_colours
+async def test_an_error_that_nobody_meets_is_nobody_s(colour) -> None:
+    service = Service(a_page("ab", "c1"), httpx.Response(500))
+    async with colour.open(transport=service.transport, max_retries=0) as client:
+        walk = (await wait(listed(client))).items(prefetch=True)
+        await step(walk)
+        await until(lambda: len(service.requests) == 2)
+        del walk
+        gc.collect()
+
+
+@both_colours
+async def test_a_repeated_continuation_is_noticed_and_not_followed(colour) -> None:
+    service = Service(a_page("a", "A"), a_page("b", "B"), a_page("c", "A"))
+    async with colour.open(transport=service.transport) as client:
+        pages = (await wait(listed(client))).pages(prefetch=True)
+        assert names((await step(pages)).data + (await step(pages)).data) == "ab"
+        with pytest.raises(PaginationError, match="'A'"):
+            await step(pages)
+    assert len(service.requests) == 3
+
+
+@both_colours
+async def test_a_page_without_a_client_fetches_nothing(colour) -> None:
+    service = Service(a_page("a", "A"))
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+    alone = type(page)(data=page.data, next=page.next)
+    pages = alone.pages(prefetch=True)
+    assert await step(pages) is alone
+    with pytest.raises(PaginationError, match=r"cursor=page\.next"):
+        await step(pages)
+
+
+@both_colours
+async def test_hooks_are_told_in_the_context_of_the_walk(colour) -> None:
+    walker = contextvars.ContextVar("walker", default="nobody")
+    told: list[str] = []
+    hooks = Hooks(on_request=lambda _: told.append(walker.get()))
+    service = Service(a_page("a", "c1"), a_page("b"))
+    async with colour.open(transport=service.transport, hooks=hooks) as client:
+        walker.set("me")
+        await everything((await wait(listed(client))).items(prefetch=True))
+    assert told == ["me", "me"]
+
+
+class Tokens:
+    """A `token` that never comes to an end for a later page, and notes what becomes of it."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    async def __call__(self) -> str:
+        self.calls.append("asked")
+        if len(self.calls) > 1:
+            try:
+                await anyio.sleep_forever()
+            finally:
+                self.calls.append("cancelled")
+        return "t0ken"
+
+
+async def leave_by_break(items, is_asked) -> None:
+    async for _ in items:
+        await until(is_asked)
+        break
+
+
+async def leave_by_error(items, is_asked) -> None:
+    with suppress(ZeroDivisionError):
+        async for _ in items:
+            await until(is_asked)
+            raise ZeroDivisionError
+
+
+async def leave_to_the_collector(items, is_asked) -> None:
+    circle = [items]
+    circle.append(circle)
+    await anext(items)
+    await until(is_asked)
+
+
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+@pytest.mark.parametrize("leave", [leave_by_break, leave_by_error, leave_to_the_collector])
+def test_what_is_under_way_is_cancelled_when_the_walk_is_left(colour, leave) -> None:
+    async def scenario() -> None:
+        service, tokens = three(), Tokens()
+        async with colour.open(transport=service.transport, token=tokens) as client:
+            page = await listed(client)
+            await leave(page.items(prefetch=True), lambda: len(tokens.calls) == 2)
+            gc.collect()
+            await until(lambda: tokens.calls[2:] == ["cancelled"])
+        assert len(service.requests) == 1
+
+    colour.run(scenario)
+
+
+def test_a_thread_that_is_left_ends_with_its_request() -> None:
+    gate = three(Gate)
+    with AdClient("https://ads.example.com", transport=gate.transport) as client:
+        for _ in listed(client).items(prefetch=True):
+            break
+        (thread,) = prefetching()
+        gate.opened.set()
+        thread.join(LONG)
+        assert not prefetching()
+    assert len(gate.requests) == 2
+
+
+def prefetching() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "adclient-prefetch"]
+
+
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_whoever_stops_waiting_may_ask_again(colour) -> None:
+    async def scenario() -> None:
+        gate = three(Gate)
+        async with colour.open(transport=gate.transport) as client:
+            pages = (await listed(client)).pages(prefetch=True)
+            await anext(pages)
+            with anyio.move_on_after(0.01) as scope:
+                await anext(pages)
+            assert scope.cancelled_caught
+            gate.opened.set()
+            assert names((await anext(pages)).data) == "c"
+            assert names((await anext(pages)).data) == "de"
+        assert len(gate.requests) == 3
+
+    colour.run(scenario)
+
+
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_a_walk_that_goes_on_in_another_event_loop(colour) -> None:
+    gate = three(Gate)
+    client = AsyncAdClient("https://ads.example.com", transport=gate.transport)
+    walk = listed(client).items(prefetch=True)
+
+    async def first() -> str:
+        item = await anext(walk)
+        await until(lambda: len(gate.requests) == 2)
+        return item.name
+
+    assert colour.run(first) == "a"
+    gate.answers.insert(0, a_page("c", "c2"))  # what was cancelled is asked for again
+    gate.opened.set()
+
+    async def rest() -> str:
+        return names([item async for item in walk])
+
+    assert colour.run(rest) == "bcde"
+
+
+def test_a_task_that_never_began_is_done_when_asked_for() -> None:
+    async def scenario() -> None:
+        async def work() -> int:
+            return 7
+
+        ahead = prefetch.AsyncPrefetch(work)
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+        assert await ahead.result() == 7
+
+    asyncio.run(scenario())
+
+
+def test_where_there_can_be_no_thread_the_page_is_fetched_when_asked_for(monkeypatch) -> None:
+    def refuse(self) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    service = three()
+    with AdClient("https://ads.example.com", transport=service.transport) as client:
+        walk = listed(client).items(prefetch=True)
+        assert next(walk).name == "a"
+        assert len(service.requests) == 1
+        assert names(walk) == "bcde"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_leaves_the_thread_behind() -> None:
+    gate = three(Gate)
+    with AdClient("https://ads.example.com", transport=gate.transport) as client:
+        walk = listed(client).items(prefetch=True)
+        next(walk)
+        deadline = time.monotonic() + LONG
+        while len(gate.requests) < 2:
+            assert time.monotonic() < deadline
+        child = os.fork()
+        if child == 0:
+            gate.answers.insert(0, a_page("c", "c2"))
+            gate.opened.set()
+            os._exit(0 if names(walk) == "bcde" else 1)
+        gate.opened.set()
+        assert names(walk) == "bcde"
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@both_colours
+async def test_no_more_than_two_pages_are_held(colour) -> None:
+    service = Service(*(a_page("abc", str(n)) for n in range(9)), a_page("z"))
+    held: list[weakref.ref] = []
+    most = 0
+    async with colour.open(transport=service.transport) as client:
+        pages = (await wait(listed(client))).pages(prefetch=True)
+        page = None
+        while page is not END:
+            page = None
+            page = await step(pages)
+            if page is not END:
+                held.append(weakref.ref(page))
+            gc.collect()
+            most = max(most, sum(ref() is not None for ref in held))
+    assert len(held) == 10
+    assert most == 1  # and the one that is fetched ahead
+
+
+def test_the_next_page_is_there_when_the_work_is_done() -> None:
+    """The work on a page and the fetch of the next one happen at the same time."""
+    gate = three(Gate)
+    with AdClient("https://ads.example.com", transport=gate.transport) as client:
+        pages = listed(client).pages(prefetch=True)
+        next(pages)
+        (thread,) = prefetching()
+        gate.opened.set()
+        thread.join(LONG)
+        gate.opened.clear()  # a request from here on would wait
+        assert names(next(pages).data) == "c"
+        gate.opened.set()
+        assert names(next(pages).data) == "de"

@@ -1,0 +1,392 @@
+"""What a client is told when it is made or copied, and what it refuses, in both colours."""
+
+import ssl
+
+import httpx
+import pytest
+from colours import (
+    BASE_URL,
+    COLOURS,
+    SECRET,
+    Service,
+    a_draft,
+    assert_names_the_argument,
+    both_colours,
+    clients,
+    read,
+    wait,
+    write,
+)
+
+from adclient import AdClient, ConfigurationError, Conventions, RetryPolicy, ServerError
+
+# What the constructor refuses.
+
+
+BAD_BASE_URLS = [
+    "",
+    " ",
+    "ads.example.com",
+    "//ads.example.com",
+    "ftp://ads.example.com",
+    "file:///etc/passwd",
+    "https://",
+    "https:///v1",
+    "https://:443",
+    "https://ads.example.com:port",
+    "https://ads.example.com:99999",
+    "https://ads.example.com:0",
+    "https://[::1",
+    f"https://{SECRET}@ads.example.com",
+    f"https://user:{SECRET}@ads.example.com",
+    f"https://ads.example.com?key={SECRET}",
+    f"https://ads.example.com#{SECRET}",
+    "https://ads.example.com?",
+    "https://ads.example.com#",
+    "https://ads.example.com/a b",
+    "https://ads.example.com/\n",
+    "https://ads.example.com\\@evil.example.com",
+    "https://ads..example.com",
+    f"https://{'a' * 64}.example.com",
+    "https://1.2.3.999",
+    f"https://ads.example.com/{'a' * 70_000}",
+    "https://ads.example.com/../up",
+    "https://ads.example.com/./here",
+    b"https://ads.example.com",
+    7,
+]
+
+
+BAD_OPTIONS = [
+    *[
+        ("token", token)
+        for token in ["", " ", f"{SECRET}\n", f"{SECRET} x", f"\t{SECRET}", f"{SECRET}é", 7, b"x"]
+    ],
+    *[("auth", auth) for auth in [SECRET, {"authorization": SECRET}, 7]],
+    *[
+        ("headers", headers)
+        for headers in [
+            SECRET,
+            [("x-team", SECRET)],
+            {"bad name": SECRET},
+            {"": SECRET},
+            {"x-team\n": SECRET},
+            {7: SECRET},
+            {"x-team": f"{SECRET}\r\nx-other: 1"},
+            {"x-team": f"{SECRET}é"},
+            {"x-team": f" {SECRET}"},
+            {"x-team": 7},
+            {"x-team": None},
+            {"Authorization": SECRET},
+            {"Host": SECRET},
+            {"Content-Length": "0"},
+            {"Content-Type": "text/plain"},
+            {"Transfer-Encoding": "chunked"},
+            {"Cookie": SECRET},
+        ]
+    ],
+    *[
+        ("timeout", timeout)
+        for timeout in [0, -1, float("nan"), float("inf"), "30", True, (1, 2), [30]]
+    ],
+    *[("max_retries", count) for count in [-1, 1.5, "2", True, float("inf")]],
+    *[("max_concurrency", count) for count in [0, -1, 1.5, "2", True]],
+    *[("retry", retry) for retry in [3, {"max_retries": 3}, RetryPolicy]],
+    *[("conventions", conventions) for conventions in [{}, "query", Conventions]],
+    *[
+        ("proxy", proxy)
+        for proxy in [
+            "",
+            "proxy.example.com:3128",
+            f"ftp://{SECRET}@proxy.example.com",
+            f"http://{SECRET}@[::1",
+            7,
+        ]
+    ],
+    *[("verify", verify) for verify in [None, 7, {"ca": "x"}]],
+]
+
+
+BAD_POLICIES = [
+    ("max_retries", -1),
+    ("max_retries", 1.0),
+    ("max_retries", True),
+    ("backoff_first", -0.1),
+    ("backoff_first", float("nan")),
+    ("backoff_longest", float("inf")),
+    ("backoff_longest", "8"),
+]
+
+
+BAD_CONVENTIONS = [
+    ("read_parameters", "header"),
+    ("object_style", "xml"),
+    ("cursor_parameter", ""),
+    ("cursor_parameter", 7),
+    ("cursor_parameter", "\ud800"),
+    ("follow_next_urls", "yes"),
+    ("idempotency_header", "bad name"),
+    ("idempotency_header", ""),
+    ("request_id_headers", "x-request-id"),
+    ("request_id_headers", ["bad name"]),
+]
+
+
+@pytest.mark.parametrize("base_url", BAD_BASE_URLS, ids=lambda url: repr(url)[:45])
+@clients
+def test_bad_base_url(client_class, base_url) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        client_class(base_url)
+    assert_names_the_argument(caught.value, "base_url")
+
+
+@pytest.mark.parametrize(
+    ("base_url", "sent_to"),
+    [
+        ("https://ads.example.com", "https://ads.example.com/v1/"),
+        ("https://ads.example.com/", "https://ads.example.com/v1/"),
+        ("https://ads.example.com/a/b//", "https://ads.example.com/a/b/v1/"),
+        ("https://ads.example.com:8443/a", "https://ads.example.com:8443/a/v1/"),
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8000/v1/"),
+        ("http://[::1]:8000", "http://[::1]:8000/v1/"),
+    ],
+)
+@both_colours
+async def test_good_base_url(colour, base_url, sent_to) -> None:
+    service = Service(a_draft())
+    async with colour.open(base_url, transport=service.transport) as client:
+        await wait(write(client))
+    request = service.requests[0]
+    assert str(request.url) == f"{sent_to}beta-ads/pause-beta-campaign"
+    assert request.headers["host"] == sent_to.split("/")[2]
+
+
+@pytest.mark.parametrize(("argument", "value"), BAD_OPTIONS)
+@clients
+def test_bad_option(client_class, argument, value) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        client_class(BASE_URL, **{argument: value})
+    assert_names_the_argument(caught.value, argument)
+
+
+@clients
+def test_options_are_keyword_only(client_class) -> None:
+    with pytest.raises(TypeError):
+        client_class(BASE_URL, "t0ken")
+    with pytest.raises(TypeError):
+        client_class(BASE_URL, approve=True)
+
+
+@pytest.mark.parametrize(("argument", "value"), BAD_POLICIES)
+def test_bad_retry_policy(argument, value) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        RetryPolicy(**{argument: value})
+    assert_names_the_argument(caught.value, argument)
+
+
+@pytest.mark.parametrize(("argument", "value"), BAD_CONVENTIONS)
+def test_bad_convention(argument, value) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        Conventions(**{argument: value})
+    assert_names_the_argument(caught.value, argument)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"token": SECRET, "auth": lambda request: {}},
+        {"transport": httpx.MockTransport(print), "proxy": "http://proxy.example.com"},
+        {"transport": httpx.MockTransport(print), "verify": False},
+        {"proxy": "socks5://proxy.example.com"},
+    ],
+    ids=["token and auth", "transport and proxy", "transport and verify", "socks"],
+)
+@clients
+def test_options_that_cannot_be_used_here(client_class, options, monkeypatch) -> None:
+    monkeypatch.setattr("adclient._http.network.find_spec", lambda name: None)
+    with pytest.raises(ConfigurationError) as caught:
+        client_class(BASE_URL, **options)
+    assert caught.value.argument in options
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
+def test_transport_and_http_client_exclude_each_other(colour) -> None:
+    service = Service()
+    theirs = colour.http_client(transport=service.transport)
+    with pytest.raises(ConfigurationError, match="transport and http_client"):
+        colour.client(BASE_URL, transport=service.transport, http_client=theirs)
+
+
+def test_a_ca_bundle_that_is_not_there(tmp_path) -> None:
+    path = str(tmp_path / "ca.pem")
+    with pytest.raises(ConfigurationError, match="verify") as caught:
+        write(AdClient(BASE_URL, verify=path))
+    assert caught.value.argument == "verify"
+
+
+@pytest.mark.parametrize(
+    "verify", [True, False, ssl.create_default_context()], ids=["on", "off", "context"]
+)
+@clients
+def test_good_verify(client_class, verify) -> None:
+    assert client_class(BASE_URL, verify=verify)
+
+
+# The environment.
+
+
+@both_colours
+async def test_settings_from_the_environment(colour, monkeypatch) -> None:
+    monkeypatch.setenv("ADCLIENT_BASE_URL", " https://env.example.com/x ")
+    monkeypatch.setenv("ADCLIENT_TOKEN", " env-token\n")
+    service = Service(a_draft())
+    async with colour.open(None, transport=service.transport) as client:
+        await wait(write(client))
+    (request,) = service.requests
+    assert str(request.url).startswith("https://env.example.com/x/v1/")
+    assert request.headers["authorization"] == "Bearer env-token"
+
+
+@both_colours
+async def test_arguments_win_over_the_environment(colour, monkeypatch) -> None:
+    monkeypatch.setenv("ADCLIENT_BASE_URL", "https://env.example.com")
+    monkeypatch.setenv("ADCLIENT_TOKEN", "env-token")
+    service = Service(a_draft(), a_draft())
+    async with colour.open(transport=service.transport, token="mine") as client:
+        await wait(write(client))
+    async with colour.open(
+        transport=service.transport, auth=lambda request: {"x-key": "1"}
+    ) as client:
+        await wait(write(client))
+    first, second = service.requests
+    assert str(first.url).startswith(BASE_URL)
+    assert first.headers["authorization"] == "Bearer mine"
+    assert "authorization" not in second.headers
+
+
+@pytest.mark.parametrize("blank", ["", "  ", "\n"])
+@both_colours
+async def test_a_blank_variable_is_not_set(colour, monkeypatch, blank) -> None:
+    monkeypatch.setenv("ADCLIENT_BASE_URL", blank)
+    monkeypatch.setenv("ADCLIENT_TOKEN", blank)
+    with pytest.raises(ConfigurationError, match="ADCLIENT_BASE_URL") as caught:
+        colour.client()
+    assert caught.value.argument == "base_url"
+    service = Service(a_draft())
+    async with colour.open(transport=service.transport) as client:
+        await wait(write(client))
+    assert "authorization" not in service.requests[0].headers
+
+
+@clients
+def test_a_bad_token_in_the_environment_is_not_shown(client_class, monkeypatch) -> None:
+    monkeypatch.setenv("ADCLIENT_TOKEN", f"{SECRET} {SECRET}")
+    with pytest.raises(ConfigurationError) as caught:
+        client_class(BASE_URL)
+    assert_names_the_argument(caught.value, "token")
+
+
+@clients
+def test_a_bad_base_url_in_the_environment(client_class, monkeypatch) -> None:
+    monkeypatch.setenv("ADCLIENT_BASE_URL", f"https://user:{SECRET}@ads.example.com")
+    with pytest.raises(ConfigurationError) as caught:
+        client_class()
+    assert_names_the_argument(caught.value, "base_url")
+
+
+# Headers and the copies that with_options gives.
+
+
+@both_colours
+async def test_own_user_agent(colour) -> None:
+    service = Service(a_draft())
+    options = {"headers": {"User-Agent": "reporter/2"}}
+    async with colour.open(transport=service.transport, **options) as client:
+        await wait(write(client))
+    assert service.requests[0].headers["user-agent"] == "reporter/2"
+
+
+@both_colours
+async def test_with_options_merges_and_changes_nothing(colour) -> None:
+    service = Service(a_draft(), a_draft())
+    headers = {"X-Team": "ads", "X-Run": "1"}
+    async with colour.open(transport=service.transport, headers=headers) as client:
+        before = repr(client)
+        other = client.with_options(headers={"x-team": "search"}, timeout=7, max_retries=5)
+        headers["X-Run"] = "2"
+        assert type(other) is colour.client
+        assert repr(client) == before
+        assert "timeout 7 s, max_retries 5" in repr(other)
+        await wait(write(other))
+        await wait(write(client))
+    sent = [(r.headers["x-team"], r.headers["x-run"]) for r in service.requests]
+    assert sent == [("search", "1"), ("ads", "1")]
+
+
+@both_colours
+async def test_with_options_keeps_what_it_is_not_told(colour) -> None:
+    service = Service(a_draft())
+    options = {"timeout": 9, "max_retries": 4, "token": "t0ken"}
+    async with colour.open(transport=service.transport, **options) as client:
+        other = client.with_options().with_options(timeout=None, max_retries=None, headers=None)
+        assert repr(other) == repr(client)
+        await wait(write(other))
+    assert service.requests[0].headers["authorization"] == "Bearer t0ken"
+
+
+@pytest.mark.parametrize(
+    ("constructor", "copied", "attempts"),
+    [
+        ({}, {}, 3),
+        ({"max_retries": 0}, {}, 1),
+        ({"retry": RetryPolicy(max_retries=1, backoff_first=0)}, {}, 2),
+        ({"max_retries": 3}, {}, 4),
+        ({"max_retries": 3}, {"max_retries": 1}, 2),
+        ({"max_retries": 3}, {"retry": RetryPolicy(max_retries=1, backoff_first=0)}, 2),
+        ({}, {"retry": RetryPolicy(max_retries=4, backoff_first=0), "max_retries": 1}, 2),
+    ],
+)
+@both_colours
+async def test_which_retry_setting_wins(colour, constructor, copied, attempts) -> None:
+    service = Service(*(httpx.Response(503) for _ in range(9)))
+    async with colour.open(transport=service.transport, **constructor) as client:
+        with pytest.raises(ServerError) as caught:
+            await wait(read(client.with_options(**copied)))
+    assert caught.value.attempts == len(service.requests) == attempts
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [("timeout", 0), ("max_retries", -1), ("headers", {"host": "x"}), ("retry", 3)],
+)
+@clients
+def test_with_options_checks_like_the_constructor(client_class, argument, value) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        client_class(BASE_URL).with_options(**{argument: value})
+    assert_names_the_argument(caught.value, argument)
+
+
+# How a client shows them.
+
+
+@clients
+def test_repr(client_class) -> None:
+    text = repr(client_class(BASE_URL, token=SECRET, timeout=2.5, max_retries=1))
+    assert text == (
+        f"<{client_class.__name__} {BASE_URL}, credentials: token, timeout 2.5 s, max_retries 1>"
+    )
+    assert "credentials: none" in repr(client_class(BASE_URL))
+    assert "credentials: auth" in repr(client_class(BASE_URL, auth=lambda request: {}))
+    assert BASE_URL in repr(client_class(BASE_URL).gamma)
+
+
+@both_colours
+async def test_a_client_shows_itself_in_a_notebook(colour) -> None:
+    async with colour.open(token="t0ken", timeout=7) as client:
+        html = client._repr_html_()
+        for part in (type(client).__name__, BASE_URL, "token", "7 s"):
+            assert part in html
+        assert "t0ken" not in html
+        assert "closed" not in html
+    assert ">closed</span>" in client._repr_html_()

@@ -1,0 +1,168 @@
+"""Tracebacks show the caller's line, the method that was called and the error, and nothing else."""
+
+import re
+import traceback
+from pathlib import Path
+
+import httpx
+import pytest
+import shell as ipython
+from colours import SYNC, Service, a_page, both_colours, everything, wait
+
+import adclient
+from adclient import AdClientError, Conventions, InvalidRequest, NotFound, OutcomeUnknown
+
+PACKAGE = str(Path(adclient.__file__).parent)
+
+
+def of_ours(error: BaseException) -> list[str]:
+    """The functions of the library in a traceback."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return [frame.name for frame in frames if frame.filename.startswith(PACKAGE)]
+
+
+def missing() -> Service:
+    return Service(httpx.Response(404, json={"error": "there is none"}))
+
+
+@both_colours
+async def test_a_write_shows_its_method_alone(colour) -> None:
+    async with colour.open(transport=missing().transport) as client:
+        with pytest.raises(NotFound) as caught:
+            await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
+        assert of_ours(caught.value) == ["pause_campaign"]
+        with pytest.raises(InvalidRequest) as caught:
+            await wait(client.beta.pause_campaign(account_id="", campaign_id="c"))
+        assert of_ours(caught.value) == ["pause_campaign"]
+
+
+@both_colours
+async def test_a_read_shows_its_method_alone(colour) -> None:
+    async with colour.open(transport=missing().transport) as client:
+        with pytest.raises(NotFound) as caught:
+            await wait(client.beta.list_campaigns(account_id="a"))
+        # Of the async client, the method has returned when its listing is awaited.
+        assert of_ours(caught.value) == ["list_campaigns"] * (colour is SYNC)
+        with pytest.raises(InvalidRequest) as caught:
+            client.beta.list_campaigns(account_id="")
+        assert of_ours(caught.value) == ["list_campaigns"]
+
+
+WALKS = {
+    "items": (lambda page: everything(page), []),
+    "pages": (lambda page: everything(page.pages()), []),
+    "collect": (lambda page: wait(page.collect()), ["collect"]),
+}
+
+
+@pytest.mark.parametrize("way", WALKS)
+@both_colours
+async def test_a_later_page_that_fails_shows_no_more_than_the_walk(colour, way) -> None:
+    walk, shown = WALKS[way]
+    service = Service(a_page("a", "c1"), *missing().answers)
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(client.beta.list_campaigns(account_id="a"))
+        with pytest.raises(NotFound, match=r"^beta\.list_campaigns: ") as caught:
+            await walk(page)
+    assert of_ours(caught.value) == shown
+    assert caught.value.cursor == "c1"
+
+
+@both_colours
+async def test_a_limit_that_is_refused_shows_collect_alone(colour) -> None:
+    async with colour.open(transport=Service(a_page("a")).transport) as client:
+        page = await wait(client.beta.list_campaigns(account_id="a"))
+        with pytest.raises(InvalidRequest) as caught:
+            await wait(page.collect(limit=-1))
+    assert of_ours(caught.value) == ["collect"]
+
+
+@both_colours
+async def test_the_whole_is_shown_on_request(colour, monkeypatch) -> None:
+    monkeypatch.setenv("ADCLIENT_TRACEBACK", "full")
+    async with colour.open(transport=missing().transport) as client:
+        with pytest.raises(NotFound) as caught:
+            await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
+    assert of_ours(caught.value)[:4] == ["pause_campaign", "stage", "run", "exchange"]
+
+
+def broken_token() -> str:
+    raise AdClientError("no token today")
+
+
+def of_the_caller(error: BaseException | None) -> list[str]:
+    frames = traceback.extract_tb(error.__traceback__)
+    return [frame.name for frame in frames if frame.filename == __file__]
+
+
+@both_colours
+async def test_frames_of_the_caller_stay(colour) -> None:
+    async with colour.open(transport=missing().transport, token=broken_token) as client:
+        with pytest.raises(AdClientError, match="no token today") as caught:
+            await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
+    assert of_the_caller(caught.value)[-1] == "broken_token"
+    assert of_ours(caught.value) == ["pause_campaign"]
+
+
+@both_colours
+async def test_the_cause_stays_with_its_frames(colour) -> None:
+    tokens = iter(["first"])
+
+    def token() -> str:
+        return next(tokens, None) or {}["second"]
+
+    service = Service(httpx.Response(503))
+    async with colour.open(
+        transport=service.transport, token=token, conventions=Conventions(idempotency_header="key")
+    ) as client:
+        with pytest.raises(OutcomeUnknown) as caught:
+            await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
+    assert of_ours(caught.value) == ["pause_campaign"]
+    assert isinstance(caught.value.__cause__, KeyError)
+    assert of_the_caller(caught.value.__cause__)[-1] == "token"
+
+
+# As they are read.
+
+BEGIN = """
+from adclient.testing import FakeAdService
+client, other = FakeAdService().client(), FakeAdService().async_client()
+"""
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory):
+    with ipython.opened(tmp_path_factory.mktemp("ipython")) as shell:
+        assert shell.run(BEGIN) == ""
+        yield shell
+
+
+@pytest.mark.parametrize("mode", ["Context", "Verbose", "Plain"])
+@pytest.mark.parametrize(
+    ("cell", "method"),
+    [
+        ("client.beta.pause_campaign(account_id='a', campaign_id='c')", ["pause_campaign"]),
+        ("await other.beta.pause_campaign(account_id='a', campaign_id='c')", ["pause_campaign"]),
+        ("client.beta.list_campaigns(account_id='a')", ["list_campaigns"]),
+        ("[ad async for ad in other.beta.list_campaigns(account_id='a')]", []),
+    ],
+)
+def test_in_ipython(shell, mode, cell, method) -> None:
+    shell.run(f"%xmode {mode}")
+    told = shell.run(cell)
+    assert cell in told
+    assert re.search(r"^(adclient\.errors\.)?NotFound: beta\.\w+: 404 ", told, re.MULTILINE)
+    assert len(re.findall(r"return (?:await )?self\._engine\.", told)) == len(method)
+    assert all(name in told for name in method)
+    assert set(re.findall(r"\w+\.py\b", told)) == ({"beta.py"} if method else set())
+
+
+def test_in_pytest(pytester) -> None:
+    pytester.makepyfile("""
+        def test_pause(ad_client):
+            ad_client.beta.pause_campaign(account_id="a", campaign_id="c")
+    """)
+    told = pytester.runpytest_subprocess("-p", "no:randomly").stdout.str()
+    assert '>       ad_client.beta.pause_campaign(account_id="a", campaign_id="c")' in told
+    assert "NotFound: beta.pause_campaign: 404" in told
+    assert "engine.py" not in told
