@@ -8,10 +8,8 @@ import importlib.util
 import inspect
 import pickle
 import re
-import ssl
 import typing
 from decimal import Decimal
-from os import PathLike
 from types import FunctionType
 
 import pytest
@@ -147,10 +145,8 @@ def test_the_constructor_is_documented_by_its_class(client) -> None:
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: type(client).__name__)
 def test_the_types_of_the_constructor_can_be_read(client) -> None:
     hints = typing.get_type_hints(type(client).__init__)
-    assert hints["verify"] == bool | str | PathLike[str] | ssl.SSLContext
     assert hints["hooks"] == Hooks | None
-    verify = inspect.signature(type(client)).parameters["verify"]
-    assert verify.annotation == "bool | str | PathLike[str] | ssl.SSLContext"
+    assert str(typing.get_args(hints["verify"])[-1]) == "ssl.SSLContext"
 
 
 # Values.

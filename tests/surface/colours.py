@@ -66,7 +66,7 @@ class Colour:
         if FAMILY.is_injected and "http_client" not in options:
             theirs = self.http_client(options.pop("transport", None), verify=TLS)
             options["http_client"] = theirs
-        elif FAMILY.transport is not None and not options.keys() & {"http_client", "transport"}:
+        elif self._is_over_aiohttp(options):
             theirs = options["transport"] = FAMILY.transport(verify=options.pop("verify", TLS))
         client = self.client(base_url, **{"retry": AT_ONCE, **options})
         try:
@@ -75,6 +75,10 @@ class Colour:
             await close(client)
             if theirs is not None:
                 await close(theirs)
+
+    def _is_over_aiohttp(self, options) -> bool:
+        is_free = not options.keys() & {"http_client", "transport"}
+        return FAMILY.transport is not None and self is ASYNC and is_free
 
     def __str__(self) -> str:
         return self.name
