@@ -72,16 +72,12 @@ class FirstAnswer(Process):
 
 
 class Installed(Process):
-    """Megabytes and number of what was installed for the peer, without pip."""
+    """Megabytes and number of what was installed for the peer."""
 
     def run(self, times: int) -> tuple[float, int]:  # noqa: ARG002
-        libraries = self._environment.libraries
-        found = [one for one in distributions(path=[str(libraries)]) if one.name != "pip"]
-        size = sum(
-            path.stat().st_size
-            for path in libraries.rglob("*")
-            if path.is_file()
-            and path.suffix != ".pyc"
-            and not path.relative_to(libraries).parts[0].startswith("pip")
-        )
-        return size / 1e6, len(found)
+        path = [str(self._environment.libraries)]
+        # What makes an environment does not count.
+        found = [one for one in distributions(path=path) if one.name not in ("pip", "setuptools")]
+        files = {Path(str(file.locate())) for one in found for file in one.files or ()}
+        kept = [file for file in files if file.is_file() and file.suffix != ".pyc"]
+        return sum(file.stat().st_size for file in kept) / 1e6, len(found)
