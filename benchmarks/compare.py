@@ -43,8 +43,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="a smoke run of a few seconds")
     parser.add_argument("--rounds", type=int, help="turns of each peer in each row, 9 by default")
     parser.add_argument("--seconds", type=float, help="length of a turn, 0.2 by default")
-    parser.add_argument("--rows", nargs="+", metavar="ROW", choices=[row.key for row in ROWS])
-    parser.add_argument("--peers", nargs="+", metavar="PEER", choices=[peer.name for peer in PEERS])
+    parser.add_argument("--rows", nargs="+", choices=[row.key for row in ROWS])
+    parser.add_argument("--peers", nargs="+", choices=[peer.name for peer in PEERS])
     given = parser.parse_args()
     rounds, seconds = (1, 0.01) if given.quick else (9, 0.2)
     given.rounds, given.seconds = given.rounds or rounds, given.seconds or seconds

@@ -2,7 +2,7 @@
 
 `python tools/run_notebooks.py` runs them and writes their outputs. With `--check` it writes nothing
 and tells what a fresh run shows otherwise; pictures are not compared. Both need
-`pip install 'adclient[examples]'`.
+`pip install '.[examples]'`.
 """
 
 import asyncio

@@ -40,8 +40,8 @@ class AdClient(notebook.Shown):
         base_url: The address of the service, http or https, such as `https://ads.example.com`;
             else `ADCLIENT_BASE_URL`. A path is kept in front of each endpoint's.
         token: A bearer token, or a function that returns one for each request; else
-            `ADCLIENT_TOKEN`. Without any of these, no credentials are sent.
-        auth: For every other scheme: a function from the `Request` to the headers that it needs.
+            `ADCLIENT_TOKEN`. Without `token` and `auth`, no credentials are sent.
+        auth: For any scheme but bearer tokens: a function from the `Request` to the headers that it needs.
         timeout: Seconds for one whole call, with its retries, waiting and body; 30 by default.
         max_retries: How many times a call is tried again, if that is safe; 2 by default.
         retry: The whole policy of trying again.
