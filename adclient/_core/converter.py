@@ -185,10 +185,13 @@ def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
             raise _MismatchError("an object", value)
         if not keeps_extra:
             return read(value, cls)
-        # A null in an optional field stays in `extra`: to_dict must tell it from an absent one.
-        known = {k: v for k, v in value.items() if k in named and not (v is None and k in optional)}
-        extra = {k: v for k, v in value.items() if k not in known}
-        return read({**known, "extra": extra}, cls)
+        extra = dict(value)
+        known: dict[object, object] = {"extra": extra}
+        for name in named:
+            # A null in an optional field stays in `extra`: to_dict must tell it from an absent one.
+            if name in extra and not (extra[name] is None and name in optional):
+                known[name] = extra.pop(name)
+        return read(known, cls)
 
     return structure_model
 

@@ -143,7 +143,7 @@ def _encode(value: object, path: str) -> str:
 
 def is_object(value: object) -> TypeGuard[Mapping[object, object]]:
     """Whether a caller's value stands for a JSON object."""
-    return isinstance(value, Mapping)
+    return isinstance(value, (dict, Mapping))  # to ask for a dict costs less
 
 
 def is_array(value: object) -> TypeGuard[Sequence[object]]:

@@ -41,7 +41,8 @@ class AdClient(notebook.Shown):
             else `ADCLIENT_BASE_URL`. A path is kept in front of each endpoint's.
         token: A bearer token, or a function that returns one for each request; else
             `ADCLIENT_TOKEN`. Without `token` and `auth`, no credentials are sent.
-        auth: For any scheme but bearer tokens: a function from the `Request` to the headers that it needs.
+        auth: For any scheme but bearer tokens: a function from the `Request` to the headers that
+            it needs.
         timeout: Seconds for one whole call, with its retries, waiting and body; 30 by default.
         max_retries: How many times a call is tried again, if that is safe; 2 by default.
         retry: The whole policy of trying again.
