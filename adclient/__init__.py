@@ -174,11 +174,13 @@ _HOMES = {
 if not TYPE_CHECKING:  # pragma: no branch
 
     def __getattr__(name):
-        """Load a public name."""
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        """Load a public name, or the module that it may be written with."""
         from importlib import import_module
 
+        if name in ("conventions", "errors", "hooks", "models", "options"):
+            return import_module(f"{__name__}.{name}")
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         globals()[name] = value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
         return value
 

@@ -1,7 +1,7 @@
 """What the pages of both clients have in common: one answer of a listing, as plain data."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import attrs
 
@@ -25,7 +25,7 @@ class BasePage(Answer, frames.Tabular[T]):
     next: JSON = attrs.field(default=None, hash=False)
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
     # The items as they came, where the class of `data` may not have kept all of them.
-    _raw: tuple[dict[str, JSON], ...] | None = attrs.field(default=None, eq=False, init=False)
+    _raw: tuple[dict[str, JSON], ...] | None = attrs.field(default=None, eq=False, alias="raw")
 
     def to_dict(self) -> dict[str, JSON]:
         """The page as it came over the wire."""
@@ -39,10 +39,6 @@ class BasePage(Answer, frames.Tabular[T]):
         if self._raw is not None:
             return [copied_fields(item) for item in self._raw]
         return [item.to_dict() for item in self.data if isinstance(item, Item)]
-
-    def _came_as(self, raw: tuple[dict[str, JSON], ...]) -> Self:
-        object.__setattr__(self, "_raw", raw)
-        return self
 
     def __getstate__(self) -> dict[str, object]:
         """What is pickled and copied: all but where the next page comes from."""

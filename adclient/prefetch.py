@@ -60,6 +60,8 @@ class AsyncPrefetch(Generic[T]):
 
     async def result(self) -> T:
         """Wait for the end of the work: what it gave, or raised."""
+        if self._task.loop != current_token():
+            return await self._work()  # the loop that the task is in may never run again
         done = await self._task.end()
         # Somebody may have cancelled every task there is, as the end of an event loop does.
         return done.result() if done.done() else await self._work()
@@ -69,6 +71,7 @@ class _Task(Generic[T]):
     """A task of asyncio or trio that outlives the block that began it."""
 
     def __init__(self, work: Callable[[], Awaitable[T]]) -> None:
+        self.loop = current_token()
         self._done: Future[T] = Future()
         self._end = anyio.Event()
         self._scope = anyio.CancelScope()
@@ -95,7 +98,7 @@ class _Task(Generic[T]):
 
     def _start(self, run: Callable[[], Coroutine[object, object, None]]) -> "_CallSoon":
         """Run it in the event loop of whoever is running, and say how to reach that loop."""
-        loop = current_token().native_token
+        loop = self.loop.native_token
         if isinstance(loop, asyncio.AbstractEventLoop):
             task = loop.create_task(run())
             _TASKS.add(task)

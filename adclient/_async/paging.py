@@ -6,7 +6,6 @@ step asks for page k again.
 
 import threading
 from collections.abc import Iterator
-from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
@@ -16,7 +15,7 @@ from adclient import progress
 from adclient._core.call import Call
 from adclient._core.listing import Listing
 from adclient._core.paging import Trail
-from adclient._signatures import unquote
+from adclient._signatures import hide, unquote
 from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, PaginationError
 from adclient.frames import Items
@@ -66,7 +65,7 @@ class AsyncPage(BasePage[T]):
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
     __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
-    _source: "AsyncSource[T] | None" = attrs.field(default=None, eq=False, init=False)
+    _source: "AsyncSource[T] | None" = attrs.field(default=None, eq=False, alias="source")
 
     def __aiter__(self) -> "AsyncItemIterator[T]":
         """Walk every item from the first of this page on."""
@@ -132,7 +131,7 @@ class AsyncPage(BasePage[T]):
             >>> page = await client.gamma.list_ads(account_id="account_c3d8")
             >>> ads = await page.progress().collect()
         """
-        return _linked(copy(self), self._source and self._source.with_progress())
+        return attrs.evolve(self, source=self._source and self._source.with_progress())
 
     async def collect(self, *, limit: int | None = None) -> Items[T]:
         """Every item from the first of this page on, as a list that is a table, too.
@@ -185,13 +184,14 @@ class AsyncPage(BasePage[T]):
         """
         source = None if self._source is None else self._source.typed(cls)
         operation = "typed()" if source is None else source.call.operation.full_name
-        page = AsyncPage(
+        return AsyncPage(
             data=reread(self._items(), cls, operation),
             next=self.next,
             extra=self.extra,
             response=self.response,
+            raw=tuple(self._items()),
+            source=source,
         )
-        return _linked(page._came_as(tuple(self._items())), source)
 
 
 @attrs.frozen
@@ -219,11 +219,9 @@ class AsyncSource(Generic[T]):
             next=listing.page.next,
             extra=extra_of(listing),
             response=listing.response,
+            source=self if self.cls is None else attrs.evolve(self, cls=None),
         )
-        if self.cls is None:
-            return _linked(page, self)
-        linked = _linked(page, attrs.evolve(self, cls=None))
-        return cast("AsyncPage[T]", linked.typed(self.cls))
+        return page if self.cls is None else cast("AsyncPage[T]", page.typed(self.cls))
 
     def typed(self, cls: type[A]) -> "AsyncSource[A]":
         """The same listing, read into another class."""
@@ -237,12 +235,6 @@ class AsyncSource(Generic[T]):
     def bar(self) -> "progress.Bar | None":
         """The bar of a walk, if there is to be one."""
         return progress.Bar(self.call.operation.full_name) if self.shows_progress else None
-
-
-def _linked(page: AsyncPage[T], source: AsyncSource[T] | None) -> AsyncPage[T]:
-    """A page that was made just now, with where its next ones come from."""
-    object.__setattr__(page, "_source", source)
-    return page
 
 
 class AsyncPageIterator(Tidy, Generic[T]):
@@ -305,23 +297,23 @@ class AsyncPageIterator(Tidy, Generic[T]):
         if self._bar is None:
             return await self._next_page()
         try:
-            page = await self._next_page()
+            return await self._next_page()
         except BaseException:  # the end, an error, or an interrupt
             self._bar.close()
             raise
-        self._bar.add(len(page.data))
-        return page
 
     async def _next_page(self) -> AsyncPage[T]:
-        if self._first is not None:
-            page, self._first = self._first, None
-        elif self._is_started and self.cursor is None:
-            raise StopAsyncIteration
-        else:
+        if self._first is None:
+            if self._is_started and self.cursor is None:
+                raise StopAsyncIteration
             # Nothing changes before the fetch is done, so that a failed one can be asked for again.
-            page = await self._followed()
-            self.cursor, self._is_started = page.next, True
-        self._look_ahead()
+            self._first = await self._followed()
+        # An interrupt while a thread is started, or a bar is drawn, must not lose the page.
+        self._look_ahead(self._first.next)
+        if self._bar is not None:
+            self._bar.add(len(self._first.data))
+        page, self._first = self._first, None
+        self.cursor, self._is_started = page.next, True
         return page
 
     async def _followed(self) -> AsyncPage[T]:
@@ -347,12 +339,13 @@ class AsyncPageIterator(Tidy, Generic[T]):
         self._ahead = None
         return page
 
-    def _look_ahead(self) -> None:
-        """Begin to fetch the page that comes next."""
-        if self._prefetches and self._source is not None and self.cursor is not None:
+    def _look_ahead(self, cursor: JSON) -> None:
+        """Begin to fetch the page that comes next, unless that was done already."""
+        wanted = self._prefetches and cursor is not None and self._ahead is None
+        if wanted and self._source is not None:
             from adclient.prefetch import AsyncPrefetch  # which loads anyio
 
-            self._ahead = AsyncPrefetch(partial(self._source.page, self.cursor))
+            self._ahead = AsyncPrefetch(partial(self._source.page, cursor))
 
 
 class AsyncItemIterator(Tidy, Generic[T]):
@@ -403,6 +396,7 @@ class AsyncItemIterator(Tidy, Generic[T]):
 
 
 unquote(AsyncPage)
+hide(AsyncPage, "raw", "source")
 
 
 async def collected(items: AsyncItemIterator[T], limit: int | None) -> Items[T]:

@@ -183,5 +183,9 @@ class _Life(Generic[R]):
             value = value_of(self._call, reply, response)
         except WireError as error:
             raise failure.unreadable(self._call, reply, self._facts, str(error)) from None
+        except Exception as error:  # such as a module that cannot be loaded now
+            if self._may_be_staged:
+                raise failure.interrupted(self._call, self._facts, error) from error
+            raise
         check_progress(self._call, value)
         return value

@@ -10,11 +10,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mappi
 from contextlib import contextmanager
 from os import PathLike, fspath
 from typing import cast
-from weakref import WeakKeyDictionary
 
 import httpx
 
 from adclient._extras import needs
+from adclient._http.forks import forget_after_fork
 from adclient._http.network import tls_context
 from adclient.errors import ConfigurationError
 
@@ -24,6 +24,7 @@ with needs("aiohttp"):
     from yarl import URL
 
 _LONGEST_IDLE = 5.0
+_OF_PARENTS: list[dict[asyncio.AbstractEventLoop, aiohttp.ClientSession]] = []
 
 _Send = Callable[[aiohttp.ClientRequest], Awaitable[aiohttp.ClientResponse]]
 _Trace = Callable[[str, Mapping[str, object]], Awaitable[None]]
@@ -68,9 +69,17 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         self._verify = fspath(verify) if isinstance(verify, PathLike) else verify
         if isinstance(self._verify, str):
             tls_context(self._verify)  # so that a wrong path is noticed here
-        self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, aiohttp.ClientSession] = (
-            WeakKeyDictionary()
-        )
+        self._sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
+        forget_after_fork(self)
+
+    def forget(self) -> None:
+        """Start without connections, and keep those of a parent process.
+
+        Their end would take them out of the selector that both processes share, and the parent
+        would wait for its answers in vain.
+        """
+        _OF_PARENTS.append(self._sessions)
+        self._sessions = {}
 
     def __repr__(self) -> str:
         return "<AiohttpTransport>"
@@ -116,6 +125,8 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
             ) from None
         session = self._sessions.get(loop)
         if session is None:
+            for ended in [known for known in list(self._sessions) if known.is_closed()]:
+                self._sessions.pop(ended, None)
             # The client says how many requests may be under way, and who is next.
             connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_LONGEST_IDLE)
             session = self._sessions[loop] = aiohttp.ClientSession(

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any, Self, cast
 
@@ -78,19 +78,20 @@ class Family:
         )
         self._faults: Errors = (hx.HTTPError, hx.StreamError, hx.InvalidURL)
 
-    @cached_property
+    @property
     def faults(self) -> Errors:
         """What a transport raises, of its own and from below."""
-        import anyio  # needed for the first fault, and by the sync client for nothing else
+        # A host that cannot be looked up is a UnicodeError.
+        return (*self._faults, OSError, UnicodeError, *_faults_of_anyio())
 
-        return (
-            *self._faults,
-            OSError,
-            UnicodeError,  # a host that cannot be looked up
-            anyio.EndOfStream,
-            anyio.BrokenResourceError,
-            anyio.ClosedResourceError,
-        )
+
+def _faults_of_anyio() -> Errors:
+    """What was never loaded cannot raise; and to load it after a fault could itself fail."""
+    if "anyio" not in sys.modules:
+        return ()
+    import anyio
+
+    return (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
 HTTPX = Family(httpx)

@@ -101,7 +101,9 @@ def _check_one(transport: object, http_client: object) -> None:
 
 
 def _check_trusted(given: object, argument: str) -> None:
-    if type(given).__module__.startswith("httpx_aiohttp"):
+    # A client of httpx keeps its transports to itself.
+    inside = (getattr(given, "_transport", None), *getattr(given, "_mounts", {}).values())
+    if any(type(one).__module__.startswith("httpx_aiohttp") for one in (given, *inside)):
         raise ConfigurationError(
             "httpx-aiohttp may send a write twice; pass "
             "transport=adclient.aiohttp.AiohttpTransport() instead",

@@ -7,7 +7,6 @@ step asks for page k again.
 
 import threading
 from collections.abc import Iterator
-from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
@@ -17,7 +16,7 @@ from adclient import progress
 from adclient._core.call import Call
 from adclient._core.listing import Listing
 from adclient._core.paging import Trail
-from adclient._signatures import unquote
+from adclient._signatures import hide, unquote
 from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, PaginationError
 from adclient.frames import Items
@@ -67,7 +66,7 @@ class Page(BasePage[T]):
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
     __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
-    _source: "Source[T] | None" = attrs.field(default=None, eq=False, init=False)
+    _source: "Source[T] | None" = attrs.field(default=None, eq=False, alias="source")
 
     def __iter__(self) -> "ItemIterator[T]":
         """Walk every item from the first of this page on."""
@@ -133,7 +132,7 @@ class Page(BasePage[T]):
             >>> page = client.gamma.list_ads(account_id="account_c3d8")
             >>> ads = page.progress().collect()
         """
-        return _linked(copy(self), self._source and self._source.with_progress())
+        return attrs.evolve(self, source=self._source and self._source.with_progress())
 
     def collect(self, *, limit: int | None = None) -> Items[T]:
         """Every item from the first of this page on, as a list that is a table, too.
@@ -186,13 +185,14 @@ class Page(BasePage[T]):
         """
         source = None if self._source is None else self._source.typed(cls)
         operation = "typed()" if source is None else source.call.operation.full_name
-        page = Page(
+        return Page(
             data=reread(self._items(), cls, operation),
             next=self.next,
             extra=self.extra,
             response=self.response,
+            raw=tuple(self._items()),
+            source=source,
         )
-        return _linked(page._came_as(tuple(self._items())), source)
 
 
 @attrs.frozen
@@ -219,11 +219,9 @@ class Source(Generic[T]):
             next=listing.page.next,
             extra=extra_of(listing),
             response=listing.response,
+            source=self if self.cls is None else attrs.evolve(self, cls=None),
         )
-        if self.cls is None:
-            return _linked(page, self)
-        linked = _linked(page, attrs.evolve(self, cls=None))
-        return cast("Page[T]", linked.typed(self.cls))
+        return page if self.cls is None else cast("Page[T]", page.typed(self.cls))
 
     def typed(self, cls: type[A]) -> "Source[A]":
         """The same listing, read into another class."""
@@ -237,12 +235,6 @@ class Source(Generic[T]):
     def bar(self) -> "progress.Bar | None":
         """The bar of a walk, if there is to be one."""
         return progress.Bar(self.call.operation.full_name) if self.shows_progress else None
-
-
-def _linked(page: Page[T], source: Source[T] | None) -> Page[T]:
-    """A page that was made just now, with where its next ones come from."""
-    object.__setattr__(page, "_source", source)
-    return page
 
 
 class PageIterator(Tidy, Generic[T]):
@@ -305,23 +297,23 @@ class PageIterator(Tidy, Generic[T]):
         if self._bar is None:
             return self._next_page()
         try:
-            page = self._next_page()
+            return self._next_page()
         except BaseException:  # the end, an error, or an interrupt
             self._bar.close()
             raise
-        self._bar.add(len(page.data))
-        return page
 
     def _next_page(self) -> Page[T]:
-        if self._first is not None:
-            page, self._first = self._first, None
-        elif self._is_started and self.cursor is None:
-            raise StopIteration
-        else:
+        if self._first is None:
+            if self._is_started and self.cursor is None:
+                raise StopIteration
             # Nothing changes before the fetch is done, so that a failed one can be asked for again.
-            page = self._followed()
-            self.cursor, self._is_started = page.next, True
-        self._look_ahead()
+            self._first = self._followed()
+        # An interrupt while a thread is started, or a bar is drawn, must not lose the page.
+        self._look_ahead(self._first.next)
+        if self._bar is not None:
+            self._bar.add(len(self._first.data))
+        page, self._first = self._first, None
+        self.cursor, self._is_started = page.next, True
         return page
 
     def _followed(self) -> Page[T]:
@@ -347,12 +339,13 @@ class PageIterator(Tidy, Generic[T]):
         self._ahead = None
         return page
 
-    def _look_ahead(self) -> None:
-        """Begin to fetch the page that comes next."""
-        if self._prefetches and self._source is not None and self.cursor is not None:
+    def _look_ahead(self, cursor: JSON) -> None:
+        """Begin to fetch the page that comes next, unless that was done already."""
+        wanted = self._prefetches and cursor is not None and self._ahead is None
+        if wanted and self._source is not None:
             from adclient.prefetch import Prefetch  # which loads anyio
 
-            self._ahead = Prefetch(partial(self._source.page, self.cursor))
+            self._ahead = Prefetch(partial(self._source.page, cursor))
 
 
 class ItemIterator(Tidy, Generic[T]):
@@ -403,6 +396,7 @@ class ItemIterator(Tidy, Generic[T]):
 
 
 unquote(Page)
+hide(Page, "raw", "source")
 
 
 def collected(items: ItemIterator[T], limit: int | None) -> Items[T]:

@@ -8,6 +8,8 @@ import importlib.util
 import inspect
 import pickle
 import re
+import subprocess
+import sys
 import typing
 from decimal import Decimal
 from types import FunctionType
@@ -48,6 +50,13 @@ SHOWN = [
     *(type(getattr(client, name)) for client in CLIENTS for name in ("alpha", "beta")),
     *(type(getattr(client, name)) for client in CLIENTS for name in ("gamma", "delta")),
 ]
+
+
+@pytest.mark.parametrize("name", ["conventions", "errors", "hooks", "models", "options"])
+def test_a_module_can_be_named_after_the_package_alone(name) -> None:
+    code = f"import adclient; print(adclient.{name}.__name__)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == f"adclient.{name}\n"
 
 
 def test_all_is_exact() -> None:

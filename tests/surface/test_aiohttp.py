@@ -1,8 +1,11 @@
 """Connections of aiohttp; with `--family=aiohttp` the other tests of this folder meet them."""
 
 import asyncio
+import gc
 import subprocess
 import sys
+import warnings
+from collections.abc import Coroutine
 
 import anyio
 import httpx
@@ -20,6 +23,7 @@ from adclient import (
     RetryPolicy,
     TransportError,
 )
+from adclient._http import forks
 from adclient.aiohttp import AiohttpTransport
 
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
@@ -148,6 +152,46 @@ def test_one_transport_serves_several_loops_and_clients() -> None:
     assert (server.connections, len(server.requests)) == (4, 6)
 
 
+def test_a_loop_that_has_closed_is_forgotten() -> None:
+    transport = AiohttpTransport()
+
+    async def scenario(url: str) -> None:
+        await AsyncAdClient(url, transport=transport).beta.pause_campaign(**IDS)
+
+    with RawServer(serve_well) as server, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # nobody closes what the first ones used
+        for _ in range(3):
+            asyncio.run(scenario(server.url))
+        asyncio.run(closing(transport, scenario(server.url)))
+        assert not transport._sessions
+        gc.collect()
+
+
+async def closing(transport: AiohttpTransport, work: Coroutine[None, None, None]) -> None:
+    await work
+    assert len(transport._sessions) == 1
+    await transport.aclose()
+
+
+def test_a_child_process_leaves_the_connections_of_its_parent_alone() -> None:
+    """To close them there would take them out of a selector that both processes have."""
+    transport = AiohttpTransport()
+
+    async def scenario(url: str) -> None:
+        client = AsyncAdClient(url, transport=transport)
+        await client.beta.pause_campaign(**IDS)
+        (inherited,) = transport._sessions.values()
+        forks.forget_all()
+        await client.beta.pause_campaign(**IDS)
+        assert not inherited.closed
+        assert server.connections == 2
+        await inherited.close()
+        await transport.aclose()
+
+    with RawServer(serve_well) as server:
+        asyncio.run(scenario(server.url))
+
+
 def test_a_proxy() -> None:
     def serve(connection: Connection) -> None:
         request = connection.read()
@@ -232,17 +276,28 @@ class UntrustedClient(httpx.AsyncClient):
     __module__ = "httpx_aiohttp.client"
 
 
+class Wrapper(httpx.AsyncBaseTransport):
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self.handle_async_request = inner.handle_async_request
+
+
 @pytest.mark.parametrize(
-    "options", [{"transport": Untrusted()}, {"http_client": UntrustedClient()}]
+    "options",
+    [
+        {"transport": Untrusted()},
+        {"http_client": UntrustedClient()},
+        {"http_client": httpx.AsyncClient(transport=Untrusted())},
+        {"http_client": httpx.AsyncClient(mounts={"https://": Untrusted()})},
+    ],
 )
 def test_httpx_aiohttp_is_refused(options) -> None:
     with pytest.raises(ConfigurationError, match=r"adclient\.aiohttp\.AiohttpTransport"):
         AsyncAdClient("https://ads.example.com", **options)
 
 
-def test_httpx_aiohttp_inside_a_client_is_not_believed() -> None:
+def test_httpx_aiohttp_inside_a_wrapper_is_not_believed() -> None:
     async def scenario() -> None:
-        async with httpx.AsyncClient(transport=Untrusted()) as theirs:
+        async with httpx.AsyncClient(transport=Wrapper(Untrusted())) as theirs:
             client = AsyncAdClient("https://ads.example.com", http_client=theirs)
             with pytest.raises(TransportError):
                 await client.beta.list_campaigns(account_id="a")

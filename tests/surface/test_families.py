@@ -18,6 +18,7 @@ from adclient import (
     RetryPolicy,
     TransportError,
 )
+from adclient._http.family import HTTPX
 from adclient.testing import FakeAdService
 
 BASE_URL = "https://ads.example.com"
@@ -278,3 +279,11 @@ def test_a_transport_of_no_family_is_spoken_to_in_httpx() -> None:
             return httpx.Response(201, json=DRAFT)
 
     assert pause(AdClient(BASE_URL, transport=Bare())).draft_id == "draft_7c2e"
+
+
+def test_faults_are_known_without_loading_anything(monkeypatch) -> None:
+    """What is caught is asked for after a fault, such as too many open files."""
+    assert anyio.EndOfStream in HTTPX.faults
+    monkeypatch.delitem(sys.modules, "anyio")
+    assert anyio.EndOfStream not in HTTPX.faults
+    assert OSError in HTTPX.faults

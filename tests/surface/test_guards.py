@@ -38,6 +38,7 @@ from adclient import (
     RetryPolicy,
     Unauthenticated,
 )
+from adclient._core import exchange
 from adclient._http import forks, idle
 from adclient._sync.paging import PageIterator, Source
 
@@ -102,6 +103,24 @@ async def test_a_slow_token_counts_and_nothing_is_sent_after_the_time_is_over(co
             await wait(client.beta.pause_campaign(**IDS))
     assert not caught.value.outcome_unknown
     assert service.requests == []
+
+
+@both_colours
+async def test_an_answer_that_this_process_cannot_read_does_not_hide_a_draft(
+    colour, monkeypatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise OSError(24, "Too many open files")  # as when a module is loaded
+
+    monkeypatch.setattr(exchange, "value_of", fails)
+    async with colour.open(
+        transport=Service(httpx.Response(201, json=DRAFT), a_page("a")).transport
+    ) as client:
+        with pytest.raises(OutcomeUnknown, match="stopped by OSError") as caught:
+            await wait(client.beta.pause_campaign(**IDS))
+        assert isinstance(caught.value.__cause__, OSError)
+        with pytest.raises(OSError, match="Too many"):
+            await wait(client.beta.list_campaigns(account_id="a"))
 
 
 @both_colours

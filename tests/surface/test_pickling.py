@@ -16,10 +16,12 @@ import pytest
 from colours import (
     BASE_URL,
     DRAFT,
+    SYNC,
     Service,
     a_page,
     both_colours,
     clients,
+    close,
     everything,
     method_of,
     wait,
@@ -184,3 +186,18 @@ def test_a_public_class_names_a_public_module(name) -> None:
 def test_a_client_is_not_pickled_or_copied(client_class, made) -> None:
     with pytest.raises(TypeError, match="client"):
         made(client_class(BASE_URL))
+
+
+@both_colours
+async def test_a_page_with_something_replaced_is_as_whole_as_before(colour) -> None:
+    @attrs.frozen(kw_only=True)
+    class Named:
+        name: str
+
+    fake = FakeAdService()
+    client = fake.client() if colour is SYNC else fake.async_client()
+    page = await wait(client.gamma.list_ads(account_id="account_c3d8"))
+    evolved = attrs.evolve(page.typed(Named), extra={})
+    assert evolved.to_dict() == page.to_dict()
+    assert len(await wait(evolved.collect())) == 126
+    await close(client)

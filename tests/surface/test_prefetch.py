@@ -289,6 +289,45 @@ def test_a_walk_that_goes_on_in_another_event_loop(colour) -> None:
     assert colour.run(rest) == "bcde"
 
 
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_a_walk_that_goes_on_where_its_first_event_loop_only_stopped(is_closed) -> None:
+    service = three()
+    client = AsyncAdClient("https://ads.example.com", transport=service.transport)
+    pages = listed(client).pages(prefetch=True)
+    stopped = asyncio.new_event_loop()
+    assert names(stopped.run_until_complete(anext(pages)).data) == "ab"
+    if is_closed:
+        abandon(stopped)
+
+    async def rest() -> str:
+        with anyio.fail_after(LONG):
+            return "".join([names(page.data) async for page in pages])
+
+    assert asyncio.run(rest()) == "cde"
+    if not is_closed:
+        abandon(stopped)
+
+
+def abandon(loop: asyncio.AbstractEventLoop) -> None:
+    for task in asyncio.all_tasks(loop):
+        task._log_destroy_pending = False
+    loop.close()
+
+
+def test_an_interrupt_while_a_thread_is_started_loses_no_page(monkeypatch) -> None:
+    def interrupted(self) -> None:
+        raise KeyboardInterrupt
+
+    with AdClient("https://ads.example.com", transport=three().transport) as client:
+        pages = listed(client).pages(prefetch=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", interrupted)
+            for _ in range(2):
+                with pytest.raises(KeyboardInterrupt):
+                    next(pages)
+        assert "".join(names(page.data) for page in pages) == "abcde"
+
+
 def test_a_task_that_never_began_is_done_when_asked_for() -> None:
     async def scenario() -> None:
         async def work() -> int:
