@@ -56,7 +56,7 @@ class TestPage:
         assert page.to_dict() == before.to_dict()
 
     def test_the_raw_items_are_a_copy_too(self):
-        page = page_of(Spend("a", Decimal(1)))._came_as(({"id": "a", "spend": 1, "x": [1]},))
+        page = page_of(Spend("a", Decimal(1)), raw=({"id": "a", "spend": 1, "x": [1]},))
         page.to_dict()["data"][0]["x"].append(2)
         assert page.to_dict()["data"] == [{"id": "a", "spend": 1, "x": [1]}]
 
