@@ -160,7 +160,10 @@ class Attempt:
 
 
 def _is_of_aiohttp(error: object) -> bool:
-    """httpx-aiohttp says of a connection that broke in use that it was never made."""
+    """Whether httpx-aiohttp is at work, where nobody could refuse it: in a wrapper of the caller's.
+
+    It says of a connection that broke in use that it was never made.
+    """
     return type(error).__module__.startswith("aiohttp.")
 
 
