@@ -1,7 +1,6 @@
 """The body of a reply: decoded and bounded while it is read."""
 
 import zlib
-from collections.abc import Mapping
 from typing import Protocol
 
 LONGEST_BODY = 64 * 1024 * 1024
@@ -30,16 +29,16 @@ class Body:
     `defect` says why the body cannot be used, once that is known; reading on is pointless then.
     """
 
-    def __init__(self, status: int, headers: Mapping[str, str]) -> None:
+    def __init__(self, status: int, coding: str = "") -> None:
         self._is_error = status >= 400
         self._longest = LONGEST_ERROR_BODY if self._is_error else LONGEST_BODY
         self._received = bytearray()
         self._coded_start = b""
         self._inflate: Inflate | None = None
         self.defect: str | None = None
-        coding = headers.get("content-encoding", "identity").strip().lower() or "identity"
-        self._is_coded = coding != "identity"
-        if coding not in ("identity", "gzip", "x-gzip", "deflate"):
+        coding = coding.strip().lower()
+        self._is_coded = coding not in ("", "identity")
+        if self._is_coded and coding not in ("gzip", "x-gzip", "deflate"):
             self.defect = f"its content coding {coding[:40]!r} was not asked for"
 
     @property

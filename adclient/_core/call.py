@@ -60,15 +60,19 @@ class Operation(Generic[R]):
 
 @attrs.frozen
 class Call(Generic[R]):
-    """One call of one operation; `cursor` is where a listing goes on."""
+    """One call of one operation; `cursor` is where a listing goes on.
+
+    `texts` is the JSON of the arguments, once they were checked; there are no others then.
+    """
 
     operation: Operation[R]
     arguments: Mapping[str, object]
     cursor: JSON = None
+    texts: Mapping[str, str] = attrs.field(factory=dict[str, str])
 
     def at(self, cursor: JSON) -> "Call[R]":
         """The same call for another page."""
-        return Call(self.operation, self.arguments, cursor)
+        return Call(self.operation, self.arguments, cursor, self.texts)
 
     @property
     def account_id(self) -> str:

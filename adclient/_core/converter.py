@@ -16,7 +16,6 @@ from cattrs.cols import is_sequence, list_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
 from cattrs.strategies import configure_union_passthrough
 
-from adclient._core.items import items_reader
 from adclient._core.listing import PageInfo
 from adclient._core.wire import WireError, is_array, is_object
 from adclient.models import JSON, Answer, Diff, Item
@@ -153,9 +152,6 @@ def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
             raise _MismatchError("an array", value)
         return container(cast("list[object]", read(value, cls)))
 
-    is_ours = isinstance(element, type) and element.__module__ == Item.__module__
-    if container is tuple and is_ours and issubclass(element, Item):
-        return items_reader(element, structure_array)
     return structure_array
 
 

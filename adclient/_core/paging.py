@@ -36,7 +36,7 @@ def followed_query(
         )
     query = parse_qsl(urlsplit(cursor).query, keep_blank_values=True)
     for parameter in call.operation.parameters:
-        wanted = call.arguments[parameter.name]
+        wanted = call.arguments.get(parameter.name)
         asked = {text for name, text in query if name == parameter.name}
         if parameter.type == "id" and not asked <= {wanted}:
             raise _error(call, f"asks for another {parameter.name}, so nothing was sent")

@@ -7,6 +7,7 @@ from typing import TypeVar
 import attrs
 
 from adclient._core import wire
+from adclient._core.answers import read
 from adclient._core.call import Call
 from adclient._core.redact import Secrets, excerpt, one_line
 from adclient.models import JSON, Answer, Response
@@ -71,14 +72,13 @@ def told(outcome: Outcome, secrets: Secrets) -> Outcome:
     headers = outcome.headers
     if secrets.hide(together := " ".join(headers.values())) != together:
         headers = {name: secrets.hide(value) for name, value in headers.items()}
-    reply = Reply(
-        status=outcome.status,
+    elif outcome.is_whole_success and outcome.defect is None:
+        return outcome
+    reply = attrs.evolve(
+        outcome,
         headers=headers,
-        body=outcome.body,
-        received_at=outcome.received_at,
         broken=outcome.broken and _told_failure(outcome.broken, secrets),
         defect=outcome.defect and secrets.hide(outcome.defect),
-        secrets=secrets,
     )
     return reply if reply.is_whole_success else reply.quotable()
 
@@ -94,11 +94,7 @@ def value_of(call: Call[R], reply: Reply, response: Response) -> R:
     # A draft is what a human approves, so it must not be open to two readings. Of a listing, the
     # check would take a fifth of the decoding.
     body = wire.loads(reply.body, unique=call.operation.kind == "write")
-    from adclient._core.converter import structure  # which loads cattrs
-
-    value = structure(body, call.operation.result)
-    object.__setattr__(value, "response", response)  # nobody has seen it yet
-    return value
+    return read(body, call.operation.result, response)
 
 
 def said_in(reply: Reply) -> str | None:

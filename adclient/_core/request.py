@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 import attrs
 
 from adclient._core import wire
-from adclient._core.call import Call, ParameterType
+from adclient._core.call import Call, Parameter, ParameterType
 from adclient._core.paging import cursor_text, followed_query
 from adclient._core.redact import one_line
 from adclient._version import __version__
@@ -44,33 +44,39 @@ class Request:
 
 
 def settled(call: Call[R]) -> Call[R]:
-    """A call whose arguments are checked and can no longer change, for all pages of a listing."""
-    arguments = _checked(call)
-    for name, value in arguments.items():
-        _json(call, name, value)
+    """A call whose arguments are checked, and can no longer change: for all pages of a listing.
+
+    They are in the interface's order; None is not sent.
+    """
+    arguments: dict[str, object] = {}
+    texts: dict[str, str] = {}
+    for parameter in call.operation.parameters:
+        name = parameter.name
+        value = call.arguments[name]
+        if value is not None or parameter.required:
+            _check(call, parameter, value)
+            texts[name] = _json(call, name, value)
+            arguments[name] = wire.plain(value)
     if call.cursor is not None:
         cursor_text(call, call.cursor)
-    settled = {name: wire.plain(value) for name, value in arguments.items()}
-    return Call(call.operation, {**call.arguments, **settled}, call.cursor)
+    return Call(call.operation, arguments, call.cursor, texts)
 
 
 def build(call: Call[Answer], options: Options, idempotency_key: str | None = None) -> Request:
-    """The request of a call; every attempt sends this very one."""
-    operation, conventions = call.operation, options.conventions
+    """The request of a settled call; every attempt sends this very one."""
+    operation, conventions, texts = call.operation, options.conventions, call.texts
     url = options.base_url + operation.path
-    arguments = _checked(call)
-    texts = {name: _json(call, name, value) for name, value in arguments.items()}
     cursor = None if call.cursor is None else cursor_text(call, call.cursor)
     followed = followed_query(call, url, conventions)
     query, body = followed or [], None
     if operation.kind == "read" and conventions.read_parameters == "query":
-        query = _query(arguments, conventions.object_style) + query
+        query = _query(call, conventions.object_style) + query
         if cursor is not None and followed is None:
             text = call.cursor if isinstance(call.cursor, str) else cursor
             query.append((conventions.cursor_parameter, text))
     else:
         if cursor is not None and followed is None:
-            texts[conventions.cursor_parameter] = cursor
+            texts = {**texts, conventions.cursor_parameter: cursor}
         body = "{" + ",".join(f"{_key(name)}:{text}" for name, text in texts.items()) + "}"
     return Request(
         method=operation.method,
@@ -98,23 +104,15 @@ def _headers(
     return headers
 
 
-def _checked(call: Call[Answer]) -> dict[str, object]:
-    """The arguments that are to be sent, in the interface's order; None is not sent."""
-    given: dict[str, object] = {}
-    for parameter in call.operation.parameters:
-        value = call.arguments[parameter.name]
-        if value is None and not parameter.required:
-            continue
-        expected, fits = _TYPES[parameter.type]
-        if not fits(value):
-            raise InvalidRequest(
-                f"{call.operation.full_name}: {parameter.name} must be {expected}, "
-                f"got {_told(value)}; nothing was sent",
-                operation=call.operation.full_name,
-                argument=parameter.name,
-            )
-        given[parameter.name] = value
-    return given
+def _check(call: Call[Answer], parameter: Parameter, value: object) -> None:
+    expected, fits = _TYPES[parameter.type]
+    if not fits(value):
+        raise InvalidRequest(
+            f"{call.operation.full_name}: {parameter.name} must be {expected}, "
+            f"got {_told(value)}; nothing was sent",
+            operation=call.operation.full_name,
+            argument=parameter.name,
+        )
 
 
 def _is_object(value: object) -> bool:
@@ -166,28 +164,34 @@ def _json(call: Call[Answer], name: str, value: object) -> str:
         ) from None
 
 
-def _query(arguments: Mapping[str, object], style: str) -> Pairs:
-    return [pair for name, value in arguments.items() for pair in _pairs(name, value, style)]
+def _query(call: Call[Answer], style: str) -> Pairs:
+    pairs: Pairs = []
+    for name, value in call.arguments.items():
+        if isinstance(value, str):
+            pairs.append((name, str.__str__(value)))  # of a text enum, the text
+        elif style == "json":
+            pairs.append((name, call.texts[name]))
+        else:
+            pairs.extend(_bracketed(name, value))
+    return pairs
 
 
-def _pairs(name: str, value: object, style: str) -> Iterator[tuple[str, str]]:
-    """The query parameters that carry one argument."""
+def _bracketed(name: str, value: object) -> Iterator[tuple[str, str]]:
+    """The query parameters that carry one argument in many."""
     if isinstance(value, str):
-        yield name, str.__str__(value)  # of a text enum, the text
-    elif style == "json" or not (children := _children(value)):
-        yield name, wire.dumps(value, name)
-    else:
+        yield name, str.__str__(value)
+    elif children := _children(value):
         for key, child in children:
             text = str.__str__(key) if isinstance(key, str) else key
-            yield from _pairs(f"{name}[{text}]", child, style)
+            yield from _bracketed(f"{name}[{text}]", child)
+    else:
+        yield name, wire.dumps(value, name)
 
 
 def _children(value: object) -> Sequence[tuple[object, object]]:
     if wire.is_array(value):
         return list(enumerate(value))
-    if wire.is_object(value):
-        return list(value.items())
-    return list(wire.as_mapping(value).items()) if attrs.has(type(value)) else []
+    return list(value.items()) if wire.is_object(value) else []
 
 
 def _encoded(pairs: Pairs) -> str:

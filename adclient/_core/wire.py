@@ -183,6 +183,8 @@ def _whole(value: int, path: str) -> str:
 
 def plain(value: object) -> object:
     """A copy of a caller's value that the caller cannot change any more."""
+    if isinstance(value, str | int | float):
+        return value
     if is_array(value):
         return [plain(element) for element in value]
     if is_object(value):

@@ -11,6 +11,7 @@ import attrs
 import httpx
 from anyio.lowlevel import EventLoopToken, checkpoint, current_token
 
+from adclient._core.redact import Secrets
 from adclient._core.reply import Outcome
 from adclient._core.request import Request
 from adclient._http.attempt import Attempt
@@ -50,10 +51,10 @@ class AsyncConnections:
         """Start without connections, and leave those of a parent process alone."""
         self._loops: dict[EventLoopToken, _LoopLocal] = {}
 
-    async def send(self, request: Request, time_left: float) -> Outcome:
-        """Send one request and read its answer."""
+    async def send(self, request: Request, time_left: float, secrets: Secrets) -> Outcome:
+        """Send one request, which holds these secrets, and read its answer."""
         names_requests = self._handler is not None and self._handler.names_requests
-        attempt = Attempt(self._family, request, time_left, names_requests=names_requests)
+        attempt = Attempt(self._family, request, time_left, secrets, names_requests=names_requests)
         local = await self._local()
         try:
             with anyio.move_on_after(time_left):

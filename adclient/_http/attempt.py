@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from adclient._core.body import Body
-from adclient._core.redact import one_line
+from adclient._core.redact import Secrets, one_line
 from adclient._core.reply import Failure, Outcome, Reply
 from adclient._core.request import Request
 from adclient._http.family import Family
@@ -20,18 +20,26 @@ class Attempt:
     """One request on its way, and what has come back so far."""
 
     def __init__(
-        self, family: Family, request: Request, time_left: float, *, names_requests: bool = False
+        self,
+        family: Family,
+        request: Request,
+        time_left: float,
+        secrets: Secrets,
+        *,
+        names_requests: bool = False,
     ) -> None:
         self.deadline = time.monotonic() + time_left
         self.family = family
         self._names_requests = names_requests
         self._request = request
+        self._secrets = secrets
         self.time_left = time_left
         self._timeouts: dict[str, float] = {}
         self._sent_as: httpx.Request | None = None
         self._taken = False
         self._is_abandoned = False
         self._response: httpx.Response | None = None
+        self._headers: Mapping[str, str] = {}
         self._received_at = 0.0
         self._body: Body | None = None
         self._is_whole = False
@@ -56,8 +64,9 @@ class Attempt:
     def answered(self, response: httpx.Response) -> None:
         """Note the status and headers, and leave the time that remains to the body."""
         self._response, self._received_at = response, time.time()
-        headers: Mapping[str, str] = {} if response.is_stream_consumed else response.headers
-        self._body = Body(response.status_code, headers)
+        self._headers = {name.lower(): value for name, value in response.headers.items()}
+        coding = "" if response.is_stream_consumed else self._headers.get("content-encoding", "")
+        self._body = Body(response.status_code, coding)
         self._give_time()
 
     def received(self, chunk: bytes) -> bool:
@@ -82,11 +91,12 @@ class Attempt:
         assert self._body is not None
         return Reply(
             status=self._response.status_code,
-            headers={name.lower(): value for name, value in self._response.headers.items()},
+            headers=self._headers,
             body=self._body.content,
             received_at=self._received_at,
             broken=broken,
             defect=self._body.defect,
+            secrets=self._secrets,
         )
 
     def failed(self, error: Exception) -> Outcome:

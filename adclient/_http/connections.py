@@ -6,6 +6,7 @@ from typing import Protocol, cast
 
 import httpx
 
+from adclient._core.redact import Secrets
 from adclient._core.reply import Outcome
 from adclient._core.request import Request
 from adclient._http.attempt import Attempt
@@ -40,10 +41,10 @@ class Connections:
         self._idle: Idle[_Connection] = Idle()
         self._slots = Slots(self._network.max_concurrency)
 
-    def send(self, request: Request, time_left: float) -> Outcome:
-        """Send one request and read its answer."""
+    def send(self, request: Request, time_left: float, secrets: Secrets) -> Outcome:
+        """Send one request, which holds these secrets, and read its answer."""
         names_requests = self._handler is not None and self._handler.names_requests
-        attempt = Attempt(self._family, request, time_left, names_requests=names_requests)
+        attempt = Attempt(self._family, request, time_left, secrets, names_requests=names_requests)
         slots = self._slots  # a fork in the middle of a call makes others
         if not slots.acquire(timeout=max(0.0, time_left)):
             return attempt.timed_out(self._network.max_concurrency)

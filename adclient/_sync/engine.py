@@ -43,7 +43,7 @@ class Engine:
     def stage(self, operation: Operation[Draft], **arguments: object) -> Draft:
         """Stage a draft."""
         try:
-            return self.run(Call(operation, arguments))
+            return self.run(settled(Call(operation, arguments)))
         except AdClientError as error:
             forget_frames(error)
             raise
@@ -107,8 +107,8 @@ class Engine:
         if grant is None or time_left <= 0:
             took_it = "waiting" if self.credentials.kind == "none" else "the credentials"
             return Failure(reason=f"{took_it} took all the time", sent=False, timed_out=True)
-        outcome = self.connections.send(grant.signed(step.request), time_left)
-        return told(outcome, grant.secrets)
+        request, secrets = grant.signed(step.request), grant.secrets
+        return told(self.connections.send(request, time_left, secrets), secrets)
 
     def _asked_for(self, step: Send) -> Grant | None:
         """Fresh credentials; the time that they take counts."""

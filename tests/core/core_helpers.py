@@ -1,21 +1,24 @@
 """Builders for the tests of the core: calls, replies, and an exchange driven by a list."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import attrs
 import pytest
 
+from adclient._core import answers, converter, wire
 from adclient._core import call as operations
-from adclient._core import converter
 from adclient._core.call import Call, Operation
 from adclient._core.exchange import Send, Sleep, World, exchange
 from adclient._core.observe import Tracer
 from adclient._core.pause import Pauses
 from adclient._core.reply import Failure, Reply
+from adclient._core.request import settled
 from adclient._json import copied
 from adclient.conventions import Conventions
 from adclient.errors import AdClientError
+from adclient.models import Response
 from adclient.options import Options, RetryPolicy
 
 BASE_URL = "https://ads.example.com"
@@ -34,14 +37,32 @@ LISTING = {
 
 
 def structure(value: Any, cls: type[Any], path: str = "$") -> Any:
-    """What a value is read into; the value itself stays whole, for other tests use it, too."""
+    """What a value is read into; the value itself stays whole, for other tests use it, too.
+
+    An answer is read in one go as well, which must not make a difference.
+    """
+    if cls in RESULTS:
+        quick = _read(lambda: answers.read(copied(value), cls, Response()))
+        slow = _read(lambda: converter.structure(copied(value), cls))
+        assert (quick, type(quick)) == (slow, type(slow))
     return converter.structure(copied(value), cls, path)
 
 
+RESULTS = [operation.result for operation in operations.OPERATIONS]
+
+
+def _read(read: Callable[[], Any]) -> Any:
+    """A value, or the text of the error that says why there is none."""
+    try:
+        return read()
+    except wire.WireError as error:
+        return str(error)
+
+
 def call_of(operation: Operation[Any], *, cursor: Any = None, **arguments: Any) -> Call[Any]:
-    """A call with an account, the given arguments, and None for all others."""
+    """A settled call with an account, the given arguments, and None for all others."""
     unset = dict.fromkeys(parameter.name for parameter in operation.parameters)
-    return Call(operation, {**unset, "account_id": ACCOUNT, **arguments}, cursor)
+    return settled(Call(operation, {**unset, "account_id": ACCOUNT, **arguments}, cursor))
 
 
 READ = call_of(operations.LIST_BETA_CAMPAIGNS)

@@ -31,7 +31,6 @@ from adclient.errors import (
     CallTimeout,
     ConnectionFailed,
     ConnectionLost,
-    InvalidRequest,
     OutcomeUnknown,
     PaginationError,
     RateLimited,
@@ -278,10 +277,11 @@ class TestAttempts:
         assert drive(READ, reply(418), LISTED, options=options).value is not None
         assert drive(READ, reply(503), LISTED, options=options).error.status == 503
 
-    def test_refused_arguments_send_nothing(self):
-        run = drive(call_of(operations.LIST_BETA_CAMPAIGNS, account_id=""))
+    def test_a_continuation_that_is_refused_sends_nothing(self):
+        elsewhere = "https://elsewhere.example.com/?cursor=2"
+        run = drive(call_of(operations.LIST_BETA_CAMPAIGNS, cursor=elsewhere))
         assert run.steps == []
-        assert isinstance(run.error, InvalidRequest)
+        assert isinstance(run.error, PaginationError)
 
 
 class TestTime:

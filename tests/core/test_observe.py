@@ -26,11 +26,14 @@ from adclient._core import call as operations
 from adclient._core import observe
 from adclient._core.exchange import World, exchange
 from adclient._core.pause import Pauses
-from adclient.errors import InvalidRequest, OutcomeUnknown
+from adclient.errors import OutcomeUnknown, PaginationError
 from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
 
 BUSY = reply(503, headers={"x-request-id": "r1"})
 CUT = reply(200, b'{"data": [', broken=LOST)
+ELSEWHERE = call_of(
+    operations.LIST_BETA_CAMPAIGNS, cursor="https://elsewhere.example.com/?cursor=2"
+)
 DAMAGED = reply(200, b"?", defect="its compressed data is damaged")
 
 
@@ -147,9 +150,9 @@ class TestHooks:
         assert one[0].call_id < other[0].call_id
 
     def test_are_not_called_for_what_is_refused_before_it_is_sent(self):
-        told, run = watched(call_of(operations.LIST_BETA_CAMPAIGNS, account_id=""))
+        told, run = watched(ELSEWHERE)
         assert told == []
-        assert isinstance(run.error, InvalidRequest)
+        assert isinstance(run.error, PaginationError)
 
     def test_of_several_are_called_in_turn(self):
         told = []
@@ -251,7 +254,7 @@ class TestSpan:
 
     def test_is_none_for_what_is_refused_before_it_is_sent(self):
         spy = Spy()
-        drive(call_of(operations.LIST_BETA_CAMPAIGNS, account_id=""), tracer=spy)
+        drive(ELSEWHERE, tracer=spy)
         assert spy.calls == []
 
 

@@ -5,7 +5,7 @@ from core_helpers import BASE_URL, assert_one_line
 
 from adclient import options as module
 from adclient._core import call as operations
-from adclient._core.request import build
+from adclient._core.request import build, settled
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import (
@@ -139,7 +139,7 @@ class TestBaseURL:
             options = resolved(base_url=url)
         except ConfigurationError:
             return
-        call = operations.Call(operations.EXPLAIN_ALPHA_OBJECTIVES, {"account_id": "a"})
+        call = settled(operations.Call(operations.EXPLAIN_ALPHA_OBJECTIVES, {"account_id": "a"}))
         request = build(call, options)
         assert request.url.isascii()
         assert request.headers["host"].isascii()

@@ -39,6 +39,7 @@ from adclient import (
     Unauthenticated,
 )
 from adclient._core import exchange
+from adclient._core.redact import Secrets
 from adclient._http import forks, idle
 from adclient._sync.paging import PageIterator, Source
 
@@ -308,7 +309,7 @@ async def test_a_closed_client_keeps_no_connection_of_a_call_under_way(colour) -
             await wait(client.beta.pause_campaign(**IDS))
             client._engine.connections.is_closed = True
             outcome = await wait(
-                client._engine.connections.send(request_to(server.url), time_left=1.0)
+                client._engine.connections.send(request_to(server.url), 1.0, Secrets())
             )
             assert outcome.status == 201
             client._engine.connections.is_closed = False

@@ -32,6 +32,7 @@ from adclient import (
 from adclient._core import observe
 from adclient._core.call import PAUSE_BETA_CAMPAIGN, Call
 from adclient._core.exchange import exchange
+from adclient._core.request import settled
 
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 PAUSE = "/v1/beta-ads/pause-beta-campaign"
@@ -313,7 +314,7 @@ def test_the_span_of_a_cancelled_call_ends_at_once(colour, error, exported) -> N
 
 def test_a_call_that_is_never_finished_may_be_cleaned_up_elsewhere(exported, caplog) -> None:
     engine = AdClient("https://ads.example.com", transport=Service().transport)._engine
-    call = Call(PAUSE_BETA_CAMPAIGN, IDS)
+    call = settled(Call(PAUSE_BETA_CAMPAIGN, IDS))
     steps = exchange(call, engine.options, engine.world, engine.pauses)
     contextvars.copy_context().run(steps.send, None)
     steps.close()

@@ -1,0 +1,134 @@
+"""The answers of the service read in one go: a draft, or the items of a listing.
+
+What does not fit is left to the converter, which takes longer and says why.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar, cast, get_args
+
+import attrs
+
+from adclient._core.call import OPERATIONS
+from adclient._core.listing import Listing, PageInfo
+from adclient.models import JSON, Answer, Diff, Draft, Item, Response
+
+R = TypeVar("R", bound=Answer)
+T = TypeVar("T", bound=Item)
+
+Fields = dict[str, JSON]
+Reader = Callable[[JSON, Response], Answer]
+
+
+def read(body: JSON, result: type[R], response: Response) -> R:
+    """The value of an answer, or a `WireError` that says which part of the body does not fit.
+
+    The body is not to be used afterwards: what is kept of it was not copied.
+    """
+    try:
+        return cast(R, _READERS[result](body, response))
+    except (KeyError, TypeError):
+        from adclient._core.converter import structure  # which loads cattrs
+
+        return attrs.evolve(structure(body, result), response=response)
+
+
+def _read_draft(body: JSON, response: Response) -> Draft:
+    fields = _fields(body)
+    diff = _fields(fields.pop("diff"))
+    return Draft(
+        draft_id=_text(fields.pop("draft_id")),
+        status=_text(fields.pop("status")),
+        diff=Diff(
+            field=_text(diff.pop("field")),
+            before=diff.pop("before"),
+            after=diff.pop("after"),
+            extra=diff,
+        ),
+        requires=_text(fields.pop("requires")),
+        extra=fields,
+        response=response,
+    )
+
+
+def _listing_reader(cls: type[T]) -> Reader:
+    read_items = _items_reader(cls)
+
+    def read_listing(body: JSON, response: Response) -> Listing[T]:
+        fields = _fields(body)
+        page, data = _fields(fields.pop("page")), fields.pop("data")
+        info = PageInfo(next=page.pop("next"), extra=page)
+        return Listing(data=read_items(data), page=info, extra=fields, response=response)
+
+    return read_listing
+
+
+def _fields(value: JSON) -> Fields:
+    if not isinstance(value, dict):
+        raise TypeError
+    return value.copy()
+
+
+def _text(value: JSON) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _items_reader(cls: type[T]) -> Callable[[JSON], tuple[T, ...]]:
+    """What makes items of objects: of all that is decoded, they are the most.
+
+    What the interface names is taken out of each object, which is `extra` from then on.
+    """
+    is_finding = attrs.fields_dict(cls)["name"].default is None
+    # What a frozen class does in its constructor, for each field, by way of `object.__setattr__`.
+    set_id, set_name, set_status, set_extra = (getattr(cls, name).__set__ for name in _SLOTS)
+    new = object.__new__
+
+    def read_items(value: JSON) -> tuple[T, ...]:
+        if not isinstance(value, list):
+            raise TypeError
+        items: list[T] = []
+        try:
+            for extra in cast("list[Fields]", value):
+                item_id, name, status = extra["id"], extra.get("name"), extra.get("status")
+                if type(item_id) is type(name) is type(status) is str:
+                    del extra["id"], extra["name"], extra["status"]
+                elif is_finding:
+                    _take_texts(extra)
+                else:
+                    raise TypeError
+                item = new(cls)
+                set_id(item, item_id)
+                set_name(item, name)
+                set_status(item, status)
+                set_extra(item, extra)
+                items.append(item)
+        except (KeyError, TypeError):
+            value[: len(items)] = [item.to_dict() for item in items]  # as they came
+            raise
+        return tuple(items)
+
+    return read_items
+
+
+_SLOTS = ("id", "name", "status", "extra")
+
+
+def _take_texts(fields: Fields) -> None:
+    """Take the texts out; a null stays, for `to_dict` must tell it from what did not come."""
+    named = {name: fields.get(name) for name in ("id", "name", "status")}
+    texts = [name for name, value in named.items() if type(value) is str]
+    if "id" not in texts or any(named[name] is not None for name in named.keys() - texts):
+        raise TypeError
+    for name in texts:
+        del fields[name]
+
+
+_READERS: dict[object, Reader] = {
+    Draft: _read_draft,
+    **{
+        operation.result: _listing_reader(*get_args(operation.result))
+        for operation in OPERATIONS
+        if operation.kind == "read"
+    },
+}
