@@ -6,7 +6,6 @@ Nothing here sends a request, and every text that came from the service is escap
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from html import escape
 from typing import TypeGuard
 
 import attrs
@@ -152,6 +151,8 @@ def _cell(value: object) -> str:
 
 
 def _html(value: object) -> str:
+    from html import escape  # which loads the names of all characters
+
     return escape(short(value))
 
 

@@ -1,6 +1,5 @@
 """What may stand in an error or a log line: short, printable, and without credentials."""
 
-import html
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -13,6 +12,7 @@ EXCERPT = 2048
 _HIDDEN = b"***"
 # A shorter one would be found in any text, and keeps nobody out.
 _SHORTEST_SECRET = 4
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 
 
 @attrs.frozen(repr=False)
@@ -71,7 +71,7 @@ def _spellings(char: str) -> str:
     coded = rf"(?i:\\{{1,8}}u{code:04x}|%{code:02x}|&#x0*{code:x};|&#0*{code};)"
     if char == "\\":
         return rf"(?:{coded}|\\{{1,2}})"
-    return rf"(?:{coded}|{re.escape(html.escape(char))}|\\{{0,8}}{re.escape(char)})"
+    return rf"(?:{coded}|{_ENTITIES.get(char, re.escape(char))}|\\{{0,8}}{re.escape(char)})"
 
 
 def _without_start_of(secret: bytes, data: bytes) -> bytes:

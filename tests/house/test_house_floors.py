@@ -185,7 +185,7 @@ LOADED_LATER = [
     (
         "from adclient import AdClient",
         LATER
-        | {"httpx", "ssl", "socket", "email", "logging", "hashlib"}
+        | {"httpx", "ssl", "socket", "email", "logging", "hashlib", "html", "uuid"}
         | {"adclient._http", "adclient._telemetry", "adclient._async"},
     ),
     (
@@ -199,6 +199,13 @@ LOADED_LATER = [
     (
         "from adclient import AsyncAdClient; AsyncAdClient('https://ads.example.com')",
         NEVER_UNASKED | {"cattrs", "httpcore", "adclient._sync", "adclient._http.connections"},
+    ),
+    (
+        "import httpx, adclient; adclient.AdClient('https://ads.example.com', "
+        "transport=httpx.MockTransport(lambda _: httpx.Response(200, "
+        """content=b'{"data": [], "page": {"next": null}}'))"""
+        ").beta.list_campaigns(account_id='account_b204')",
+        NEVER_UNASKED | {"cattrs"},
     ),
 ]
 
