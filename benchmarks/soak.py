@@ -32,6 +32,9 @@ import attrs
 from soak_books import Books
 from soak_traffic import Traffic
 
+from adclient._core.call import OPERATIONS
+from adclient._core.converter import converter
+
 MOST_ROUNDS, MOST_CALLS, MOST_WORKERS = 100, 50_000, 100
 LONGEST_ROUND, LONGEST_END = 600, 5.0
 MORE_OBJECTS, MORE_MEMORY = 200, 16.0
@@ -159,6 +162,8 @@ def arguments() -> argparse.Namespace:
 
 def soak(given: argparse.Namespace, server: Server, books: Books) -> tuple[Held, Held]:
     """All rounds; what was held after the first, which warms up, and after the last."""
+    for operation in OPERATIONS:  # what the first odd answer of each would load for good
+        converter().get_structure_hook(operation.result)
     traffic = Traffic(
         url=server.url, seed=given.seed, keyed=given.keyed, timeout=given.timeout, books=books
     )

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from adclient._core import converter, wire
 from adclient._core.listing import Listing, PageInfo
 from adclient._core.wire import WireError, digits, dumps, loads
+from adclient._json import copied
 from adclient.models import JSON, Ad, Campaign, Draft, Item, Objective, WastedSpend
 
 # Text that UTF-8 can carry; numbers that a float carries exactly, or that are whole.
@@ -378,6 +379,23 @@ def problem_with(value, cls):
 
 
 GOOD = {"id": "a", "name": "b", "status": "c"}
+THREE = {"data": [GOOD, {**GOOD, "spend": 1.5}, GOOD], "page": {"next": "more"}}
+# A class, a body that fits it, and the way to one place in the body.
+SPOTS = [
+    *[(Draft, DRAFT, name) for name in DRAFT],
+    *[(Draft, DRAFT, "diff", name) for name in ("field", "before", "after")],
+    *[
+        (Listing[cls], THREE, *way)
+        for cls in (Campaign, Objective)
+        for way in [
+            ("data",),
+            ("page",),
+            ("page", "next"),
+            *[("data", index) for index in range(3)],
+            *[("data", index, name) for index in range(3) for name in GOOD],
+        ]
+    ],
+]
 
 
 class TestModels:
@@ -500,6 +518,19 @@ class TestModels:
         for cls in (Draft, Listing[Campaign], Listing[Objective]):
             with contextlib.suppress(WireError):
                 structure(value, cls)
+
+    @given(st.sampled_from(SPOTS), st.none() | JSON_VALUE, st.booleans())
+    def test_a_body_with_one_odd_spot_is_read_as_the_converter_reads_it(self, spot, value, is_gone):
+        cls, body, *path, name = spot
+        body = parent = copied(body)
+        for step in path:
+            parent = parent[step]
+        if is_gone:
+            del parent[name]
+        else:
+            parent[name] = value
+        with contextlib.suppress(WireError):
+            structure(body, cls)
 
     @pytest.mark.parametrize("status", ["ENABLED", "PAUSED", "", "a status of tomorrow"])
     def test_a_status_may_be_any_text(self, status):
