@@ -87,8 +87,10 @@ def _without_start_of(secret: bytes, data: bytes) -> bytes:
 
 def one_line(text: str, limit: int = LINE) -> str:
     """A text as one printable line of bounded length."""
-    printable = "".join(char if char.isprintable() else " " for char in text[: 4 * limit])
-    line = " ".join(printable.split())
+    start = text[: 4 * limit]
+    if not start.isprintable():
+        start = "".join(char if char.isprintable() else " " for char in start)
+    line = " ".join(start.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 

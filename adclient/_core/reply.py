@@ -69,18 +69,18 @@ def told(outcome: Outcome, secrets: Secrets) -> Outcome:
     """An outcome that tells no secret; the body of a success is data, and stays as it came."""
     if isinstance(outcome, Failure):
         return _told_failure(outcome, secrets)
-    headers = outcome.headers
+    headers, body = outcome.headers, outcome.body
     if secrets.hide(together := " ".join(headers.values())) != together:
         headers = {name: secrets.hide(value) for name, value in headers.items()}
     elif outcome.is_whole_success and outcome.defect is None:
         return outcome
-    reply = attrs.evolve(
+    return attrs.evolve(
         outcome,
         headers=headers,
+        body=body if outcome.is_whole_success else secrets.hide_in(body),
         broken=outcome.broken and _told_failure(outcome.broken, secrets),
         defect=outcome.defect and secrets.hide(outcome.defect),
     )
-    return reply if reply.is_whole_success else reply.quotable()
 
 
 def _told_failure(failure: Failure, secrets: Secrets) -> Failure:
