@@ -64,14 +64,11 @@ class Response:
         return f"<Response {self.status}, attempt {self.attempts}, {self.elapsed:.3f} s>"
 
 
-_NOT_SENT: Final = Response()
-
-
 @attrs.frozen(kw_only=True, repr=False)
 class Answer:
     """What every answer of the service has in common: it tells how it came."""
 
-    response: Response = attrs.field(default=_NOT_SENT, eq=False)
+    response: Response = attrs.field(factory=Response, eq=False)
 
 
 @attrs.frozen(kw_only=True, repr=False)

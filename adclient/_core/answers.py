@@ -4,6 +4,7 @@ What does not fit is left to the converter, which takes longer and says why.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar, cast, get_args
 
 import attrs
@@ -24,12 +25,11 @@ def read(body: JSON, result: type[R], response: Response) -> R:
 
     The body is not to be used afterwards: what is kept of it was not copied.
     """
-    try:
+    with suppress(KeyError, TypeError):
         return cast(R, _READERS[result](body, response))
-    except (KeyError, TypeError):
-        from adclient._core.converter import structure  # which loads cattrs
+    from adclient._core.converter import structure  # which loads cattrs
 
-        return attrs.evolve(structure(body, result), response=response)
+    return attrs.evolve(structure(body, result), response=response)
 
 
 def _read_draft(body: JSON, response: Response) -> Draft:

@@ -29,7 +29,7 @@ class Body:
     `defect` says why the body cannot be used, once that is known; reading on is pointless then.
     """
 
-    def __init__(self, status: int, coding: str = "") -> None:
+    def __init__(self, status: int, coding: str) -> None:
         self._is_error = status >= 400
         self._longest = LONGEST_ERROR_BODY if self._is_error else LONGEST_BODY
         self._received = bytearray()

@@ -62,7 +62,7 @@ class Operation(Generic[R]):
 class Call(Generic[R]):
     """One call of one operation; `cursor` is where a listing goes on.
 
-    `texts` is the JSON of the arguments, once they were checked; there are no others then.
+    A settled call has the `texts` of its arguments, as JSON, and no arguments beside them.
     """
 
     operation: Operation[R]

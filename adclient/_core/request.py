@@ -55,8 +55,7 @@ def settled(call: Call[R]) -> Call[R]:
         value = call.arguments[name]
         if value is not None or parameter.required:
             _check(call, parameter, value)
-            texts[name] = _json(call, name, value)
-            arguments[name] = wire.plain(value)
+            arguments[name], texts[name] = _kept(call, name, value)
     if call.cursor is not None:
         cursor_text(call, call.cursor)
     return Call(call.operation, arguments, call.cursor, texts)
@@ -64,6 +63,7 @@ def settled(call: Call[R]) -> Call[R]:
 
 def build(call: Call[Answer], options: Options, idempotency_key: str | None = None) -> Request:
     """The request of a settled call; every attempt sends this very one."""
+    assert call.texts, "a call is settled before it is sent"
     operation, conventions, texts = call.operation, options.conventions, call.texts
     url = options.base_url + operation.path
     cursor = None if call.cursor is None else cursor_text(call, call.cursor)
@@ -152,9 +152,11 @@ def _key(name: str) -> str:
     return wire.dumps(name, name)
 
 
-def _json(call: Call[Answer], name: str, value: object) -> str:
+def _kept(call: Call[Answer], name: str, value: object) -> tuple[object, str]:
+    """An argument as a copy that its caller cannot change, and the JSON of that copy."""
     try:
-        return wire.dumps(value, name)
+        copy = wire.plain(value, name)
+        return copy, wire.dumps(copy, name)
     except wire.WireError as error:
         operation = call.operation.full_name
         raise InvalidRequest(

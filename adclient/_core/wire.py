@@ -181,15 +181,22 @@ def _whole(value: int, path: str) -> str:
         raise WireError(f"{path}: expected a number of at most 4300 digits") from None
 
 
-def plain(value: object) -> object:
-    """A copy of a caller's value that the caller cannot change any more."""
+def plain(value: object, name: str) -> object:
+    """A copy of a caller's value that the caller cannot change any more, or a `WireError`."""
+    try:
+        return _plain(value)
+    except RecursionError:
+        raise WireError(f"{name}: nested too deeply, or holds itself") from None
+
+
+def _plain(value: object) -> object:
     if isinstance(value, str | int | float):
         return value
     if is_array(value):
-        return [plain(element) for element in value]
+        return [_plain(element) for element in value]
     if is_object(value):
-        return {key: plain(inner) for key, inner in value.items()}
-    return plain(as_mapping(value)) if attrs.has(type(value)) else value
+        return {key: _plain(inner) for key, inner in value.items()}
+    return _plain(as_mapping(value)) if attrs.has(type(value)) else value
 
 
 def as_mapping(value: object) -> Mapping[str, object]:

@@ -1,4 +1,6 @@
+import inspect
 import json
+import sys
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import Enum, IntEnum
@@ -355,6 +357,20 @@ class Odd:
     """Neither a mapping nor an attrs instance."""
 
 
+@attrs.frozen
+class Leaf:
+    size: int = 3
+
+
+@pytest.fixture
+def little_stack():
+    """How many levels are more than Python can go down now."""
+    limit, levels = sys.getrecursionlimit(), 150
+    sys.setrecursionlimit(len(inspect.stack(0)) + levels)
+    yield levels
+    sys.setrecursionlimit(limit)
+
+
 class TestRefused:
     @pytest.mark.parametrize(
         ("operation", "argument", "value", "told"),
@@ -460,6 +476,35 @@ class TestRefused:
         with pytest.raises(InvalidRequest) as caught:
             built(KEYWORDS, keywords="canary")
         assert "canary" not in str(caught.value)
+
+    @pytest.mark.parametrize("operation", [TARGETING, SEARCH])
+    @pytest.mark.parametrize("leaf", [None, "text", Leaf()])
+    def test_what_is_nested_at_any_depth(self, operation, leaf, little_stack):
+        arguments = {"campaign_id": "c"} if operation is TARGETING else {}
+        conventions = {"object_style": "deep_object"}
+
+        def call(nested):
+            return built(operation, targeting=nested, conventions=conventions, **arguments)
+
+        nested, refused = leaf, set()
+        for _ in range(little_stack):
+            nested = {"a": nested}
+            for calls in (call, lambda nested: call(nested)):  # one level costs two frames
+                try:
+                    calls(nested)
+                    refused.add(False)
+                except InvalidRequest:
+                    refused.add(True)
+        assert refused == {True, False}
+
+    def test_what_changes_while_it_is_read_is_read_once(self):
+        class Fickle(dict):
+            def items(self):
+                self["times"] = self.get("times", 0) + 1
+                return {"times": self["times"]}.items()
+
+        request = built(TARGETING, campaign_id="c", targeting=(fickle := Fickle()))
+        assert json.loads(request.body)["targeting"] == fickle == {"times": 1}
 
 
 class TestNone:
