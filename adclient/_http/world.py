@@ -2,6 +2,7 @@
 
 import random
 import time
+import uuid
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -13,8 +14,6 @@ G = TypeVar("G")
 
 
 def _new_key() -> str:
-    import uuid  # which loads more than it needs
-
     return str(uuid.uuid4())
 
 

@@ -179,7 +179,7 @@ def test_an_endpoint_is_one_expression(colour, name) -> None:
 TABLE_LIBRARIES = {"numpy", "pandas", "polars", "pyarrow"}
 NOTEBOOK_LIBRARIES = {"IPython", "rich", "tqdm"}
 NEVER_UNASKED = TABLE_LIBRARIES | NOTEBOOK_LIBRARIES | {"adclient.testing", "httpx2", "trio"}
-LATER = NEVER_UNASKED | {"cattrs", "html", "httpcore", "anyio", "asyncio", "uuid"}
+LATER = NEVER_UNASKED | {"cattrs", "html", "httpcore", "anyio", "asyncio"}
 FIRST_ANSWERS = """import httpx, json, adclient
 bodies = {
     "GET": {"data": [{"id": "a", "name": "b", "status": "c"}], "page": {"next": None}},
