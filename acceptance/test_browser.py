@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from selenium import webdriver
@@ -80,10 +81,20 @@ class Page:
         return self.run("return window.sameDocument") is not True
 
 
+@contextmanager
+def opened(browser: webdriver.Chrome, url: str) -> Iterator[Page]:
+    page = Page(browser, url)
+    try:
+        yield page
+    finally:
+        # It asks its service each second: left open, it would log into the next test's complaints.
+        browser.get("about:blank")
+
+
 @pytest.fixture
 def page(chromium: webdriver.Chrome, url: str) -> Iterator[Page]:
-    page = Page(chromium, url)
-    yield page
+    with opened(chromium, url) as page:
+        yield page
     complaints = [log for log in chromium.get_log("browser") if "409" not in log["message"]]
     assert complaints == []
 
@@ -217,7 +228,8 @@ def test_it_fits_its_window_in_light_and_dark(client, page, scheme, width) -> No
 
 
 def test_it_says_when_the_service_is_gone(chromium) -> None:
-    with serving(FakeAdService()) as url:
-        page = Page(chromium, url)
-    page.until(lambda: page.run("return document.body.classList.contains('offline')"))
-    chromium.get_log("browser")
+    with ExitStack() as stack:
+        with serving(FakeAdService()) as url:
+            page = stack.enter_context(opened(chromium, url))
+        page.until(lambda: page.run("return document.body.classList.contains('offline')"))
+    assert chromium.get_log("browser") != []
