@@ -1,11 +1,13 @@
-"""Builders for the tests of the core: calls, replies, and an exchange driven by a list."""
+"""Builders for the tests of the core: values, calls, replies, and an exchange driven by a list."""
 
+import enum
 import json
 from collections.abc import Callable
 from typing import Any
 
 import attrs
 import pytest
+from hypothesis import strategies as st
 
 from adclient._core import answers, converter, wire
 from adclient._core import call as operations
@@ -21,6 +23,16 @@ from adclient.errors import AdClientError
 from adclient.models import Response
 from adclient.options import Options, RetryPolicy
 
+# Text that UTF-8 can carry; numbers that a float carries exactly, or that are whole.
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+WHOLE = st.integers(-(10**40), 10**40)
+FLOAT = st.floats(allow_nan=False, allow_infinity=False)
+JSON_VALUE = st.recursive(
+    st.none() | st.booleans() | WHOLE | FLOAT | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=15,
+)
+
 BASE_URL = "https://ads.example.com"
 ACCOUNT = "account_a91f"
 
@@ -30,10 +42,27 @@ DRAFT = {
     "diff": {"field": "daily_budget", "before": 100, "after": 120},
     "requires": "human_two_step_approve",
 }
+ITEM = {"id": "a", "name": "b", "status": "c"}
 LISTING = {
     "data": [{"id": "campaign_57a7", "name": "Spring", "status": "ENABLED"}],
     "page": {"next": None},
 }
+
+
+class Status(enum.StrEnum):
+    ENABLED = "ENABLED"
+
+
+class Mood(str, enum.Enum):  # noqa: UP042  the older way to write it
+    CALM = "calm"
+
+
+class Level(enum.IntEnum):
+    HIGH = 3
+
+
+class Shade(enum.Enum):
+    DARK = "dark"
 
 
 def structure(value: Any, cls: type[Any], path: str = "$") -> Any:
@@ -46,6 +75,13 @@ def structure(value: Any, cls: type[Any], path: str = "$") -> Any:
         slow = _read(lambda: converter.structure(copied(value), cls))
         assert (quick, type(quick)) == (slow, type(slow))
     return converter.structure(copied(value), cls, path)
+
+
+def problem_with(value: Any, cls: type[Any]) -> str:
+    """Why a value cannot be read."""
+    with pytest.raises(wire.WireError) as caught:
+        structure(value, cls)
+    return str(caught.value)
 
 
 RESULTS = [operation.result for operation in operations.OPERATIONS]

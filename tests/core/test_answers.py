@@ -1,0 +1,174 @@
+"""Answers, read into drafts and listings, and why those that do not fit are refused."""
+
+import contextlib
+
+import pytest
+from core_helpers import DRAFT, ITEM, JSON_VALUE, LISTING, TEXT, problem_with, structure
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adclient._core.listing import Listing, PageInfo
+from adclient._core.wire import WireError
+from adclient._json import copied
+from adclient.models import Ad, Campaign, Draft, Objective, WastedSpend
+
+THREE = {"data": [ITEM, {**ITEM, "spend": 1.5}, ITEM], "page": {"next": "more"}}
+# A class, a body that fits it, and the way to one place in the body.
+SPOTS = [
+    *[(Draft, DRAFT, name) for name in DRAFT],
+    *[(Draft, DRAFT, "diff", name) for name in ("field", "before", "after")],
+    *[
+        (Listing[cls], THREE, *way)
+        for cls in (Campaign, Objective)
+        for way in [
+            ("data",),
+            ("page",),
+            ("page", "next"),
+            *[("data", index) for index in range(3)],
+            *[("data", index, name) for index in range(3) for name in ITEM],
+        ]
+    ],
+]
+
+
+def items_of(cls, *items):
+    return structure({"data": list(items), "page": {"next": None}}, Listing[cls]).data
+
+
+class TestAnswers:
+    def test_a_draft(self):
+        draft = structure(DRAFT, Draft)
+        assert draft.draft_id == "draft_7c2e"
+        assert draft.status == "pending_approval"
+        assert (draft.diff.field, draft.diff.before, draft.diff.after) == ("daily_budget", 100, 120)
+        assert draft.requires == "human_two_step_approve"
+        assert draft.response.status == 0
+        assert draft.to_dict() == DRAFT
+
+    def test_a_listing(self):
+        listing = structure(LISTING, Listing[Campaign])
+        assert listing.data == (Campaign(id="campaign_57a7", name="Spring", status="ENABLED"),)
+        assert listing.page == PageInfo(next=None)
+
+    @pytest.mark.parametrize("cursor", [None, "c", 7, 1.5, {"a": [1]}, [1], True])
+    def test_a_continuation_may_be_anything(self, cursor):
+        assert structure({"data": [], "page": {"next": cursor}}, Listing[Ad]).page.next == cursor
+
+    @pytest.mark.parametrize("value", [None, 1, 1.5, "a", True, [1, {"b": 2}], {"c": None}])
+    def test_a_diff_may_hold_anything(self, value):
+        diff = {"field": "f", "before": value, "after": value}
+        assert structure({**DRAFT, "diff": diff}, Draft).diff.before == value
+
+    def test_the_path_to_what_does_not_fit(self):
+        body = {
+            "data": [{**ITEM}, {**ITEM}, {**ITEM}, {**ITEM, "id": None}],
+            "page": {"next": None},
+        }
+        assert problem_with(body, Listing[Campaign]) == "$.data[3].id: expected text, got null"
+
+    @pytest.mark.parametrize(
+        ("change", "problem"),
+        [
+            ({"data": None}, "$.data: expected an array, got null"),
+            ({"data": {}}, "$.data: expected an array, got an object"),
+            ({"data": "abc"}, "$.data: expected an array, got text"),
+            ({"data": [None]}, "$.data[0]: expected an object, got null"),
+            ({"data": [[]]}, "$.data[0]: expected an object, got an array"),
+            ({"data": [{"name": "b", "status": "c"}]}, "$.data[0].id: missing"),
+            ({"data": [{"id": "a", "status": "c"}]}, "$.data[0].name: missing"),
+            ({"data": [{**ITEM, "id": 7}]}, "$.data[0].id: expected text, got a number"),
+            (
+                {"data": [{**ITEM, "name": True}]},
+                "$.data[0].name: expected text, got true or false",
+            ),
+            ({"data": [{**ITEM, "status": []}]}, "$.data[0].status: expected text, got an array"),
+            ({"data": [{**ITEM, "status": {}}]}, "$.data[0].status: expected text, got an object"),
+            ({"page": None}, "$.page: expected an object, got null"),
+            ({"page": {}}, "$.page.next: missing"),
+            ({"page": "x"}, "$.page: expected an object, got text"),
+        ],
+    )
+    def test_a_listing_that_does_not_fit(self, change, problem):
+        assert problem_with({**LISTING, **change}, Listing[Campaign]) == problem
+
+    @pytest.mark.parametrize("missing", ["data", "page"])
+    def test_a_listing_without_a_part(self, missing):
+        body = {name: value for name, value in LISTING.items() if name != missing}
+        assert problem_with(body, Listing[Campaign]) == f"$.{missing}: missing"
+
+    @pytest.mark.parametrize("missing", ["draft_id", "status", "diff", "requires"])
+    def test_a_draft_without_a_part(self, missing):
+        body = {name: value for name, value in DRAFT.items() if name != missing}
+        assert problem_with(body, Draft) == f"$.{missing}: missing"
+
+    @pytest.mark.parametrize("missing", ["field", "before", "after"])
+    def test_a_diff_without_a_part(self, missing):
+        diff = {name: value for name, value in DRAFT["diff"].items() if name != missing}
+        assert problem_with({**DRAFT, "diff": diff}, Draft) == f"$.diff.{missing}: missing"
+
+    @pytest.mark.parametrize(
+        ("body", "got"),
+        [(None, "null"), ([], "an array"), ("x", "text"), (7, "a number"), (True, "true or false")],
+    )
+    def test_a_body_that_is_no_object(self, body, got):
+        assert problem_with(body, Draft) == f"$: expected an object, got {got}"
+        assert problem_with(body, Listing[Ad]) == f"$: expected an object, got {got}"
+
+    def test_unknown_fields_are_kept(self):
+        item = {**ITEM, "budget": {"amount": 5}, "extra": 1, "response": 2, "page": 3}
+        body = {"data": [item], "page": {"next": None, "total": 9}, "took": 1}
+        listing = structure(body, Listing[Campaign])
+        (campaign,) = listing.data
+        assert campaign.extra == {"budget": {"amount": 5}, "extra": 1, "response": 2, "page": 3}
+        assert campaign.to_dict() == item
+        assert listing.page.extra == {"total": 9}
+        assert listing.extra == {"took": 1}
+
+    @pytest.mark.parametrize("cls", [Objective, WastedSpend])
+    def test_a_finding_needs_only_an_id(self, cls):
+        only_id, nulls = items_of(cls, {"id": "a"}, {"id": "a", "name": None, "status": None})
+        assert only_id.name is nulls.name is None
+        assert only_id.to_dict() == {"id": "a"}
+        assert nulls.to_dict() == {"id": "a", "name": None, "status": None}
+
+    def test_a_finding_s_optional_fields_are_not_coerced(self):
+        body = {"data": [{"id": "a", "name": 7}], "page": {"next": None}}
+        assert problem_with(body, Listing[Objective]).startswith("$.data[0].name: expected text")
+
+    @given(st.dictionaries(TEXT | st.sampled_from(["extra", "response", "id", "name"]), JSON_VALUE))
+    def test_to_dict_gives_back_what_came(self, extra):
+        finding = {**extra, "id": "a", "name": None}
+        finding.pop("status", None)
+        (found,) = items_of(Objective, finding)
+        assert found.to_dict() == finding
+        (campaign,) = items_of(Campaign, {**extra, **ITEM})
+        assert campaign.to_dict() == {**extra, **ITEM}
+        diff = {**extra, **DRAFT["diff"]}
+        assert structure({**extra, **DRAFT, "diff": diff}, Draft).to_dict() == {
+            **extra,
+            **DRAFT,
+            "diff": diff,
+        }
+
+    @given(JSON_VALUE)
+    def test_any_body_gives_a_model_or_our_error(self, value):
+        for cls in (Draft, Listing[Campaign], Listing[Objective]):
+            with contextlib.suppress(WireError):
+                structure(value, cls)
+
+    @given(st.sampled_from(SPOTS), st.none() | JSON_VALUE, st.booleans())
+    def test_a_body_with_one_odd_spot_is_read_as_the_converter_reads_it(self, spot, value, is_gone):
+        cls, body, *path, name = spot
+        body = parent = copied(body)
+        for step in path:
+            parent = parent[step]
+        if is_gone:
+            del parent[name]
+        else:
+            parent[name] = value
+        with contextlib.suppress(WireError):
+            structure(body, cls)
+
+    @pytest.mark.parametrize("status", ["ENABLED", "PAUSED", "", "a status of tomorrow"])
+    def test_a_status_may_be_any_text(self, status):
+        assert structure({**DRAFT, "status": status}, Draft).status == status
