@@ -1,0 +1,181 @@
+"""Pages whose items are read into classes of the caller's."""
+
+import pickle
+
+import attrs
+import httpx
+import pytest
+from colours import (
+    ASYNC,
+    TRIO,
+    Service,
+    a_page,
+    an_item,
+    both_colours,
+    everything,
+    step,
+    wait,
+    walk,
+)
+
+from adclient import Campaign, UnexpectedReply
+
+
+def listed(client):
+    return client.beta.list_campaigns(account_id="a")
+
+
+@attrs.frozen(kw_only=True)
+class MyCampaign(Campaign):
+    objective: str
+    daily_budget: float | None = None
+
+
+@attrs.frozen
+class Row:
+    id: str
+    objective: str
+
+
+@pytest.mark.parametrize("cls", [MyCampaign, Row])
+@both_colours
+async def test_typed_page(colour, cls) -> None:
+    service = Service(
+        a_page("a", "c1", objective="SALES", note=1), a_page("b", objective="LEADS", note=2)
+    )
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        typed = page.typed(cls)
+        assert type(typed) is type(page)
+        assert (typed.next, typed.response) == (page.next, page.response)
+        assert typed.to_dict() == page.to_dict()
+        items = await everything(typed)
+    assert [type(item) for item in items] == [cls, cls]
+    assert [item.objective for item in items] == ["SALES", "LEADS"]
+    assert len(service.requests) == 2
+
+
+@both_colours
+async def test_typed_subclass_keeps_the_rest_in_extra(colour) -> None:
+    service = Service(a_page("a", objective="SALES", daily_budget=1.5, note=1))
+    async with colour.open(transport=service.transport) as client:
+        (item,) = (await wait(listed(client))).typed(MyCampaign).data
+    assert (item.objective, item.daily_budget) == ("SALES", 1.5)
+    assert item.extra == {"note": 1}
+    assert item.to_dict() == an_item("a", objective="SALES", daily_budget=1.5, note=1)
+
+
+@pytest.mark.parametrize("cls", [MyCampaign, Row])
+@both_colours
+async def test_typed_page_walks_by_pages_and_collects(colour, cls) -> None:
+    answers = [a_page("a", "c1", objective="X"), a_page("b", objective="Y")]
+    service = Service(*answers, a_page("b", objective="Y"))
+    async with colour.open(transport=service.transport) as client:
+        page = (await wait(listed(client))).typed(cls)
+        pages = await everything(page.pages())
+        found = await wait(page.collect(limit=2))
+    assert [item.objective for each in pages for item in each.data] == ["X", "Y"]
+    assert [item.objective for item in found] == ["X", "Y"]
+
+
+@both_colours
+async def test_typed_again(colour) -> None:
+    service = Service(a_page("a", "c1", objective="SALES"), a_page("b", objective="LEADS"))
+    async with colour.open(transport=service.transport) as client:
+        page = (await wait(listed(client))).typed(Row).typed(MyCampaign)
+        assert [type(item) for item in await everything(page)] == [MyCampaign, MyCampaign]
+
+
+@both_colours
+async def test_a_misfit_of_typed_says_where(colour) -> None:
+    items = [an_item("a", objective="SALES"), an_item("b", objective=7)]
+    answer = httpx.Response(200, json={"data": items, "page": {"next": None}})
+    service = Service(answer)
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        with pytest.raises(UnexpectedReply, match=r"\$\.data\[1\]\.objective.*text") as caught:
+            page.typed(MyCampaign)
+    assert caught.value.operation == "beta.list_campaigns"
+    assert "MyCampaign" in str(caught.value)
+
+
+@both_colours
+async def test_a_misfit_on_a_later_page(colour) -> None:
+    service = Service(a_page("a", "c1", objective="X"), a_page("b"), a_page("b", objective="Y"))
+    async with colour.open(transport=service.transport) as client:
+        iterator = walk((await wait(listed(client))).typed(Row))
+        await step(iterator)
+        with pytest.raises(UnexpectedReply, match=r"\$\.data\[0\]\.objective: missing") as caught:
+            await step(iterator)
+        assert caught.value.cursor == iterator.cursor == "c1"
+        assert (await step(iterator)).objective == "Y"
+
+
+@pytest.mark.parametrize("cls", [dict, int, "Campaign", None])
+@both_colours
+async def test_typed_takes_attrs_classes_only(colour, cls) -> None:
+    service = Service(a_page("a"))
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        with pytest.raises(TypeError, match="attrs class"):
+            page.typed(cls)
+
+
+@attrs.frozen
+class Unreadable:
+    id: complex
+
+
+@both_colours
+async def test_typed_refuses_a_class_that_it_cannot_read(colour) -> None:
+    service = Service(a_page("a"))
+    async with colour.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        with pytest.raises(TypeError, match="Unreadable"):
+            page.typed(Unreadable)
+
+
+@attrs.frozen(kw_only=True)
+class Portfolio:
+    members: tuple[Campaign, ...]
+
+
+@both_colours
+async def test_items_inside_a_class_of_yours_leave_the_page_whole(colour) -> None:
+    members = [an_item("x", spend=1), an_item("y")]
+    service = Service(a_page("a", members=members))
+    async with colour.open(transport=service.transport) as client:
+        page = (await wait(listed(client))).typed(Portfolio)
+    assert [member.name for member in page.data[0].members] == ["x", "y"]
+    assert page.to_dict()["data"] == [an_item("a", members=members)]
+
+
+@both_colours
+async def test_a_copied_typed_page(colour) -> None:
+    service = Service(a_page("a", objective="X", note=1))
+    async with colour.open(transport=service.transport) as client:
+        page = (await wait(listed(client))).typed(Row)
+    kept = pickle.loads(pickle.dumps(page))
+    assert kept == page
+    assert kept.to_dict() == page.to_dict()
+
+
+@pytest.mark.parametrize("cls", [MyCampaign, Row])
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_a_typed_listing(colour, cls) -> None:
+    def answers():
+        return a_page("a", "c1", objective="X"), a_page("b", objective="Y")
+
+    service = Service(*answers(), *answers(), *answers())
+
+    async def scenario() -> None:
+        async with colour.open(transport=service.transport) as client:
+            listing = listed(client).typed(cls)
+            assert [item.objective async for item in listing] == ["X", "Y"]
+            page = await listing
+            assert [type(item) for item in page.data] == [cls]
+            assert page.to_dict()["data"] == [an_item("a", objective="X")]
+            assert [type(item) async for item in page] == [cls, cls]
+            assert (await listing.typed(Row).collect(limit=1)) == [Row("campaign_a", "X")]
+
+    colour.run(scenario)
