@@ -6,6 +6,7 @@ step asks for page k again.
 
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
@@ -39,6 +40,49 @@ class AsyncRunner(Protocol):
         ...
 
 
+@dataclass(frozen=True)  # which `attrs.asdict(page)` leaves alone: the engine has the credentials
+class AsyncSource(Generic[T]):
+    """Where the pages of one listing come from, and the class that its items are read into."""
+
+    engine: AsyncRunner
+    call: Call[Listing[T]]
+    cls: type[attrs.AttrsInstance] | None = None
+    shows_progress: bool = False
+
+    async def page(self, cursor: JSON) -> "AsyncPage[T]":
+        """Fetch the page at a continuation; None is the first page."""
+        try:
+            listing = await self.engine.run(self.call.at(cursor))
+            return self._page_of(listing)
+        except AdClientError as error:
+            error.cursor = cursor
+            forget_frames(error)  # async only (it may be awaited by the caller)
+            raise
+
+    def _page_of(self, listing: Listing[T]) -> "AsyncPage[T]":
+        page = AsyncPage(
+            data=listing.data,
+            next=listing.page.next,
+            extra=extra_of(listing),
+            response=listing.response,
+            source=self if self.cls is None else replace(self, cls=None),
+        )
+        return page if self.cls is None else cast("AsyncPage[T]", page.typed(self.cls))
+
+    def typed(self, cls: type[A]) -> "AsyncSource[A]":
+        """The same listing, read into another class."""
+        return cast("AsyncSource[A]", replace(self, cls=cls))
+
+    def with_progress(self) -> "AsyncSource[T]":
+        """The same listing, with a bar for each walk."""
+        progress.check_installed()
+        return replace(self, shows_progress=True)
+
+    def bar(self) -> "progress.Bar | None":
+        """The bar of a walk, if there is to be one."""
+        return progress.Bar(self.call.operation.full_name) if self.shows_progress else None
+
+
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
 class AsyncPage(BasePage[T]):
     """One page of a listing; iterating over it walks on through all later pages.
@@ -65,7 +109,7 @@ class AsyncPage(BasePage[T]):
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
     __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
-    _source: "AsyncSource[T] | None" = attrs.field(default=None, eq=False, alias="source")
+    _source: AsyncSource[T] | None = attrs.field(default=None, eq=False, alias="source")
 
     def __aiter__(self) -> "AsyncItemIterator[T]":
         """Walk every item from the first of this page on."""
@@ -192,49 +236,6 @@ class AsyncPage(BasePage[T]):
             raw=tuple(self._items()),
             source=source,
         )
-
-
-@attrs.frozen
-class AsyncSource(Generic[T]):
-    """Where the pages of one listing come from, and the class that its items are read into."""
-
-    engine: AsyncRunner
-    call: Call[Listing[T]]
-    cls: type[attrs.AttrsInstance] | None = None
-    shows_progress: bool = False
-
-    async def page(self, cursor: JSON) -> AsyncPage[T]:
-        """Fetch the page at a continuation; None is the first page."""
-        try:
-            listing = await self.engine.run(self.call.at(cursor))
-            return self._page_of(listing)
-        except AdClientError as error:
-            error.cursor = cursor
-            forget_frames(error)  # async only (it may be awaited by the caller)
-            raise
-
-    def _page_of(self, listing: Listing[T]) -> AsyncPage[T]:
-        page = AsyncPage(
-            data=listing.data,
-            next=listing.page.next,
-            extra=extra_of(listing),
-            response=listing.response,
-            source=self if self.cls is None else attrs.evolve(self, cls=None),
-        )
-        return page if self.cls is None else cast("AsyncPage[T]", page.typed(self.cls))
-
-    def typed(self, cls: type[A]) -> "AsyncSource[A]":
-        """The same listing, read into another class."""
-        return cast("AsyncSource[A]", attrs.evolve(self, cls=cls))
-
-    def with_progress(self) -> "AsyncSource[T]":
-        """The same listing, with a bar for each walk."""
-        progress.check_installed()
-        return attrs.evolve(self, shows_progress=True)
-
-    def bar(self) -> "progress.Bar | None":
-        """The bar of a walk, if there is to be one."""
-        return progress.Bar(self.call.operation.full_name) if self.shows_progress else None
 
 
 class AsyncPageIterator(Tidy, Generic[T]):

@@ -7,6 +7,7 @@ step asks for page k again.
 
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
@@ -40,6 +41,48 @@ class Runner(Protocol):
         ...
 
 
+@dataclass(frozen=True)  # which `attrs.asdict(page)` leaves alone: the engine has the credentials
+class Source(Generic[T]):
+    """Where the pages of one listing come from, and the class that its items are read into."""
+
+    engine: Runner
+    call: Call[Listing[T]]
+    cls: type[attrs.AttrsInstance] | None = None
+    shows_progress: bool = False
+
+    def page(self, cursor: JSON) -> "Page[T]":
+        """Fetch the page at a continuation; None is the first page."""
+        try:
+            listing = self.engine.run(self.call.at(cursor))
+            return self._page_of(listing)
+        except AdClientError as error:
+            error.cursor = cursor
+            raise
+
+    def _page_of(self, listing: Listing[T]) -> "Page[T]":
+        page = Page(
+            data=listing.data,
+            next=listing.page.next,
+            extra=extra_of(listing),
+            response=listing.response,
+            source=self if self.cls is None else replace(self, cls=None),
+        )
+        return page if self.cls is None else cast("Page[T]", page.typed(self.cls))
+
+    def typed(self, cls: type[A]) -> "Source[A]":
+        """The same listing, read into another class."""
+        return cast("Source[A]", replace(self, cls=cls))
+
+    def with_progress(self) -> "Source[T]":
+        """The same listing, with a bar for each walk."""
+        progress.check_installed()
+        return replace(self, shows_progress=True)
+
+    def bar(self) -> "progress.Bar | None":
+        """The bar of a walk, if there is to be one."""
+        return progress.Bar(self.call.operation.full_name) if self.shows_progress else None
+
+
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
 class Page(BasePage[T]):
     """One page of a listing; iterating over it walks on through all later pages.
@@ -66,7 +109,7 @@ class Page(BasePage[T]):
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
     __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
-    _source: "Source[T] | None" = attrs.field(default=None, eq=False, alias="source")
+    _source: Source[T] | None = attrs.field(default=None, eq=False, alias="source")
 
     def __iter__(self) -> "ItemIterator[T]":
         """Walk every item from the first of this page on."""
@@ -193,48 +236,6 @@ class Page(BasePage[T]):
             raw=tuple(self._items()),
             source=source,
         )
-
-
-@attrs.frozen
-class Source(Generic[T]):
-    """Where the pages of one listing come from, and the class that its items are read into."""
-
-    engine: Runner
-    call: Call[Listing[T]]
-    cls: type[attrs.AttrsInstance] | None = None
-    shows_progress: bool = False
-
-    def page(self, cursor: JSON) -> Page[T]:
-        """Fetch the page at a continuation; None is the first page."""
-        try:
-            listing = self.engine.run(self.call.at(cursor))
-            return self._page_of(listing)
-        except AdClientError as error:
-            error.cursor = cursor
-            raise
-
-    def _page_of(self, listing: Listing[T]) -> Page[T]:
-        page = Page(
-            data=listing.data,
-            next=listing.page.next,
-            extra=extra_of(listing),
-            response=listing.response,
-            source=self if self.cls is None else attrs.evolve(self, cls=None),
-        )
-        return page if self.cls is None else cast("Page[T]", page.typed(self.cls))
-
-    def typed(self, cls: type[A]) -> "Source[A]":
-        """The same listing, read into another class."""
-        return cast("Source[A]", attrs.evolve(self, cls=cls))
-
-    def with_progress(self) -> "Source[T]":
-        """The same listing, with a bar for each walk."""
-        progress.check_installed()
-        return attrs.evolve(self, shows_progress=True)
-
-    def bar(self) -> "progress.Bar | None":
-        """The bar of a walk, if there is to be one."""
-        return progress.Bar(self.call.operation.full_name) if self.shows_progress else None
 
 
 class PageIterator(Tidy, Generic[T]):

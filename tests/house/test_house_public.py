@@ -14,6 +14,7 @@ import typing
 from decimal import Decimal
 from types import FunctionType
 
+import attrs
 import pytest
 
 import adclient
@@ -156,6 +157,13 @@ def test_the_types_of_the_constructor_can_be_read(client) -> None:
     hints = typing.get_type_hints(type(client).__init__)
     assert hints["hooks"] == Hooks | None
     assert str(typing.get_args(hints["verify"])[-1]) == "ssl.SSLContext"
+
+
+@pytest.mark.parametrize("cls", [cls for cls in CLASSES.values() if attrs.has(cls)], ids=str)
+def test_the_types_of_the_fields_can_be_read(cls) -> None:
+    hints = typing.get_type_hints(cls)
+    assert {field.name for field in attrs.fields(cls)} <= set(hints)
+    assert not any(isinstance(hint, str) for hint in hints.values())
 
 
 # Values.

@@ -7,6 +7,7 @@ import traceback
 import warnings
 
 import anyio
+import attrs
 import httpx
 import pytest
 from colours import (
@@ -170,6 +171,7 @@ async def test_no_method_tells_the_token(colour, row, caplog) -> None:
             assert_untold(repr(client), repr(client._engine), repr(client._engine.options))
             assert_untold(repr(value), str(value), value._repr_html_(), repr(value.response))
             assert_untold(repr(pickle.dumps(value)), repr(copy.deepcopy(value)))
+            assert_untold(repr(attrs.asdict(value)), repr(attrs.astuple(value)))
     assert server.requests[0].count(TOKEN.encode()) == 2
     assert_untold(caplog.text)
 
