@@ -46,17 +46,20 @@ class RetryPolicy:
 
     Reads are tried again after a connection failure, a lost connection, and the statuses below.
     Writes are tried again only if the service surely did not take them: when the connection was
-    never made, and after 429. The wait before retry *n* is random between 0 and
-    `backoff_first * 2 ** (n - 1)` seconds, but never less than a `Retry-After` asks for.
+    never made, and after 429 if it is one of the statuses. With a key that makes them safe to
+    repeat, `Conventions(idempotency_header=…)`, they are tried again as reads are. The wait before
+    retry *n* is random between 0 and `backoff_first * 2 ** (n - 1)` seconds, at most
+    `backoff_longest`, but never less than a `Retry-After` asks for.
 
     Args:
         max_retries: How many times a call is tried again after its first attempt.
         backoff_first: The longest wait before the first retry, in seconds.
         backoff_longest: The longest wait before any retry, in seconds.
-        statuses: The HTTP statuses after which a read is tried again.
+        statuses: The HTTP statuses after which a call is tried again; a write without such a key
+            only after 429.
 
     Raises:
-        ConfigurationError: A number is negative or not finite.
+        ConfigurationError: A number is negative or not finite, or a status is none.
 
     Example:
         >>> from adclient import AdClient, RetryPolicy
@@ -185,7 +188,9 @@ def check_timeout(value: object) -> float:
     """A time in seconds that is finite and above 0."""
     if _is_finite(value) and 0 < value <= threading.TIMEOUT_MAX:
         return float(value)
-    raise ConfigurationError("timeout must be a number of seconds above 0", argument="timeout")
+    raise ConfigurationError(
+        "timeout must be a finite number of seconds above 0", argument="timeout"
+    )
 
 
 def check_headers(headers: object, *, argument: str = "headers") -> dict[str, str]:

@@ -42,7 +42,8 @@ class AsyncAdClient(notebook.Shown):
             `ADCLIENT_TOKEN`. Without `token` and `auth`, no credentials are sent.
         auth: For any scheme but bearer tokens: a function from the `Request` to the headers that
             it needs.
-        timeout: Seconds for one whole call, with its retries, waiting and body; 30 by default.
+        timeout: Seconds for one whole call, with its retries, waiting and body; 30 by default,
+            and with None. No call is without an end.
         max_retries: How many times a call is tried again, if that is safe; 2 by default.
         retry: The whole policy of trying again.
         headers: Headers for every request.

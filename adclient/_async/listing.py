@@ -149,7 +149,7 @@ class AsyncListing(Tidy, Generic[T]):
             A listing of your class. What does not fit is an error when its page is read.
 
         Raises:
-            TypeError: When its first page is read: `cls` is no attrs class, or has a field that
+            TypeError: When its first page is read: `cls` is not an attrs class, or has a field that
                 cannot be read from JSON.
 
         Example:

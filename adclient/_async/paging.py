@@ -212,7 +212,7 @@ class AsyncPage(BasePage[T]):
 
         Raises:
             UnexpectedReply: An item does not fit the class; the text says which and where.
-            TypeError: `cls` is no attrs class, or has a field that cannot be read from JSON.
+            TypeError: `cls` is not an attrs class, or has a field that cannot be read from JSON.
 
         Example:
             >>> import attrs

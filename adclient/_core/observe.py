@@ -123,7 +123,7 @@ class Observer:
             self._tell(logging.INFO, event)
 
     def holding_back(self, wait: float) -> None:
-        """A call waits before an attempt, because its likes were asked to."""
+        """A call waits before an attempt, because another one for the same account was asked to."""
         line = f"{self._call.operation.full_name} #{self._call_id}: held back for {wait:.3f} s"
         self._log(logging.INFO, line)
 

@@ -1,4 +1,4 @@
-"""What a rate limit asks of one call, its likes wait for as well, so that each need not ask."""
+"""The wait that a rate limit asks of one call, kept by the others that it concerns as well."""
 
 from adclient._core import retry
 from adclient._core.call import Call

@@ -31,7 +31,7 @@ _Trace = Callable[[str, Mapping[str, object]], Awaitable[None]]
 
 
 class AiohttpTransport(httpx.AsyncBaseTransport):
-    """Connections of aiohttp for the async client, which bear more tasks on one core.
+    """Connections of aiohttp for the async client, which serve more tasks on one core.
 
     Everything else about a call is as without it: its time, its retries, its errors, and that no
     draft is staged twice. It works on asyncio alone, speaks HTTP/1.1, and takes no proxy from the

@@ -12,7 +12,7 @@ from adclient._sync.client import AdClient
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
 from adclient.models import JSON
-from adclient.options import RetryPolicy
+from adclient.options import RetryPolicy, check_token
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._answers import Answers
 from adclient.testing._approval.dashboard import Dashboard
@@ -46,7 +46,7 @@ class FakeAdService:
     or what stands in `fields`, is this fake's own invention: the real service may differ.
 
     The accounts that hold the most are `account_a91f` (alpha), `account_b204` (beta),
-    `account_c3d8` (gamma) and `account_d118` (delta); eight more are for special cases, from an
+    `account_c3d8` (gamma) and `account_d118` (delta); nine more are for special cases, from an
     empty one to one that is disconnected.
 
     Args:
@@ -67,8 +67,9 @@ class FakeAdService:
         faults: What shall go wrong with the next requests.
 
     Raises:
-        ValueError: `page_size` or `history` is less than 1, `token` is empty, or the profile has a
-            token that may read only and there is no other.
+        ValueError: `page_size` or `history` is less than 1, `token` is one that no client can
+            send, or the profile has a token that may read only and there is no other.
+        TypeError: `profile` or `conventions` is something else.
 
     Example:
         >>> from adclient.testing import FakeAdService
@@ -95,13 +96,13 @@ class FakeAdService:
         profile: Profile | None = None,
         history: int = 10_000,
     ) -> None:
-        if not isinstance(page_size, int) or page_size < 1:
-            raise ValueError("page_size must be a whole number, 1 or more")
-        if history < 1:
-            raise ValueError("history must be 1 or more")
+        _check_count("page_size", page_size)
+        _check_count("history", history)
+        _check_class("conventions", conventions, Conventions)
+        _check_class("profile", profile, Profile)
         profile = profile or Profile()
-        if token == "":
-            raise ValueError("token must be a text that is not empty, or None")
+        if token is not None:
+            check_token(token)
         if token is None and profile.read_only_token is not None:
             raise ValueError("profile: read_only_token needs a token beside it")
         self._seed = seed
@@ -142,7 +143,7 @@ class FakeAdService:
 
     @property
     def drafts(self) -> tuple[FakeDraft, ...]:
-        """The drafts that were staged, oldest first, as they are by now."""
+        """The drafts that were staged, oldest first, as they are now."""
         with self._lock:
             return self._book.all()
 
@@ -307,3 +308,13 @@ def _never_ends(outcome: Outcome) -> bool:
     """Whether a client waits for the rest of an outcome until its time is over."""
     failure = outcome if isinstance(outcome, Failure) else outcome.broken
     return failure is not None and failure.timed_out
+
+
+def _check_count(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} must be a whole number, 1 or more")
+
+
+def _check_class(name: str, value: object, expected: type) -> None:
+    if value is not None and not isinstance(value, expected):
+        raise TypeError(f"{name} must be a {expected.__name__}, not {type(value).__name__}")

@@ -159,7 +159,7 @@ class TestNumbers:
     )
     def test_no_timeout(self, value):
         text = refused("timeout", check_timeout, value)
-        assert text == "timeout must be a number of seconds above 0"
+        assert text == "timeout must be a finite number of seconds above 0"
 
     @pytest.mark.parametrize("value", [-1, 1.0, 2.5, True, "2", float("inf")])
     def test_no_count_of_retries(self, value):

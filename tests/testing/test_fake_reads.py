@@ -136,6 +136,7 @@ def test_ads_fill_three_pages(client):
     assert len({ad.id for ad in ads}) == 126
     assert max(len(ad.name) for ad in ads) == 400
     assert sum(ad.status == "REMOVED" for ad in ads) == 1
+    assert all((ad.extra["serving"] is None) is (ad.status != "ENABLED") for ad in ads)
     assert any("🏔️" in ad.name for ad in ads)
     assert {ad.extra["format"] for ad in ads} == {"IMAGE", "CAROUSEL", "DYNAMIC"}
 
@@ -197,6 +198,24 @@ def test_waste_is_that_of_the_sample(client):
     assert found[1].extra["entity_id"].startswith("keyword_")
     assert all(f.extra["campaign_id"].startswith("campaign_") for f in found)
     assert found[0].extra["period"] == {"start": "2026-01-31", "end": "2026-03-01"}
+
+
+def test_what_is_suggested_against_waste_can_be_staged_and_helps():
+    fake = FakeAdService()
+    client = fake.client()
+    found = client.delta.analyze_wasted_spend(account_id="account_d118").data
+    suggested = {finding.id: finding.extra["suggested_action"] for finding in found}
+    assert sum(action is not None for action in suggested.values()) == 6
+    for action in filter(None, suggested.values()):
+        platform, _, method = action["operation"].partition(".")
+        getattr(getattr(client, platform), method)(**action["args"])
+    while fake.dashboard.pending():
+        draft_id = fake.dashboard.pending()[0].draft_id
+        fake.dashboard.arm(draft_id, reviewer="kim")
+        fake.dashboard.confirm(draft_id, reviewer="kim")
+    left = client.delta.analyze_wasted_spend(account_id="account_d118").data
+    gone = {finding.extra["entity_type"] for finding in found if finding not in left}
+    assert gone == {"keyword", "asset_group"}
 
 
 def test_waste_is_a_part_of_the_daily_facts():

@@ -34,8 +34,27 @@ def test_sizes_are_at_least_one(name):
 
 
 def test_a_token_is_not_empty():
-    with pytest.raises(ValueError, match="token must be"):
+    with pytest.raises(ValueError, match="token is empty"):
         FakeAdService(token="")
+
+
+@pytest.mark.parametrize("token", ["a b", "ü", 5])
+def test_a_token_is_one_that_a_client_can_send(token):
+    with pytest.raises(ValueError, match="token"):
+        FakeAdService(token=token)
+
+
+def test_what_is_of_another_kind_is_refused_where_it_enters(fake):
+    for name in ("profile", "conventions"):
+        with pytest.raises(TypeError, match=f"{name} must be a .*, not str"):
+            FakeAdService(**{name: "x"})
+    for name in ("page_size", "history"):
+        for value in (True, "3", 1.5):
+            with pytest.raises(ValueError, match=f"{name} must be a whole number"):
+                FakeAdService(**{name: value})
+    for add in (fake.faults.add, lambda fault: fake.faults.at_random(fault, share=0.5)):
+        with pytest.raises(TypeError, match=r"Fault\.refused\(\), not 'refused'"):
+            add("refused")
 
 
 def test_repr_tells_what_happened(fake):

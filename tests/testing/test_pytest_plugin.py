@@ -149,7 +149,7 @@ def test_the_marker_and_the_fixtures_are_listed(project):
         ("pagesize=2", "unexpected keyword argument 'pagesize'"),
         ("2", "takes 1 positional argument but 2 were given"),
         ("page_size=0", "page_size must be a whole number, 1 or more"),
-        ("history=0", "history must be 1 or more"),
+        ("history=0", "history must be a whole number, 1 or more"),
     ],
 )
 def test_a_wrong_option_is_told(project, options, told):

@@ -28,7 +28,7 @@ _BUDGETS = {
     "Regional · Rockies": 25,
     "Seasonal · Spring": 45,
 }
-_THEMES = {
+THEMES = {
     "AUTO · Footwear": [
         "outdoor gear", "walking shoes", "hiking boots", "trail running shoes", "work boots",
         "school shoes", "sneakers sale", "waterproof boots", "kids wellies", "sandals",
@@ -63,32 +63,31 @@ class Waste:
     of_spend: float
     of_clicks: float
     of_conversions: float
-    operation: str
     match_type: str | None = None
 
 
 WASTE = {
     "account_d118": [
         Waste("campaign", "AUTO · All Pages", "AUTO · All Pages",
-              "CAMPAIGN_ROAS_BELOW_1", 0.6835, 0.474, 0.69, "remove_delta_auto_search_themes"),
+              "CAMPAIGN_ROAS_BELOW_1", 0.6835, 0.474, 0.69),
         Waste("keyword", "outdoor jacket", "Generic · Jackets",
-              "KEYWORD_NO_CONVERSIONS", 0.5236, 0.241, 0.0, "update_keyword", "BROAD"),
+              "KEYWORD_NO_CONVERSIONS", 0.5236, 0.241, 0.0, "BROAD"),
         Waste("asset_group", "AUTO · Footwear", "AUTO · Footwear",
-              "OFF_TARGET_SEARCH_THEMES", 0.4286, 0.231, 0.40, "remove_delta_auto_search_themes"),
+              "OFF_TARGET_SEARCH_THEMES", 0.4286, 0.231, 0.40),
         Waste("keyword", "cheap hiking boots", "Generic · Boots",
-              "LOW_QUALITY_SCORE", 0.2845, 0.172, 0.03, "update_keyword", "PHRASE"),
+              "LOW_QUALITY_SCORE", 0.2845, 0.172, 0.03, "PHRASE"),
         Waste("search_term", "free hiking maps pdf", "Generic · Boots",
-              "SEARCH_TERM_NO_CONVERSIONS", 0.1791, 0.134, 0.0, "update_keyword"),
+              "SEARCH_TERM_NO_CONVERSIONS", 0.1791, 0.134, 0.0),
         Waste("schedule", "Generic · Boots 00:00–05:00", "Generic · Boots",
-              "DAYPART_NO_CONVERSIONS", 0.1482, 0.092, 0.0, "update_keyword"),
+              "DAYPART_NO_CONVERSIONS", 0.1482, 0.092, 0.0),
         Waste("search_term", "tent rental near me", "Generic · Tents",
-              "SEARCH_TERM_NO_CONVERSIONS", 0.1833, 0.102, 0.0, "update_keyword"),
+              "SEARCH_TERM_NO_CONVERSIONS", 0.1833, 0.102, 0.0),
         Waste("location", "Generic · Boots, out of area", "Generic · Boots",
-              "GEO_OUT_OF_AREA", 0.0989, 0.054, 0.01, "update_keyword"),
+              "GEO_OUT_OF_AREA", 0.0989, 0.054, 0.01),
         Waste("ad_group", "Brand · Misspellings", "Brand · Misspellings",
-              "DUPLICATE_KEYWORDS", 0.2580, 0.376, 0.33, "update_keyword"),
+              "DUPLICATE_KEYWORDS", 0.2580, 0.376, 0.33),
         Waste("device", "Display · Retargeting, TV", "Display · Retargeting",
-              "DEVICE_NO_CONVERSIONS", 0.1103, 0.020, 0.0, "update_keyword"),
+              "DEVICE_NO_CONVERSIONS", 0.1103, 0.020, 0.0),
     ]
 }  # fmt: skip
 
@@ -136,7 +135,7 @@ def search(seed: str) -> Account:
         seed=seed,
     )
     _add_campaigns(account, _BUDGETS)
-    for name, themes in _THEMES.items():
+    for name, themes in THEMES.items():
         texts: list[JSON] = [*themes]
         account.add(
             "asset_group",

@@ -36,7 +36,7 @@ def social(seed: str) -> Account:
         if number == 20:
             ad_name = f"{ad_name} ".ljust(_LONGEST_NAME, "x")
         status = "REMOVED" if number == 7 else "PAUSED" if number % 9 == 4 else "ENABLED"
-        _ad(account, ad_name, status, "SERVING", campaign, number)
+        _ad(account, ad_name, status, campaign, number)
     free: dict[str, JSON] = {"name": "Dynamic, free", "status": "ENABLED", "dynamic_creative": True}
     account.add("ad_group", {**free, "campaign_id": campaigns[0]}, id="ad_group_7d20")
     return account
@@ -55,8 +55,9 @@ def social_europe(seed: str) -> Account:
     for number, name in enumerate(_EUROPE):
         campaign = _campaign(account, name)
         for version in range(4):
-            serving = "REJECTED" if number < 2 and version == 3 else "SERVING"
-            _ad(account, f"{name} · v{version + 1}", "ENABLED", serving, campaign, version)
+            is_rejected = number < 2 and version == 3
+            ad_name = f"{name} · v{version + 1}"
+            _ad(account, ad_name, "ENABLED", campaign, version, is_rejected=is_rejected)
     return account
 
 
@@ -87,8 +88,15 @@ def _ad_group(account: Account, name: str, campaign_id: str, *, is_dynamic: bool
 
 
 def _ad(
-    account: Account, name: str, status: str, serving: str, campaign_id: str, number: int
+    account: Account,
+    name: str,
+    status: str,
+    campaign_id: str,
+    number: int,
+    *,
+    is_rejected: bool = False,
 ) -> None:
+    serving = "REJECTED" if is_rejected else "SERVING" if status == "ENABLED" else None
     ad_format = _FORMATS[number % len(_FORMATS)]
     values: dict[str, JSON] = {
         "name": name,

@@ -66,7 +66,7 @@ class Dashboard:
             limit: How many at most; None for all of them.
 
         Returns:
-            The drafts, as they are by now.
+            The drafts, as they are now.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -79,7 +79,7 @@ class Dashboard:
             return self._book.open(limit)
 
     def draft(self, draft_id: str) -> FakeDraft:
-        """One draft as it is by now.
+        """One draft as it is now.
 
         Args:
             draft_id: The draft.
@@ -270,7 +270,7 @@ class Dashboard:
 
 
 def _makes_a_double(account: Account, draft: FakeDraft) -> bool:
-    """Whether a draft would make a campaign or keyword that is there by now."""
+    """Whether a draft would make a campaign or keyword that is there already."""
     return any(_is_double(account, edit) for edit in draft.edits if edit.id is None)
 
 

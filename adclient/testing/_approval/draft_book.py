@@ -61,7 +61,7 @@ class DraftBook:
         return self._open_in[account_id]
 
     def find(self, draft_id: str) -> FakeDraft | None:
-        """One draft, as it is by now."""
+        """One draft, as it is now."""
         self.refresh()
         return self._drafts.get(draft_id)
 

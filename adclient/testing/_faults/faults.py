@@ -72,6 +72,7 @@ class Faults:
 
         Raises:
             ValueError: The operation is unknown, or a number is less than 1; the text names it.
+            TypeError: `fault` is something else.
 
         Example:
             >>> from adclient.testing import FakeAdService, Fault
@@ -97,6 +98,7 @@ class Faults:
 
         Raises:
             ValueError: The operation is unknown, or `share` is out of range; the text names it.
+            TypeError: `fault` is something else.
 
         Example:
             >>> from adclient.testing import FakeAdService, Fault
@@ -135,6 +137,8 @@ class Faults:
 
 def _concerned(fault: Fault, operation: str | None) -> frozenset[str] | None:
     """The operations that a fault may happen to; None for every request at all."""
+    if not isinstance(fault, Fault):
+        raise TypeError(f"expected a Fault, such as Fault.refused(), not {fault!r}")
     if operation is not None and operation not in _ALL:
         raise ValueError(f"there is no operation {operation!r}; one is 'beta.list_campaigns'")
     if fault.page is None:

@@ -5,7 +5,7 @@ from datetime import date
 
 from adclient.models import JSON
 from adclient.testing._accounts.facts import Figures, added
-from adclient.testing._accounts.seed_delta import WASTE, Waste
+from adclient.testing._accounts.seed_delta import THEMES, WASTE, Waste
 from adclient.testing._accounts.state import Account, Entity
 
 Spent = Mapping[str, Figures]
@@ -40,8 +40,22 @@ def row(finding: Waste, account: Account, spent: Spent, days: list[date]) -> dic
         "wasted_spend": wasted,
         "share": share,
         "period": {"start": days[0].isoformat(), "end": days[-1].isoformat()},
-        "suggested_action": {"operation": finding.operation},
+        "suggested_action": _suggested(finding, account.id),
     }
+
+
+def _suggested(finding: Waste, account_id: str) -> JSON:
+    """The call that would stage a remedy, for those findings that one of the operations helps."""
+    if finding.name in THEMES:
+        args: dict[str, JSON] = {"account_id": account_id}
+        return {"operation": "delta.remove_auto_search_themes", "args": args}
+    fields: dict[str, JSON] = {"action": "PAUSE", "match_type": finding.match_type}
+    if finding.entity_type == "search_term":
+        fields = {"action": "ADD", "match_type": "EXACT", "negative": True}
+    elif finding.entity_type != "keyword":
+        return None
+    args = {"account_id": account_id, "keywords": [finding.name], "fields": fields}
+    return {"operation": "delta.update_keyword", "args": args}
 
 
 def _severity(finding: Waste, wasted: float, share: float) -> str:

@@ -42,7 +42,8 @@ def _add(account: Account, named: list[str], wanted: Values) -> Change:
     there = {_identity(keyword.values) for keyword in account.of("keyword")}
     for values in made:
         if _identity(values) in there:
-            raise rules.refuse("keywords", "keyword_duplicate", f"{values['text']!r} is there")
+            message = f"{values['text']!r} is there; to change it, give fields.action"
+            raise rules.refuse("keywords", "keyword_duplicate", message)
     edits = tuple(Edit(kind="keyword", after=values) for values in made)
     return Change(field="keywords", before=[], after=[*map(_shown, made)], edits=edits)
 

@@ -18,7 +18,7 @@ _SAID: dict[DraftStatus, str] = {
     "applied": "is applied",
     "rejected": "is rejected",
     "stale": "is stale: what it would change is no longer as it was",
-    "apply_failed": "could not be applied: there is one of that name by now",
+    "apply_failed": "could not be applied: that name is already taken",
     "rolled_back": "was applied, and is rolled back",
 }
 

@@ -17,7 +17,10 @@ _SCHEMAS: dict[ParameterType, Object] = {
     "number": {"type": "number"},
     "texts": {"type": "array", "items": {"type": "string"}},
 }
-_REFUSALS = {"read": (400, 401, 403, 404, 422), "write": (400, 401, 403, 404, 409, 422, 503)}
+_REFUSALS = {
+    "read": (400, 401, 403, 404, 410, 422, 429),
+    "write": (400, 401, 403, 404, 409, 422, 429, 503),
+}
 
 
 def document() -> Object:
