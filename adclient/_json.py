@@ -49,6 +49,10 @@ def differences(place: str, before: JSON, after: JSON) -> Iterator[tuple[str, JS
         if isinstance(before, dict) and isinstance(after, dict):
             names = dict.fromkeys([*before, *after])
             inside = [(f"{place}.{name}", before.get(name), after.get(name)) for name in names]
+            came_or_went = before.keys() ^ after.keys()
+            if any(before.get(name) is after.get(name) is None for name in came_or_went):
+                inside = []  # a null beside nothing is seen only where the whole is shown
+                yield place, before, after
         elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
             pairs = enumerate(zip(before, after, strict=True))
             inside = [(f"{place}[{index}]", old, new) for index, (old, new) in pairs]

@@ -1,5 +1,6 @@
 """The progress bar of a listing, in a terminal or a notebook."""
 
+import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from adclient._extras import needs
@@ -35,7 +36,11 @@ class Bar:
 
             # A walk that goes on after an error goes on counting.
             self._drawn = tqdm(
-                desc=self._title, unit=" items", initial=self._items - items, dynamic_ncols=True
+                desc=self._title,
+                unit=" items",
+                initial=self._items - items,
+                dynamic_ncols=True,
+                disable=sys.stderr is None,  # a program without a terminal may have none
             )
         self._drawn.set_postfix_str(f"pages: {self._pages}", refresh=False)
         self._drawn.update(items)

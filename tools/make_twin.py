@@ -18,7 +18,10 @@ HEADER = "# Generated from ../_async by tools/make_twin.py: change it there.\n"
 
 # Each rule must fire at least once, so that none outlives its need.
 RULES: list[tuple[str, str]] = [
-    (r"AsyncListing\(AsyncSource\(self, call\), cursor\)", "Source(self, call).page(cursor)"),
+    (
+        r"AsyncListing\(AsyncSource\(self, call\), call\.cursor\)",
+        "Source(self, call).page(call.cursor)",
+    ),
     (r"\bAsyncListing\[", "Page["),
     (
         r"from adclient\._async\.listing import AsyncListing",

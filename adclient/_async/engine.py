@@ -54,7 +54,7 @@ class AsyncEngine:
         """Read a listing."""
         try:
             call = settled(Call(operation, arguments, cursor))
-            return AsyncListing(AsyncSource(self, call), cursor)
+            return AsyncListing(AsyncSource(self, call), call.cursor)
         except AdClientError as error:
             forget_frames(error)
             raise

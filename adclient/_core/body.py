@@ -8,6 +8,7 @@ LONGEST_ERROR_BODY = 64 * 1024
 
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 _RAW_DEFLATE = -zlib.MAX_WBITS
+_GZIP = b"\x1f\x8b"
 
 
 class Inflate(Protocol):
@@ -16,6 +17,11 @@ class Inflate(Protocol):
     @property
     def eof(self) -> bool:
         """Whether the end of the data was met."""
+        ...
+
+    @property
+    def unused_data(self) -> bytes:
+        """What came after the end."""
         ...
 
     def decompress(self, data: bytes, max_length: int = 0, /) -> bytes:
@@ -53,6 +59,8 @@ class Body:
 
     def feed(self, chunk: bytes) -> None:
         """Take the next raw chunk."""
+        if self.defect is not None:
+            return
         if self._is_coded:
             self._feed_coded(chunk)
         else:
@@ -71,15 +79,29 @@ class Body:
             if len(self._coded_start) < 2:
                 return
             self._inflate, chunk = _inflater(self._coded_start), self._coded_start
-        room = self._longest + 1 - len(self._received)
         try:
-            self._received += self._inflate.decompress(chunk, room)
+            self._decompress(self._inflate, chunk)
         except zlib.error:
             self.defect = "its compressed data is damaged"
+
+    def _decompress(self, inflate: Inflate, chunk: bytes) -> None:
+        """Undo the compression. gzip may come in several parts; what follows them is left out."""
+        while not self.is_enough and not _is_followed_by_other(inflate):
+            room = self._longest + 1 - len(self._received)
+            self._received += inflate.decompress(chunk, room)
+            chunk = inflate.unused_data
+            if not chunk.startswith(_GZIP):
+                return
+            self._inflate = inflate = zlib.decompressobj(_GZIP_OR_ZLIB)
+
+
+def _is_followed_by_other(inflate: Inflate) -> bool:
+    """Whether something has come after the end that is no further part."""
+    return len(inflate.unused_data) >= len(_GZIP)
 
 
 def _inflater(start: bytes) -> Inflate:
     """A decompressor by the first two bytes: some services send `deflate` without its header."""
-    is_gzip = start[:2] == b"\x1f\x8b"
+    is_gzip = start.startswith(_GZIP)
     is_zlib = start[0] & 0x0F == zlib.DEFLATED and (start[0] * 256 + start[1]) % 31 == 0
     return zlib.decompressobj(_GZIP_OR_ZLIB if is_gzip or is_zlib else _RAW_DEFLATE)

@@ -2,7 +2,8 @@
 
 import functools
 import math
-from collections.abc import Callable
+import typing
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -14,7 +15,6 @@ import cattrs
 from cattrs import StructureHandlerNotFoundError
 from cattrs.cols import is_sequence, list_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
-from cattrs.strategies import configure_union_passthrough
 
 from adclient._core.listing import PageInfo
 from adclient._core.wire import WireError, is_array, is_object
@@ -45,8 +45,8 @@ def _structured(value: JSON, cls: type[T], path: str) -> T:
         return converter().structure(value, cls)
     except RecursionError:
         raise
-    except StructureHandlerNotFoundError as error:
-        raise NoReaderError(str(error)) from None
+    except (StructureHandlerNotFoundError, NameError) as error:  # a type that has no reader, or
+        raise NoReaderError(str(error)) from None  # whose name leads nowhere
     except Exception as error:
         raise WireError(_explained(error, path)) from None
 
@@ -90,9 +90,12 @@ def converter() -> cattrs.Converter:
     for cls, read in _READERS.items():
         made.register_structure_hook(cls, _exact_reader(cls, read))
     made.register_structure_hook_func(_is_literal, _literal)
+    made.register_structure_hook_func(_is_plain_enum, _enum)
+    made.register_structure_hook_func(_is_any_object, _any_object)
+    made.register_structure_hook_factory(_is_bytes, _no_reader)
     made.register_structure_hook_factory(_is_array, _array_reader)
     made.register_structure_hook_factory(_is_model, _model_reader)
-    configure_union_passthrough(bool | int | float | str | None, made)
+    made.register_structure_hook_factory(_is_union_of_scalars, _union_reader)
     made.register_structure_hook_factory(_is_optional, _optional_reader)
     made.register_structure_hook_func(_is_any_json, _unchanged)
     return made
@@ -112,10 +115,67 @@ def _is_literal(cls: object) -> bool:
     return get_origin(cls) is Literal
 
 
+def _is_plain_enum(cls: object) -> bool:
+    return isinstance(cls, type) and issubclass(cls, Enum) and not issubclass(cls, str | int)
+
+
+def _enum(value: object, cls: type[Enum]) -> Enum:
+    member = cls(value)
+    plain = cast(object, member.value)
+    if value == plain and type(value) is not type(plain):  # for a 1, True and 1.0
+        raise ValueError(f"{value!r} is not {plain!r}")
+    return member
+
+
+def _is_any_object(cls: object) -> bool:
+    return cls in (dict, Mapping, typing.Dict, typing.Mapping)  # noqa: UP006
+
+
+def _any_object(value: object, _: type) -> object:
+    if not is_object(value):
+        raise _MismatchError("an object", value)
+    return dict(value)
+
+
+def _is_bytes(cls: object) -> bool:
+    return cls in (bytes, bytearray)
+
+
+def _no_reader(cls: type) -> Hook:
+    raise StructureHandlerNotFoundError(f"no JSON value is read into {cls.__name__}", cls)
+
+
+def _is_union(cls: object) -> bool:
+    return get_origin(cls) in (Union, UnionType)
+
+
+def _is_union_of_scalars(cls: object) -> bool:
+    return _is_union(cls) and not _SCALARS.isdisjoint(get_args(cls))
+
+
+def _union_reader(cls: type, made: cattrs.Converter) -> Hook:
+    """Read what is no scalar of the union's into one of its other members."""
+    members = get_args(cls)
+    others = [member for member in members if member not in _SCALARS]
+
+    def structure_union(value: object, _: type) -> object:
+        for scalar in _SCALARS_OF.get(type(value), ()):
+            if scalar in members:
+                return None if value is None else _READERS[scalar](value)
+        if not others:
+            raise _MismatchError(" or ".join(_name_of(member) for member in members), value)
+        return cast(object, made.structure(value, cast(type, Union[tuple(others)])))  # noqa: UP007
+
+    return structure_union
+
+
+def _name_of(scalar: type) -> str:
+    return "null" if scalar is type(None) else scalar.__name__
+
+
 def _is_optional(cls: object) -> bool:
     members = get_args(cls)
-    is_union = get_origin(cls) in (Union, UnionType)
-    return is_union and len(members) == 2 and type(None) in members
+    return _is_union(cls) and len(members) == 2 and type(None) in members
 
 
 def _optional_reader(cls: type, made: cattrs.Converter) -> Hook:
@@ -184,9 +244,11 @@ def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
         extra = dict(value)
         known: dict[object, object] = {"extra": extra}
         for name in named:
-            # A null in an optional field stays in `extra`: to_dict must tell it from an absent one.
-            if name in extra and not (extra[name] is None and name in optional):
-                known[name] = extra.pop(name)
+            if name in extra:
+                known[name] = extra[name]
+                # A null of an optional field stays in `extra`, too: to_dict tells it from none.
+                if extra[name] is not None or name not in optional:
+                    del extra[name]
         return read(known, cls)
 
     return structure_model
@@ -254,6 +316,17 @@ _READERS: dict[type, Callable[[object], object]] = {
     datetime: _datetime,
     date: _date,
 }
+
+# Which members of a union take a value of a type, the first first.
+_SCALARS_OF: dict[type, tuple[type, ...]] = {
+    type(None): (type(None),),
+    bool: (bool,),
+    str: (str,),
+    int: (int, float, Decimal),
+    float: (float, Decimal),
+    Decimal: (Decimal, float),
+}
+_SCALARS = frozenset(_SCALARS_OF)
 
 _JSON_TYPES: dict[type, str] = {
     bool: "true or false",

@@ -1,6 +1,7 @@
 """How a listing goes on: what a continuation value means, and when a walk must stop."""
 
 import re
+from typing import cast
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import attrs
@@ -34,7 +35,7 @@ def followed_query(
             "leads away from this endpoint, so nothing was sent there; if it is no URL, "
             "set conventions.follow_next_urls=False",
         )
-    query = parse_qsl(urlsplit(cursor).query, keep_blank_values=True)
+    query = parse_qsl(urlsplit(cursor).query, keep_blank_values=True, errors="surrogateescape")
     for parameter in call.operation.parameters:
         wanted = call.arguments.get(parameter.name)
         asked = {text for name, text in query if name == parameter.name}
@@ -85,6 +86,14 @@ def _key(call: Call[Answer], cursor: JSON) -> bytes:
     import hashlib  # which loads OpenSSL
 
     return hashlib.blake2b(cursor_text(call, cursor).encode(), digest_size=16).digest()
+
+
+def kept_cursor(call: Call[Answer]) -> JSON:
+    """The continuation of a call as a copy that its caller cannot change."""
+    if call.cursor is None:
+        return None
+    cursor_text(call, call.cursor)
+    return cast(JSON, wire.plain(call.cursor, "cursor"))
 
 
 def cursor_text(call: Call[Answer], cursor: JSON) -> str:

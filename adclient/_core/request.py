@@ -11,7 +11,7 @@ import attrs
 
 from adclient._core import wire
 from adclient._core.call import Call, Parameter, ParameterType
-from adclient._core.paging import cursor_text, followed_query
+from adclient._core.paging import cursor_text, followed_query, kept_cursor
 from adclient._core.redact import one_line
 from adclient._version import __version__
 from adclient.errors import InvalidRequest
@@ -21,6 +21,8 @@ from adclient.options import Options
 R = TypeVar("R", bound=Answer)
 
 Pairs = list[tuple[str, str]]
+
+LONGEST_URL = 65_536  # httpx takes no longer ones
 
 
 @attrs.frozen(kw_only=True)
@@ -56,9 +58,7 @@ def settled(call: Call[R]) -> Call[R]:
         if value is not None or parameter.required:
             _check(call, parameter, value)
             arguments[name], texts[name] = _kept(call, name, value)
-    if call.cursor is not None:
-        cursor_text(call, call.cursor)
-    return Call(call.operation, arguments, call.cursor, texts)
+    return Call(call.operation, arguments, kept_cursor(call), texts)
 
 
 def build(call: Call[Answer], options: Options, idempotency_key: str | None = None) -> Request:
@@ -80,10 +80,23 @@ def build(call: Call[Answer], options: Options, idempotency_key: str | None = No
         body = "{" + ",".join(f"{_key(name)}:{text}" for name, text in texts.items()) + "}"
     return Request(
         method=operation.method,
-        url=f"{url}?{_encoded(query)}" if query else url,
+        url=_whole_url(call, url, query),
         headers=_headers(url, body, options, idempotency_key),
         body=None if body is None else body.encode(),
     )
+
+
+def _whole_url(call: Call[Answer], url: str, query: Pairs) -> str:
+    whole = f"{url}?{_encoded(query)}" if query else url
+    if len(whole) > LONGEST_URL:
+        operation = call.operation.full_name
+        raise InvalidRequest(
+            f"{operation}: the URL would have {len(whole)} characters, {LONGEST_URL} are the most, "
+            "so nothing was sent; conventions.read_parameters='body' needs no such URL",
+            operation=operation,
+            argument=max(query, key=lambda pair: len(pair[1]))[0],
+        )
+    return whole
 
 
 def _headers(
@@ -197,4 +210,9 @@ def _children(value: object) -> Sequence[tuple[object, object]]:
 
 
 def _encoded(pairs: Pairs) -> str:
-    return "&".join(f"{quote(name, safe='[]')}={quote(text, safe='')}" for name, text in pairs)
+    return "&".join(f"{_quoted(name, '[]')}={_quoted(text)}" for name, text in pairs)
+
+
+def _quoted(text: str, safe: str = "") -> str:
+    # A continuation that is a URL may hold bytes that are no text.
+    return quote(text, safe=safe, errors="surrogateescape")

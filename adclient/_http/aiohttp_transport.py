@@ -8,14 +8,14 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
-from os import PathLike, fspath
+from os import PathLike
 from typing import cast
 
 import httpx
 
 from adclient._extras import needs
 from adclient._http.forks import forget_after_fork
-from adclient._http.network import tls_context
+from adclient._http.network import check_proxy, checked_verify, tls_context
 from adclient.errors import ConfigurationError
 
 with needs("aiohttp"):
@@ -61,14 +61,12 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         proxy: str | None = None,
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
-        if proxy is not None and not proxy.startswith(("http://", "https://")):
-            raise ConfigurationError(
-                "proxy must be a URL like 'http://proxy.example.com:3128'", argument="proxy"
-            )
+        if proxy is not None:
+            check_proxy("proxy", proxy)
+            if not proxy.startswith("http"):
+                raise ConfigurationError("proxy: aiohttp takes no SOCKS proxy", argument="proxy")
         self._proxy = proxy
-        self._verify = fspath(verify) if isinstance(verify, PathLike) else verify
-        if isinstance(self._verify, str):
-            tls_context(self._verify)  # so that a wrong path is noticed here
+        self._verify = checked_verify(verify)
         self._sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
         forget_after_fork(self)
 

@@ -26,10 +26,12 @@ class Attempt:
         time_left: float,
         secrets: Secrets,
         *,
+        is_ours: bool,
         names_requests: bool = False,
     ) -> None:
         self.deadline = time.monotonic() + time_left
         self.family = family
+        self._is_ours = is_ours
         self._names_requests = names_requests
         self._request = request
         self._secrets = secrets
@@ -138,7 +140,8 @@ class Attempt:
             return self._taken
         if isinstance(error, self.family.never_sent):
             return self._taken and _is_of_aiohttp(error.__cause__)
-        return self._taken or isinstance(error, self.family.surely_sent)
+        # Our own connections take a body before they wait for an answer, if not that of a proxy.
+        return self._taken or (not self._is_ours and isinstance(error, self.family.surely_sent))
 
     def _broken_off(self, failure: Failure) -> Outcome:
         return failure if self._response is None else self.outcome(broken=failure)
@@ -151,7 +154,7 @@ class Attempt:
         self._timeouts.update(connect=left, read=left, write=left, pool=left)
 
     def _late(self, error: Exception) -> str:
-        if isinstance(error, self.family.connect_timeout):
+        if isinstance(error, self.family.connect_timeout) or (self._is_ours and not self._taken):
             return "no connection in time"
         if isinstance(error, self.family.pool_timeout):
             return "no free connection of the http_client in time"

@@ -5,6 +5,7 @@ import ssl
 from functools import cache
 from importlib.util import find_spec
 from os import PathLike, fspath
+from typing import cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -42,40 +43,53 @@ def network_of(
         httpx.URL(base_url)
     except httpx.InvalidURL:
         raise ConfigurationError("base_url is not a valid URL", argument="base_url") from None
-    if isinstance(verify, PathLike):
-        verify = fspath(verify)
-    if not isinstance(verify, bool | str | ssl.SSLContext):
-        raise ConfigurationError(
-            "verify must be a bool, a path or an ssl.SSLContext", argument="verify"
-        )
+    verify = checked_verify(verify)
     if is_direct and (proxy is not None or verify is not True):
         raise ConfigurationError(
             "proxy and verify are settings of connections that adclient makes itself; "
             "set them on your transport or http_client",
             argument="verify" if proxy is None else "proxy",
         )
-    if isinstance(verify, str):
-        tls_context(verify)  # so that a wrong path is noticed here
     if proxy is not None:
-        _check_proxy("proxy", proxy)
+        check_proxy("proxy", proxy)
     elif not is_direct:
         proxy = _environment_proxy(base_url)
     return Network(base_url, max_concurrency, proxy, verify)
+
+
+def checked_verify(verify: object) -> bool | str | ssl.SSLContext:
+    """A setting of how TLS is verified; a wrong path is noticed at once."""
+    if isinstance(verify, PathLike):
+        verify = fspath(cast("PathLike[str]", verify))
+    if not isinstance(verify, bool | str | ssl.SSLContext):
+        raise ConfigurationError(
+            "verify must be a bool, a path or an ssl.SSLContext", argument="verify"
+        )
+    if isinstance(verify, str):
+        tls_context(verify)
+    return verify
 
 
 def _environment_proxy(base_url: str) -> str | None:
     """The proxy that the environment names for a service, which is never one for loopback."""
     parts = urlsplit(base_url)
     host = parts.hostname or ""
-    if _is_loopback(host) or proxy_bypass(host):
+    if _is_loopback(host) or _is_excepted(parts.scheme, host, parts.port):
         return None
     found = getproxies()
     name = next((name for name in (parts.scheme, "all") if found.get(name)), None)
     if name is None:
         return None
     proxy = found[name] if "://" in found[name] else f"http://{found[name]}"
-    _check_proxy(f"the environment variable {name}_proxy", proxy)
+    check_proxy(f"the environment variable {name}_proxy", proxy)
     return proxy
+
+
+def _is_excepted(scheme: str, host: str, port: int | None) -> bool:
+    """Whether `no_proxy` names a host, with its port or without."""
+    port = port or (443 if scheme == "https" else 80)
+    in_url = f"[{host}]" if ":" in host else host
+    return bool(proxy_bypass(host) or proxy_bypass(f"{in_url}:{port}"))
 
 
 def _is_loopback(host: str) -> bool:
@@ -85,7 +99,7 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _check_proxy(what: str, proxy: str) -> None:
+def check_proxy(what: str, proxy: str) -> None:
     """Refuse a proxy URL that cannot be used, without showing it: it may hold a password."""
     try:
         scheme = httpx.Proxy(proxy).url.scheme

@@ -54,7 +54,7 @@ class Engine:
         """Read a listing."""
         try:
             call = settled(Call(operation, arguments, cursor))
-            return Source(self, call).page(cursor)
+            return Source(self, call).page(call.cursor)
         except AdClientError as error:
             forget_frames(error)
             raise
