@@ -92,7 +92,6 @@ def converter() -> cattrs.Converter:
     made.register_structure_hook_func(_is_literal, _literal)
     made.register_structure_hook_func(_is_plain_enum, _enum)
     made.register_structure_hook_func(_is_any_object, _any_object)
-    made.register_structure_hook_factory(_is_bytes, _no_reader)
     made.register_structure_hook_factory(_is_array, _array_reader)
     made.register_structure_hook_factory(_is_model, _model_reader)
     made.register_structure_hook_factory(_is_union_of_scalars, _union_reader)
@@ -135,14 +134,6 @@ def _any_object(value: object, _: type) -> object:
     if not is_object(value):
         raise _MismatchError("an object", value)
     return dict(value)
-
-
-def _is_bytes(cls: object) -> bool:
-    return cls in (bytes, bytearray)
-
-
-def _no_reader(cls: type) -> Hook:
-    raise StructureHandlerNotFoundError(f"no JSON value is read into {cls.__name__}", cls)
 
 
 def _is_union(cls: object) -> bool:
@@ -298,6 +289,10 @@ def _date(value: object) -> date:
     return date.fromisoformat(_text(value))
 
 
+def _bytes(_: object) -> bytes:
+    raise ValueError("JSON has no bytes")
+
+
 def _literal(value: object, cls: type) -> object:
     # True == 1 == 1.0, so equality alone would coerce.
     for allowed in get_args(cls):
@@ -315,6 +310,7 @@ _READERS: dict[type, Callable[[object], object]] = {
     Decimal: _decimal,
     datetime: _datetime,
     date: _date,
+    bytes: _bytes,
 }
 
 # Which members of a union take a value of a type, the first first.

@@ -63,7 +63,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
     ) -> None:
         if proxy is not None:
             check_proxy("proxy", proxy)
-            if not proxy.startswith("http"):
+            if proxy.lower().startswith("socks"):
                 raise ConfigurationError("proxy: aiohttp takes no SOCKS proxy", argument="proxy")
         self._proxy = proxy
         self._verify = checked_verify(verify)

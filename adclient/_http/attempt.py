@@ -121,7 +121,7 @@ class Attempt:
         """What came back before the time was over."""
         if self._is_whole:
             return self.outcome()
-        reason = "no answer in time"
+        reason = self._late(None)
         if self._sent_as is None:
             reason = f"no free connection in time (max_concurrency is {max_concurrency})"
         return self._broken_off(Failure(reason=reason, sent=self._taken, timed_out=True))
@@ -153,7 +153,7 @@ class Attempt:
         left = max(0.001, self.deadline - time.monotonic())
         self._timeouts.update(connect=left, read=left, write=left, pool=left)
 
-    def _late(self, error: Exception) -> str:
+    def _late(self, error: Exception | None) -> str:
         if isinstance(error, self.family.connect_timeout) or (self._is_ours and not self._taken):
             return "no connection in time"
         if isinstance(error, self.family.pool_timeout):

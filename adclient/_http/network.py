@@ -101,16 +101,23 @@ def _is_loopback(host: str) -> bool:
 
 def check_proxy(what: str, proxy: str) -> None:
     """Refuse a proxy URL that cannot be used, without showing it: it may hold a password."""
-    try:
-        scheme = httpx.Proxy(proxy).url.scheme
-    except (ValueError, TypeError, httpx.InvalidURL):
+    if not _is_proxy(proxy):
         raise ConfigurationError(
             f"{what} must be a URL like 'http://proxy.example.com:3128'", argument="proxy"
-        ) from None
-    if scheme.startswith("socks") and find_spec("socksio") is None:
+        )
+    if urlsplit(proxy).scheme.startswith("socks") and find_spec("socksio") is None:
         raise ConfigurationError(
             f"{what} is a SOCKS proxy, which needs: pip install 'httpx[socks]'", argument="proxy"
         )
+
+
+def _is_proxy(proxy: str) -> bool:
+    try:
+        httpx.Proxy(proxy)
+        parts = urlsplit(proxy)
+        return bool(parts.hostname) and parts.port != 0
+    except (ValueError, TypeError, httpx.InvalidURL):
+        return False
 
 
 def new_transport(network: Network) -> httpx.HTTPTransport:

@@ -85,6 +85,37 @@ def test_data_that_ends_too_early(length):
     assert body.defect == "its compressed data ends too early"
 
 
+@given(st.lists(st.binary(max_size=40), min_size=1, max_size=5), st.integers(1, 50))
+def test_gzip_may_come_in_several_parts(parts, size):
+    packed = b"".join(map(gzip.compress, parts))
+    body = read([packed[i : i + size] for i in range(0, len(packed), size)], coding="gzip")
+    assert (body.content, body.defect) == (b"".join(parts), None)
+
+
+def test_a_last_part_that_is_cut():
+    body = read([gzip.compress(b"a") + gzip.compress(b"b")[:-1]], coding="gzip")
+    assert body.defect == "its compressed data ends too early"
+
+
+def test_what_follows_the_last_part_is_neither_used_nor_kept():
+    body = Body(200, "gzip")
+    body.feed(gzip.compress(TEXT) + b"\0\0")
+    tracemalloc.start()
+    for _ in range(100):
+        body.feed(bytes(100_000))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    body.finish()
+    assert (body.content, body.defect) == (TEXT, None)
+    assert peak < 1_000_000
+
+
+def test_the_first_defect_is_the_one_that_is_told():
+    body = Body(200, "br")
+    body.feed(b"no brotli, and no gzip either")
+    assert body.defect == "its content coding 'br' was not asked for"
+
+
 def test_what_came_before_the_damage_is_kept():
     packed = gzip.compress(b'{"draft_id": "draft_1"}' + bytes(range(256)) * 50)
     body = read([packed[:-200]], coding="gzip")

@@ -18,6 +18,10 @@ from adclient.models import JSON, Item
 T = TypeVar("T")
 
 
+class Dial(enum.Enum):
+    ONE = 1
+
+
 @attrs.define
 class Field(Generic[T]):
     value: T
@@ -78,6 +82,17 @@ class TestCallersClasses:
             (Money, {"amount": 1, "unknown": 2}, Money(Decimal(1))),
             (Money | None, None, None),
             (Node, {"name": "a", "children": [{"name": "b"}]}, Node("a", [Node("b")])),
+            (int | float, Decimal("0.10000000000000001"), 0.1),
+            (float | str | None, Decimal("0.10000000000000001"), 0.1),
+            (list[float] | float, 3, 3.0),
+            (list[float] | float, [3], [3.0]),
+            (Decimal | int, Decimal("0.10000000000000001"), Decimal("0.10000000000000001")),
+            (Decimal | int, 7, 7),
+            (int | str | None, None, None),
+            (str | list[int], [1], [1]),
+            (Money | str | None, {"amount": 1}, Money(Decimal(1))),
+            (dict, {"a": [1]}, {"a": [1]}),
+            (Dial, 1, Dial.ONE),
             (JSON, {"a": [1, None]}, {"a": [1, None]}),
             (object, [1], [1]),
             (Any, "x", "x"),
@@ -122,6 +137,15 @@ class TestCallersClasses:
             (Level, "3", "expected a whole number, got text"),
             (Level, True, "expected a whole number, got true or false"),
             (Shade, ["dark"], ""),
+            (Dial, True, ""),
+            (Dial, 1.0, ""),
+            (int | float, True, "expected int or float, got true or false"),
+            (Decimal | int | None, True, "expected Decimal or int or null, got true or false"),
+            (float | str, 10**400, ""),
+            (str | list[int], 1, "expected an array, got a number"),
+            (bytes, 3, "JSON has no bytes"),
+            (dict, [], "expected an object, got an array"),
+            (dict, [["a", 1]], "expected an object, got an array"),
             (Literal["a"], "b", ""),
             (Literal["a"], None, ""),
             (Literal[1], True, ""),
@@ -200,6 +224,25 @@ class TestCallersClasses:
             response: str
 
         assert structure({**ITEM, "response": "yes"}, Answered).response == "yes"
+
+    def test_a_null_is_not_the_default_of_a_field(self):
+        @attrs.frozen(kw_only=True)
+        class Defaulted(Item):
+            spend: float = 0.0
+            clicks: int | None = 7
+
+        item = {**ITEM, "spend": 1.5, "clicks": None}
+        found = structure(item, Defaulted)
+        assert (found.spend, found.clicks) == (1.5, None)
+        assert found.to_dict() == item
+        problem = problem_with({**ITEM, "spend": None}, Defaulted)
+        assert problem == "$.spend: expected a number, got null"
+
+    @pytest.mark.parametrize("annotation", ["Nowhere", complex])
+    def test_a_class_with_a_part_that_nothing_is_read_into(self, annotation):
+        cls = attrs.make_class("Odd", {"value": attrs.field(type=annotation)})
+        with pytest.raises(converter.NoReaderError, match=r"complex|Nowhere"):
+            structure({"value": 3}, cls)
 
     def test_too_deep_for_a_class_that_holds_itself(self):
         value: dict[str, Any] = {"name": "leaf"}

@@ -59,6 +59,9 @@ def test_any_depth(wrap):
         ({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1, "c": 3}]}, [("x.a[0].c", 2, 3)]),
         ({"a": 1}, {"b": 1}, [("x.a", 1, None), ("x.b", None, 1)]),
         ({"a": 1}, {"a": 1}, []),
+        ({"a": None}, {}, [("x", {"a": None}, {})]),
+        ({"y": {"b": 1}}, {"y": {"b": 1, "a": None}}, [("x.y", {"b": 1}, {"b": 1, "a": None})]),
+        ({"a": None, "b": 1}, {"a": None}, [("x.b", 1, None)]),
     ],
 )
 def test_the_places_that_differ(before, after, found):

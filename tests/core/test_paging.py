@@ -149,6 +149,11 @@ def test_a_followed_url_s_own_object_comes_once(style):
     assert pairs_of(requested(url, SEARCH, **arguments)) == [*pairs_of(first), ("cursor", "2")]
 
 
+def test_bytes_of_a_followed_url_that_are_no_text_stay_as_they_are():
+    url = requested("?after=%FF%FEa%20%C3%A9&name%FF=").url
+    assert url.endswith("&after=%FF%FEa%20%C3%A9&name%FF=")
+
+
 def test_a_followed_url_beside_a_body():
     conventions = Conventions(read_parameters="body")
     request = requested("?token=t", conventions=conventions, date_range="X")

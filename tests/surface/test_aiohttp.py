@@ -208,7 +208,18 @@ def test_a_proxy() -> None:
     assert proxy.requests[1].startswith(b"CONNECT ads.example.com:443")
 
 
-@pytest.mark.parametrize("options", [{"proxy": "socks5://x:1"}, {"verify": "/nowhere.pem"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"proxy": "socks5://x:1"},
+        {"proxy": "http://"},
+        {"proxy": "http://h:99999"},
+        {"proxy": 5},
+        {"verify": "/nowhere.pem"},
+        {"verify": 0},
+    ],
+    ids=str,
+)
 def test_settings_that_cannot_be_used(options) -> None:
     with pytest.raises(ConfigurationError, match=next(iter(options))):
         AiohttpTransport(**options)

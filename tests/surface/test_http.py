@@ -40,6 +40,7 @@ from adclient import (
     ConnectionLost,
     Draft,
     OutcomeUnknown,
+    RetryPolicy,
     UnexpectedReply,
 )
 
@@ -386,6 +387,31 @@ async def test_the_tunnel_of_the_environment(colour, monkeypatch, variable) -> N
 
 @pytest.mark.own
 @both_colours
+async def test_a_tunnel_that_breaks_never_reached_the_service(colour) -> None:
+    with RawServer(Connection.read) as proxy:  # and hangs up
+        retry = RetryPolicy(max_retries=1, backoff_first=0)
+        async with colour.open("https://ads.example.com", proxy=proxy.url, retry=retry) as client:
+            with pytest.raises(ConnectionFailed) as caught:
+                await wait(write(client))
+    assert caught.value.attempts == len(proxy.requests) == 2
+
+
+@pytest.mark.own
+@both_colours
+async def test_a_tunnel_that_is_not_made_in_time_never_reached_the_service(colour) -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.stay_silent()
+
+    with RawServer(serve) as proxy:
+        async with colour.open("https://ads.example.com", proxy=proxy.url, timeout=0.2) as client:
+            with pytest.raises(CallTimeout, match="no connection in time") as caught:
+                await wait(write(client))
+    assert not caught.value.outcome_unknown
+
+
+@pytest.mark.own
+@both_colours
 async def test_a_proxy_argument_wins(colour, monkeypatch) -> None:
     monkeypatch.setenv("http_proxy", refusing_url())
     with RawServer(serve_well) as proxy:
@@ -404,6 +430,27 @@ async def test_loopback_has_no_proxy(colour, monkeypatch) -> None:
             async with colour.open(url) as client:
                 await wait(write(client))
     assert len(server.requests) == 2
+
+
+@pytest.mark.own
+@pytest.mark.parametrize(
+    ("url", "excepted"),
+    [
+        ("http://ads.example.com:8080", "ads.example.com:8080"),
+        ("https://ads.example.com", "ads.example.com:443"),
+        ("http://[2001:db8::1]:8080", "[2001:db8::1]:8080"),
+        ("http://[2001:db8::1]", "[2001:db8::1]"),
+        ("http://[2001:db8::1]", "2001:db8::1"),
+    ],
+)
+@both_colours
+async def test_no_proxy_with_a_port_or_brackets(colour, url, excepted, monkeypatch) -> None:
+    for variable in ("http_proxy", "https_proxy"):
+        monkeypatch.setenv(variable, "http://proxy.example.com:3128")
+    for expected in ("http://proxy.example.com:3128", None):
+        async with colour.open(url) as client:
+            assert client._engine.connections._network.proxy == expected
+        monkeypatch.setenv("no_proxy", f"other.example.com,{excepted}")
 
 
 @both_colours

@@ -225,6 +225,22 @@ async def test_a_page_that_leads_to_itself_is_not_handed_out(colour) -> None:
             await wait(listed(client, cursor="A"))
 
 
+@both_colours
+async def test_what_makes_no_url_is_refused_before_it_is_sent(colour) -> None:
+    service = Service(a_page("a", "c" * 70_000))
+    async with colour.open(transport=service.transport) as client:
+        for argument in ({"account_id": "a" * 70_000}, {"cursor": "c" * 70_000}):
+            with pytest.raises(InvalidRequest, match="65536 are the most") as caught:
+                await wait(listed(client, **argument))
+            assert caught.value.argument == next(iter(argument))
+        assert service.requests == []
+        walked = walk(await wait(listed(client)))
+        await step(walked)
+        with pytest.raises(InvalidRequest, match="read_parameters='body'"):
+            await step(walked)
+    assert len(service.requests) == 1
+
+
 @pytest.mark.parametrize(
     "next",
     [
@@ -460,6 +476,21 @@ def test_nothing_is_sent_before_a_listing_is_used(colour) -> None:
 
     colour.run(scenario)
     assert service.requests == []
+
+
+@async_only
+def test_a_cursor_is_taken_as_it_was_when_the_listing_was_made(colour) -> None:
+    service = Service(a_page("a"))
+
+    async def scenario() -> None:
+        async with colour.open(transport=service.transport) as client:
+            cursor = {"after": 1}
+            listing = listed(client, cursor=cursor)
+            cursor["after"] = 2
+            await listing
+
+    colour.run(scenario)
+    assert service.requests[0].url.params["cursor"] == '{"after":1}'
 
 
 @async_only

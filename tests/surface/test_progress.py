@@ -132,6 +132,13 @@ async def test_a_limit_ends_the_bar(colour, bars) -> None:
     assert "pages: 2" in bars.last
 
 
+@both_colours
+async def test_a_program_without_a_terminal_goes_on_without_a_bar(colour, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    async with colour.open(transport=pages().transport) as client:
+        assert len(await everything((await listed(client)).progress())) == 5
+
+
 def failing_once(error: BaseException) -> httpx.MockTransport:
     """Three pages, of which the second comes at the second try."""
     service, calls = pages(), []

@@ -100,6 +100,8 @@ BAD_OPTIONS = [
             "proxy.example.com:3128",
             f"ftp://{SECRET}@proxy.example.com",
             f"http://{SECRET}@[::1",
+            f"http://{SECRET}@",
+            f"http://{SECRET}@proxy.example.com:99999",
             7,
         ]
     ],
