@@ -106,6 +106,29 @@ def test_the_quickstart_shows_what_a_person_wants_to_see() -> None:
         assert expected in done.stdout
 
 
+def test_what_the_page_about_agents_shows_is_so(capsys: pytest.CaptureFixture[str]) -> None:
+    tools, reads_only = blocks("python", (ROOT / "docs" / "agents.md").read_text("utf-8"))
+    shown: dict[str, object] = {}
+    exec(tools, shown)
+    signature, draft, refusal = capsys.readouterr().out.splitlines()
+    assert signature.startswith("16 beta_pause_campaign(*, account_id: str, campaign_id: str)")
+    assert "Staged, not done" in draft
+    assert "campaign_id must be a non-empty str, got int; nothing was sent" in refusal
+    service = FakeAdService()
+    service.faults.add(testing.Fault.dropped(taken=True))
+    tool = service.client().beta.pause_campaign
+    told = shown["called"]
+    assert callable(told)
+    assert isinstance(shown["TOOLS"], dict)
+    shown["TOOLS"]["beta_pause_campaign"] = tool
+    ids = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+    assert told("beta_pause_campaign", ids).endswith(
+        "Do not repeat this call; ask a human to look."
+    )
+    exec(reads_only, {})
+    assert capsys.readouterr().out == "['create_video_campaign', 'pause_campaign']\n"
+
+
 FAKE = (ROOT / "docs" / "fake-inventions.md").read_text("utf-8")
 
 
