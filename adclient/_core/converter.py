@@ -127,7 +127,7 @@ def _enum(value: object, cls: type[Enum]) -> Enum:
 
 
 def _is_any_object(cls: object) -> bool:
-    return cls in (dict, Mapping, typing.Dict, typing.Mapping)  # noqa: UP006
+    return cls in _ANY_OBJECT
 
 
 def _any_object(value: object, _: type) -> object:
@@ -330,6 +330,8 @@ _JSON_TYPES: dict[type, str] = {
     dict: "an object",
     list: "an array",
 }
+
+_ANY_OBJECT: tuple[object, ...] = (dict, Mapping, typing.Dict, typing.Mapping)  # noqa: UP006
 
 _CONTAINERS: dict[object, Callable[[list[object]], object]] = {
     tuple: tuple,
