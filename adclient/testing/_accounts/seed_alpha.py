@@ -92,7 +92,6 @@ def demand_gen(seed: str) -> Account:
         id="account_a91f",
         platform="alpha",
         name="Corvane — Demand Gen",
-        timezone="America/New_York",
         seed=seed,
     )
     _add_campaigns(account, len(_CAMPAIGNS), first_id="campaign_4c10")
@@ -134,7 +133,6 @@ def dealers(seed: str) -> Account:
         id="account_a5d2",
         platform="alpha",
         name="Halden Outdoor — Dealers",
-        timezone="Europe/Oslo",
         seed=seed,
     )
     for place, market in enumerate(_MARKETS):

@@ -80,7 +80,6 @@ def video(seed: str) -> Account:
         id="account_b204",
         platform="beta",
         name="Halden Outdoor — Video",
-        timezone="America/Los_Angeles",
         seed=seed,
     )
     small = [_store_campaign(number) for number in range(55)]
@@ -103,7 +102,6 @@ def video_japan(seed: str) -> Account:
         platform="beta",
         name="Halden Outdoor JP",
         currency=JPY,
-        timezone="Asia/Tokyo",
         seed=seed,
     )
     for row in _JAPAN:

@@ -131,7 +131,6 @@ def search(seed: str) -> Account:
         id="account_d118",
         platform="delta",
         name="Halden Outdoor — Search",
-        timezone="America/Los_Angeles",
         seed=seed,
     )
     _add_campaigns(account, _BUDGETS)
@@ -160,7 +159,6 @@ def search_clean(seed: str) -> Account:
         platform="delta",
         name="Corvane — Search",
         currency=GBP,
-        timezone="Europe/London",
         seed=seed,
     )
     _add_campaigns(account, {"Brand · Corvane": 20, "Generic · Workflow software": 45})
@@ -176,7 +174,6 @@ def search_by_themes(seed: str) -> Account:
         platform="delta",
         name="Mirelle Skin — Search",
         currency=EUR,
-        timezone="Europe/Paris",
         seed=seed,
     )
     _add_campaigns(account, {"AUTO · Soins": 40})

@@ -25,7 +25,6 @@ def social(seed: str) -> Account:
         id="account_c3d8",
         platform="gamma",
         name="Halden Outdoor — Social",
-        timezone="America/Los_Angeles",
         seed=seed,
     )
     names = [f"{season} · {product}" for season in _SEASONS for product in _PRODUCTS]
@@ -49,7 +48,6 @@ def social_europe(seed: str) -> Account:
         platform="gamma",
         name="Mirelle Skin EU",
         currency=EUR,
-        timezone="Europe/Paris",
         seed=seed,
     )
     for number, name in enumerate(_EUROPE):

@@ -72,7 +72,6 @@ class Account:
     platform: Platform
     name: str
     currency: Currency = USD
-    timezone: str = "UTC"
     access: Access = "open"
     seed: str = ""
     clock: FakeClock = attrs.field(factory=FakeClock)
