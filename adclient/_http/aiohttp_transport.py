@@ -61,10 +61,10 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         proxy: str | None = None,
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
+        if str(proxy).lower().startswith("socks"):
+            raise ConfigurationError("proxy: aiohttp takes no SOCKS proxy", argument="proxy")
         if proxy is not None:
             check_proxy("proxy", proxy)
-            if proxy.lower().startswith("socks"):
-                raise ConfigurationError("proxy: aiohttp takes no SOCKS proxy", argument="proxy")
         self._proxy = proxy
         self._verify = checked_verify(verify)
         self._sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}

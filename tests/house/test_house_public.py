@@ -159,6 +159,13 @@ def test_the_types_of_the_constructor_can_be_read(client) -> None:
     assert str(typing.get_args(hints["verify"])[-1]) == "ssl.SSLContext"
 
 
+@pytest.mark.parametrize("name", ["conventions", "errors", "hooks", "models", "options"])
+def test_a_module_is_loaded_by_its_name(monkeypatch, name) -> None:
+    module = importlib.import_module(f"adclient.{name}")
+    monkeypatch.delattr(adclient, name)
+    assert getattr(adclient, name) is module
+
+
 @pytest.mark.parametrize("cls", [cls for cls in CLASSES.values() if attrs.has(cls)], ids=str)
 def test_the_types_of_the_fields_can_be_read(cls) -> None:
     hints = typing.get_type_hints(cls)
