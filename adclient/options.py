@@ -72,7 +72,7 @@ class RetryPolicy:
     statuses: frozenset[int] = attrs.field(default=RETRY_STATUSES, converter=_frozen)
 
     def __attrs_post_init__(self) -> None:
-        _check_count("max_retries", self.max_retries, least=0)
+        check_count("max_retries", self.max_retries, least=0)
         for name in ("backoff_first", "backoff_longest"):
             if not _is_finite(getattr(self, name)) or getattr(self, name) < 0:
                 raise ConfigurationError(
@@ -101,8 +101,8 @@ class Options:
         hooks: Hooks | None = None,
     ) -> "Options":
         """These options with some replaced; headers and hooks are added to those there are."""
-        _check_type("retry", retry, RetryPolicy)
-        _check_type("hooks", hooks, Hooks)
+        check_type("retry", retry, RetryPolicy)
+        check_type("hooks", hooks, Hooks)
         return attrs.evolve(
             self,
             timeout=self.timeout if timeout is None else check_timeout(timeout),
@@ -128,7 +128,7 @@ def resolve(
         raise ConfigurationError(
             f"base_url is missing: pass it or set {ENV_BASE_URL}", argument="base_url"
         )
-    _check_type("conventions", conventions, Conventions)
+    check_type("conventions", conventions, Conventions)
     start = Options(base_url=check_base_url(known), conventions=conventions or Conventions())
     return start.merged(
         timeout=timeout, max_retries=max_retries, retry=retry, headers=headers, hooks=hooks
@@ -238,16 +238,18 @@ def check_max_concurrency(value: int | None) -> int:
     """How many requests may be under way at once, at least 1."""
     if value is None:
         return MAX_CONCURRENCY
-    _check_count("max_concurrency", value, least=1)
+    check_count("max_concurrency", value, least=1)
     return value
 
 
-def _check_count(name: str, value: object, *, least: int) -> None:
+def check_count(name: str, value: object, *, least: int) -> None:
+    """Refuse what is no whole number, or too small a one."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ConfigurationError(f"{name} must be a whole number, {least} or more", argument=name)
 
 
-def _check_type(name: str, value: object, expected: type) -> None:
+def check_type(name: str, value: object, expected: type) -> None:
+    """Refuse what is there and of another class."""
     if value is not None and not isinstance(value, expected):
         raise ConfigurationError(
             f"{name} must be a {expected.__name__}, not {type(value).__name__}", argument=name

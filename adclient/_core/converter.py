@@ -147,15 +147,16 @@ def _is_union_of_scalars(cls: object) -> bool:
 def _union_reader(cls: type, made: cattrs.Converter) -> Hook:
     """Read what is no scalar of the union's into one of its other members."""
     members = get_args(cls)
-    others = [member for member in members if member not in _SCALARS]
+    others = tuple(member for member in members if member not in _SCALARS)
+    other = Union[others] if others else None  # noqa: UP007 (how many they are is known only now)
 
     def structure_union(value: object, _: type) -> object:
         for scalar in _SCALARS_OF.get(type(value), ()):
             if scalar in members:
                 return None if value is None else _READERS[scalar](value)
-        if not others:
+        if other is None:
             raise _MismatchError(" or ".join(_name_of(member) for member in members), value)
-        return cast(object, made.structure(value, cast(type, Union[tuple(others)])))  # noqa: UP007
+        return cast(object, made.structure(value, cast(type, other)))
 
     return structure_union
 
@@ -331,7 +332,12 @@ _JSON_TYPES: dict[type, str] = {
     list: "an array",
 }
 
-_ANY_OBJECT: tuple[object, ...] = (dict, Mapping, typing.Dict, typing.Mapping)  # noqa: UP006
+_ANY_OBJECT: tuple[object, ...] = (
+    dict,
+    Mapping,
+    typing.Dict,  # noqa: UP006 (the older way to write it)
+    typing.Mapping,
+)
 
 _CONTAINERS: dict[object, Callable[[list[object]], object]] = {
     tuple: tuple,

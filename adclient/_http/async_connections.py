@@ -53,15 +53,7 @@ class AsyncConnections:
 
     async def send(self, request: Request, time_left: float, secrets: Secrets) -> Outcome:
         """Send one request, which holds these secrets, and read its answer."""
-        names_requests = self._handler is not None and self._handler.names_requests
-        attempt = Attempt(
-            self._family,
-            request,
-            time_left,
-            secrets,
-            is_ours=self._handler is None,
-            names_requests=names_requests,
-        )
+        attempt = Attempt(self._family, request, time_left, secrets, self._handler)
         local = await self._local()
         try:
             with anyio.move_on_after(time_left):

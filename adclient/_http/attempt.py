@@ -14,6 +14,7 @@ from adclient._core.redact import Secrets, one_line
 from adclient._core.reply import Failure, Outcome, Reply
 from adclient._core.request import Request
 from adclient._http.family import Family
+from adclient._http.handlers import AsyncHandler, Handler
 
 
 class Attempt:
@@ -25,14 +26,12 @@ class Attempt:
         request: Request,
         time_left: float,
         secrets: Secrets,
-        *,
-        is_ours: bool,
-        names_requests: bool = False,
+        handler: Handler | AsyncHandler | None,
     ) -> None:
         self.deadline = time.monotonic() + time_left
         self.family = family
-        self._is_ours = is_ours
-        self._names_requests = names_requests
+        self._is_ours = handler is None
+        self._names_requests = handler is not None and handler.names_requests
         self._request = request
         self._secrets = secrets
         self.time_left = time_left

@@ -43,15 +43,7 @@ class Connections:
 
     def send(self, request: Request, time_left: float, secrets: Secrets) -> Outcome:
         """Send one request, which holds these secrets, and read its answer."""
-        names_requests = self._handler is not None and self._handler.names_requests
-        attempt = Attempt(
-            self._family,
-            request,
-            time_left,
-            secrets,
-            is_ours=self._handler is None,
-            names_requests=names_requests,
-        )
+        attempt = Attempt(self._family, request, time_left, secrets, self._handler)
         slots = self._slots  # a fork in the middle of a call makes others
         if not slots.acquire(timeout=max(0.0, time_left)):
             return attempt.timed_out(self._network.max_concurrency)

@@ -12,7 +12,7 @@ from adclient._sync.client import AdClient
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
 from adclient.models import JSON
-from adclient.options import RetryPolicy, check_token
+from adclient.options import RetryPolicy, check_count, check_token, check_type
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._answers import Answers
 from adclient.testing._approval.dashboard import Dashboard
@@ -68,8 +68,8 @@ class FakeAdService:
 
     Raises:
         ValueError: `page_size` or `history` is less than 1, `token` is one that no client can
-            send, or the profile has a token that may read only and there is no other.
-        TypeError: `profile` or `conventions` is something else.
+            send, `profile` or `conventions` is something else, or the profile has a token that may
+            read only and there is no other.
 
     Example:
         >>> from adclient.testing import FakeAdService
@@ -96,10 +96,10 @@ class FakeAdService:
         profile: Profile | None = None,
         history: int = 10_000,
     ) -> None:
-        _check_count("page_size", page_size)
-        _check_count("history", history)
-        _check_class("conventions", conventions, Conventions)
-        _check_class("profile", profile, Profile)
+        check_count("page_size", page_size, least=1)
+        check_count("history", history, least=1)
+        check_type("conventions", conventions, Conventions)
+        check_type("profile", profile, Profile)
         profile = profile or Profile()
         if token is not None:
             check_token(token)
@@ -308,13 +308,3 @@ def _never_ends(outcome: Outcome) -> bool:
     """Whether a client waits for the rest of an outcome until its time is over."""
     failure = outcome if isinstance(outcome, Failure) else outcome.broken
     return failure is not None and failure.timed_out
-
-
-def _check_count(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} must be a whole number, 1 or more")
-
-
-def _check_class(name: str, value: object, expected: type) -> None:
-    if value is not None and not isinstance(value, expected):
-        raise TypeError(f"{name} must be a {expected.__name__}, not {type(value).__name__}")

@@ -46,7 +46,7 @@ def test_a_token_is_one_that_a_client_can_send(token):
 
 def test_what_is_of_another_kind_is_refused_where_it_enters(fake):
     for name in ("profile", "conventions"):
-        with pytest.raises(TypeError, match=f"{name} must be a .*, not str"):
+        with pytest.raises(ValueError, match=f"{name} must be a .*, not str"):
             FakeAdService(**{name: "x"})
     for name in ("page_size", "history"):
         for value in (True, "3", 1.5):
