@@ -27,6 +27,8 @@ FAULTS = [
     Fault.dropped(taken=True),
     Fault.no_answer(),
     Fault.no_answer(taken=True),
+    Fault.slow(0.2),
+    Fault.slow(60),
     Fault.drip(0.2),
     Fault.drip(60),
     Fault.status(429, headers=SOON),
@@ -67,14 +69,14 @@ class BookedService(FakeAdService):
             self.faults.at_random(fault, share=SHARE)
         self.faults.at_random(Fault.in_body("huge"), share=SHARE / 10)
 
-    def handle(self, request: Request, time_left: float | None = None) -> Outcome:
+    def handle_untimed(self, request: Request) -> tuple[Outcome, float]:
         """Answer a request, and book the draft if there is one."""
         with self._booking:
             before = self.dashboard.waiting
-            outcome = super().handle(request, time_left)
+            answer = super().handle_untimed(request)
             staged = self.dashboard.waiting - before
             self._callers += [int(request.headers[CALLER])] * staged
-            return outcome
+            return answer
 
     def close_books(self) -> list[tuple[int, str, object]]:
         """The caller, id and diff of each draft since the last time; all are then turned down."""

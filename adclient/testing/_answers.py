@@ -158,4 +158,4 @@ class Answers:
             return same
         self._limits.check_draft(account.id, self.book.open_in(account.id))
         self._limits.count_draft(account.id)
-        return self.book.stage(asked.operation.full_name, account.id, change)
+        return self.book.stage(asked.operation.full_name, account, change)

@@ -47,7 +47,7 @@ class Profile:
         extras: Whether answers hold keys and statuses that nobody knows, in another order; and
             the second ad of a listing has no name, which `gamma.list_ads` does not accept.
         dedupe: Whether a write that asks for what an open draft holds is answered with that draft.
-        latency: Seconds, by the fake's clock, that each answer takes.
+        latency: Seconds that each answer takes: of the fake's clock, or real ones over HTTP.
         most_open_drafts: How many drafts of an account may be open, before 409
             `too_many_open_drafts`; None for no limit.
         drafts_a_day: How many drafts an account may stage in a day, before 409

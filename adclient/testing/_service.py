@@ -279,16 +279,46 @@ class FakeAdService:
             404
         """
         with self._lock:
-            operation = operation_at(request)
-            name = None if operation is None else operation.full_name
-            fault = self.faults.take(name) or _NO_FAULT
-            if isinstance(fault.instead, Failure) and not fault.instead.sent:
-                return fault.instead
-            outcome = self._answers.outcome(request, fault)
-            outcome = self._in_time(outcome, self._latency + fault.latency, time_left)
+            outcome, latency = self._outcome(request)
+            return self._recorded(request, self._in_time(outcome, latency, time_left))
+
+    def handle_untimed(self, request: Request) -> tuple[Outcome, float]:
+        """The same for a server, which lets its clients wait by itself; the clock stays.
+
+        Args:
+            request: Any HTTP request.
+
+        Returns:
+            What comes of it, and the seconds after which the client shall see that.
+
+        Example:
+            >>> from adclient import Request
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> fake = FakeAdService()
+            >>> fake.faults.add(Fault.slow(2))
+            >>> outcome, latency = fake.handle_untimed(Request(method="GET", url="/v2"))
+            >>> latency
+            2.0
+        """
+        with self._lock:
+            outcome, latency = self._outcome(request)
+            return self._recorded(request, outcome), latency
+
+    def _outcome(self, request: Request) -> tuple[Outcome, float]:
+        """What comes of a request, and after how many seconds."""
+        operation = operation_at(request)
+        name = None if operation is None else operation.full_name
+        fault = self.faults.take(name) or _NO_FAULT
+        if isinstance(fault.instead, Failure) and not fault.instead.sent:
+            return fault.instead, 0
+        return self._answers.outcome(request, fault), self._latency + fault.latency
+
+    def _recorded(self, request: Request, outcome: Outcome) -> Outcome:
+        """An outcome, noted if the request reached the service."""
+        if not isinstance(outcome, Failure) or outcome.sent:
             self._received += 1
             self._requests.append(recorded(request, outcome))
-            return outcome
+        return outcome
 
     def _in_time(self, outcome: Outcome, latency: float, time_left: float | None) -> Outcome:
         """What the client gets of an outcome after a latency, while the clock goes on."""

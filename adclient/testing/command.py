@@ -2,7 +2,9 @@
 
 import argparse
 from collections.abc import Sequence
+from math import inf
 
+from adclient.testing._profile import Profile
 from adclient.testing._service import FakeAdService
 
 _NEEDS = """adclient.testing needs its extra to serve over HTTP:
@@ -39,7 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(f"{_NEEDS}\n({missing})") from None
     if not is_loopback(options.host) and not options.expose:
         parser.error(f"--host {options.host} is not this machine alone: add --expose to allow it")
-    fake = FakeAdService(seed=options.seed, token=options.token, page_size=options.page_size)
+    fake = FakeAdService(
+        seed=options.seed,
+        token=options.token,
+        page_size=options.page_size,
+        profile=Profile(latency=options.latency),
+    )
     try:
         listening = listen(options.host, options.port)
     except OSError as error:
@@ -58,6 +65,7 @@ class _Options(argparse.Namespace):
     seed: str
     token: str | None
     page_size: int
+    latency: float
     expose: bool
 
 
@@ -73,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", default="halden", help="what names, ids and figures follow from")
     add("--token", type=_token, help="the bearer token that every request must carry")
     add("--page-size", type=_page_size, default=50, help="how many items a page holds")
+    add("--latency", type=_latency, default=0, help="how many seconds each answer takes")
     add("--expose", action="store_true", help="allow a host that others can reach")
     return parser
 
@@ -87,6 +96,16 @@ def _page_size(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
     return int(text)
+
+
+def _latency(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1
+    if not 0 <= seconds < inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0")
+    return seconds
 
 
 def _token(text: str) -> str:

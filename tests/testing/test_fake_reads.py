@@ -122,6 +122,26 @@ def test_fatigue_tells_every_day(client):
         assert series[-1]["frequency"] > series[0]["frequency"] == 1
 
 
+def test_fatigue_says_why_how_soon_and_what_would_help():
+    fake = FakeAdService()
+    client = fake.client()
+    found = client.beta.detect_creative_fatigue(account_id="account_b204").data
+    signals = [finding.extra["signals"] for finding in found]
+    assert signals[:2] == [
+        ["HOOK_DROP", "CTR_DROP", "HIGH_FREQUENCY"],
+        ["CTR_DROP", "HIGH_FREQUENCY"],
+    ]
+    assert signals[-1] == []
+    days_left = [finding.extra["est_days_left"] for finding in found]
+    assert days_left[0] == 0 < days_left[1] < days_left[2]
+    assert days_left[3:] == [None, None]
+    action, *others = [finding.extra["suggested_action"] for finding in found]
+    assert action["operation"] == "beta.pause_campaign"
+    assert others == [None] * 4
+    approve(fake, client.beta.pause_campaign(**action["args"]))
+    assert client.beta.detect_creative_fatigue(account_id="account_b204").data == found[1:]
+
+
 def test_fatigue_of_one_creative(client):
     first, *_ = client.beta.detect_creative_fatigue(account_id="account_b204")
     wanted = first.extra["creative_id"]

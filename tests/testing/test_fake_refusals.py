@@ -266,6 +266,7 @@ def test_a_campaign_that_has_ended(fake):
 
 LOCATION = {"or": {"locations": ["geo:1"]}}
 EMPLOYER = {"or": {"employers": ["org:1"]}}
+RETARGETING = {"or": {"retargeting_segments": ["seg:1"]}}
 
 
 @pytest.mark.parametrize(
@@ -275,6 +276,8 @@ EMPLOYER = {"or": {"employers": ["org:1"]}}
         ([EMPLOYER], "location_required"),
         ([LOCATION, EMPLOYER, {"or": {"industries": ["ind:4"]}}], "incompatible_facets"),
         ([LOCATION, EMPLOYER, {"or": {"company_size": ["size:1"]}}], "incompatible_facets"),
+        ([LOCATION, RETARGETING, {"or": {"interests": ["i:1"]}}], "incompatible_facets"),
+        ([LOCATION, {"or": {"interface_locales": ["en", "pt"]}}], "too_many_facet_values"),
         ([{"or": {"locations": ["Lisbon"]}}], "unknown_facet_value"),
         ([LOCATION, {"or": {"titles": ["title:1", 2]}}], "unknown_facet_value"),
         ([LOCATION, *[{"or": {"skills": ["skill:1"]}}] * 4], "audience_too_small"),
@@ -283,7 +286,8 @@ EMPLOYER = {"or": {"employers": ["org:1"]}}
 )
 def test_targeting_that_cannot_be(fake, groups, code):
     given = {**CAMPAIGN, "targeting": {"include": {"and": groups}}}
-    expected = 422, code, details("targeting", code, 300 if code == "audience_too_small" else None)
+    limit = {"audience_too_small": 300, "too_many_facet_values": 1}.get(code)
+    expected = 422, code, details("targeting", code, limit)
     assert refusal(fake, "alpha.update_campaign_targeting", given) == expected
 
 

@@ -60,11 +60,13 @@ def use_then_interrupt(port: int, seen: list[object]) -> None:
 def test_the_options_take_effect(capsys) -> None:
     port, seen = free_port(), []
     arguments = ["--port", str(port), "--token", "t", "--page-size", "3", "--seed", "other"]
+    arguments += ["--latency", "0.2"]
     user = Thread(target=use_then_interrupt, args=(port, seen))
     user.start()
     command.main([*arguments, "--host", "localhost"])
     user.join()
     assert len(seen[0].data) == 3
+    assert seen[0].response.elapsed >= 0.2
     told = capsys.readouterr().out
     assert f'AdClient("http://127.0.0.1:{port}", token="…")' in told
     assert "Warning" not in told
@@ -85,6 +87,9 @@ def test_others_are_let_in_with_a_warning(capsys) -> None:
         (["--port", "x"], "'x' is not a number from 0 to 65535"),
         (["--port", "65536"], "'65536' is not a number"),
         (["--page-size", "0"], "'0' is not a number from 1"),
+        (["--latency", "-1"], "'-1' is not a number of seconds from 0"),
+        (["--latency", "inf"], "'inf' is not a number of seconds"),
+        (["--latency", "soon"], "'soon' is not a number of seconds"),
         (["--token", ""], "a token is plain text without outer blanks"),
         (["--token", " t"], "a token is plain text without outer blanks"),
         (["--token", "ä"], "a token is plain text"),

@@ -195,9 +195,24 @@ def test_an_error_status_and_its_headers(fake, client) -> None:
 
 def test_a_body_that_breaks_off(fake, client, monkeypatch) -> None:
     cut = Reply(status=200, body=b'{"data": [', broken=Failure(reason="cut", sent=True))
-    monkeypatch.setattr(fake, "handle", lambda request: cut)
+    monkeypatch.setattr(fake, "handle_untimed", lambda request: (cut, 0))
     with pytest.raises(ConnectionLost):
         client.beta.list_campaigns(account_id=ACCOUNT)
+
+
+def test_an_answer_that_is_slow(fake, client) -> None:
+    fake.faults.add(Fault.slow(0.3))
+    draft = pause(client)
+    assert draft.draft_id == fake.drafts[0].draft_id
+    assert draft.response.elapsed >= 0.3
+    assert fake.clock.monotonic() == 0
+
+
+def test_an_answer_slower_than_the_client_waits_has_been_taken(serve) -> None:
+    fake = FakeAdService(profile=Profile(latency=600))
+    with AdClient(serve(fake), timeout=0.5) as client, pytest.raises(OutcomeUnknown):
+        pause(client)
+    assert len(fake.drafts) == 1
 
 
 def test_a_body_that_drips(fake, client) -> None:
@@ -254,6 +269,7 @@ def test_the_openapi_document_names_every_operation(url) -> None:
     for operation in OPERATIONS:
         (described,) = document["paths"][operation.path].items()
         assert described[0] == operation.method.lower()
+        assert described[1]["summary"].startswith("Stage ") == (operation.kind == "write")
         assert required_in(described[1]) == {p.name for p in operation.parameters if p.required}
 
 

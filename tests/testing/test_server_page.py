@@ -51,7 +51,10 @@ def test_a_draft_is_shown_with_its_change(fake, browser) -> None:
     fake.clock.advance(timedelta(hours=1, minutes=5))
     text = text_of(browser.get("/approval").text)
     assert "1 draft waits." in text
-    assert "Update campaign budget alpha account_a91f › campaign_4c10" in text
+    assert (
+        "Update campaign budget alpha Corvane — Demand Gen (account_a91f, USD)"
+        " › DG · Finance leaders · Lead form (campaign_4c10)"
+    ) in text
     assert "daily_budget from 100 → to 120 +20 %" in text
     assert f"{draft.draft_id} · staged 1 h 5 min ago · expires in 46 h 55 min" in text
     assert f"2 March 2026, 09:00 UTC client staged {draft.draft_id}" in text

@@ -105,6 +105,11 @@ class Account:
         found = (self.find(kind, entity_id) for kind in get_args(Kind))
         return next((entity for entity in found if entity is not None), None)
 
+    def name_of(self, entity_id: str) -> str | None:
+        """What an entity is called; a keyword is its text."""
+        entity = self.named(entity_id)
+        return None if entity is None else entity.text("name") or entity.text("text") or None
+
     def fits(self, edit: Edit) -> bool:
         """Whether what an edit says was before is still so."""
         if edit.id is None:

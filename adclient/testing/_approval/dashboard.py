@@ -225,9 +225,15 @@ class Dashboard:
                 edits=draft.inverse,
                 target=draft.target,
             )
+            account = self._account_of(draft)
             return self._book.stage(
-                draft.operation, draft.account_id, inverse, actor=reviewer, reverts=draft_id
+                draft.operation, account, inverse, actor=reviewer, reverts=draft_id
             )
+
+    def _account_of(self, draft: FakeDraft) -> Account:
+        account = self._accounts.get(draft.account_id)
+        assert account is not None, "a draft is staged for a known account only"
+        return account
 
     def _known(self, draft_id: str, reviewer: str) -> FakeDraft:
         if not reviewer.strip():
@@ -241,8 +247,7 @@ class Dashboard:
         return draft
 
     def _applied(self, draft: FakeDraft) -> FakeDraft:
-        account = self._accounts.get(draft.account_id)
-        assert account is not None, "a draft is staged for a known account only"
+        account = self._account_of(draft)
         if not all(map(account.fits, draft.edits)):
             return self._turned_stale(draft)
         if _makes_a_double(account, draft):

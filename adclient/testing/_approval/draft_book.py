@@ -11,7 +11,7 @@ import attrs
 from adclient._core import wire
 from adclient.models import PENDING_APPROVAL, Diff
 from adclient.testing._accounts.ids import nth_id
-from adclient.testing._accounts.state import Kind
+from adclient.testing._accounts.state import Account, Kind
 from adclient.testing._approval.audit import AuditTrail
 from adclient.testing._approval.drafts import EventKind, FakeDraft
 from adclient.testing._clock import FakeClock
@@ -84,7 +84,7 @@ class DraftBook:
     def stage(
         self,
         operation: str,
-        account_id: str,
+        account: Account,
         change: Change,
         *,
         actor: str = "client",
@@ -95,15 +95,18 @@ class DraftBook:
         draft = FakeDraft(
             draft_id=nth_id("draft", self._seed, self.staged),
             operation=operation,
-            account_id=account_id,
+            account_id=account.id,
+            account_name=account.name,
+            currency=account.currency.code,
             target=change.target,
+            target_name=None if change.target is None else account.name_of(change.target),
             status=PENDING_APPROVAL,
             diff=Diff(field=change.field, before=change.before, after=change.after),
             created_at=now,
             expires_at=now + _LIFE,
             edits=change.edits,
             reverts=reverts,
-            fingerprint=_fingerprint(account_id, change),
+            fingerprint=_fingerprint(account.id, change),
         )
         self.staged += 1
         self._add(draft)

@@ -32,7 +32,10 @@ class FakeDraft:
         draft_id: The id that the client was given.
         operation: The operation that staged it, such as `alpha.update_campaign_budget`.
         account_id: The account that it is for.
+        account_name: What that account is called.
+        currency: Its currency, such as `USD`.
         target: The id of what it would change; None if it makes something, or changes several.
+        target_name: What that is called.
         status: `pending_approval`, `armed`, `applied`, `rejected`, `stale`, `apply_failed` or
             `rolled_back`.
         diff: What it would change.
@@ -49,7 +52,10 @@ class FakeDraft:
     draft_id: str
     operation: str
     account_id: str
+    account_name: str
+    currency: str
     target: str | None
+    target_name: str | None
     status: DraftStatus
     diff: Diff
     created_at: datetime

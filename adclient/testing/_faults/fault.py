@@ -29,8 +29,9 @@ class Fault:
         as_status: The status that the answer comes with; None for its own.
         body: What is wrong with the body of the answer.
         page: What is wrong with the page of a listing.
-        latency: Seconds, by the fake's clock, until the answer comes.
-        dripping: Seconds, by the fake's clock, that its body takes from then on.
+        latency: Seconds until the answer comes.
+        dripping: Seconds that its body takes from then on. In process, both are seconds of the
+            fake's clock; over HTTP they are real ones.
 
     Example:
         >>> from adclient import OutcomeUnknown
@@ -98,7 +99,7 @@ class Fault:
 
     @classmethod
     def slow(cls, seconds: float) -> "Fault":
-        """The answer takes its time, by the fake's clock.
+        """The answer takes its time: of the fake's clock in process, real time over HTTP.
 
         If that is longer than the client gives it, the client gets no answer; the service has
         done its work all the same.

@@ -1,6 +1,7 @@
 """Creative fatigue: how far a creative has fallen from its first days."""
 
 from datetime import date, timedelta
+from math import ceil
 
 import attrs
 
@@ -11,12 +12,15 @@ from adclient.testing._accounts.state import Account, Entity
 _LEAST_DAYS = 7
 _LEAST_IMPRESSIONS = 10_000
 _LEAST_SPEND = 500
+_FATIGUED, _AT_RISK = 70, 40
+_WEIGHTS = {"HOOK_DROP": 35, "CTR_DROP": 35, "HIGH_FREQUENCY": 30}
 
 
 @attrs.frozen(kw_only=True)
 class Finding:
     """What was found out about one creative."""
 
+    account_id: str
     creative: Entity
     days_live: int
     baseline: Figures
@@ -25,20 +29,44 @@ class Finding:
     series: list[JSON]
 
     @property
-    def score(self) -> int:
-        """From 0 for fresh to 100 for worn out."""
+    def signs(self) -> dict[str, float]:
+        """How far each sign of fatigue has come, from 0 for not at all to 1."""
         hook_drop = 1 - self.recent.hook_rate / self.baseline.hook_rate
         ctr_drop = 1 - self.recent.ctr / self.baseline.ctr
-        crowding = max(0.0, self.recent.frequency - 1.5) / 2.5
-        parts = 35 * _part(hook_drop / 0.35) + 35 * _part(ctr_drop / 0.5) + 30 * _part(crowding)
-        return round(parts)
+        return {
+            "HOOK_DROP": _part(hook_drop / 0.35),
+            "CTR_DROP": _part(ctr_drop / 0.5),
+            "HIGH_FREQUENCY": _part((self.recent.frequency - 1.5) / 2.5),
+        }
+
+    @property
+    def score(self) -> int:
+        """From 0 for fresh to 100 for worn out."""
+        return round(sum(_WEIGHTS[sign] * part for sign, part in self.signs.items()))
 
     @property
     def status(self) -> str:
         """What the score means."""
-        if self.score >= 70:
+        if self.score >= _FATIGUED:
             return "FATIGUED"
-        return "AT_RISK" if self.score >= 40 else "HEALTHY"
+        return "AT_RISK" if self.score >= _AT_RISK else "HEALTHY"
+
+    @property
+    def est_days_left(self) -> int | None:
+        """In how many days it is fatigued if it goes on so; None while it is healthy."""
+        if self.score < _AT_RISK:
+            return None
+        return max(0, ceil((_FATIGUED - self.score) * self.days_live / self.score))
+
+    def suggested_action(self) -> JSON:
+        """The call that would stage a remedy; None if it can wait."""
+        if self.score < _FATIGUED:
+            return None
+        args: JSON = {
+            "account_id": self.account_id,
+            "campaign_id": self.creative.text("campaign_id"),
+        }
+        return {"operation": "beta.pause_campaign", "args": args}
 
     def row(self) -> dict[str, JSON]:
         """The finding as a listing shows it."""
@@ -55,7 +83,10 @@ class Finding:
             "ctr_7d": self.recent.ctr,
             "hook_baseline": self.baseline.hook_rate,
             "hook_7d": self.recent.hook_rate,
+            "signals": [sign for sign, part in self.signs.items() if part >= 0.5],
+            "est_days_left": self.est_days_left,
             "spend_7d": self.spend,
+            "suggested_action": self.suggested_action(),
             "series": self.series,
         }
 
@@ -84,6 +115,7 @@ def of_creative(account: Account, creative: Entity, facts: Facts, today: date) -
         return None
     recent = total(live[-7:])
     return Finding(
+        account_id=account.id,
         creative=creative,
         days_live=len(live),
         baseline=total(live[: 7 if len(live) >= 14 else 3]),

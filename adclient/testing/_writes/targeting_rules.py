@@ -1,5 +1,6 @@
 """What the fake service refuses inside the targeting of an alpha campaign."""
 
+from collections.abc import Collection
 from itertools import permutations
 
 from adclient.models import JSON
@@ -14,7 +15,10 @@ _PREFIXES = {
     "seniorities": "sen:",
     "titles": "title:",
 }
-_NOT_WITH_EMPLOYERS = {"industries", "company_size"}
+_NOT_WITH = {
+    "employers": ("industries", "company_size"),
+    "retargeting_segments": ("interests",),
+}
 _LARGEST_AUDIENCE, _SMALLEST_AUDIENCE = 40_000_000, 300
 _SHARE_OF_A_VALUE = 0.02
 
@@ -29,12 +33,8 @@ def check_targeting(targeting: Values) -> None:
     facets = {facet for group in alternatives for facet in group}
     if "locations" not in facets:
         raise refuse("targeting", "location_required", "a location is required")
-    if any(
-        "employers" in one and _NOT_WITH_EMPLOYERS & other.keys()
-        for one, other in permutations(alternatives, 2)
-    ):
-        message = "employers cannot be combined with industries or company size"
-        raise refuse("targeting", "incompatible_facets", message)
+    for one, other in permutations(alternatives, 2):
+        _check_pair(one, other)
     for group in alternatives:
         for facet, values in group.items():
             _check_values(facet, values)
@@ -48,7 +48,19 @@ def _alternatives(group: JSON) -> dict[str, list[JSON]]:
     return {facet: value if isinstance(value, list) else [] for facet, value in values.items()}
 
 
+def _check_pair(one: Collection[str], other: Collection[str]) -> None:
+    """Refuse two groups that both must hold, but of which the facets cannot be combined."""
+    for facet in one:
+        for unfit in _NOT_WITH.get(facet, ()):
+            if unfit in other:
+                message = f"{facet} cannot be combined with {unfit}"
+                raise refuse("targeting", "incompatible_facets", message)
+
+
 def _check_values(facet: str, values: list[JSON]) -> None:
+    if facet == "interface_locales" and len(values) > 1:
+        message = "interface_locales takes one value"
+        raise refuse("targeting", "too_many_facet_values", message, 1)
     prefix = _PREFIXES.get(facet, "")
     for value in values:
         if prefix and not (isinstance(value, str) and value.startswith(prefix)):

@@ -29,7 +29,7 @@ class Bridge:
         """Answer one request."""
         request = Request(scope, receive)
         body = await request.body()
-        outcome = self._fake.handle(
+        outcome, latency = self._fake.handle_untimed(
             ServiceRequest(
                 method=request.method,
                 url=self._origin(scope) + _target(scope),
@@ -37,6 +37,8 @@ class Bridge:
                 body=body or None,
             )
         )
+        if latency:
+            await _wait(latency, request)
         if isinstance(outcome, Reply):
             await _answer(outcome, request, send)
         else:
@@ -68,14 +70,19 @@ async def _answer(reply: Reply, request: Request, send: Send) -> None:
         await _lose(reply.broken, request)
 
 
+async def _wait(seconds: float, request: Request) -> None:
+    """Wait, but no longer than the client does."""
+    with anyio.move_on_after(seconds):
+        await request.receive()  # which ends at once when the client is gone
+
+
 async def _drip(reply: DrippingReply, request: Request, send: Send) -> None:
     """Send a body little by little."""
     size = max(1, len(reply.body) // _PIECES)
     pieces = [reply.body[start : start + size] for start in range(0, len(reply.body), size)]
     for piece in pieces:
         await send({"type": "http.response.body", "body": piece, "more_body": True})
-        with anyio.move_on_after(reply.seconds / len(pieces)):
-            await request.receive()  # which ends at once when the client is gone
+        await _wait(reply.seconds / len(pieces), request)
     await send({"type": "http.response.body"})
 
 

@@ -15,7 +15,7 @@ class Card:
     draft_id: str
     platform: str
     title: str
-    account_id: str
+    account: str
     target: str | None
     lines: list[Line]
     age: str
@@ -32,13 +32,17 @@ def card_of(draft: FakeDraft, now: datetime) -> Card:
         draft_id=draft.draft_id,
         platform=platform,
         title=operation.replace("_", " ").capitalize(),
-        account_id=draft.account_id,
-        target=draft.target,
+        account=_called(draft.account_name, f"{draft.account_id}, {draft.currency}"),
+        target=None if draft.target is None else _called(draft.target_name, draft.target),
         lines=lines_of(draft.diff),
         age=_in_words(now - draft.created_at),
         expires=_in_words(draft.expires_at - now),
         armed_by=draft.reviewer if draft.status == "armed" else None,
     )
+
+
+def _called(name: str | None, an_id: str) -> str:
+    return an_id if name is None else f"{name} ({an_id})"
 
 
 def _in_words(span: timedelta) -> str:

@@ -1,10 +1,15 @@
 """The sixteen operations as an OpenAPI 3.1 document."""
 
+import inspect
 from http import HTTPStatus
 from typing import get_args
 
 from adclient._core.call import OPERATIONS, Operation, Parameter, ParameterType
 from adclient._json import JSON
+from adclient._sync.alpha import Alpha
+from adclient._sync.beta import Beta
+from adclient._sync.delta import Delta
+from adclient._sync.gamma import Gamma
 from adclient._version import __version__
 from adclient.models import Answer, Item
 
@@ -17,6 +22,7 @@ _SCHEMAS: dict[ParameterType, Object] = {
     "number": {"type": "number"},
     "texts": {"type": "array", "items": {"type": "string"}},
 }
+_NAMESPACES = {"alpha": Alpha, "beta": Beta, "gamma": Gamma, "delta": Delta}
 _REFUSALS = {
     "read": (400, 401, 403, 404, 410, 422, 429),
     "write": (400, 401, 403, 404, 409, 422, 429, 503),
@@ -45,6 +51,7 @@ def document() -> Object:
 def _operation(operation: Operation[Answer]) -> Object:
     described: Object = {
         "operationId": operation.full_name,
+        "summary": _summary(operation),
         "tags": [operation.namespace],
         "responses": _responses(operation),
     }
@@ -53,6 +60,12 @@ def _operation(operation: Operation[Answer]) -> Object:
     else:
         described["requestBody"] = {"required": True, "content": _json(_body(operation))}
     return described
+
+
+def _summary(operation: Operation[Answer]) -> str:
+    """What the client's method says of itself in its first line."""
+    method: object = getattr(_NAMESPACES[operation.namespace], operation.name)
+    return (inspect.getdoc(method) or "").partition("\n")[0].removesuffix(".")
 
 
 def _in_query(parameter: Parameter) -> Object:
