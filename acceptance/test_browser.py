@@ -183,6 +183,8 @@ def test_the_keyboard_alone_is_enough_and_keeps_its_place(client, page) -> None:
     page.until(lambda: page.text(drafts[1].draft_id))
     keys = page.browser.switch_to
     keys.active_element.send_keys(Keys.TAB)
+    assert page.focused() == f"{drafts[0].draft_id}-whole"
+    keys.active_element.send_keys(Keys.TAB)
     assert page.focused() == f"{drafts[0].draft_id}-reject"
     keys.active_element.send_keys(Keys.TAB)
     third = pause(client)
@@ -199,6 +201,32 @@ def test_the_keyboard_alone_is_enough_and_keeps_its_place(client, page) -> None:
     assert page.focused() == "drafts-title"
 
 
+def test_the_end_of_a_long_queue_is_reached_and_stays(client, page) -> None:
+    *_, last = [pause(client) for _ in range(52)]
+    page.until(lambda: page.browser.find_element(By.LINK_TEXT, "Later drafts"))
+    page.browser.find_element(By.LINK_TEXT, "Later drafts").click()
+    page.until(lambda: page.text(last.draft_id))
+    page.sign("Ines")
+    page.press(last, "arm")
+    page.until(lambda: "Armed by Ines" in page.text(last.draft_id))
+    another = pause(client)
+    page.until(lambda: page.text(another.draft_id))
+    assert "51 to 53" in page.text("waiting")
+    page.browser.find_element(By.LINK_TEXT, "Earlier drafts").click()
+    page.until(lambda: "1 to 50" in page.text("waiting"))
+
+
+def test_no_name_turns_a_diff_around(client, page, fake) -> None:
+    fake.change_live(ACCOUNT, "campaign_57a7", status="\u202eENABLED")
+    draft = pause(client)
+    page.until(lambda: page.text(draft.draft_id))
+    places = page.run(
+        "return [...document.querySelectorAll('dd > *')].map(e => e.getBoundingClientRect().x)"
+    )
+    assert places == sorted(places)
+    assert "\\u202eENABLED" in page.text(draft.draft_id)
+
+
 def test_everything_has_a_name_and_a_place(client, page) -> None:
     draft = pause(client)
     page.until(lambda: page.text(draft.draft_id))
@@ -206,6 +234,8 @@ def test_everything_has_a_name_and_a_place(client, page) -> None:
     assert find(By.TAG_NAME, "main").aria_role == "main"
     assert find(By.ID, "reviewer").accessible_name == "Your name"
     assert find(By.ID, f"{draft.draft_id}-arm").accessible_name == "Arm"
+    whole = find(By.ID, f"{draft.draft_id}-whole").accessible_name
+    assert whole == f"{draft.draft_id}, the whole change as JSON"
     assert find(By.ID, draft.draft_id).accessible_name == "Pause campaign beta"
     assert find(By.ID, "waiting").aria_role == "status"
     assert find(By.ID, "message").get_attribute("role") == "status"

@@ -1,5 +1,6 @@
 """How the fake service behaves where its interface leaves it open."""
 
+import re
 from typing import Literal, get_args
 
 import attrs
@@ -96,8 +97,8 @@ class Profile:
         _require("continuation_life", is_life, "seconds, more than 0, or None")
         is_header = header is None or is_free_header(header)
         _require("key_header", is_header, "the name of a header that nothing else uses, or None")
-        is_token = token is None or (isinstance(token, str) and token != "")
-        _require("read_only_token", is_token, "a text that is not empty, or None")
+        is_token = token is None or (isinstance(token, str) and re.fullmatch("[!-~]+", token))
+        _require("read_only_token", bool(is_token), "a text without blanks, or None")
 
     def _require_one_of(self, name: str, choices: tuple[object, ...]) -> None:
         _require(name, getattr(self, name) in choices, f"one of {', '.join(map(repr, choices))}")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from threading import RLock
 
 from adclient._async.client import AsyncAdClient
+from adclient._core import wire
 from adclient._core.reply import Failure, Outcome
 from adclient._core.request import Request
 from adclient._http.service import ServiceTransport
@@ -96,6 +97,7 @@ class FakeAdService:
         profile: Profile | None = None,
         history: int = 10_000,
     ) -> None:
+        check_type("seed", seed, str)
         check_count("page_size", page_size, least=1)
         check_count("history", history, least=1)
         check_type("conventions", conventions, Conventions)
@@ -245,7 +247,7 @@ class FakeAdService:
             values: What its values shall be.
 
         Raises:
-            ValueError: There is no such account or entity.
+            ValueError: There is no such account or entity, or a value is none that JSON has.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -260,7 +262,7 @@ class FakeAdService:
             entity = None if account is None else account.named(entity_id)
             if account is None or entity is None:
                 raise ValueError(f"there is no {entity_id} in an account {account_id}")
-            entity.change(values, self.clock.today())
+            entity.change(_as_json(values), self.clock.today())
 
     def handle(self, request: Request, time_left: float | None = None) -> Outcome:
         """The whole service as one function.
@@ -332,6 +334,16 @@ class FakeAdService:
             latency = time_left
         self.clock.advance(latency)
         return outcome
+
+
+def _as_json(values: Mapping[str, JSON]) -> dict[str, JSON]:
+    """A copy of values, as they would come over the wire."""
+    try:
+        return {
+            name: wire.loads(wire.dumps(value, name).encode()) for name, value in values.items()
+        }
+    except wire.WireError as error:
+        raise ValueError(str(error)) from None
 
 
 def _never_ends(outcome: Outcome) -> bool:

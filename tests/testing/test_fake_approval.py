@@ -301,6 +301,27 @@ def test_a_rollback_after_another_change_is_stale(fake):
     assert fake.dashboard.draft(back.draft_id).status == "stale"
 
 
+def test_who_holds_a_draft_does_not_hold_the_live_data(fake):
+    before = everything(fake)
+    targeting = {"include": {"and": [{"or": {"locations": ["geo:1"]}}]}}
+    where = {"campaign_id": "campaign_4c10"}
+    stage(fake, "alpha.update_campaign_targeting", **where, targeting=targeting)
+    diff = fake.drafts[0].diff
+    diff.before["include"]["and"].clear()
+    diff.after.clear()
+    assert approve(fake, fake.drafts[0]).status == "applied"
+    again = stage(fake, "alpha.update_campaign_targeting", **where, targeting={"a": 1})
+    assert again.diff.before == targeting
+    assert everything(fake) == before
+
+
+def test_the_trail_says_when_a_draft_ended_not_when_that_was_seen(fake):
+    pause(fake)
+    fake.clock.advance(timedelta(days=5))
+    end = fake.dashboard.events[-1]
+    assert (end.kind, end.at - fake.dashboard.events[0].at) == ("stale", timedelta(hours=48))
+
+
 def test_only_what_was_applied_can_be_rolled_back(fake):
     draft = pause(fake)
     with pytest.raises(ApprovalRefused, match="is pending_approval, not applied"):

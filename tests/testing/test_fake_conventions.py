@@ -22,6 +22,18 @@ CONVENTIONS = [
 ]
 
 
+HUGE = ["9" * 5000, "f" * 5000, " 0x1f ", "1F" * 8, "-1", "\u0663" * 12, "{" * 5000]
+
+
+@pytest.mark.parametrize("continuation", [*SHAPES, "none"])
+@pytest.mark.parametrize("cursor", HUGE, ids=range(len(HUGE)))
+def test_no_continuation_is_too_odd(continuation, cursor):
+    fake = FakeAdService(profile=Profile(continuation=continuation))
+    query = {"account_id": "account_c3d8", "cursor": cursor}
+    status, code, _ = refusal(fake, "gamma.list_ads", query=query)
+    assert (status, code) in [(400, "invalid_page"), (422, "invalid_parameter")]
+
+
 @pytest.mark.parametrize("continuation", SHAPES)
 @pytest.mark.parametrize("conventions", CONVENTIONS, ids=range(len(CONVENTIONS)))
 def test_every_way_to_speak_gives_the_same_items(conventions, continuation):

@@ -280,6 +280,14 @@ def test_the_same_change_may_be_the_same_draft():
     assert len(fake.drafts) == 3
 
 
+def test_a_draft_that_is_no_longer_true_is_not_given_again():
+    fake = FakeAdService(profile=Profile(dedupe=True))
+    first = stage(fake, 120)
+    fake.change_live("account_a91f", "campaign_4c10", daily_budget=110)
+    assert stage(fake, 120) != first
+    assert fake.drafts[-1].diff.before == 110
+
+
 def test_by_default_the_same_change_is_another_draft():
     fake = FakeAdService()
     assert stage(fake, 120) != stage(fake, 120)

@@ -142,6 +142,35 @@ def test_fatigue_says_why_how_soon_and_what_would_help():
     assert client.beta.detect_creative_fatigue(account_id="account_b204").data == found[1:]
 
 
+def test_a_video_that_did_not_run_is_not_tired():
+    fake = FakeAdService()
+    fake.change_live("account_b204", "campaign_57a7", status="PAUSED")
+    fake.clock.advance(timedelta(days=8))
+    fake.change_live("account_b204", "campaign_57a7", status="ENABLED")
+    found = fake.client().beta.detect_creative_fatigue(account_id="account_b204")
+    assert "campaign_57a7" not in {finding.extra["campaign_id"] for finding in found}
+
+
+def test_figures_do_not_hang_on_what_was_read_before():
+    # With this seed an ad of each account has the same id.
+    accounts = ["account_c3d8", "account_c95a"]
+
+    def listed(order):
+        client = FakeAdService(seed="s50").client()
+        return {account: list(client.gamma.list_ads(account_id=account)) for account in order}
+
+    first = listed(accounts)
+    ids = [{ad.id for ad in ads} for ads in first.values()]
+    assert ids[0] & ids[1]
+    assert listed(reversed(accounts)) == first
+
+
+def test_a_rejected_ad_spends_nothing(client):
+    ads = list(client.gamma.list_ads(account_id="account_c95a"))
+    spent = {ad.extra["serving"]: ad.extra["spend"] for ad in ads}
+    assert spent["REJECTED"] == 0 < spent["SERVING"]
+
+
 def test_fatigue_of_one_creative(client):
     first, *_ = client.beta.detect_creative_fatigue(account_id="account_b204")
     wanted = first.extra["creative_id"]
@@ -204,6 +233,8 @@ def test_objectives_show_the_campaigns_that_use_them(client):
         "name": "DG · Finance leaders · Lead form",
         "status": "ENABLED",
         "daily_budget": 100,
+        "lifetime_budget": None,
+        "end_date": None,
     }
 
 
@@ -235,7 +266,9 @@ def test_what_is_suggested_against_waste_can_be_staged_and_helps():
         fake.dashboard.confirm(draft_id, reviewer="kim")
     left = client.delta.analyze_wasted_spend(account_id="account_d118").data
     gone = {finding.extra["entity_type"] for finding in found if finding not in left}
-    assert gone == {"keyword", "asset_group"}
+    assert gone == {"keyword", "asset_group", "search_term", "campaign"}
+    # The campaign itself is still there, but there is nothing left that would help.
+    assert [finding.extra["suggested_action"] for finding in left] == [None] * len(left)
 
 
 def test_waste_is_a_part_of_the_daily_facts():

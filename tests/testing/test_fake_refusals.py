@@ -1,4 +1,6 @@
 import json
+from datetime import timedelta
+from functools import partial
 
 import pytest
 from fake_helpers import ACCOUNTS, READS, VALID_WRITES, WRITES, approve, refusal, send, stage
@@ -143,7 +145,8 @@ def test_a_query_that_cannot_be_read(fake):
 )  # fmt: skip
 def test_entities_that_are_not_in_this_account(fake, operation, given, code):
     found = next(o for o in OPERATIONS if o.full_name == operation)
-    assert asked(fake, found, given) == (404, f"{code}_not_found", [])
+    field = "keywords" if code == "keyword" else f"{code}_id"
+    assert asked(fake, found, given) == (404, f"{code}_not_found", details(field, "not_found"))
 
 
 @pytest.mark.parametrize("operation", ["beta.list_campaigns", "gamma.list_ads"])
@@ -234,6 +237,10 @@ def test_budgets_of_a_currency_without_decimals(fake):
         ({"lifetime_budget": 139, "end_date": "2026-05-01"}, "budget_below_minimum",
          "lifetime_budget"),
         ({"end_date": "2025-01-01"}, "invalid_dates", "end_date"),
+        ({"end_date": "2026-03-01"}, "invalid_dates", "end_date"),
+        ({"daily_budget": None}, "missing_field", "daily_budget"),
+        ({"bid": {"amount": -8.0}}, "bid_invalid", "bid.amount"),
+        ({"bid": {"amount": "8"}}, "bid_invalid", "bid.amount"),
         ({"end_date": "soon"}, "invalid_dates", "end_date"),
         ({"start_date": 5}, "invalid_dates", "start_date"),
     ],
@@ -252,8 +259,39 @@ def test_a_lifetime_budget_with_an_end(fake):
 
 def test_a_budget_given_twice(fake):
     given = {**CAMPAIGN, "daily_budget": 120, "fields": {"daily_budget": 120}}
-    expected = 422, "conflicting_fields", details("fields.daily_budget", "conflicting_fields")
+    expected = 422, "conflicting_fields", details("daily_budget", "conflicting_fields")
     assert refusal(fake, "alpha.update_campaign_budget", given) == expected
+
+
+def test_a_targeting_given_twice(fake):
+    given = {**CAMPAIGN, "targeting": {"a": 1}, "fields": {"targeting": {"b": 1}}}
+    expected = 422, "conflicting_fields", details("targeting", "conflicting_fields")
+    assert refusal(fake, "alpha.update_campaign_targeting", given) == expected
+
+
+def test_a_lifetime_budget_keeps_its_end(fake):
+    fields = {"lifetime_budget": 700, "end_date": "2026-05-01", "daily_budget": None}
+    approve(fake, stage(fake, "alpha.update_campaign_budget", **CAMPAIGN, fields=fields))
+    listed = {
+        campaign["id"]: campaign
+        for objective in fake.client().alpha.explain_objectives(account_id="account_a91f")
+        for campaign in objective.extra["campaigns"]
+    }["campaign_4c10"]
+    assert {key: listed[key] for key in fields} == fields
+    given = {**CAMPAIGN, "fields": {"end_date": None}}
+    expected = 422, "missing_field", details("end_date", "missing_field")
+    assert refusal(fake, "alpha.update_campaign_budget", given) == expected
+
+
+def test_a_campaign_ends_with_its_last_day(fake):
+    fields = {"end_date": "2026-03-03"}
+    approve(fake, stage(fake, "alpha.update_campaign_budget", **CAMPAIGN, fields=fields))
+    given = {**CAMPAIGN, "daily_budget": 120}
+    fake.clock.advance(timedelta(days=1))
+    assert send(fake, "alpha.update_campaign_budget", given)[0] == 201
+    fake.clock.advance(timedelta(days=1))
+    found = refusal(fake, "alpha.update_campaign_budget", given)
+    assert found == (409, "campaign_ended", [])
 
 
 def test_a_campaign_that_has_ended(fake):
@@ -273,6 +311,7 @@ RETARGETING = {"or": {"retargeting_segments": ["seg:1"]}}
     ("groups", "code"),
     [
         ([], "location_required"),
+        ([{"or": {"locations": []}}], "location_required"),
         ([EMPLOYER], "location_required"),
         ([LOCATION, EMPLOYER, {"or": {"industries": ["ind:4"]}}], "incompatible_facets"),
         ([LOCATION, EMPLOYER, {"or": {"company_size": ["size:1"]}}], "incompatible_facets"),
@@ -289,6 +328,8 @@ def test_targeting_that_cannot_be(fake, groups, code):
     limit = {"audience_too_small": 300, "too_many_facet_values": 1}.get(code)
     expected = 422, code, details("targeting", code, limit)
     assert refusal(fake, "alpha.update_campaign_targeting", given) == expected
+    inside = {**CAMPAIGN, "fields": {"targeting": given["targeting"]}}
+    assert refusal(fake, "alpha.update_campaign_targeting", inside) == expected
 
 
 @pytest.mark.parametrize(
@@ -373,7 +414,11 @@ def test_unknown_fields_pass(fake, operation, fields):
         (["x" * 81], {}, "keyword_too_long"),
         (["a b c d e f g h i j k"], {}, "keyword_too_long"),
         (["tents!"], {}, "keyword_invalid_chars"),
+        (["tarp\u202e"], {}, "keyword_invalid_chars"),
+        (["tarp\0"], {}, "keyword_invalid_chars"),
         (["tarp", "tarp"], {}, "keyword_duplicate"),
+        (["tarp", " Tarp"], {}, "keyword_duplicate"),
+        (["Outdoor  jacket"], {}, "keyword_duplicate"),
         (["outdoor jacket"], {}, "keyword_duplicate"),
         (["tarp"], {"cpc_bid": 0}, "bid_invalid"),
         (["tarp"], {"cpc_bid": "1"}, "bid_invalid"),
@@ -381,6 +426,7 @@ def test_unknown_fields_pass(fake, operation, fields):
         (["rental"], {"action": "UPDATE", "cpc_bid": 1}, "cannot_update_negative"),
         (["outdoor jacket"], {"action": "UPDATE", "text": "rain jacket"}, "immutable_field"),
         (["tarp"], {"text": "rain jacket"}, "immutable_field"),
+        (["tarp"], {"id": "keyword_0000"}, "immutable_field"),
         (["tarp"], {"match_type": "FUZZY"}, "unknown_match_type"),
         (["tarp"], {"match_type": ["BROAD"]}, "unknown_match_type"),
         (["outdoor jacket"], {"action": "UPDATE", "match_type": None}, "unknown_match_type"),
@@ -417,6 +463,8 @@ def test_an_id_is_for_life(fake, operation, given):
     given = {**given, **({"ad_id": ads[0].id} if "ad_id" in given else {}), "fields": {"id": "x"}}
     expected = 422, "immutable_field", details("id", "immutable_field")
     assert refusal(fake, operation, given) == expected
+    made = {"account_id": given["account_id"], "fields": {"id": "x"}}
+    assert refusal(fake, operation, made) == expected
 
 
 @pytest.mark.parametrize(("place", "code"), [(0, 201), (4, 422)])
@@ -448,6 +496,41 @@ def test_a_dynamic_ad_needs_a_dynamic_ad_group_of_its_own(fake):
     free = {"name": "Tents", "ad_group_id": "ad_group_7d20"}
     approve(fake, stage(fake, DCO, fields=free))
     assert found("ad_group_7d20") == (422, "ad_limit_reached")
+
+
+def test_a_dynamic_ad_is_moved_to_such_a_group_only(fake):
+    ads = list(fake.client().gamma.list_ads(account_id="account_c3d8"))
+    image, dynamic, *_ = [ad for ad in ads if ad.extra["format"] in ("IMAGE", "DYNAMIC")][1:]
+
+    def found(ad_group_id):
+        given = {**GAMMA, "ad_id": dynamic.id, "fields": {"ad_group_id": ad_group_id}}
+        return refusal(fake, DCO, given)[:2]
+
+    assert dynamic.extra["format"] == "DYNAMIC"
+    assert found("ad_group_0000") == (404, "ad_group_not_found")
+    assert found(image.extra["ad_group_id"]) == (422, "not_dynamic")
+    assert found(dynamic.extra["ad_group_id"]) == (422, "no_change")
+    moved = stage(fake, DCO, ad_id=dynamic.id, fields={"ad_group_id": "ad_group_7d20"})
+    approve(fake, moved)
+    listed = {ad.id: ad for ad in fake.client().gamma.list_ads(account_id="account_c3d8")}
+    assert listed[dynamic.id].extra["ad_group_id"] == "ad_group_7d20"
+    assert listed[dynamic.id].extra["campaign_id"] == ads[0].extra["campaign_id"]
+
+
+def test_two_dynamic_ads_for_one_group_are_not_both_made(fake):
+    fields = {"ad_group_id": "ad_group_7d20"}
+    first, second = (stage(fake, DCO, fields=fields) for _ in range(2))
+    assert approve(fake, first).status == "applied"
+    assert approve(fake, second).status == "apply_failed"
+
+
+def test_keywords_that_would_become_equal(fake):
+    texts = {"match_type": "EXACT"}
+    stage_keyword = partial(stage, fake, "delta.update_keyword", keywords=["outdoor jacket"])
+    approve(fake, stage_keyword(fields={"match_type": "PHRASE"}))
+    given = {**DELTA, "keywords": ["outdoor jacket"], "fields": {"action": "UPDATE", **texts}}
+    expected = 422, "keyword_duplicate", details("keywords", "keyword_duplicate")
+    assert refusal(fake, "delta.update_keyword", given) == expected
 
 
 def test_themes_that_are_the_only_signal_stay(fake):

@@ -5,7 +5,7 @@ import sys
 from datetime import timedelta
 
 import pytest
-from fake_helpers import COLOURS, call, send
+from fake_helpers import COLOURS, call, send, stage
 
 from adclient import AdClient, Conventions, Request
 from adclient.testing import FakeAdService, Profile
@@ -171,6 +171,23 @@ def test_live_data_may_change_past_the_drafts(fake):
     fake.change_live("account_b204", "campaign_57a7", name="Renamed")
     page = fake.client().beta.list_campaigns(account_id="account_b204")
     assert page.data[0].name == "Renamed"
+
+
+@pytest.mark.parametrize("value", [float("nan"), object(), {"a": {1, 2}}, "\ud800"])
+def test_the_live_data_is_json(value):
+    fake = FakeAdService()
+    with pytest.raises(ValueError, match="odd"):
+        fake.change_live("account_b204", "campaign_57a7", odd=value)
+
+
+def test_the_live_data_is_a_copy():
+    fake, groups = FakeAdService(), [{"name": "a"}]
+    fake.change_live("account_b204", "campaign_57a7", ad_groups=groups)
+    groups.append({"name": "b"})
+    draft = stage(
+        fake, "beta.create_video_campaign", campaign_id="campaign_57a7", fields={"name": "c"}
+    )
+    assert draft.diff.before == [{"name": "a"}]
     for account_id, entity_id in [("account_b204", "campaign_0"), ("account_0", "campaign_57a7")]:
         with pytest.raises(ValueError, match=entity_id):
             fake.change_live(account_id, entity_id, name="x")

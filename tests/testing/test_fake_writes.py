@@ -157,6 +157,48 @@ def test_campaign_made_and_extended(fake, operation, campaign_id):
     assert after == [*before, {"name": "more"}]
 
 
+def test_an_ad_group_holds_all_that_was_said_of_it(fake):
+    fields = {"ad_group": {"name": "more"}, "ad": {"video_id": "v"}, "daily_budget": 500}
+    shown = diff(fake, "beta.create_video_campaign", campaign_id="campaign_57a7", fields=fields)
+    assert shown[2][-1] == {"name": "more", "ad": {"video_id": "v"}, "daily_budget": 500}
+
+
+@pytest.mark.parametrize("is_extended", [False, True])
+def test_the_ad_of_an_image_campaign_is_in_it(fake, is_extended):
+    def listed():
+        return list(fake.client().gamma.list_ads(account_id="account_c3d8"))
+
+    before = listed()
+    known = {"campaign_id": before[3].extra["campaign_id"]} if is_extended else {}
+    fields = {"name": "Autumn", "ad_group": {"name": "Wide"}, "ad": {"name": "Leaf"}}
+    draft = stage(fake, "gamma.create_image_campaign", **known, fields=fields)
+    assert listed() == before
+    applied = approve(fake, draft)
+    *rest, made = listed()
+    assert rest == before
+    assert (made.name, made.extra["format"]) == ("Leaf", "IMAGE")
+    assert made.extra["ad_group_id"] not in {ad.extra["ad_group_id"] for ad in before}
+    campaigns = {ad.extra["campaign_id"] for ad in before}
+    assert (made.extra["campaign_id"] in campaigns) is is_extended
+    back = fake.dashboard.roll_back(applied.draft_id, reviewer="Ines")
+    assert approve(fake, back).status == "applied"
+    assert listed() == before
+    again = fake.dashboard.roll_back(back.draft_id, reviewer="Ines")
+    assert approve(fake, again).status == "applied"
+    *rest, made = listed()
+    assert rest == before
+    assert (made.name, made.extra["campaign_id"] in campaigns) == ("Leaf", is_extended)
+
+
+def test_the_rollback_of_a_campaign_whose_ad_has_changed_is_stale(fake):
+    fields = {"name": "Autumn", "ad": {"name": "Leaf"}}
+    applied = approve(fake, stage(fake, "gamma.create_image_campaign", fields=fields))
+    made = list(fake.client().gamma.list_ads(account_id="account_c3d8"))[-1]
+    back = fake.dashboard.roll_back(applied.draft_id, reviewer="Ines")
+    fake.change_live("account_c3d8", made.id, name="Twig")
+    assert approve(fake, back).status == "stale"
+
+
 def test_a_made_campaign_can_be_extended_after_its_approval(fake):
     approve(fake, stage(fake, "beta.create_video_campaign", fields={"name": "Bare"}))
     made = list(fake.client().beta.list_campaigns(account_id="account_b204"))[-1]
@@ -174,6 +216,9 @@ def test_dynamic_ad_made_and_changed(fake):
     assert after["assets"] == assets
     assert after["combinations"] == 6
     ad = fake.client().gamma.list_ads(account_id="account_c3d8").data[0]
+    changed = diff(fake, "gamma.create_dco_ad", ad_id=ad.id, fields={"assets": assets})
+    assert changed[0] == "ad"
+    assert changed[2] == {"assets": assets, "combinations": 6}
     assert diff(fake, "gamma.create_dco_ad", ad_id=ad.id, fields={"serving": "LEARNING"}) == (
         "serving",
         "SERVING",
@@ -204,6 +249,22 @@ def test_keywords_added(fake):
     assert [entry["text"] for entry in shown[2]] == ["alpine gloves", "glove liners"]
     exact = keyword(fake, {"match_type": "EXACT", "cpc_bid": 2})
     assert exact[2] == [{**JACKET, "match_type": "EXACT", "cpc_bid": 2}]
+
+
+def test_what_is_asked_of_keywords_is_shown(fake):
+    negative = keyword(fake, {"match_type": "EXACT", "negative": True})
+    assert negative[2] == [{**JACKET, "match_type": "EXACT", "cpc_bid": None, "negative": True}]
+    url = "https://halden.example"
+    shown = keyword(fake, {"action": "UPDATE", "final_url": url})
+    assert shown[1:] == ([{**JACKET, "final_url": None}], [{**JACKET, "final_url": url}])
+    paused = keyword(fake, {"action": "PAUSE", "match_type": "BROAD", "cpc_bid": 9})
+    assert paused[1:] == ([JACKET], [{**JACKET, "status": "PAUSED", "cpc_bid": 9}])
+    removed = keyword(fake, {"action": "REMOVE"}, ["rental"])
+    assert removed[1][0]["negative"] is True
+
+
+def test_a_keyword_is_found_in_any_case(fake):
+    assert keyword(fake, {"action": "REMOVE"}, ["Outdoor  JACKET"]) == ("keywords", [JACKET], [])
 
 
 def test_keywords_removed(fake):

@@ -11,7 +11,7 @@ from fake_helpers import approve, stage
 
 from adclient import Diff
 from adclient.testing import FakeAdService
-from adclient.testing.server import create_app
+from adclient.testing.server import create_app, diffs
 from adclient.testing.server.diffs import Line, lines_of
 
 
@@ -29,8 +29,10 @@ def pause(fake: FakeAdService) -> str:
     return stage(fake, "beta.pause_campaign", campaign_id="campaign_57a7").draft_id
 
 
-def step(browser: Browser, draft_id: str, name: str, reviewer: str = "Ines", **how):
-    form = {"step": name, "reviewer": reviewer}
+def step(
+    browser: Browser, draft_id: str, name: str, reviewer: str = "Ines", skip: str = "0", **how
+):
+    form = {"step": name, "reviewer": reviewer, "skip": skip}
     return browser.post(f"/approval/drafts/{draft_id}", data=form, **how)
 
 
@@ -205,8 +207,70 @@ def test_long_queues_and_trails_are_cut(fake, browser) -> None:
         pause(fake)
     page = browser.get("/approval").text
     assert page.count("<article") == 50
-    assert "52 drafts wait. The oldest 50 are shown." in text_of(page)
+    assert "52 drafts wait. Oldest first, 1 to 50 are shown." in text_of(page)
+    assert "Later drafts" in page
+    assert "Earlier drafts" not in page
     assert "2 earlier entries are not shown." in text_of(page)
+
+
+@pytest.mark.parametrize("skip", ["50", "99", "9" * 9])
+def test_the_drafts_of_a_long_queue_can_all_be_reached(fake, browser, skip) -> None:
+    for _ in range(52):
+        pause(fake)
+    *_, last = fake.drafts
+    page = browser.get(f"/approval?skip={skip}").text
+    assert page.count("<article") == 2
+    assert "Oldest first, 51 to 52 are shown." in text_of(page)
+    assert 'href="/approval?skip=0"' in page
+    assert "Later drafts" not in page
+    stepped = step(browser, last.draft_id, "arm", skip="50")
+    assert "51 to 52" in text_of(stepped.text)
+    refused = step(browser, last.draft_id, "arm", reviewer="", skip="50")
+    assert "51 to 52" in text_of(refused.text)
+
+
+@pytest.mark.parametrize("skip", ["-1", "x", "9" * 5000, "٣"])
+def test_any_place_in_the_queue_can_be_asked_for(fake, browser, skip) -> None:
+    pause(fake)
+    assert "1 draft waits." in text_of(browser.get(f"/approval?skip={skip}").text)
+
+
+def test_the_whole_diff_can_be_read(fake, browser) -> None:
+    fields = {"name": "n", **{str(number): "x" * 1000 for number in range(100)}}
+    draft = stage(fake, "beta.create_video_campaign", fields=fields)
+    page = browser.get("/approval").text
+    (link,) = re.findall(r'href="(/approval/drafts/[^"]+)"', page)
+    answer = browser.get(link)
+    assert answer.json() == draft.diff.to_dict()
+    assert answer.headers["content-type"] == "application/json"
+    assert browser.get("/approval/drafts/draft_zzzz").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "reviewer", ["\u200b", "-", "service", "client", "a\nb", "Ines\u202e", "x" * 81]
+)
+def test_a_reviewer_has_a_name_that_can_be_read(fake, browser, reviewer) -> None:
+    draft_id = pause(fake)
+    assert step(browser, draft_id, "arm", reviewer).status_code == 409
+    assert fake.drafts[0].status == "pending_approval"
+
+
+def test_no_character_of_a_name_turns_the_page_around(fake, browser) -> None:
+    fake.change_live("account_b204", "campaign_57a7", name="\u202eeman")
+    pause(fake)
+    stage(fake, "beta.create_video_campaign", fields={"name": "n", "\u202ek": "\u202ev"})
+    page = browser.get("/approval").text
+    assert "\u202e" not in page
+    assert page.count("\\u202e") == 3
+
+
+def test_a_very_wide_diff_costs_little(fake, browser, monkeypatch) -> None:
+    fields = {"name": "n", **{str(number): number for number in range(50_000)}}
+    stage(fake, "beta.create_video_campaign", fields=fields)
+    seen = []
+    monkeypatch.setattr(diffs, "text_of", lambda value: seen.append(value) or "text")
+    browser.get("/approval")
+    assert len(seen) < 200
 
 
 def deep(depth: int) -> dict:
@@ -254,6 +318,32 @@ def test_lists_show_what_is_added_and_removed() -> None:
     assert shown(["a", "a"], ["a"]) == [Line(path="f", removed=("a",))]
     rows = [{"text": "boots", "bid": 1.5, "tags": ["x", "y"]}]
     assert shown(None, rows) == [Line(path="f", added=("text: boots · bid: 1.5 · tags: x, y",))]
+
+
+def test_values_that_differ_look_different() -> None:
+    assert shown(120, "120") == [Line(path="f", before="120", after='"120"')]
+    assert shown("true", True) == [Line(path="f", before='"true"', after="true")]
+    (line,) = shown("x" * 500 + "A", "x" * 500 + "B, and buy now")
+    assert (line.before, line.after) == ("…" + "x" * 40 + "A", "…" + "x" * 40 + "B, and buy now")
+    (line,) = shown(["x" * 500 + "A"], ["x" * 500 + "B"])
+    assert (line.removed[0][-1], line.added[0][-1]) == ("A", "B")
+    assert shown("x" * 500, "y" * 401)[0].after == "y" * 400 + "…"
+    (line,) = shown([1, "2", "3"], ["1", 2, 3])
+    assert (line.removed, line.added) == (("1", "2", "3"), ("1", "2", "3"))
+
+
+def test_what_is_empty_is_shown() -> None:
+    assert shown(None, []) == [Line(path="f", after="[]")]
+    assert shown(None, {}) == [Line(path="f", after="{}")]
+    assert shown([], None) == [Line(path="f", before="[]")]
+    assert shown({"a": {}}, {"a": []}) == [Line(path="f.a", before="{}", after="[]")]
+
+
+def test_characters_that_are_not_seen_are_told() -> None:
+    (line,) = shown("old", "\u202ewon 0021 yaP\u200b")
+    assert line.after == "\\u202ewon 0021 yaP\\u200b"
+    seen = "\u0645\u200c\u0627 👩\u200d💻\n\tb"
+    assert shown("a", seen)[0].after == seen
 
 
 def test_objects_show_by_path() -> None:

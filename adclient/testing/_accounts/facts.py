@@ -7,6 +7,9 @@ from math import sqrt
 
 import attrs
 
+Owner = tuple[str, str]
+"""Whose facts they are: an account and what is in it, because two accounts may use one id."""
+
 _WEEKDAYS = (1.0, 0.98, 0.97, 0.99, 1.03, 1.05, 0.96)
 
 
@@ -75,19 +78,19 @@ class Facts:
 
     def __init__(self, seed: str) -> None:
         self._seed = seed
-        self._days: dict[tuple[str, date], Figures] = {}
+        self._days: dict[tuple[Owner, date], Figures] = {}
 
-    def total(self, entity_id: str, pace: Pace | None, days: Iterable[date], minor: int) -> Figures:
+    def total(self, owner: Owner, pace: Pace | None, days: Iterable[date], minor: int) -> Figures:
         """The sum over some days; `minor` is how many smallest units one unit of money has."""
         wanted = [] if pace is None else [day for day in days if pace.runs_on(day)]
-        figures = [self._on(entity_id, pace, day, minor) for day in wanted if pace is not None]
+        figures = [self._on(owner, pace, day, minor) for day in wanted if pace is not None]
         return added(figures)
 
-    def _on(self, entity_id: str, pace: Pace, day: date, minor: int) -> Figures:
-        key = entity_id, day
+    def _on(self, owner: Owner, pace: Pace, day: date, minor: int) -> Figures:
+        key = owner, day
         if key not in self._days:
             # Seeded per entity and day: any slice of the facts agrees with every other.
-            chance = random.Random(f"{self._seed}:{entity_id}:{day}")  # noqa: S311 (no secret)
+            chance = random.Random(f"{self._seed}:{owner[1]}:{day}")  # noqa: S311 (no secret)
             self._days[key] = _drawn(chance, pace, day, minor)
         return self._days[key]
 

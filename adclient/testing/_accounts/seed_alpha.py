@@ -137,13 +137,14 @@ def dealers(seed: str) -> Account:
     )
     for place, market in enumerate(_MARKETS):
         for programme, objective, dearest in _PROGRAMMES:
+            is_over = not account.of("campaign")
             values: dict[str, JSON] = {
                 "name": f"{market} · {programme}",
                 "status": "ENABLED",
-                "serving": "SERVING" if account.of("campaign") else "ENDED",
+                "serving": "ENDED" if is_over else "SERVING",
                 "objective": objective,
                 "daily_budget": round(dearest * 0.92**place),
-                "targeting": _targeting(place),
+                **_usual(place, bid=4.5, is_over=is_over),
             }
             account.add("campaign", values)
     return account
@@ -159,15 +160,24 @@ def _add_campaigns(account: Account, count: int, first_id: str | None) -> None:
             "objective": objective,
             "group": group,
             "daily_budget": daily_budget,
-            "bid": {"strategy": "MANUAL", "amount": bid},
-            "start_date": "2025-11-03",
-            "end_date": "2025-12-19" if serving == "ENDED" else None,
-            "audience_expansion": True,
-            "offsite_delivery": False,
-            "location_mode": "PERMANENT",
-            "targeting": _targeting(number),
+            **_usual(number, bid=bid, is_over=serving == "ENDED"),
         }
         account.add("campaign", values, id=first_id if number == 0 else None)
+
+
+def _usual(number: int, *, bid: float, is_over: bool) -> dict[str, JSON]:
+    """What all campaigns of the platform have."""
+    return {
+        "budget_mode": "DAILY",
+        "lifetime_budget": None,
+        "bid": {"strategy": "MANUAL", "amount": bid},
+        "start_date": "2025-11-03",
+        "end_date": "2025-12-19" if is_over else None,
+        "audience_expansion": True,
+        "offsite_delivery": False,
+        "location_mode": "PERMANENT",
+        "targeting": _targeting(number),
+    }
 
 
 def _targeting(number: int) -> JSON:

@@ -16,6 +16,14 @@ _PRODUCTS = ["Trail Shoes", "Rain Shells", "Tents", "Down Jackets"]
 _HOOKS = ["Summit light", "Wet feet, no thanks", "Pack small", "Two huts, one day", "Sunday 🏔️ Club"]
 _FORMATS = ["IMAGE", "IMAGE", "CAROUSEL", "DYNAMIC"]
 _LONGEST_NAME = 400
+_ASSETS: dict[str, JSON] = {
+    "assets": {
+        "images": ["img_51c0", "img_51c1"],
+        "titles": ["Light", "Dry"],
+        "bodies": ["Go out."],
+    },
+    "combinations": 4,
+}
 _EUROPE = ["Crème de nuit · Été", "Sérum éclat · Größe L", "Żel do mycia", "Ľahký krém"]
 
 
@@ -103,11 +111,14 @@ def _ad(
         "campaign_id": campaign_id,
         "ad_group_id": _group_of_ad(account, name, campaign_id, ad_format),
         "format": ad_format,
+        **(_ASSETS if ad_format == "DYNAMIC" else {}),
     }
+    first_day = _TODAY - timedelta(days=20 + 3 * (number % 30))
+    end = first_day - timedelta(days=1) if is_rejected else _TODAY - timedelta(days=18)
     pace = Pace(
         daily_budget=8 + number % 7,
-        first_day=_TODAY - timedelta(days=20 + 3 * (number % 30)),
-        switched=() if status == "ENABLED" else (_TODAY - timedelta(days=18),),
+        first_day=first_day,
+        switched=(end,) if is_rejected or status != "ENABLED" else (),
         cpm=7.5 + number % 4,
         ctr=0.009 + 0.001 * (number % 6),
     )

@@ -50,13 +50,23 @@ class Edit:
     """A part of a change: what one entity's values were, and shall be.
 
     `before` and `after` hold only the keys that change. Without `id` it makes an entity, without
-    `after` it removes one.
+    `after` it removes one. `children` are made or removed with it.
     """
 
     kind: Kind
     id: str | None = None
     before: Values | None = None
     after: Values | None = None
+    children: tuple["Edit", ...] = ()
+
+    @property
+    def flat(self) -> tuple["Edit", ...]:
+        """Itself, and the edits of its children."""
+        return self, *(edit for child in self.children for edit in child.flat)
+
+    def within(self, parents: Values) -> "Edit":
+        """The same edit, of an entity that is made inside of others."""
+        return attrs.evolve(self, after={**(self.after or {}), **parents})
 
     def overlaps(self, other: "Edit") -> bool:
         """Whether both touch the same value."""
@@ -112,21 +122,34 @@ class Account:
 
     def fits(self, edit: Edit) -> bool:
         """Whether what an edit says was before is still so."""
+        return all(self._fits_alone(one) for one in edit.flat)
+
+    def apply(self, edit: Edit) -> Edit:
+        """Make an approved change; the edit that would undo it."""
+        if edit.id is None:
+            return self._make(edit)
+        if edit.after is None:
+            del self._entities[edit.kind, edit.id]
+            children = tuple(map(self.apply, edit.children))
+            return Edit(kind=edit.kind, after=edit.before, children=children)
+        self._entities[edit.kind, edit.id].change(edit.after, self.clock.today())
+        return attrs.evolve(edit, before=edit.after, after=edit.before)
+
+    def _fits_alone(self, edit: Edit) -> bool:
         if edit.id is None:
             return True
         entity = self.find(edit.kind, edit.id)
         return entity is not None and _holds(entity.values, edit.before or {})
 
-    def apply(self, edit: Edit) -> Edit:
-        """Make an approved change; the edit that would undo it."""
-        if edit.id is None:
-            made = self.add(edit.kind, edit.after or {})
-            return Edit(kind=edit.kind, id=made.id, before=made.values)
-        if edit.after is None:
-            del self._entities[edit.kind, edit.id]
-            return Edit(kind=edit.kind, after=edit.before)
-        self._entities[edit.kind, edit.id].change(edit.after, self.clock.today())
-        return attrs.evolve(edit, before=edit.after, after=edit.before)
+    def _make(self, edit: Edit) -> Edit:
+        made = self.add(edit.kind, edit.after or {})
+        parents = {key: value for key, value in made.values.items() if key in _PARENTS}
+        parents[f"{edit.kind}_id"] = made.id
+        children = tuple(self._make(child.within(parents)) for child in edit.children)
+        return Edit(kind=edit.kind, id=made.id, before=made.values, children=children)
+
+
+_PARENTS = ("campaign_id", "ad_group_id")
 
 
 def _holds(values: Values, expected: Values) -> bool:

@@ -4,12 +4,17 @@ from threading import RLock
 
 import attrs
 
+from adclient.models import JSON
 from adclient.testing._accounts.accounts import Accounts
-from adclient.testing._accounts.state import Account, Edit, Kind
+from adclient.testing._accounts.state import Account, Edit, Kind, Values
 from adclient.testing._approval.draft_book import DraftBook
 from adclient.testing._approval.drafts import AuditEvent, FakeDraft
 from adclient.testing._clock import FakeClock
 from adclient.testing._writes.changes import Change
+from adclient.testing._writes.rules import plain_keyword
+
+_LONGEST_NAME = 80
+_NOT_HUMAN = ("client", "service")
 
 
 class ApprovalRefused(Exception):
@@ -143,7 +148,7 @@ class Dashboard:
         Returns:
             The draft: `applied`; `stale` if the live data is no longer what its diff says was
                 before; or `apply_failed` if it would make a campaign or keyword that is there by
-                now.
+                now, or a dynamic ad where there is one.
 
         Raises:
             ApprovalRefused: The draft is not armed any more, unknown or no longer open, or the
@@ -236,8 +241,10 @@ class Dashboard:
         return account
 
     def _known(self, draft_id: str, reviewer: str) -> FakeDraft:
-        if not reviewer.strip():
+        if not any(map(str.isalnum, reviewer)) or reviewer in _NOT_HUMAN:
             raise ApprovalRefused("a reviewer must be named")
+        if not reviewer.isprintable() or len(reviewer) > _LONGEST_NAME:
+            raise ApprovalRefused(f"a name is one line of at most {_LONGEST_NAME} characters")
         return self.draft(draft_id)
 
     def _open(self, draft_id: str, reviewer: str) -> FakeDraft:
@@ -275,18 +282,23 @@ class Dashboard:
 
 
 def _makes_a_double(account: Account, draft: FakeDraft) -> bool:
-    """Whether a draft would make a campaign or keyword that is there already."""
-    return any(_is_double(account, edit) for edit in draft.edits if edit.id is None)
-
-
-_TOLD_APART_BY: dict[Kind, tuple[str, ...]] = {
-    "campaign": ("name",),
-    "keyword": ("text", "match_type"),
-}
+    """Whether a draft would make a campaign, keyword or dynamic ad whose place is taken."""
+    made = [edit for part in draft.edits for edit in part.flat if edit.id is None]
+    return any(_is_double(account, edit) for edit in made)
 
 
 def _is_double(account: Account, made: Edit) -> bool:
-    keys = _TOLD_APART_BY.get(made.kind, ())
-    wanted = [(made.after or {}).get(key) for key in keys]
-    there = ([entity.values.get(key) for key in keys] for entity in account.of(made.kind))
-    return bool(keys) and wanted in there
+    wanted = _told_apart_by(made.kind, made.after or {})
+    there = (_told_apart_by(entity.kind, entity.values) for entity in account.of(made.kind))
+    return wanted is not None and wanted in there
+
+
+def _told_apart_by(kind: Kind, values: Values) -> tuple[JSON, ...] | None:
+    """What no two of a kind may have in common; None if they may be alike."""
+    if kind == "campaign":
+        return (values.get("name"),)
+    if kind == "keyword":
+        return plain_keyword(str(values.get("text"))), values.get("match_type")
+    if kind == "ad" and values.get("format") == "DYNAMIC" and values.get("ad_group_id"):
+        return (values["ad_group_id"],)
+    return None

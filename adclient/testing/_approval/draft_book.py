@@ -3,15 +3,16 @@
 import hashlib
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 
 import attrs
 
 from adclient._core import wire
+from adclient._json import copied
 from adclient.models import PENDING_APPROVAL, Diff
 from adclient.testing._accounts.ids import nth_id
-from adclient.testing._accounts.state import Account, Kind
+from adclient.testing._accounts.state import Account, Edit, Kind
 from adclient.testing._approval.audit import AuditTrail
 from adclient.testing._approval.drafts import EventKind, FakeDraft
 from adclient.testing._clock import FakeClock
@@ -38,7 +39,7 @@ class DraftBook:
         self._touching: dict[_Place, dict[str, None]] = {}
         self._same: dict[str, str] = {}
         self.staged: int = 0
-        self.trail: AuditTrail = AuditTrail(clock, history)
+        self.trail: AuditTrail = AuditTrail(history)
 
     def all(self) -> tuple[FakeDraft, ...]:
         """Every draft that is kept, oldest first."""
@@ -78,7 +79,7 @@ class DraftBook:
         return [
             other
             for other in others
-            if any(a.overlaps(b) for a in draft.edits for b in other.edits)
+            if any(a.overlaps(b) for a in _all(draft) for b in _all(other))
         ]
 
     def stage(
@@ -101,7 +102,8 @@ class DraftBook:
             target=change.target,
             target_name=None if change.target is None else account.name_of(change.target),
             status=PENDING_APPROVAL,
-            diff=Diff(field=change.field, before=change.before, after=change.after),
+            # A copy: whoever holds the draft shall not hold the live data.
+            diff=Diff(field=change.field, before=copied(change.before), after=copied(change.after)),
             created_at=now,
             expires_at=now + _LIFE,
             edits=change.edits,
@@ -112,10 +114,12 @@ class DraftBook:
         self._add(draft)
         return self.record(draft, "staged", actor)
 
-    def record(self, draft: FakeDraft, kind: EventKind, actor: str) -> FakeDraft:
-        """Keep a draft's new state, and write a line of the trail."""
+    def record(
+        self, draft: FakeDraft, kind: EventKind, actor: str, at: datetime | None = None
+    ) -> FakeDraft:
+        """Keep a draft's new state, and write a line of the trail, of now or of a time before."""
         self._keep(draft)
-        self.trail.write(kind, actor, draft.draft_id)
+        self.trail.write(kind, actor, draft.draft_id, at or self._clock.now())
         return draft
 
     def refresh(self) -> None:
@@ -124,7 +128,7 @@ class DraftBook:
         for draft in self._first(self._open):
             if now < draft.expires_at:
                 break
-            self.record(attrs.evolve(draft, status="stale"), "stale", "service")
+            self.record(attrs.evolve(draft, status="stale"), "stale", "service", draft.expires_at)
         for draft in self._first(self._armed):
             if draft.armed_at is None or now - draft.armed_at <= ARMED_FOR:
                 break
@@ -168,10 +172,14 @@ class DraftBook:
 
 def _places(draft: FakeDraft) -> set[_Place]:
     """What a draft would change."""
-    return {(draft.account_id, edit.kind, edit.id) for edit in draft.edits if edit.id is not None}
+    return {(draft.account_id, edit.kind, edit.id) for edit in _all(draft) if edit.id is not None}
+
+
+def _all(draft: FakeDraft) -> list[Edit]:
+    return [edit for part in draft.edits for edit in part.flat]
 
 
 def _fingerprint(account_id: str, change: Change) -> str:
     """The same for drafts of one account that make the same change."""
-    asked = [account_id, change.target, change.field, change.after]
+    asked = [account_id, change.target, change.field, change.before, change.after]
     return hashlib.sha256(wire.dumps(asked, "draft").encode()).hexdigest()

@@ -1,6 +1,7 @@
 """Continuation values: where a listing goes on, in one of several shapes."""
 
 import hashlib
+import re
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from adclient._core import wire
@@ -10,6 +11,7 @@ from adclient.testing._profile import Profile
 from adclient.testing._wire.protocol import Asked, Refusal
 
 _OFFSET_BITS, _SIGNATURE_BITS = 16, 32
+_DECIMAL, _HEXADECIMAL = re.compile("[0-9]{1,30}"), re.compile("[0-9a-f]{12,24}")
 
 
 class Cursors:
@@ -67,13 +69,9 @@ class Cursors:
 
     def _read(self, cursor: JSON) -> int | None:
         if self._shape == "number":
-            text, base = str(cursor), 10
-        else:
-            text, base = self._text(cursor), 16
-        try:
-            return int(text, base)
-        except ValueError:
-            return None
+            return int(str(cursor)) if _DECIMAL.fullmatch(str(cursor)) else None
+        text = self._text(cursor)
+        return int(text, 16) if _HEXADECIMAL.fullmatch(text) else None
 
     def _text(self, cursor: JSON) -> str:
         if isinstance(cursor, dict):

@@ -106,7 +106,7 @@ def of_creative(account: Account, creative: Entity, facts: Facts, today: date) -
 
     def total(days: list[date]) -> Figures:
         # The campaign's own facts: it has one creative, so the list and this report agree.
-        return facts.total(campaign.id, campaign.pace, days, minor)
+        return facts.total((account.id, campaign.id), campaign.pace, days, minor)
 
     whole = total(live)
     if len(live) < _LEAST_DAYS or whole.impressions < _LEAST_IMPRESSIONS:
@@ -114,6 +114,8 @@ def of_creative(account: Account, creative: Entity, facts: Facts, today: date) -
     if whole.spend < _LEAST_SPEND * minor:
         return None
     recent = total(live[-7:])
+    if not recent.impressions:
+        return None
     return Finding(
         account_id=account.id,
         creative=creative,

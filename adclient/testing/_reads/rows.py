@@ -33,7 +33,7 @@ class Reading:
     def figures(self, entity: Entity, days: list[date]) -> Figures:
         """The sum of an entity's facts."""
         minor = self.account.currency.minor
-        return self.facts.total(entity.id, entity.pace, days, minor)
+        return self.facts.total((self.account.id, entity.id), entity.pace, days, minor)
 
 
 def rows_of(reading: Reading) -> Rows:
@@ -168,7 +168,7 @@ def _objective_row(account: Account, objective: Objective) -> Row:
     }
 
 
-_OF_CAMPAIGN = ("name", "status", "daily_budget")
+_OF_CAMPAIGN = ("name", "status", "daily_budget", "lifetime_budget", "end_date")
 
 
 def _waste(reading: Reading) -> Rows:

@@ -13,7 +13,7 @@ Spent = Mapping[str, Figures]
 
 
 def findings(account: Account, spent: Spent) -> list[Waste]:
-    """What still holds: a paused keyword or removed search themes waste nothing any more."""
+    """What still holds: paused keywords, removed themes and excluded terms waste nothing more."""
     return [
         finding
         for finding in WASTE.get(account.id, [])
@@ -40,21 +40,23 @@ def row(finding: Waste, account: Account, spent: Spent, days: list[date]) -> dic
         "wasted_spend": wasted,
         "share": share,
         "period": {"start": days[0].isoformat(), "end": days[-1].isoformat()},
-        "suggested_action": _suggested(finding, account.id),
+        "suggested_action": _suggested(finding, account),
     }
 
 
-def _suggested(finding: Waste, account_id: str) -> JSON:
+def _suggested(finding: Waste, account: Account) -> JSON:
     """The call that would stage a remedy, for those findings that one of the operations helps."""
     if finding.name in THEMES:
-        args: dict[str, JSON] = {"account_id": account_id}
+        if not any(group.values.get("search_themes") for group in account.of("asset_group")):
+            return None
+        args: dict[str, JSON] = {"account_id": account.id}
         return {"operation": "delta.remove_auto_search_themes", "args": args}
     fields: dict[str, JSON] = {"action": "PAUSE", "match_type": finding.match_type}
     if finding.entity_type == "search_term":
         fields = {"action": "ADD", "match_type": "EXACT", "negative": True}
     elif finding.entity_type != "keyword":
         return None
-    args = {"account_id": account_id, "keywords": [finding.name], "fields": fields}
+    args = {"account_id": account.id, "keywords": [finding.name], "fields": fields}
     return {"operation": "delta.update_keyword", "args": args}
 
 
@@ -73,6 +75,11 @@ def _holds(account: Account, finding: Waste) -> bool:
         return entity is not None and entity.text("status") == "ENABLED"
     if finding.entity_type == "asset_group":
         return entity is not None and bool(entity.values.get("search_themes"))
+    if finding.entity_type == "search_term":
+        return not any(
+            k.values.get("negative") and k.text("text") == finding.name
+            for k in account.of("keyword")
+        )
     return True
 
 

@@ -133,8 +133,8 @@ def _place(operation: Operation[Answer], conventions: Conventions, profile: Prof
 def _from_body(body: bytes | None) -> dict[str, JSON]:
     try:
         value = _loads(body or b"")
-    except wire.WireError:
-        raise Refusal(400, "invalid_json", "the body is not JSON") from None
+    except wire.WireError as error:
+        raise Refusal(400, "invalid_json", f"the body cannot be read: {error}") from None
     if not isinstance(value, dict):
         raise Refusal(400, "invalid_json", "the body is not a JSON object")
     return value

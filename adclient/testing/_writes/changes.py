@@ -5,6 +5,7 @@ import attrs
 from adclient.models import JSON
 from adclient.testing._accounts.state import Edit, Entity, Kind, Values, changed, leaf
 from adclient.testing._wire.protocol import Refusal
+from adclient.testing._writes.rules import refuse
 
 
 @attrs.frozen(kw_only=True)
@@ -35,5 +36,7 @@ def update(entity: Entity, wanted: Values) -> Change:
 
 def create(kind: Kind, values: dict[str, JSON], *children: Edit) -> Change:
     """A new entity, and what comes with it."""
-    edits = (Edit(kind=kind, after=values), *children)
-    return Change(field=kind, before=None, after=values, edits=edits)
+    if "id" in values:
+        raise refuse("id", "immutable_field", "the service gives ids itself")
+    edit = Edit(kind=kind, after=values, children=children)
+    return Change(field=kind, before=None, after=values, edits=(edit,))

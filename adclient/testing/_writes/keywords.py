@@ -1,8 +1,11 @@
 """The keyword write: adding, removing, pausing, enabling and updating keywords."""
 
+from collections.abc import Iterable
+
 from adclient.models import JSON
 from adclient.testing._accounts.state import Account, Edit, Entity, Values
-from adclient.testing._wire.protocol import Asked, Refusal, texts
+from adclient.testing._wire.lookup import not_found
+from adclient.testing._wire.protocol import Asked, texts
 from adclient.testing._writes import rules
 from adclient.testing._writes.changes import Change, no_change, update
 
@@ -11,45 +14,54 @@ _ACTIONS = ("ADD", "REMOVE", "UPDATE", *_STATUS)
 _MATCH_TYPES = ("EXACT", "PHRASE", "BROAD")
 _INSTRUCTIONS = ("action", "ad_group_id")
 _SHOWN = ("text", "match_type", "status", "cpc_bid")
+_SHOWN_IF_SET = ("negative",)
 
 
 def change_of(account: Account, asked: Asked) -> Change:
     """The change of the named keywords; without an action they are added."""
     named, fields = texts(asked.arguments["keywords"]), asked.object("fields")
     rules.check_keywords(named)
-    rules.check_bid(fields)
+    rules.check_bid(fields, "cpc_bid")
     action = fields.get("action", "ADD")
     if action not in _ACTIONS:
-        raise rules.refuse("fields.action", "unknown_action", f"one of {', '.join(_ACTIONS)}")
+        raise rules.refuse("action", "unknown_action", f"one of {', '.join(_ACTIONS)}")
     if fields.get("match_type", "BROAD") not in _MATCH_TYPES:
         message = f"one of {', '.join(_MATCH_TYPES)}"
-        raise rules.refuse("fields.match_type", "unknown_match_type", message)
-    rules.check_immutable(fields, {}, "text")
+        raise rules.refuse("match_type", "unknown_match_type", message)
+    rules.check_immutable(fields, {}, "text", "id")
     wanted = {key: value for key, value in fields.items() if key not in _INSTRUCTIONS}
     if action == "ADD":
         return _add(account, named, wanted)
     if action == "UPDATE":
-        return _update(_matching(account, named, {}), wanted)
+        return _update(account, _matching(account, named, {}), wanted)
     keywords = _matching(account, named, wanted)
     if action == "REMOVE":
         return _remove(keywords)
-    return _replace(keywords, {"status": _STATUS[str(action)]})
+    wanted.pop("match_type", None)  # which said whom it concerns
+    return _replace(account, keywords, {**wanted, "status": _STATUS[str(action)]})
 
 
 def _add(account: Account, named: list[str], wanted: Values) -> Change:
     start: dict[str, JSON] = {"match_type": "BROAD", "status": "ENABLED", "cpc_bid": None}
     made: list[dict[str, JSON]] = [{"text": text, **start, **wanted} for text in named]
-    there = {_identity(keyword.values) for keyword in account.of("keyword")}
+    _check_new(made, account.of("keyword"))
+    edits = tuple(Edit(kind="keyword", after=values) for values in made)
+    after: list[JSON] = [_shown(values, wanted) for values in made]
+    return Change(field="keywords", before=[], after=after, edits=edits)
+
+
+def _check_new(made: Iterable[Values], others: Iterable[Entity]) -> None:
+    """Check that new keywords differ from all others, and from each other."""
+    there = {_identity(keyword.values) for keyword in others}
     for values in made:
         if _identity(values) in there:
             message = f"{values['text']!r} is there; to change it, give fields.action"
             raise rules.refuse("keywords", "keyword_duplicate", message)
-    edits = tuple(Edit(kind="keyword", after=values) for values in made)
-    return Change(field="keywords", before=[], after=[*map(_shown, made)], edits=edits)
+        there.add(_identity(values))
 
 
-def _identity(values: Values) -> tuple[JSON, JSON]:
-    return values["text"], values["match_type"]
+def _identity(values: Values) -> tuple[str, JSON]:
+    return rules.plain_keyword(str(values["text"])), values["match_type"]
 
 
 def _matching(account: Account, named: list[str], wanted: Values) -> list[Entity]:
@@ -60,22 +72,22 @@ def _matching(account: Account, named: list[str], wanted: Values) -> list[Entity
         hits = [
             keyword
             for keyword in account.of("keyword")
-            if keyword.text("text") == text
+            if rules.plain_keyword(keyword.text("text")) == rules.plain_keyword(text)
             and (match_type is None or keyword.values["match_type"] == match_type)
         ]
         if not hits:
-            raise Refusal(404, "keyword_not_found", f"this account has no keyword {text!r}")
+            raise not_found("keywords", "keyword", repr(text))
         matching += hits
     return matching
 
 
 def _remove(keywords: list[Entity]) -> Change:
-    before: list[JSON] = [_shown(keyword.values) for keyword in keywords]
+    before: list[JSON] = [_shown(keyword.values, {}) for keyword in keywords]
     edits = tuple(Edit(kind="keyword", id=k.id, before=k.values) for k in keywords)
     return Change(field="keywords", before=before, after=[], edits=edits)
 
 
-def _update(keywords: list[Entity], wanted: Values) -> Change:
+def _update(account: Account, keywords: list[Entity], wanted: Values) -> Change:
     if any(keyword.values.get("negative") for keyword in keywords):
         raise rules.refuse(
             "keywords", "cannot_update_negative", "a negative keyword stays as it is"
@@ -84,24 +96,26 @@ def _update(keywords: list[Entity], wanted: Values) -> Change:
         change = update(keywords[0], wanted)
         if change.field == "cpc_bid":
             return change
-    return _replace(keywords, wanted)
+    return _replace(account, keywords, wanted)
 
 
-def _replace(keywords: list[Entity], wanted: Values) -> Change:
+def _replace(account: Account, keywords: list[Entity], wanted: Values) -> Change:
     """A change that shows as the list of keywords before and after."""
-    edits: list[Edit] = []
-    before: list[JSON] = []
-    after: list[JSON] = []
-    for keyword in keywords:
-        new = {**keyword.values, **wanted}
-        if new == keyword.values:
-            continue
-        before.append(_shown(keyword.values))
-        after.append(_shown(new))
-        edits += _edits(keyword, new, wanted)
-    if not edits:
+    changed = [keyword for keyword in keywords if keyword.values != {**keyword.values, **wanted}]
+    if not changed:
         raise no_change()
-    return Change(field="keywords", before=before, after=after, edits=tuple(edits))
+    gone = {keyword.id for keyword in changed}
+    kept = (keyword for keyword in account.of("keyword") if keyword.id not in gone)
+    made = [{**keyword.values, **wanted} for keyword in changed]
+    if "match_type" in wanted:
+        _check_new(made, kept)
+    pairs = zip(changed, made, strict=True)
+    return Change(
+        field="keywords",
+        before=[_shown(keyword.values, wanted) for keyword in changed],
+        after=[_shown(new, wanted) for new in made],
+        edits=tuple(edit for keyword, new in pairs for edit in _edits(keyword, new, wanted)),
+    )
 
 
 def _edits(keyword: Entity, new: dict[str, JSON], wanted: Values) -> list[Edit]:
@@ -113,5 +127,7 @@ def _edits(keyword: Entity, new: dict[str, JSON], wanted: Values) -> list[Edit]:
     return [Edit(kind="keyword", id=keyword.id, before=before, after=wanted)]
 
 
-def _shown(values: Values) -> dict[str, JSON]:
-    return {key: values.get(key) for key in _SHOWN}
+def _shown(values: Values, wanted: Values) -> dict[str, JSON]:
+    """What a diff shows of a keyword: what tells it apart, and all that was asked for."""
+    flags = [key for key in _SHOWN_IF_SET if values.get(key)]
+    return {key: values.get(key) for key in dict.fromkeys([*_SHOWN, *flags, *wanted])}

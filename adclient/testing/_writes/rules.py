@@ -2,6 +2,7 @@
 
 from datetime import date
 from decimal import Decimal
+from math import inf
 
 from adclient.models import JSON
 from adclient.testing._accounts.money import Currency
@@ -18,17 +19,28 @@ def refuse(field: str, code: str, message: str, limit: JSON = None) -> Refusal:
 
 
 def check_fields(account: Account, fields: Values, current: Values) -> None:
-    """Check what is to be set on a campaign: its budget, its dates and its name."""
+    """Check what is to be set on a campaign: its budget, its dates and its bid."""
+    today = account.clock.today()
     _check_budgets(account, fields)
     resulting = {**current, **fields}
     if all(resulting.get(budget) is not None for budget in _BUDGETS):
         message = "a campaign has either a daily or a lifetime budget: set the other to null"
         raise refuse("lifetime_budget", "conflicting_fields", message)
-    if fields.get("lifetime_budget") is not None and resulting.get("end_date") is None:
+    if any(current.get(b) for b in _BUDGETS) and not any(resulting.get(b) for b in _BUDGETS):
+        raise refuse("daily_budget", "missing_field", "a campaign has a budget")
+    if resulting.get("lifetime_budget") is not None and resulting.get("end_date") is None:
         raise refuse("end_date", "missing_field", "a lifetime budget needs an end date")
-    start, end = _day(resulting, "start_date"), _day(resulting, "end_date")
-    if start is not None and end is not None and end < start:
+    _check_dates(_day(resulting, "start_date"), _day(resulting, "end_date"), today)
+    check_bid(inner(fields, "bid"), "amount", within="bid.")
+
+
+def _check_dates(start: date | None, end: date | None, today: date) -> None:
+    if end is None:
+        return
+    if start is not None and end < start:
         raise refuse("end_date", "invalid_dates", "the end is before the start")
+    if end < today:
+        raise refuse("end_date", "invalid_dates", "the end is over already")
 
 
 _BUDGETS = {"daily_budget": 1, "lifetime_budget": 7}
@@ -102,7 +114,7 @@ _STILL, _MOVING = {"image_id", "image_hash", "image_url"}, {"video_id", "post_id
 
 def check_video_ad(fields: Values) -> None:
     """Check the ad and ad group of a new video campaign."""
-    ad, group = _inner(fields, "ad"), _inner(fields, "ad_group")
+    ad, group = inner(fields, "ad"), inner(fields, "ad_group")
     text = ad.get("text")
     if _STILL & set(ad) and not _MOVING & set(ad):
         raise refuse("ad", "format_not_supported", "this platform shows no single still image")
@@ -125,7 +137,7 @@ def check_link(fields: Values, field: str, within: str = "") -> None:
 
 def check_image_ad(fields: Values) -> None:
     """Check the ad of a new image campaign."""
-    check_link(_inner(fields, "ad"), "link", within="ad.")
+    check_link(inner(fields, "ad"), "link", within="ad.")
 
 
 _MOST_ASSETS = {"titles": 5, "bodies": 5, "descriptions": 5, "call_to_actions": 5, "formats": 1}
@@ -160,21 +172,27 @@ def check_keywords(keywords: list[str]) -> None:
         if len(text) > _MOST_LETTERS or len(text.split()) > _MOST_WORDS:
             message = f"at most {_MOST_LETTERS} characters and {_MOST_WORDS} words"
             raise refuse("keywords", "keyword_too_long", message, _MOST_LETTERS)
-        if _FORBIDDEN & set(text):
+        if _FORBIDDEN & set(text) or not text.isprintable():
             raise refuse(
                 "keywords", "keyword_invalid_chars", f"{text!r} holds forbidden characters"
             )
-    if len(set(keywords)) < len(keywords):
+    if len(set(map(plain_keyword, keywords))) < len(keywords):
         raise refuse("keywords", "keyword_duplicate", "a keyword comes twice")
 
 
-def check_bid(fields: Values) -> None:
-    """Check the bid of a keyword."""
-    bid = fields.get("cpc_bid")
-    if bid is not None and (not is_number(bid) or float(str(bid)) <= 0):
-        raise refuse("cpc_bid", "bid_invalid", "a bid is a number above 0")
+def plain_keyword(text: str) -> str:
+    """A keyword without what makes no difference: letter case and blanks."""
+    return " ".join(text.casefold().split())
 
 
-def _inner(values: Values, key: str) -> Values:
+def check_bid(fields: Values, key: str, within: str = "") -> None:
+    """Check a bid."""
+    bid = fields.get(key)
+    if bid is not None and (not is_number(bid) or not 0 < float(str(bid)) < inf):
+        raise refuse(within + key, "bid_invalid", "a bid is a number above 0")
+
+
+def inner(values: Values, key: str) -> dict[str, JSON]:
+    """An object inside of values; empty if there is none."""
     value = values.get(key)
     return value if isinstance(value, dict) else {}

@@ -30,8 +30,7 @@ def check_targeting(targeting: Values) -> None:
     if not isinstance(groups, list):
         return
     alternatives = [_alternatives(group) for group in groups]
-    facets = {facet for group in alternatives for facet in group}
-    if "locations" not in facets:
+    if not any(group.get("locations") for group in alternatives):
         raise refuse("targeting", "location_required", "a location is required")
     for one, other in permutations(alternatives, 2):
         _check_pair(one, other)

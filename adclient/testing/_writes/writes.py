@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import attrs
+
 from adclient.models import JSON
 from adclient.testing._accounts.state import Account, Edit, Entity, Values
 from adclient.testing._wire.lookup import found
@@ -17,25 +19,22 @@ def change_of(account: Account, asked: Asked) -> Change:
 
 
 def _update_targeting(account: Account, asked: Asked) -> Change:
-    campaign = _campaign(account, asked)
-    wanted = dict(asked.object("fields"))
-    if "targeting" in asked.arguments:
-        check_targeting(asked.object("targeting"))
-        wanted["targeting"] = asked.object("targeting")
-    return _updated_campaign(account, campaign, wanted)
+    return _update_campaign(account, asked, "targeting")
 
 
 def _update_budget(account: Account, asked: Asked) -> Change:
+    return _update_campaign(account, asked, "daily_budget")
+
+
+def _update_campaign(account: Account, asked: Asked, own: str) -> Change:
+    """A change of a campaign by the operation's own argument, by `fields`, or by both."""
     campaign = _campaign(account, asked)
     wanted = dict(asked.object("fields"))
-    if "daily_budget" in asked.arguments:
-        if "daily_budget" in wanted:
-            raise rules.refuse("fields.daily_budget", "conflicting_fields", "given twice")
-        wanted["daily_budget"] = asked.arguments["daily_budget"]
-    return _updated_campaign(account, campaign, wanted)
-
-
-def _updated_campaign(account: Account, campaign: Entity, wanted: dict[str, JSON]) -> Change:
+    if own in asked.arguments:
+        if own in wanted:
+            raise rules.refuse(own, "conflicting_fields", "given twice")
+        wanted[own] = asked.arguments[own]
+    check_targeting(rules.inner(wanted, "targeting"))
     rules.check_immutable(wanted, campaign.values, "objective")
     rules.check_fields(account, wanted, campaign.values)
     return _updated(campaign, wanted)
@@ -49,7 +48,8 @@ def _updated(entity: Entity, wanted: dict[str, JSON]) -> Change:
 def _campaign(account: Account, asked: Asked) -> Entity:
     """The campaign that is to be changed, which must not be over."""
     campaign = found(account, "campaign", asked.text("campaign_id") or "")
-    if campaign.values.get("serving") == "ENDED":
+    end, today = campaign.text("end_date"), account.clock.today().isoformat()
+    if campaign.values.get("serving") == "ENDED" or (end and end < today):
         raise Refusal(409, "campaign_ended", "this campaign has ended")
     return campaign
 
@@ -77,14 +77,21 @@ def _create_image_campaign(account: Account, asked: Asked) -> Change:
     fields = asked.object("fields")
     rules.check_objective(account, fields)
     rules.check_image_ad(fields)
-    ad = fields.get("ad")
-    children = [] if not isinstance(ad, dict) else [Edit(kind="ad", after=_image_ad(ad, fields))]
-    return _create_campaign(account, asked, "New image campaign", *children)
+    return _create_campaign(account, asked, "New image campaign", *_image_ad_group(fields))
 
 
-def _image_ad(ad: dict[str, JSON], campaign: dict[str, JSON]) -> dict[str, JSON]:
-    name = campaign.get("name", "New image campaign")
-    return {"name": name, "status": "PAUSED", "format": "IMAGE", **ad}
+def _image_ad_group(campaign: dict[str, JSON]) -> list[Edit]:
+    """The ad group of a campaign's new ad, if it has one, and the ad in it."""
+    ad, group = campaign.get("ad"), rules.inner(campaign, "ad_group")
+    if not isinstance(ad, dict):
+        return []
+    start: dict[str, JSON] = {
+        "name": campaign.get("name", "New image campaign"),
+        "status": "PAUSED",
+    }
+    made = Edit(kind="ad", after={**start, "format": "IMAGE", **ad})
+    values = {**start, "dynamic_creative": False, **group}
+    return [Edit(kind="ad_group", after=values, children=(made,))]
 
 
 def _create_campaign(account: Account, asked: Asked, name: str, *children: Edit) -> Change:
@@ -92,43 +99,51 @@ def _create_campaign(account: Account, asked: Asked, name: str, *children: Edit)
     rules.check_fields(account, fields, {})
     wanted = asked.text("campaign_id")
     if wanted is not None:
-        return _extend(found(account, "campaign", wanted), fields)
+        return _extend(found(account, "campaign", wanted), fields, children)
     return create("campaign", {"name": name, "status": "PAUSED", **fields}, *children)
 
 
-def _extend(campaign: Entity, fields: dict[str, JSON]) -> Change:
-    """A further ad group in a campaign that exists."""
+def _extend(campaign: Entity, fields: dict[str, JSON], children: tuple[Edit, ...]) -> Change:
+    """A further ad group in a campaign that exists, with all that was said of it."""
     groups = campaign.values.get("ad_groups")
-    group = fields.get("ad_group", fields)
+    others = {key: value for key, value in fields.items() if key != "ad_group"}
+    group = {**rules.inner(fields, "ad_group"), **others}
     if not group:
         raise no_change()
-    return update(campaign, {"ad_groups": [*(groups if isinstance(groups, list) else []), group]})
+    change = update(campaign, {"ad_groups": [*(groups if isinstance(groups, list) else []), group]})
+    within = tuple(child.within({"campaign_id": campaign.id}) for child in children)
+    return attrs.evolve(change, edits=(*change.edits, *within))
 
 
 def _create_dco_ad(account: Account, asked: Asked) -> Change:
-    fields = asked.object("fields")
-    assets = fields.get("assets")
-    if isinstance(assets, dict):
-        rules.check_assets(assets)
+    fields, wanted = dict(asked.object("fields")), asked.text("ad_id")
+    ad = None if wanted is None else found(account, "ad", wanted)
+    if isinstance(fields.get("assets"), dict):
+        rules.check_assets(rules.inner(fields, "assets"))
+        fields["combinations"] = _combinations(fields["assets"])
     rules.check_link(fields, "link")
-    wanted = asked.text("ad_id")
-    if wanted is not None:
-        return _updated(found(account, "ad", wanted), fields)
-    _check_ad_group(account, fields.get("ad_group_id"))
+    if "ad_group_id" in fields:
+        fields |= _place_of_dynamic_ad(account, fields["ad_group_id"], ad)
+    if ad is not None:
+        return _updated(ad, fields)
     values: dict[str, JSON] = {"name": "New dynamic ad", "status": "PAUSED", "format": "DYNAMIC"}
-    return create("ad", {**values, **fields, "combinations": _combinations(assets)})
+    return create("ad", {**values, "combinations": 1, **fields})
 
 
-def _check_ad_group(account: Account, ad_group_id: JSON) -> None:
-    """Check that an ad group, if one is named, takes a dynamic ad and has none yet."""
+def _place_of_dynamic_ad(
+    account: Account, ad_group_id: JSON, moved: Entity | None
+) -> dict[str, JSON]:
+    """The campaign of an ad group, which must take a dynamic ad and have no other one yet."""
     if not isinstance(ad_group_id, str):
-        return
+        return {}
     group = found(account, "ad_group", ad_group_id)
     if not group.values.get("dynamic_creative"):
         raise rules.refuse("ad_group_id", "not_dynamic", "this ad group takes no dynamic ads")
-    if any(ad.values.get("ad_group_id") == ad_group_id for ad in account.of("ad")):
+    inside = [ad for ad in account.of("ad") if ad.values.get("ad_group_id") == ad_group_id]
+    if any(ad is not moved for ad in inside):
         message = "this ad group has its one dynamic ad already"
         raise rules.refuse("ad_group_id", "ad_limit_reached", message, 1)
+    return {"campaign_id": group.values.get("campaign_id")}
 
 
 def _combinations(assets: JSON) -> int:

@@ -51,6 +51,7 @@ def create_app(
             Route("/", to_page),
             Route("/openapi.json", openapi),
             Route("/approval", page.show, middleware=guard),
+            Route("/approval/drafts/{draft_id}", page.whole, middleware=guard),
             Route("/approval/drafts/{draft_id}", page.step, methods=["POST"], middleware=guard),
             Mount("/approval/static", static, middleware=guard),
             Mount("/", Bridge(fake)),

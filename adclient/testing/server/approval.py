@@ -6,6 +6,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
+from adclient._core import wire
 from adclient.testing._approval.dashboard import ApprovalRefused
 from adclient.testing._approval.drafts import DraftStatus
 from adclient.testing._service import FakeAdService
@@ -43,12 +44,22 @@ class ApprovalPage:
     async def show(self, request: Request) -> Response:
         """The page; after a step it says what came of it."""
         query = request.query_params
-        return self._page(query.get("reviewer", ""), self._said_of(query.get("draft")))
+        said = self._said_of(query.get("draft"))
+        return self._page(query.get("reviewer", ""), said, skip=_number(query.get("skip", "")))
+
+    async def whole(self, request: Request) -> Response:
+        """The whole diff of a draft, as JSON."""
+        try:
+            draft = self._fake.dashboard.draft(request.path_params["draft_id"])
+        except ApprovalRefused as refusal:
+            return PlainTextResponse(str(refusal), status_code=404)
+        content = wire.dumps(draft.diff.to_dict(), "diff")
+        return Response(content, media_type="application/json")
 
     async def step(self, request: Request) -> Response:
         """Make a step in the name of a reviewer."""
         form = parse_qs((await request.body()).decode(errors="replace"))
-        reviewer, wanted = (form.get(name, [""])[0] for name in ("reviewer", "step"))
+        reviewer, wanted, skip = (form.get(name, [""])[0] for name in ("reviewer", "step", "skip"))
         draft_id: str = request.path_params["draft_id"]
         step = self._steps.get(wanted)
         if step is None:
@@ -56,8 +67,9 @@ class ApprovalPage:
         try:
             step(draft_id, reviewer=reviewer.strip())
         except ApprovalRefused as refusal:
-            return self._page(reviewer, f"Refused: {refusal}.", status=409)
-        query = urlencode({"reviewer": reviewer.strip(), "draft": draft_id})
+            said = f"Refused: {refusal}."
+            return self._page(reviewer, said, skip=_number(skip), status=409)
+        query = urlencode({"reviewer": reviewer.strip(), "draft": draft_id, "skip": _number(skip)})
         return RedirectResponse(f"/approval?{query}", status_code=303)
 
     def _said_of(self, draft_id: str | None) -> str:
@@ -69,17 +81,27 @@ class ApprovalPage:
             return ""
         return f"{draft_id} {_SAID[draft.status]}."
 
-    def _page(self, reviewer: str, message: str, *, status: int = 200) -> HTMLResponse:
+    def _page(
+        self, reviewer: str, message: str, *, skip: int = 0, status: int = 200
+    ) -> HTMLResponse:
         now, dashboard = self._fake.clock.now(), self._fake.dashboard
-        events = dashboard.events
+        events, waiting = dashboard.events, dashboard.waiting
+        skip = min(skip, max(0, waiting - 1) // _MOST * _MOST)
         content = self._template.render(
             reviewer=reviewer,
             message=message,
             now=days_and_time(now),
-            waiting=dashboard.waiting,
-            cards=[card_of(draft, now) for draft in dashboard.pending(_MOST)],
+            waiting=waiting,
+            skip=skip,
+            step=_MOST,
+            cards=[card_of(draft, now) for draft in dashboard.pending(skip + _MOST)[skip:]],
             events=events[: -_MOST - 1 : -1],
             earlier=max(0, len(events) - _MOST),
             days_and_time=days_and_time,
         )
         return HTMLResponse(content, status_code=status)
+
+
+def _number(text: str) -> int:
+    """How many drafts are passed over; 0 for what is no number of them."""
+    return int(text) if text.isdecimal() and len(text) < 10 else 0

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import attrs
 
 from adclient.testing._approval.drafts import FakeDraft
-from adclient.testing.server.diffs import Line, lines_of
+from adclient.testing.server.diffs import Line, lines_of, visible
 
 
 @attrs.frozen(kw_only=True)
@@ -42,7 +42,7 @@ def card_of(draft: FakeDraft, now: datetime) -> Card:
 
 
 def _called(name: str | None, an_id: str) -> str:
-    return an_id if name is None else f"{name} ({an_id})"
+    return an_id if name is None else f"{visible(name)} ({an_id})"
 
 
 def _in_words(span: timedelta) -> str:

@@ -1,8 +1,9 @@
-"""A diff made into lines that a reviewer can read."""
+"""A diff made into lines that a reviewer can read, and that look alike only where they are."""
 
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import islice
 
 import attrs
 
@@ -10,6 +11,12 @@ from adclient._core import wire
 from adclient.models import JSON, Diff
 
 _DEEPEST, _LONGEST, _MOST = 4, 400, 60
+_LEAD = 40
+"""How many characters stand before the first difference of two long texts."""
+_JOINERS = "\u200c\u200d"
+"""What holds the letters of some scripts, and some emoji, together."""
+
+Change = tuple[str, JSON, JSON]
 
 
 @attrs.frozen(kw_only=True)
@@ -26,25 +33,22 @@ class Line:
 
 def lines_of(diff: Diff) -> list[Line]:
     """The changed values, with where each stands."""
-    lines = list(_lines(diff.field, diff.before, diff.after, _DEEPEST))
-    left = len(lines) - _MOST
-    more = [Line(path="…", after=f"{left} more")] if left > 0 else []
-    return lines[:_MOST] + more
+    changes = _changes(diff.field, diff.before, diff.after, _DEEPEST)
+    lines = [_line(*change) for change in islice(changes, _MOST)]
+    left = sum(1 for _ in changes)
+    return [*lines, Line(path="…", after=f"{left} more")] if left else lines
 
 
-def _lines(path: str, before: JSON, after: JSON, depth: int) -> Iterator[Line]:
-    if depth and _are(dict, before, after):
-        yield from _members(path, before, after, depth)
-    elif _are(list, before, after):
-        yield _of_lists(path, before, after)
-    else:
-        percent = Diff(field=path, before=before, after=after).percent
-        yield Line(
-            path=path,
-            before=None if before is None else text_of(before),
-            after=None if after is None else text_of(after),
-            percent=None if percent is None else f"{percent:+.4g} %".replace("-", "−"),
-        )
+def _changes(path: str, before: JSON, after: JSON, depth: int) -> Iterator[Change]:
+    """The places where two values differ; the inside of objects by path."""
+    if not depth or not _are(dict, before, after) or not (before or after):
+        yield path, before, after
+        return
+    old = before if isinstance(before, dict) else {}
+    new = after if isinstance(after, dict) else {}
+    for key in {**old, **new}:
+        if key not in old or key not in new or old[key] != new[key]:
+            yield from _changes(f"{path}.{key}", old.get(key), new.get(key), depth - 1)
 
 
 def _are(kind: type, *values: JSON) -> bool:
@@ -53,43 +57,71 @@ def _are(kind: type, *values: JSON) -> bool:
     return bool(there) and all(isinstance(value, kind) for value in there)
 
 
-def _members(path: str, before: JSON, after: JSON, depth: int) -> Iterator[Line]:
-    old = before if isinstance(before, dict) else {}
-    new = after if isinstance(after, dict) else {}
-    for key in {**old, **new}:
-        if key not in old or key not in new or old[key] != new[key]:
-            yield from _lines(f"{path}.{key}", old.get(key), new.get(key), depth - 1)
+def _line(path: str, before: JSON, after: JSON) -> Line:
+    if _are(list, before, after) and (before or after):
+        return _of_lists(path, before, after)
+    percent = Diff(field=path, before=before, after=after).percent
+    old, new = _pair(before, after)
+    return Line(
+        path=visible(path),
+        before=None if before is None else old,
+        after=None if after is None else new,
+        percent=None if percent is None else f"{percent:+.4g} %".replace("-", "−"),
+    )
 
 
 def _of_lists(path: str, before: JSON, after: JSON) -> Line:
-    old = [text_of(value) for value in before] if isinstance(before, list) else []
-    new = [text_of(value) for value in after] if isinstance(after, list) else []
+    old = before if isinstance(before, list) else []
+    new = after if isinstance(after, list) else []
     added, removed = _without(new, old), _without(old, new)
     # The same elements in another order are a change as well.
     if not added and not removed:
         added, removed = new, old
-    return Line(path=path, added=_some(added), removed=_some(removed))
+    if len(added) == len(removed) == 1:
+        gone, come = _pair(removed[0], added[0])
+        return Line(path=visible(path), added=(come,), removed=(gone,))
+    return Line(path=visible(path), added=_some(added), removed=_some(removed))
 
 
-def _without(texts: list[str], others: list[str]) -> list[str]:
+def _without(values: list[JSON], others: list[JSON]) -> list[JSON]:
     """What is left when each of the others takes away one that is the same."""
-    return list((Counter(texts) - Counter(others)).elements())
+    taken = Counter(wire.dumps(other, "value") for other in others)
+    left: list[JSON] = []
+    for value in values:
+        text = wire.dumps(value, "value")
+        if taken[text]:
+            taken[text] -= 1
+        else:
+            left.append(value)
+    return left
 
 
-def _some(texts: list[str]) -> tuple[str, ...]:
-    left = len(texts) - _MOST
-    return (*texts[:_MOST], f"… and {left} more") if left > 0 else tuple(texts)
+def _some(values: list[JSON]) -> tuple[str, ...]:
+    texts = [_cut(text_of(value)) for value in values[:_MOST]]
+    left = len(values) - _MOST
+    return (*texts, f"… and {left} more") if left > 0 else tuple(texts)
+
+
+def _pair(before: JSON, after: JSON) -> tuple[str, str]:
+    """The texts of two values that differ, cut so that they do, too."""
+    old, new = text_of(before), text_of(after)
+    if old == new:  # 120 and "120", for instance
+        old, new = wire.dumps(before, "value"), wire.dumps(after, "value")
+    pairs = enumerate(zip(old, new, strict=False))
+    alike = next((place for place, (a, b) in pairs if a != b), min(len(old), len(new)))
+    start = alike - _LEAD if alike >= _LONGEST else 0
+    return _cut(old, start), _cut(new, start)
 
 
 def text_of(value: JSON) -> str:
     """A value as a person reads it; objects and lists in one line."""
     if isinstance(value, str):
-        return _cut(value) or "(empty text)"
+        return visible(value) or "(empty text)"
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-        return _cut(f"{value:,}")
+        return f"{value:,}"
     if isinstance(value, dict) and value:
-        return _cut(" · ".join(f"{key}: {_inner(inner)}" for key, inner in value.items()))
-    return _inner(value)
+        return visible(" · ".join(f"{key}: {_inner(inner)}" for key, inner in value.items()))
+    return visible(_inner(value))
 
 
 def _inner(value: JSON) -> str:
@@ -97,8 +129,18 @@ def _inner(value: JSON) -> str:
         return value
     if isinstance(value, list) and value and all(isinstance(element, str) for element in value):
         return ", ".join(map(str, value))
-    return _cut(wire.dumps(value, "value"))
+    return wire.dumps(value, "value")
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+def visible(text: str) -> str:
+    """A text in which no character is unseen or turns others around, except for line breaks."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c in "\n\t" or c in _JOINERS else f"\\u{ord(c):04x}" for c in text
+    )
+
+
+def _cut(text: str, start: int = 0) -> str:
+    end = start + _LONGEST
+    return "…" * (start > 0) + text[start:end] + "…" * (end < len(text))

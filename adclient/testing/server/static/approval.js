@@ -3,7 +3,7 @@
 // Keeps the page up to date and sends its steps, without losing the reader's place.
 
 const form = document.getElementById("review");
-const SHOWN_WHOLE = ["now", "waiting", "trail"];
+const SHOWN_WHOLE = ["now", "waiting", "pages", "trail"];
 let latest = 0;
 
 function replaceIfChanged(old, fresh) {
@@ -65,7 +65,7 @@ async function makeStep(event) {
 
 async function poll() {
   try {
-    if (!document.hidden) await load("/approval");
+    if (!document.hidden) await load(location.pathname + location.search);
     document.body.classList.remove("offline");
   } catch {
     document.body.classList.add("offline");
