@@ -245,6 +245,9 @@ def test_waste_is_that_of_the_sample(client):
     assert wasted == sorted(wasted, reverse=True)
     assert [f.status for f in found[:2]] == ["CRITICAL", "HIGH"]
     assert found[-1].status == "LOW"
+    for finding in found:
+        assert (finding.extra["roas"] == 0) == (finding.extra["conversions"] == 0)
+    assert 0 < found[0].extra["roas"] < 1  # it says so: CAMPAIGN_ROAS_BELOW_1
     assert found[0].extra["entity_id"] == found[0].extra["campaign_id"]
     assert found[1].extra["entity_id"].startswith("keyword_")
     assert all(f.extra["campaign_id"].startswith("campaign_") for f in found)

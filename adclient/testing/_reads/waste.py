@@ -24,8 +24,9 @@ def findings(account: Account, spent: Spent) -> list[Waste]:
 def row(finding: Waste, account: Account, spent: Spent, days: list[date]) -> dict[str, JSON]:
     """A finding as the listing shows it, from what was spent in the same days."""
     campaign, whole = spent[finding.campaign], added(spent.values())
-    wasted = account.currency.amount(round(campaign.spend * finding.of_spend))
-    share = round(campaign.spend * finding.of_spend / whole.spend, 4)
+    part = campaign.spend * finding.of_spend
+    wasted = account.currency.amount(round(part))
+    share = round(part / whole.spend, 4)
     entity = _entity(account, finding)
     return {
         "id": f"waste_{WASTE[account.id].index(finding) + 1:04x}",
@@ -37,6 +38,7 @@ def row(finding: Waste, account: Account, spent: Spent, days: list[date]) -> dic
         "reason": finding.reason,
         "clicks": round(campaign.clicks * finding.of_clicks),
         "conversions": round(campaign.conversions * finding.of_conversions),
+        "roas": round(campaign.value * finding.of_conversions / part, 2),
         "wasted_spend": wasted,
         "share": share,
         "period": {"start": days[0].isoformat(), "end": days[-1].isoformat()},
