@@ -4,7 +4,7 @@
     python benchmarks/soak.py --keyed --rounds 4 --calls 3000 --seed 2
 
 Twelve rounds of 9,000 calls are an hour at 30 a second. Threads, asyncio and trio call all sixteen
-operations at once; about every fourth request meets a fault, calls run out of time and are
+operations at once; about every third request meets a fault, calls run out of time and are
 cancelled, and clients are closed and remade under their hands. After each round this must hold:
 
 - every draft at the server is known to the one call that staged it, as its `Draft`, as an

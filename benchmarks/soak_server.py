@@ -19,12 +19,13 @@ from adclient.testing.server import serving
 CALLER = "x-soak-caller"
 KEYED = Conventions(idempotency_header="Idempotency-Key")
 SHARE = 0.01
+# What a careless client would send twice; often enough to be met in a short run, too.
+LOST = Fault.dropped(taken=True)
 SOON = {"Retry-After": "0.05"}
 
 FAULTS = [
     Fault.refused(),
     Fault.dropped(),
-    Fault.dropped(taken=True),
     Fault.no_answer(),
     Fault.no_answer(taken=True),
     Fault.slow(0.2),
@@ -67,6 +68,7 @@ class BookedService(FakeAdService):
         self._callers: list[int] = []
         for fault in FAULTS:
             self.faults.at_random(fault, share=SHARE)
+        self.faults.at_random(LOST, share=SHARE * 10)
         self.faults.at_random(Fault.in_body("huge"), share=SHARE / 10)
 
     def handle_untimed(self, request: Request) -> tuple[Outcome, float]:

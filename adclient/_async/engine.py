@@ -108,7 +108,8 @@ class AsyncEngine:
             took_it = "waiting" if self.credentials.kind == "none" else "the credentials"
             return Failure(reason=f"{took_it} took all the time", sent=False, timed_out=True)
         request, secrets = grant.signed(step.request), grant.secrets
-        return told(await self.connections.send(request, time_left, secrets), secrets)
+        outcome = await self.connections.send(request, time_left, secrets, step.turn)
+        return told(outcome, secrets)
 
     async def _asked_for(self, step: Send) -> Grant | None:
         """Fresh credentials; the time that they take counts."""

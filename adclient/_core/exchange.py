@@ -5,7 +5,7 @@ back what came of it. Two engines drive it, one for each colour; tests drive it 
 """
 
 from collections.abc import Awaitable, Callable, Generator
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import attrs
 
@@ -14,7 +14,7 @@ from adclient._core.call import Call
 from adclient._core.observe import Observer, Tracer
 from adclient._core.paging import check_progress
 from adclient._core.pause import Pauses
-from adclient._core.reply import Failure, Outcome, Reply, request_id_of, value_of
+from adclient._core.reply import HELD_BACK, Failure, Outcome, Reply, request_id_of, value_of
 from adclient._core.request import Request, build
 from adclient._core.wire import WireError
 from adclient.errors import Facts
@@ -24,13 +24,30 @@ from adclient.options import Options
 R = TypeVar("R", bound=Answer)
 
 
+class Turn(Protocol):
+    """What is to be told of a request while no other one can take its place."""
+
+    def begin(self) -> bool:
+        """Its turn has come; the answer is whether it may still be sent."""
+        ...
+
+    def answered(self, head: Reply) -> None:
+        """Status and headers of its answer are there."""
+        ...
+
+
 @attrs.frozen
 class Send:
-    """Send the request, and come back with a `Reply` or `Failure` within `time_left` seconds."""
+    """Send the request, and come back with a `Reply` or `Failure` within `time_left` seconds.
+
+    If its turn has come, but `turn` says that it may not be sent any more, come back with
+    `HELD_BACK`.
+    """
 
     request: Request
     attempt: int
     time_left: float
+    turn: Turn
 
 
 @attrs.frozen
@@ -97,6 +114,7 @@ class _Life(Generic[R]):
         self._is_repeatable = key is not None or not self._is_write
         self._started = world.now()
         self._attempts = 0
+        self._has_begun = False
         self._may_be_staged = False
         self._facts: Facts = {"idempotency_key": key}
 
@@ -105,6 +123,8 @@ class _Life(Generic[R]):
         while True:
             yield from self._hold_back()
             outcome = yield from self._attempt()
+            if outcome is HELD_BACK:
+                continue
             if isinstance(outcome, Reply) and outcome.is_whole_success:
                 return self._value(outcome)
             wait = self._wait_after(outcome)
@@ -118,20 +138,38 @@ class _Life(Generic[R]):
 
     def _hold_back(self) -> Generator[Sleep, Outcome | None, None]:
         """Wait as others were asked to; if the time is too short, the service shall say so."""
-        now, chance = self._world.now, self._world.chance
-        while wait := self._pauses.wait(self._call, self._options, now=now(), chance=chance()):
-            if wait >= self._time_left():
-                return
+        while 0 < (wait := self._pause(self._world.chance())) < self._time_left():
             self._observer.holding_back(wait)
             yield Sleep(wait)
+
+    def _pause(self, chance: float = 0.0) -> float:
+        """Seconds for which the call should hold back."""
+        return self._pauses.wait(self._call, self._options, now=self._world.now(), chance=chance)
+
+    def begin(self) -> bool:
+        """Whether the request may be sent: others may have been refused while it had to wait."""
+        if 0 < self._pause() < self._time_left():
+            return False
+        self._has_begun = True
+        self._observer.sending(self._attempts)
+        return True
+
+    def answered(self, head: Reply) -> None:
+        """Note what an answer asks of other calls as well."""
+        self._pauses.note(self._call, self._options, head, self._world.now())
 
     def _attempt(self) -> Generator[Send, Outcome | None, Outcome]:
         """Send the request once."""
         self._attempts += 1
-        self._observer.sending(self._attempts)
+        self._has_begun = False
         try:
-            outcome = yield Send(self._request, self._attempts, self._time_left())
+            outcome = yield Send(self._request, self._attempts, self._time_left(), self)
             assert outcome is not None, "Send is answered with a Reply or a Failure"
+            if outcome is HELD_BACK:
+                self._attempts -= 1
+                return outcome
+            if not self._has_begun:  # it found no connection
+                self._observer.sending(self._attempts)
             self._note(outcome)
             if isinstance(outcome, Failure) and outcome.error is not None:
                 raise outcome.error
@@ -151,7 +189,6 @@ class _Life(Generic[R]):
             self._facts["request_id"] = request_id_of(outcome, names)
         if self._is_write and retry.may_be_taken(outcome):
             self._may_be_staged = True
-        self._pauses.note(self._call, self._options, outcome, now)
         self._observer.answered(self._attempts, outcome, elapsed, self._facts.get("request_id"))
 
     def _wait_after(self, outcome: Outcome) -> float | None:

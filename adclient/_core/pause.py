@@ -2,7 +2,7 @@
 
 from adclient._core import retry
 from adclient._core.call import Call
-from adclient._core.reply import Outcome, Reply
+from adclient._core.reply import Reply
 from adclient.models import Answer
 from adclient.options import Options
 
@@ -13,11 +13,11 @@ class Pauses:
     def __init__(self) -> None:
         self._ends: dict[object, tuple[float, float]] = {}
 
-    def note(self, call: Call[Answer], options: Options, outcome: Outcome, now: float) -> None:
+    def note(self, call: Call[Answer], options: Options, head: Reply, now: float) -> None:
         """Note what an answer asks of more than its own call."""
-        if not isinstance(outcome, Reply) or outcome.status != 429:
+        if head.status != 429:
             return
-        scope, asked = _scope(call, options), retry.retry_after(outcome)
+        scope, asked = _scope(call, options), retry.retry_after(head)
         if scope is None or asked is None:
             return
         for over in [key for key, (end, _) in tuple(self._ends.items()) if end <= now]:

@@ -1,6 +1,7 @@
 """The connections of an async client: those of each event loop stay with it."""
 
 import asyncio
+import warnings
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import suppress
 from types import MappingProxyType
@@ -11,8 +12,9 @@ import attrs
 import httpx
 from anyio.lowlevel import EventLoopToken, checkpoint, current_token
 
+from adclient._core.exchange import Turn
 from adclient._core.redact import Secrets
-from adclient._core.reply import Outcome
+from adclient._core.reply import HELD_BACK, Outcome
 from adclient._core.request import Request
 from adclient._http.attempt import Attempt
 from adclient._http.detached import Detached
@@ -23,6 +25,7 @@ from adclient._http.idle import Idle
 from adclient._http.network import Network, new_async_transport
 
 _LONGEST_CLOSE = 2.0
+_NEVER_CLOSED = "an AsyncAdClient was never closed: end it with aclose(), or use `async with`"
 _READS = ("http11.receive_response_headers.started", "http11.receive_response_body.started")
 
 
@@ -36,6 +39,9 @@ class _LoopLocal:
     detached: Detached
 
 
+_OF_PARENTS: list[dict[EventLoopToken, _LoopLocal]] = []
+
+
 class AsyncConnections:
     """Sends requests, at most `max_concurrency` at once, on any event loop of asyncio or trio."""
 
@@ -44,25 +50,33 @@ class AsyncConnections:
         self._handler = handler
         self._family = HTTPX if handler is None else handler.family
         self.is_closed: bool = False
-        self.forget()
+        self._loops: dict[EventLoopToken, _LoopLocal] = {}
         forget_after_fork(self)
 
     def forget(self) -> None:
-        """Start without connections, and leave those of a parent process alone."""
-        self._loops: dict[EventLoopToken, _LoopLocal] = {}
+        """Start without connections, and keep those of a parent process as they are.
 
-    async def send(self, request: Request, time_left: float, secrets: Secrets) -> Outcome:
-        """Send one request, which holds these secrets, and read its answer."""
-        attempt = Attempt(self._family, request, time_left, secrets, self._handler)
+        Their end would shut them down for both processes.
+        """
+        _OF_PARENTS.append(self._loops)
+        self._loops = {}
+
+    async def send(
+        self, request: Request, time_left: float, secrets: Secrets, turn: Turn
+    ) -> Outcome:
+        """Send one request, which holds these secrets, when its turn comes, and read its answer."""
+        attempt = Attempt(self._family, request, time_left, secrets, self._handler, turn)
         local = await self._local()
         try:
             with anyio.move_on_after(time_left):
                 if self._handler is not None:
-                    await self._perform_detached(local, self._handler.send, attempt)
+                    is_due = await self._detach(local, self._handler.send, attempt, turn)
                 else:
                     async with local.slots:
-                        await self._perform(local.idle, attempt)
-                return attempt.outcome()
+                        is_due = turn.begin()
+                        if is_due:
+                            await self._perform(local.idle, attempt)
+                return attempt.outcome() if is_due else HELD_BACK
         except self._family.faults as error:
             return attempt.failed(error)
         except Exception as error:
@@ -77,6 +91,11 @@ class AsyncConnections:
             with anyio.move_on_after(_LONGEST_CLOSE):
                 await local.detached.drain()
             await local.keeper.aclose()
+
+    def __del__(self) -> None:
+        """Say that nobody closed it, in a loop that goes on; to do it here needs that loop."""
+        if not self.is_closed and any(local.idle for local in self._loops.values()):
+            warnings.warn(_NEVER_CLOSED, ResourceWarning, source=self, stacklevel=2)
 
     async def _local(self) -> _LoopLocal:
         token = current_token()
@@ -108,9 +127,11 @@ class AsyncConnections:
         try:
             yield
         finally:
-            self._loops.pop(token, None)
-            while (connection := idle.pop()) is not None:
-                await connection.close()
+            local = self._loops.get(token)
+            if local is not None and local.idle is idle:  # else it is that of a parent process
+                del self._loops[token]
+                while (connection := idle.pop()) is not None:
+                    await connection.close()
 
     async def _perform(self, idle: "Idle[_Connection]", attempt: Attempt) -> None:
         while (expired := idle.expired()) is not None:
@@ -126,8 +147,21 @@ class AsyncConnections:
         else:
             idle.push(connection)
 
-    async def _perform_detached(self, local: _LoopLocal, send: AsyncSend, attempt: Attempt) -> None:
+    async def _detach(
+        self, local: _LoopLocal, send: AsyncSend, attempt: Attempt, turn: Turn
+    ) -> bool:
         await local.slots.acquire()
+        is_due = False
+        try:
+            is_due = turn.begin()
+        finally:
+            if not is_due:
+                local.slots.release()
+        if is_due:
+            await self._perform_detached(local, send, attempt)
+        return is_due
+
+    async def _perform_detached(self, local: _LoopLocal, send: AsyncSend, attempt: Attempt) -> None:
         exchange = _Exchange(send, attempt)
         try:
             await local.detached.run(exchange.perform, on_end=local.slots.release)

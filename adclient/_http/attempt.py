@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from adclient._core.body import Body
+from adclient._core.exchange import Turn
 from adclient._core.redact import Secrets, one_line
 from adclient._core.reply import Failure, Outcome, Reply
 from adclient._core.request import Request
@@ -27,6 +28,7 @@ class Attempt:
         time_left: float,
         secrets: Secrets,
         handler: Handler | AsyncHandler | None,
+        turn: Turn,
     ) -> None:
         self.deadline = time.monotonic() + time_left
         self.family = family
@@ -34,6 +36,7 @@ class Attempt:
         self._names_requests = handler is not None and handler.names_requests
         self._request = request
         self._secrets = secrets
+        self._turn = turn
         self.time_left = time_left
         self._timeouts: dict[str, float] = {}
         self._sent_as: httpx.Request | None = None
@@ -68,6 +71,9 @@ class Attempt:
         self._headers = {name.lower(): value for name, value in response.headers.items()}
         coding = "" if response.is_stream_consumed else self._headers.get("content-encoding", "")
         self._body = Body(response.status_code, coding)
+        self._turn.answered(
+            Reply(status=response.status_code, headers=self._headers, received_at=self._received_at)
+        )
         self._give_time()
 
     def received(self, chunk: bytes) -> bool:

@@ -1,6 +1,7 @@
 """How to reach the service: its address, TLS and proxies."""
 
 import ipaddress
+import os
 import ssl
 from functools import cache
 from importlib.util import find_spec
@@ -54,6 +55,8 @@ def network_of(
         check_proxy("proxy", proxy)
     elif not is_direct:
         proxy = _environment_proxy(base_url)
+    if verify is True and not is_direct and base_url.startswith("https:"):
+        _check_environment_certificates()
     return Network(base_url, max_concurrency, proxy, verify)
 
 
@@ -68,6 +71,21 @@ def checked_verify(verify: object) -> bool | str | ssl.SSLContext:
     if isinstance(verify, str):
         tls_context(verify)
     return verify
+
+
+def _check_environment_certificates() -> None:
+    """Refuse a variable that leads nowhere; what it leads to is read when it is first needed."""
+    name, path = _environment_certificates()
+    if path and not os.path.exists(path):
+        raise ConfigurationError(
+            f"the environment variable {name} leads to no certificates", argument="verify"
+        )
+
+
+def _environment_certificates() -> tuple[str, str]:
+    """The variable that says whom to trust, as Python's ssl knows them, and its value."""
+    names = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+    return next(((name, os.environ[name]) for name in names if os.environ.get(name)), ("", ""))
 
 
 def _environment_proxy(base_url: str) -> str | None:
@@ -122,9 +140,12 @@ def _is_proxy(proxy: str) -> bool:
 
 def new_transport(network: Network) -> httpx.HTTPTransport:
     """A transport of one connection."""
-    return httpx.HTTPTransport(
-        verify=_context(network), proxy=network.proxy, limits=_ONE_CONNECTION
-    )
+    context = _context(network)
+    if network.proxy is not None:
+        return httpx.HTTPTransport(verify=context, proxy=network.proxy, limits=_ONE_CONNECTION)
+    from adclient._http.tcp import DirectTransport
+
+    return DirectTransport(context)
 
 
 def new_async_transport(network: Network) -> httpx.AsyncHTTPTransport:
@@ -147,8 +168,10 @@ def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
     try:
         return _made_context(verify)
     except OSError as error:
+        name = _environment_certificates()[0] if verify is True else ""
+        what = f"the environment variable {name}" if name else "verify"
         raise ConfigurationError(
-            f"verify: no certificates could be read: {error.strerror or type(error).__name__}",
+            f"{what}: no certificates could be read: {error.strerror or type(error).__name__}",
             argument="verify",
         ) from None
 

@@ -58,7 +58,8 @@ class AdClient(notebook.Shown):
         max_concurrency: How many requests may be under way at once; 100 by default. Waiting for
             one's turn counts against `timeout`.
         proxy: The URL of a proxy; else what the environment says, except for loopback addresses.
-        verify: False for no TLS verification, a path to a CA bundle, or an `ssl.SSLContext`.
+        verify: False for no TLS verification, a path to a CA bundle, or an `ssl.SSLContext`. By
+            default `SSL_CERT_FILE` or `SSL_CERT_DIR` say whom to trust, else the list of certifi.
 
     Raises:
         ConfigurationError: An argument cannot be used; the text names it.

@@ -2,7 +2,7 @@
 
 import enum
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import attrs
@@ -15,7 +15,7 @@ from adclient._core.call import Call, Operation
 from adclient._core.exchange import Send, Sleep, World, exchange
 from adclient._core.observe import Tracer
 from adclient._core.pause import Pauses
-from adclient._core.reply import Failure, Reply
+from adclient._core.reply import HELD_BACK, Failure, Reply
 from adclient._core.request import settled
 from adclient._json import copied
 from adclient.conventions import Conventions
@@ -166,12 +166,15 @@ def drive(
     overslept: float = 0.0,
     tracer: Tracer | None = None,
     pauses: Pauses | None = None,
+    queue: Iterable[Callable[[], None]] = (),
 ) -> Run:
     """Feed an exchange with outcomes until it ends; time passes in sleeps and `Timed` outcomes.
 
-    Every sleep takes `overslept` seconds more than it was asked for.
+    Every sleep takes `overslept` seconds more than it was asked for. What happens in `queue`
+    happens while a request waits for its turn, one at a time.
     """
     run, waiting, clock = Run(), list(outcomes), [1000.0]
+    happenings = iter(queue)
 
     def new_key() -> str:
         run.keys_made += 1
@@ -195,11 +198,17 @@ def drive(
                 clock[0] += step.seconds + overslept
                 answer = None
                 continue
+            next(happenings, lambda: None)()
+            if not step.turn.begin():
+                answer = HELD_BACK
+                continue
             assert waiting, f"attempt {step.attempt} was not expected"
             outcome = waiting.pop(0)
             timed = outcome if isinstance(outcome, Timed) else Timed(0.0, outcome)
             clock[0] += timed.seconds
             answer = timed.outcome
+            if isinstance(answer, Reply):
+                step.turn.answered(answer)
     except StopIteration as done:
         run.value = done.value
     except AdClientError as error:

@@ -7,10 +7,11 @@ from core_helpers import DRAFT, ITEM, JSON_VALUE, LISTING, TEXT, problem_with, s
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adclient._core import answers
 from adclient._core.listing import Listing, PageInfo
 from adclient._core.wire import WireError
 from adclient._json import copied
-from adclient.models import Ad, Campaign, Draft, Objective, WastedSpend
+from adclient.models import Ad, Campaign, Draft, Objective, Response, WastedSpend
 
 THREE = {"data": [ITEM, {**ITEM, "spend": 1.5}, ITEM], "page": {"next": "more"}}
 # A class, a body that fits it, and the way to one place in the body.
@@ -29,6 +30,27 @@ SPOTS = [
         ]
     ],
 ]
+
+
+WRONG = {  # what is no text, and in which words
+    "null": None,
+    "true or false": True,
+    "a number": 7,
+    "a number with a fraction": 1.5,
+    "an array": ["a"],
+    "an object": {"a": "b"},
+}
+TEXT_FIELDS = [("draft_id",), ("status",), ("requires",), ("diff", "field")]
+EVERY_TYPE = [None, True, False, 0, 1, 1.0, "", "1", [], [True, 1, 1.0], {}, {"a": None}]
+
+
+def with_spot(body, path, value):
+    """A copy of a body with another value at one place."""
+    body = parent = copied(body)
+    for step in path[:-1]:
+        parent = parent[step]
+    parent[path[-1]] = value
+    return body
 
 
 def items_of(cls, *items):
@@ -105,6 +127,31 @@ class TestAnswers:
     def test_a_diff_without_a_part(self, missing):
         diff = {name: value for name, value in DRAFT["diff"].items() if name != missing}
         assert problem_with({**DRAFT, "diff": diff}, Draft) == f"$.diff.{missing}: missing"
+
+    @pytest.mark.parametrize("got", WRONG)
+    @pytest.mark.parametrize("path", TEXT_FIELDS, ids=".".join)
+    def test_a_text_of_a_draft_that_is_none(self, path, got):
+        body = with_spot(DRAFT, path, WRONG[got])
+        words = got.removesuffix(" with a fraction")
+        assert problem_with(body, Draft) == f"$.{'.'.join(path)}: expected text, got {words}"
+
+    @pytest.mark.parametrize(
+        ("value", "got"),
+        [
+            *[(None, "null"), (True, "true or false"), (7, "a number"), (1.5, "a number")],
+            *[("x", "text"), ([], "an array"), ([*DRAFT["diff"].items()], "an array")],
+        ],
+    )
+    def test_a_diff_that_is_no_object(self, value, got):
+        body = {**DRAFT, "diff": value}
+        assert problem_with(body, Draft) == f"$.diff: expected an object, got {got}"
+
+    @pytest.mark.parametrize("value", EVERY_TYPE, ids=repr)
+    @pytest.mark.parametrize("name", ["before", "after"])
+    def test_what_a_diff_tells_of_a_value_is_the_value_itself(self, name, value):
+        body = with_spot(DRAFT, ("diff", name), value)
+        for draft in (structure(body, Draft), answers.read(copied(body), Draft, Response())):
+            assert repr(getattr(draft.diff, name)) == repr(value)  # for True == 1 == 1.0
 
     @pytest.mark.parametrize(
         ("body", "got"),

@@ -82,15 +82,25 @@ class TestHooks:
         told = []
         options = options_of(hooks=(all_hooks(lambda event: told.append(type(event))),))
         steps = exchange(WRITE, options, world_of(), Pauses())
-        steps.send(None)
+        send = steps.send(None)
+        assert told == []
+        assert send.turn.begin()
         assert told == [RequestEvent]
         steps.send(REFUSED)
         assert told == [RequestEvent, ResponseEvent, RetryEvent]
-        steps.send(None)
+        assert steps.send(None).turn.begin()
         assert told[3:] == [RequestEvent]
         with pytest.raises(StopIteration):
             steps.send(STAGED)
         assert told[4:] == [ResponseEvent, DraftEvent]
+
+    def test_are_told_of_an_attempt_that_found_no_connection(self):
+        told = []
+        options = options_of(hooks=(all_hooks(lambda event: told.append(type(event))),))
+        steps = exchange(WRITE, options, world_of(), Pauses())
+        steps.send(None)
+        steps.send(REFUSED)
+        assert told == [RequestEvent, ResponseEvent, RetryEvent]
 
     def test_are_told_these_facts(self):
         told, _ = watched(WRITE, Timed(1.0, REFUSED), Timed(2.0, reply(429)), max_retries=1)

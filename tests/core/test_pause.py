@@ -31,6 +31,27 @@ def test_a_call_waits_as_another_was_asked_to(call, outcome):
     assert run.value.response.attempts == 1
 
 
+@pytest.mark.parametrize(("call", "outcome"), [(READ, LISTED), (WRITE, STAGED)])
+def test_a_call_that_waits_for_its_turn_learns_of_it_too(call, outcome):
+    pauses = Pauses()
+
+    def another_is_refused():
+        drive(call, ASKED, options=IMPATIENT, pauses=pauses)
+
+    run = drive(call, outcome, pauses=pauses, queue=[another_is_refused])
+    assert run.sleeps == [8.0]
+    assert [send.attempt for send in run.sends] == [1, 1]
+    assert run.value.response.attempts == 1
+
+
+def test_a_call_that_has_no_time_left_is_sent_when_its_turn_comes():
+    pauses = Pauses()
+    queue = [lambda: drive(READ, ASKED, options=IMPATIENT, pauses=pauses)]
+    run = drive(READ, ASKED, options=IMPATIENT, pauses=pauses, queue=queue)
+    assert (run.sleeps, len(run.sends)) == ([], 1)
+    assert run.error.status == 429
+
+
 @pytest.mark.parametrize("chance", [0.0, 0.5, 0.99])
 def test_calls_do_not_come_back_in_step(chance):
     run = drive(READ, LISTED, pauses=after(ASKED), chance=chance)

@@ -5,10 +5,12 @@ from core_helpers import LISTED, LOST, REFUSED, STAGED, TIMED_OUT, reply
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adclient._core import retry
 from adclient._core.retry import delay, may_be_taken, retry_after
 from adclient.options import RetryPolicy
 
 RECEIVED_AT = 1_000_000_000.0  # Sun, 09 Sep 2001 01:46:40 GMT
+POLICY = RetryPolicy(max_retries=2)
 
 
 def asked(text, date=None):
@@ -46,6 +48,42 @@ def test_retry_after(text, seconds):
     ],
 )
 def test_retry_after_that_means_nothing(text):
+    assert asked(text) is None
+
+
+TOO_LARGE = [
+    "Sun, 06 Nov 1994 08:49:37 +9999999999999999",
+    "Sun, 06 Nov 1994 08:49:37 -9999999999999999",
+    "Sun, 06 Nov 99999999999999999999 08:49:37 GMT",
+]
+
+
+@pytest.mark.parametrize("text", TOO_LARGE)
+def test_a_date_that_no_clock_can_show_is_none(text):
+    assert asked(text) is None
+    assert asked("Sun, 09 Sep 2001 01:46:45 GMT", date=text) == 5.0
+    refused = reply(429, headers={"retry-after": text})
+    assert delay(POLICY, refused, attempt=1, repeatable=False, chance=1.0) == POLICY.backoff_first
+
+
+# What the standard library says of a malformed date has changed from one version to the next.
+@pytest.mark.parametrize("fault", [ValueError, TypeError, IndexError, OverflowError])
+def test_a_date_that_the_standard_library_stumbles_over_is_none(monkeypatch, fault):
+    def stumble(_):
+        raise fault
+
+    monkeypatch.setattr(retry, "parsedate_to_datetime", stumble)
+    assert asked("Friday, -Nov-82 16:14:55 EST") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["Friday, -Nov-82 16:14:55 EST", "Friday, Nov--82 16:14:55 EST"],
+        *["Friday, 19-Nov- 16:14:55 EST", "17 June , 2022", "Wed, 3 Apr 2002 12.34.56.78+0800"],
+    ],
+)
+def test_a_date_with_a_part_missing_is_none(text):
     assert asked(text) is None
 
 
@@ -96,9 +134,6 @@ def test_retry_after_never_raises(text, date):
 def test_a_malformed_date_never_raises(text):
     seconds = asked(text, text)
     assert seconds in (None, 0.0)
-
-
-POLICY = RetryPolicy(max_retries=2)
 
 
 @pytest.mark.parametrize("attempt", [1, 2])

@@ -218,17 +218,38 @@ LOADED_LATER = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("code", "later"), LOADED_LATER, ids=[code.partition("\n")[0] for code, _ in LOADED_LATER]
-)
-def test_what_is_loaded_later(code, later) -> None:
+def loaded_by(code: str) -> set[str]:
+    """The modules of a fresh interpreter after some code."""
     # Where they are installed, OpenTelemetry and the command line of httpx bring what they like.
     told = f"""import sys
 sys.modules.update(dict.fromkeys(["opentelemetry", "click", "rich"]))
 {code}
 print(*[name for name, module in sys.modules.items() if module])"""
     run = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
-    assert not set(run.stdout.split()) & later
+    return set(run.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("code", "later"), LOADED_LATER, ids=[code.partition("\n")[0] for code, _ in LOADED_LATER]
+)
+def test_what_is_loaded_later(code, later) -> None:
+    assert not loaded_by(code) & later
+
+
+# How many modules may be loaded, and beyond what; today it is 27, 85 and 140.
+FIRST_CLIENT = "from adclient import {0}; {0}('https://ads.example.com')"
+AT_MOST = [
+    ("import adclient", "", 40),
+    (FIRST_CLIENT.format("AdClient"), "import httpx", 105),
+    (FIRST_CLIENT.format("AsyncAdClient"), "import httpx", 190),
+]
+
+
+@pytest.mark.parametrize(("code", "beyond", "most"), AT_MOST, ids=[code for code, *_ in AT_MOST])
+def test_how_much_is_loaded(code, beyond, most) -> None:
+    found = loaded_by(code) - loaded_by(beyond)
+    assert "adclient" in found
+    assert len(found) <= most, sorted(found)
 
 
 def test_the_tls_context_is_made_for_the_first_https_connection_and_shared() -> None:

@@ -166,6 +166,9 @@ async def test_every_error_is_ours(colour, where, library) -> None:
             is_unknown = where == "body" or type(error).__name__ not in NOT_SENT
             assert isinstance(caught.value, OutcomeUnknown) == is_unknown, error
             assert "httpx" not in type(caught.value).__module__
+            # Of a write, all that it does not know makes the outcome unknown; not so of a read.
+            with pytest.raises(TransportError):
+                await wait(client.beta.list_campaigns(account_id="a"))
 
 
 def bad_text() -> Exception:

@@ -1,8 +1,6 @@
 """What must hold when credentials, callers, hooks and processes misbehave."""
 
 import pickle
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -40,7 +38,7 @@ from adclient import (
 )
 from adclient._core import exchange
 from adclient._core.redact import Secrets
-from adclient._http import forks, idle
+from adclient._http import idle
 from adclient._sync.paging import PageIterator, Source
 
 BASE_URL = "https://ads.example.com"
@@ -309,7 +307,7 @@ async def test_a_closed_client_keeps_no_connection_of_a_call_under_way(colour) -
             await wait(client.beta.pause_campaign(**IDS))
             client._engine.connections.is_closed = True
             outcome = await wait(
-                client._engine.connections.send(request_to(server.url), 1.0, Secrets())
+                client._engine.connections.send(request_to(server.url), 1.0, Secrets(), Turn())
             )
             assert outcome.status == 201
             client._engine.connections.is_closed = False
@@ -317,90 +315,20 @@ async def test_a_closed_client_keeps_no_connection_of_a_call_under_way(colour) -
         assert server.connections == 2
 
 
+class Turn:
+    """That of a request which nothing holds back."""
+
+    def begin(self) -> bool:
+        return True
+
+    def answered(self, head: object) -> None:
+        pass
+
+
 def request_to(url: str) -> Request:
     path = "/v1/beta-ads/pause-beta-campaign"
     headers = {"host": url.removeprefix("http://"), "content-length": "2"}
     return Request(method="POST", url=url + path, headers=headers, body=b"{}")
-
-
-def test_a_child_process_starts_without_its_parent_s_connections(monkeypatch) -> None:
-    with RawServer(serve_well) as server, AdClient(server.url) as client:
-        monkeypatch.setattr(forks, "_FORGETFUL", {client._engine.connections})
-        client.beta.pause_campaign(**IDS)
-        inherited = client._engine.connections._idle
-        forks.forget_all()
-        client.beta.pause_campaign(**IDS)
-        assert server.connections == 2
-        inherited.pop().close()
-
-
-FORK = """
-import json, os, socket, sys, threading
-from concurrent.futures import ThreadPoolExecutor
-from adclient import AdClient
-
-def serve(listener):
-    while True:
-        sock, _ = listener.accept()
-        threading.Thread(target=answer, args=(sock,), daemon=True).start()
-
-def answer(sock):
-    data = b""
-    while True:
-        while b"\\r\\n\\r\\n" not in data:
-            received = sock.recv(65536)
-            if not received:
-                return
-            data += received
-        head, data = data.split(b"\\r\\n\\r\\n", 1)
-        who = head.split(b"account_id=")[1].split(b" ")[0].decode()
-        item = {"id": who, "name": who, "status": "ENABLED"}
-        body = json.dumps({"data": [item], "page": {"next": None}}).encode()
-        sock.sendall(b"HTTP/1.1 200 OK\\r\\ncontent-length: %d\\r\\n\\r\\n" % len(body) + body)
-
-listener = socket.create_server(("127.0.0.1", 0))
-url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-server = os.fork()
-if server == 0:
-    serve(listener)
-client = AdClient(url, timeout=30)
-client.delta.analyze_wasted_spend(account_id="warm")
-
-def wrong_answers(me):
-    wrong = 0
-    for number in range(150):
-        page = client.delta.analyze_wasted_spend(account_id=f"{me}{number}")
-        wrong += page.data[0].id != f"{me}{number}"
-    return wrong
-
-with ThreadPoolExecutor(4) as pool:
-    others = [pool.submit(wrong_answers, f"thread{n}") for n in range(4)]
-    client.delta.analyze_wasted_spend(account_id="before")
-    child = os.fork()  # while the others are in the middle of their calls
-    if child == 0:
-        os._exit(wrong_answers("child"))
-    wrong = wrong_answers("parent") + sum(other.result() for other in others)
-_, status = os.waitpid(child, 0)
-os.kill(server, 9)
-print(wrong, os.waitstatus_to_exitcode(status))
-"""
-
-
-def test_no_answer_crosses_between_a_process_and_its_child() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FORK], capture_output=True, check=True, encoding="utf-8", timeout=60
-    )
-    assert done.stdout.split() == ["0", "0"]
-
-
-def test_a_call_in_the_middle_of_which_somebody_forks_goes_on_in_the_child() -> None:
-    with AdClient(BASE_URL, transport=httpx.MockTransport(lambda request: fork())) as client:
-
-        def fork() -> httpx.Response:
-            client._engine.connections.forget()
-            return httpx.Response(201, json=DRAFT)
-
-        client.beta.pause_campaign(**IDS)
 
 
 def test_an_asked_wait_of_nothing_does_not_replace_the_back_off() -> None:

@@ -37,7 +37,6 @@ from raw_server import (
 
 from adclient import (
     AdClient,
-    AdClientError,
     AsyncAdClient,
     ConfigurationError,
     Draft,
@@ -259,6 +258,16 @@ UNCLOSED = {
     "collected": "client = AdClient(url)\nread(client)\nclient = None; gc.collect()",
     "at exit": "client = AdClient(url)\nread(client)",
 }
+DROPPED = """
+import anyio
+async def main():
+    client = AsyncAdClient(url)
+    await one(client)
+    client = None
+    gc.collect()
+anyio.run(main, backend={!r})
+"""
+UNCLOSED_ASYNC = {loop: DROPPED.format(loop) for loop in ("asyncio", "trio")}
 
 
 @pytest.fixture(scope="module")
@@ -270,7 +279,7 @@ def said() -> dict[str, str]:
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         return done.stdout + done.stderr
 
-    scripts = QUIET | UNCLOSED
+    scripts = QUIET | UNCLOSED | UNCLOSED_ASYNC
     with RawServer(serve_well) as server, ThreadPoolExecutor(3) as pool:
         return dict(zip(scripts, pool.map(said_by, scripts.values()), strict=True))
 
@@ -288,6 +297,32 @@ def test_a_sync_client_that_was_never_closed_is_named(said, name) -> None:
     )
 
 
+@pytest.mark.parametrize("loop", UNCLOSED_ASYNC)
+def test_an_async_client_that_was_dropped_in_a_running_loop_is_named(said, loop) -> None:
+    first, *_ = [line for line in said[loop].splitlines() if line.startswith("ResourceWarning")]
+    assert first == (
+        "ResourceWarning: an AsyncAdClient was never closed: "
+        "end it with aclose(), or use `async with`"
+    )
+
+
+@pytest.mark.own
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_an_async_client_that_was_closed_or_not_used_is_not_named(colour) -> None:
+    async def scenario() -> None:
+        async with colour.open(server.url) as client:
+            connections = client._engine.connections
+            connections.__del__()
+            await read(client)
+            with pytest.warns(ResourceWarning, match="AsyncAdClient was never closed"):
+                connections.__del__()
+            await client.aclose()
+            connections.__del__()
+
+    with RawServer(serve_well) as server:
+        colour.run(scenario)
+
+
 def test_a_client_that_was_closed_or_not_used_is_not_named() -> None:
     with RawServer(serve_well) as server, AdClient(server.url) as client:
         connections = client._engine.connections
@@ -297,6 +332,15 @@ def test_a_client_that_was_closed_or_not_used_is_not_named() -> None:
             connections.__del__()
         client.close()
         connections.__del__()
+
+
+def test_a_client_that_is_collected_closes_nothing_for_that_could_meet_any_lock() -> None:
+    with RawServer(serve_well) as server, AdClient(server.url) as client:
+        read(client)
+        with pytest.warns(ResourceWarning, match="AdClient was never closed"):
+            client._engine.connections.__del__()
+        read(client)
+        assert server.connections == 1
 
 
 # Event loops.
@@ -368,7 +412,12 @@ def test_one_async_client_on_loops_of_several_threads() -> None:
 # Threads.
 
 
-def test_fifty_threads_with_ten_clients_of_their_own_keys() -> None:
+KEYS = [f"key{number}" for number in range(10)]
+
+
+@contextlib.contextmanager
+def server_of_keys():
+    """A server for fifty callers, each of whom asks five times for the account of its own key."""
     crossed = []
 
     def serve(connection: Connection) -> None:
@@ -378,19 +427,39 @@ def test_fifty_threads_with_ten_clients_of_their_own_keys() -> None:
                 crossed.append(request)
             connection.send(answer_to(request))
 
-    def work(number: int) -> None:
-        client = clients[number % 10]
-        for _ in range(5):
-            client.delta.analyze_wasted_spend(account_id=f"key{number % 10}")
-
     with RawServer(serve) as server:
-        clients = [AdClient(server.url, token=f"key{n}", timeout=60) for n in range(10)]
-        with ThreadPoolExecutor(50) as pool:
-            list(pool.map(work, range(50)))
-        for client in clients:
-            client.close()
+        yield server
     assert crossed == []
     assert len(server.requests) == 250
+
+
+def test_fifty_threads_with_ten_clients_of_their_own_keys() -> None:
+    def work(number: int) -> None:
+        for _ in range(5):
+            read(clients[number % 10], account_id=KEYS[number % 10])
+
+    with server_of_keys() as server, contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(AdClient(server.url, token=key, timeout=60)) for key in KEYS]
+        with ThreadPoolExecutor(50) as pool:
+            list(pool.map(work, range(50)))
+
+
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_fifty_tasks_with_ten_clients_of_their_own_keys(colour) -> None:
+    async def work(client, key: str) -> None:
+        for _ in range(5):
+            await read(client, account_id=key)
+
+    async def scenario() -> None:
+        async with contextlib.AsyncExitStack() as stack:
+            opened = [colour.open(server.url, token=key, timeout=60) for key in KEYS]
+            clients = [await stack.enter_async_context(client) for client in opened]
+            async with anyio.create_task_group() as tasks:
+                for number in range(50):
+                    tasks.start_soon(work, clients[number % 10], KEYS[number % 10])
+
+    with server_of_keys() as server:
+        colour.run(scenario)
 
 
 def test_threads_share_a_client() -> None:
@@ -419,7 +488,33 @@ def test_threads_share_a_client() -> None:
     assert len(seen) == 200
 
 
-def test_the_garbage_collector_under_threads_and_errors() -> None:
+COLLECTED = """
+import contextlib, gc, importlib, sys
+from concurrent.futures import ThreadPoolExecutor
+from adclient import AdClient, AdClientError, RetryPolicy
+url, library = sys.argv[1:]
+theirs = importlib.import_module(library).Client(verify=False) if library else None
+client = AdClient(url, http_client=theirs, retry=RetryPolicy(backoff_first=0), timeout=20)
+
+def work(_):
+    for _ in range(25):
+        with contextlib.suppress(AdClientError):
+            client.alpha.explain_objectives(account_id="a")
+
+gc.set_threshold(1)
+with ThreadPoolExecutor(8) as pool:
+    list(pool.map(work, range(8)))
+gc.set_threshold(700)
+client.close()
+if theirs:
+    theirs.close()
+"""
+
+
+@pytest.mark.parametrize("library", ["", "httpx", "httpx2"])
+def test_the_garbage_collector_under_threads_and_errors(library) -> None:
+    """In a process of its own, which can be ended when its threads wait for each other."""
+
     def serve(connection: Connection) -> None:
         while request := connection.read():
             number = len(server.requests) % 4
@@ -434,19 +529,11 @@ def test_the_garbage_collector_under_threads_and_errors() -> None:
             else:
                 connection.send(answer_to(request))
 
-    def work(_: int) -> None:
-        for _ in range(25):
-            with contextlib.suppress(AdClientError):
-                read(client)
-
-    thresholds = gc.get_threshold()
-    with RawServer(serve) as server, AdClient(server.url, retry=AT_ONCE, timeout=20) as client:
-        try:
-            gc.set_threshold(1)
-            with ThreadPoolExecutor(8) as pool:
-                list(pool.map(work, range(8), timeout=60))
-        finally:
-            gc.set_threshold(*thresholds)
+    if library:
+        pytest.importorskip(library)
+    with RawServer(serve) as server:
+        command = [sys.executable, "-c", COLLECTED, server.url, library]
+        subprocess.run(command, check=True, timeout=60)
     assert len(server.requests) >= 200
 
 

@@ -4,6 +4,7 @@ import logging
 import re
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import anyio
 import pytest
@@ -140,3 +141,41 @@ def test_fifty_tasks_make_one_pause(colour) -> None:
     with RawServer(limited.serve) as server:
         colour.run(scenario)
     assert (len(found), limited.refused, len(server.requests)) == (50, 1, 51)
+
+
+def test_threads_that_wait_for_a_connection_learn_of_the_pause() -> None:
+    limited = Limited()
+    with (
+        RawServer(limited.serve) as server,
+        AdClient(server.url, max_concurrency=1) as client,
+        ThreadPoolExecutor(20) as threads,
+    ):
+        calls = [
+            threads.submit(client.delta.analyze_wasted_spend, account_id=ACCOUNT) for _ in range(20)
+        ]
+        attempts = [call.result().response.attempts for call in calls]
+    assert sorted(attempts) == [1] * 19 + [2]
+    assert (limited.refused, len(server.requests)) == (1, 21)
+
+
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_tasks_that_wait_for_a_connection_learn_of_the_pause(colour) -> None:
+    limited = Limited()
+    attempts: list[int] = []
+
+    async def call(client) -> None:
+        page = await client.delta.analyze_wasted_spend(account_id=ACCOUNT)
+        attempts.append(page.response.attempts)
+
+    async def scenario() -> None:
+        async with (
+            colour.open(server.url, max_concurrency=1) as client,
+            anyio.create_task_group() as tasks,
+        ):
+            for _ in range(20):
+                tasks.start_soon(call, client)
+
+    with RawServer(limited.serve) as server:
+        colour.run(scenario)
+    assert sorted(attempts) == [1] * 19 + [2]
+    assert (limited.refused, len(server.requests)) == (1, 21)

@@ -1,0 +1,297 @@
+"""A child process made by `os.fork`, and what it must not share with its parent."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from colours import ASYNC, TRIO, read
+from raw_server import Connection, RawServer, answer_to, serve_well
+
+from adclient import AdClient
+from adclient._http import async_connections, forks
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+
+IDS = {"account_id": "a", "campaign_id": "c"}
+
+# Scripts that fork in a process of their own, which has no other threads than it makes.
+
+
+PRELUDE = """
+import asyncio, os, selectors, signal, sys, threading, traceback
+import httpx
+from adclient import AdClient, AsyncAdClient, CallTimeout
+url = sys.argv[1]
+
+def read(client, who):
+    return client.delta.analyze_wasted_spend(account_id=who)
+
+def in_a_child(work):
+    child = os.fork()
+    if child == 0:
+        end_with(work)
+    succeeded(child)
+
+def end_with(work):
+    signal.alarm(20)  # what hangs fails
+    try:
+        work()
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+def succeeded(child):
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+def timed_out(client, who):
+    try:
+        read(client, who)
+    except CallTimeout:
+        return
+    raise AssertionError("no timeout")
+
+def answered(request):
+    return httpx.Response(200, json={"data": [], "page": {"next": None}})
+"""
+
+
+def run(script: str, *arguments: str) -> str:
+    command = [sys.executable, "-c", PRELUDE + script, *(arguments or [""])]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, encoding="utf-8", timeout=60)
+    return done.stdout
+
+
+def test_a_child_process_opens_its_own_connection() -> None:
+    with RawServer(serve_well) as server:
+        run(
+            """
+client = AdClient(url)
+read(client, "parent")
+in_a_child(lambda: read(client, "child"))
+""",
+            server.url,
+        )
+    assert len(server.requests) == 2
+    assert server.connections == 2
+
+
+def test_a_child_process_opens_its_own_connection_on_the_loop_of_its_parent() -> None:
+    with RawServer(serve_well) as server:
+        run(
+            """
+def new_loop():  # one that shares nothing by way of the kernel, as an epoll would
+    return asyncio.SelectorEventLoop(selectors.SelectSelector())
+
+async def read_in_a_loop(who):
+    await read(client, who)
+
+client = AsyncAdClient(url)
+with asyncio.Runner(loop_factory=new_loop) as runner:
+    runner.run(read_in_a_loop("parent"))
+    in_a_child(lambda: runner.run(read_in_a_loop("child")))
+""",
+            server.url,
+        )
+    assert len(server.requests) == 2
+    assert server.connections == 2
+
+
+ON_ONE_LOOP = """
+def new_loop():  # one that shares nothing by way of the kernel, as an epoll would
+    return asyncio.SelectorEventLoop(selectors.SelectSelector())
+
+async def read_in_a_loop(who):
+    for _ in range(2):
+        await read(client, who)
+
+def read_twice():
+    runner.run(read_in_a_loop("child"))
+    runner.run(read_in_a_loop("child"))
+    runner.close()
+
+client = AsyncAdClient(url)
+with asyncio.Runner(loop_factory=new_loop) as runner:
+    runner.run(read_in_a_loop("parent"))
+    in_a_child(read_twice)
+    runner.run(read_in_a_loop("parent"))
+"""
+
+
+def test_both_processes_keep_their_connection_on_one_loop() -> None:
+    with RawServer(serve_well) as server:
+        run(ON_ONE_LOOP, server.url)
+    assert len(server.requests) == 8
+    assert server.connections == 2
+
+
+def test_a_child_process_does_not_wait_for_the_calls_of_its_parent() -> None:
+    run(
+        """
+received, proceed = threading.Event(), threading.Event()
+
+def answer(request):
+    if request.url.params["account_id"] == "parent":
+        received.set()
+        proceed.wait(30)
+    return answered(request)
+
+client = AdClient(
+    "http://127.0.0.1", transport=httpx.MockTransport(answer), max_concurrency=1, timeout=5
+)
+threading.Thread(target=read, args=(client, "parent"), daemon=True).start()
+assert received.wait(30)
+in_a_child(lambda: read(client, "child"))
+"""
+    )
+
+
+def test_a_child_process_is_as_punctual_as_its_parent() -> None:
+    def serve(connection: Connection) -> None:
+        while request := connection.read():
+            if b"account_id=parent" in request:
+                connection.send(answer_to(request))
+                continue
+            connection.send(b"HTTP/1.1 200 OK\r\n")
+            while not connection.is_over:
+                connection.send(b"x: 1\r\n")
+                connection.pause(0.01)
+
+    with RawServer(serve) as server:
+        run(
+            """
+client = AdClient(url)
+read(client, "parent")
+in_a_child(lambda: timed_out(client.with_options(timeout=0.3, max_retries=0), "child"))
+""",
+            server.url,
+        )
+    assert len(server.requests) == 2
+
+
+def test_a_call_that_ends_in_a_child_process_gives_it_no_slot_too_many() -> None:
+    run(
+        """
+received = threading.Event()
+child = None
+
+def answer(request):
+    global child
+    who = request.url.params["account_id"]
+    if who == "forks":
+        child = os.fork()
+    elif who == "held":
+        received.set()
+        threading.Event().wait()
+    return answered(request)
+
+client = AdClient("http://127.0.0.1", transport=httpx.MockTransport(answer), max_concurrency=1)
+
+def have_one_call_at_once():
+    threading.Thread(target=read, args=(client, "held"), daemon=True).start()
+    assert received.wait(10)
+    timed_out(client.with_options(timeout=0.05), "one more")
+
+read(client, "forks")
+if child == 0:
+    end_with(have_one_call_at_once)
+succeeded(child)
+"""
+    )
+
+
+def test_no_answer_crosses_between_a_process_and_its_child() -> None:
+    told = run(
+        """
+import json, socket
+from concurrent.futures import ThreadPoolExecutor
+
+def serve(listener):
+    while True:
+        sock, _ = listener.accept()
+        threading.Thread(target=answer, args=(sock,), daemon=True).start()
+
+def answer(sock):
+    data = b""
+    while True:
+        while b"\\r\\n\\r\\n" not in data:
+            received = sock.recv(65536)
+            if not received:
+                return
+            data += received
+        head, data = data.split(b"\\r\\n\\r\\n", 1)
+        who = head.split(b"account_id=")[1].split(b" ")[0].decode()
+        item = {"id": who, "name": who, "status": "ENABLED"}
+        body = json.dumps({"data": [item], "page": {"next": None}}).encode()
+        sock.sendall(b"HTTP/1.1 200 OK\\r\\ncontent-length: %d\\r\\n\\r\\n" % len(body) + body)
+
+listener = socket.create_server(("127.0.0.1", 0))
+url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+server = os.fork()
+if server == 0:
+    signal.alarm(60)
+    serve(listener)
+client = AdClient(url, timeout=30)
+read(client, "warm")
+
+def wrong_answers(me):
+    wrong = 0
+    for number in range(150):
+        page = read(client, f"{me}{number}")
+        wrong += page.data[0].id != f"{me}{number}"
+    return wrong
+
+with ThreadPoolExecutor(4) as pool:
+    others = [pool.submit(wrong_answers, f"thread{n}") for n in range(4)]
+    read(client, "before")
+    child = os.fork()  # while the others are in the middle of their calls
+    if child == 0:
+        signal.alarm(60)
+        os._exit(wrong_answers("child"))
+    wrong = wrong_answers("parent") + sum(other.result() for other in others)
+_, status = os.waitpid(child, 0)
+os.kill(server, 9)
+print(wrong, os.waitstatus_to_exitcode(status))
+"""
+    )
+    assert told.split() == ["0", "0"]
+
+
+def test_what_a_child_process_does_leaves_its_parent_s_connection_alone(monkeypatch) -> None:
+    with RawServer(serve_well) as server, AdClient(server.url) as client:
+        connections = client._engine.connections
+        monkeypatch.setattr(forks, "_FORGETFUL", forks._FORGETFUL & {connections})
+        client.beta.pause_campaign(**IDS)
+        inherited = connections._idle
+        forks.forget_all()
+        client.beta.pause_campaign(**IDS)
+        assert server.connections == 2
+        kept = inherited.pop()
+        assert kept.is_alive
+        kept.close()
+
+
+@pytest.mark.own
+@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+def test_the_end_of_a_loop_in_a_child_process_leaves_its_parent_s_connection(
+    colour, monkeypatch
+) -> None:
+    async def scenario() -> None:
+        async with colour.open(server.url) as client:
+            connections = client._engine.connections
+            monkeypatch.setattr(forks, "_FORGETFUL", forks._FORGETFUL & {connections})
+            await read(client)
+            (inherited,) = connections._loops.values()
+            forks.forget_all()
+            await read(client)
+            await inherited.keeper.aclose()  # as the end of the loop does
+            kept = inherited.idle.pop()
+            assert kept is not None
+            await kept.close()
+            await read(client)
+
+    monkeypatch.setattr(async_connections, "_OF_PARENTS", [])
+    with RawServer(serve_well) as server:
+        colour.run(scenario)
+    assert server.connections == 2
