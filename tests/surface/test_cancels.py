@@ -8,6 +8,7 @@ import threading
 from importlib.metadata import version
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 import httpx
 import pytest
@@ -24,39 +25,38 @@ from adclient import (
     OutcomeUnknown,
     RetryPolicy,
 )
+from adclient._http import async_connections
 
-POOL = 2
+# The whole of `test_cancels_over_a_pool` is 20 seeds of 150 rounds, which take eight minutes.
+SEEDS, ROUNDS = range(3), 40
 NO_RETRY = RetryPolicy(max_retries=0)
 # Before 4.15.1, anyio leaves the socket of a cancelled connect to the garbage collector.
 IS_OLD_ANYIO = tuple(map(int, version("anyio").split(".")[:3])) < (4, 15, 1)
 NOISE = "ignore::pytest.PytestUnraisableExceptionWarning" if IS_OLD_ANYIO else "error"
 both_loops = pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+every_library = pytest.mark.parametrize("library", ["httpx", "httpx2", None])
 
 
-def limits_of(library):
-    return library.Limits(max_connections=POOL, max_keepalive_connections=POOL)
-
-
-async def random_cancels(client: AsyncAdClient) -> None:
+async def random_cancels(client: AsyncAdClient, pool: int, seed: int, rounds: int) -> None:
     """Twice as many calls as connections at a time, most of which are ended at a bad moment."""
-    chance = random.Random(0)
+    chance = random.Random(seed)
 
     async def one(patience: float, timeout: float) -> None:
         with anyio.move_on_after(patience):
             with contextlib.suppress(AdClientError):
                 await read(client.with_options(timeout=timeout))
 
-    for _ in range(25):
+    for _ in range(rounds):
         async with anyio.create_task_group() as tasks:
-            for _ in range(2 * POOL):
+            for _ in range(2 * pool):
                 patience, timeout = chance.uniform(0, 0.01), chance.uniform(0.001, 0.02)
                 tasks.start_soon(one, patience, timeout)
 
 
-async def cancels_at_every_turn(client: AsyncAdClient) -> None:
+async def cancels_at_every_turn(client: AsyncAdClient, pool: int) -> None:
     """The same with the cancelling of asyncio itself, from which no scope shields."""
     for turns in range(60):
-        tasks = [asyncio.ensure_future(read(client)) for _ in range(2 * POOL)]
+        tasks = [asyncio.ensure_future(read(client)) for _ in range(2 * pool)]
         for task in tasks:
             for _ in range(turns):
                 await asyncio.sleep(0)
@@ -64,41 +64,86 @@ async def cancels_at_every_turn(client: AsyncAdClient) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def still_works(client: AsyncAdClient) -> None:
-    for _ in range(3 * POOL):
+async def still_works(client: AsyncAdClient, calls: int = 6) -> None:
+    for _ in range(calls):
         assert len((await read(client)).data) == 1
 
 
-def serve_after_a_moment(connection: Connection) -> None:
-    while request := connection.read():
-        connection.pause(0.003)
-        connection.send(answer_to(request))
+class Meeting:
+    """Answers after a moment, but calls that are to meet only when so many of them are there."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._barrier = threading.Barrier(size)
+
+    def serve(self, connection: Connection) -> None:
+        while request := connection.read():
+            if b"meet" in request:
+                try:
+                    self._barrier.wait(10)
+                except threading.BrokenBarrierError:
+                    return
+            else:
+                connection.pause(0.003)
+            connection.send(answer_to(request))
+
+    async def hold(self, client: AsyncAdClient) -> None:
+        """Have as many calls under way at once; if one cannot join the others, all of them fail."""
+
+        async def one() -> None:
+            await read(client, account_id="meet")
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(self._size):
+                tasks.start_soon(one)
+
+
+@contextlib.asynccontextmanager
+async def pooled(library: str | None, pool: int, url: str):
+    """A client of so many connections, its own or those of somebody's HTTP client."""
+    options = {"max_concurrency": pool, "retry": NO_RETRY, "timeout": 20}
+    if library is None:
+        async with AsyncAdClient(url, **options) as client:
+            yield client
+        return
+    hx = pytest.importorskip(library)
+    limits = hx.Limits(max_connections=pool, max_keepalive_connections=pool)
+    async with (
+        hx.AsyncClient(limits=limits, verify=False) as theirs,
+        AsyncAdClient(url, http_client=theirs, **options) as client,
+    ):
+        yield client
 
 
 @pytest.mark.filterwarnings(NOISE)
-@pytest.mark.parametrize("library", ["httpx", "httpx2", None])
+@every_library
 @both_loops
 def test_cancels_over_a_small_pool(colour, library) -> None:
     async def scenario() -> None:
-        options = {"max_concurrency": POOL, "retry": NO_RETRY, "timeout": 20}
-        if library is None:
-            async with AsyncAdClient(server.url, **options) as client:
-                await both(client)
-            return
-        hx = pytest.importorskip(library)
-        async with (
-            hx.AsyncClient(limits=limits_of(hx), verify=False) as theirs,
-            AsyncAdClient(server.url, http_client=theirs, **options) as client,
-        ):
-            await both(client)
+        async with pooled(library, 2, server.url) as client:
+            await random_cancels(client, 2, seed=0, rounds=25)
+            if colour is ASYNC:
+                await cancels_at_every_turn(client, 2)
+            await still_works(client)
 
-    async def both(client: AsyncAdClient) -> None:
-        await random_cancels(client)
-        if colour is ASYNC:
-            await cancels_at_every_turn(client)
-        await still_works(client)
+    with RawServer(Meeting(2).serve) as server:
+        colour.run(scenario)
+    gc.collect()
 
-    with RawServer(serve_after_a_moment) as server:
+
+@pytest.mark.filterwarnings(NOISE)
+@pytest.mark.parametrize("seed", SEEDS)
+@every_library
+@both_loops
+def test_cancels_over_a_pool(colour, library, seed) -> None:
+    async def scenario() -> None:
+        async with pooled(library, 8, server.url) as client:
+            await random_cancels(client, 8, seed, ROUNDS)
+            await still_works(client, calls=30)
+            await meeting.hold(client)
+
+    meeting = Meeting(8)
+    with RawServer(meeting.serve) as server:
         colour.run(scenario)
     gc.collect()
 
@@ -193,6 +238,109 @@ def test_a_write_that_had_not_left_is_not_sent_after_its_call(colour, ending) ->
 
     colour.run(scenario)
     assert sent == []
+
+
+class Unhurried:
+    """Closes something only after a moment, in which a call that is cancelled can be cut short."""
+
+    def __init__(self, close) -> None:
+        self._close = close
+        self.is_closed = False
+
+    async def close(self) -> None:
+        await anyio.lowlevel.checkpoint()
+        await self._close()
+        self.is_closed = True
+
+
+@pytest.mark.own
+@both_loops
+def test_a_connection_is_closed_though_its_call_is_cancelled(colour, monkeypatch) -> None:
+    asked, made = threading.Event(), []
+
+    def serve(connection: Connection) -> None:
+        connection.read()
+        asked.set()
+        connection.wait_for_the_end()
+
+    def transport(network) -> httpx.AsyncHTTPTransport:
+        transport = new_async_transport(network)
+        made.append(Unhurried(transport.aclose))
+        transport.aclose = made[-1].close
+        return transport
+
+    async def scenario() -> None:
+        async with AsyncAdClient(server.url) as client, anyio.create_task_group() as tasks:
+            tasks.start_soon(write, client)
+            await anyio.to_thread.run_sync(asked.wait, 10)
+            tasks.cancel_scope.cancel()
+
+    new_async_transport = async_connections.new_async_transport
+    monkeypatch.setattr(async_connections, "new_async_transport", transport)
+    with RawServer(serve) as server:
+        colour.run(scenario)
+    assert [one.is_closed for one in made] == [True]
+
+
+class Endless(httpx.AsyncByteStream):
+    """A body of which the rest never comes; `begun` is called when somebody waits for it."""
+
+    def __init__(self, request: httpx.Request, begun) -> None:
+        self._trace = request.extensions["trace"]
+        self._begun = begun
+        self.end = Unhurried(anyio.lowlevel.checkpoint)
+        self.aclose = self.end.close
+
+    async def __aiter__(self):
+        yield b"{"
+        await self._trace("http11.receive_response_body.started", {})
+        self._begun()
+        await anyio.sleep_forever()
+
+
+@both_loops
+def test_an_answer_is_closed_though_its_call_is_cancelled(colour) -> None:
+    """Also that of somebody's own transport, which is cut while its body is read."""
+    bodies = []
+
+    async def scenario() -> None:
+        def answer(request: httpx.Request) -> httpx.Response:
+            bodies.append(Endless(request, scope.cancel))
+            return httpx.Response(200, stream=bodies[-1])
+
+        client = AsyncAdClient("https://ads.example.com", transport=httpx.MockTransport(answer))
+        with anyio.fail_after(10), anyio.CancelScope() as scope:
+            await read(client)
+        await client.aclose()
+
+    colour.run(scenario)
+    assert [body.end.is_closed for body in bodies] == [True]
+
+
+@both_loops
+def test_what_never_ends_in_somebody_s_own_transport_gives_its_place_back(
+    colour, monkeypatch
+) -> None:
+    """It cannot be cut at once, for it tells of no read; after three times its time, it is."""
+    is_stuck = True
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        if is_stuck:
+            await anyio.sleep_forever()
+        return httpx.Response(200, json=LISTING)
+
+    async def scenario() -> None:
+        nonlocal is_stuck
+        transport = httpx.MockTransport(answer)
+        client = AsyncAdClient("https://ads.example.com", transport=transport, max_concurrency=1)
+        with pytest.raises(CallTimeout, match="no answer in time"):
+            await read(client.with_options(timeout=0.05))
+        is_stuck = False
+        await read(client.with_options(timeout=10))
+        await client.aclose()
+
+    monkeypatch.setattr(async_connections, "_LONGEST_CLOSE", 0.05)
+    colour.run(scenario)
 
 
 @both_loops

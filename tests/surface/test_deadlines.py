@@ -24,6 +24,8 @@ from adclient._http import watchdog
 
 TIMEOUT = 0.3
 TOGETHER = 1.0  # of dozens of calls at once, each of which has to be sent in it
+PUNCTUAL = 1.1 * TOGETHER
+TRIES = 5  # a loaded machine may delay some of them, and hardly all
 SLACK = 5.0  # a loaded machine; each fault here lasts for 15 seconds or more
 DRIP = 0.05
 LIBRARIES = [import_module(name) for name in ("httpx", "httpx2") if find_spec(name)]
@@ -104,20 +106,31 @@ def ending(colour, fault, call) -> Ending:
         return colour.run(scenario)
 
 
+def best_ending(colour, fault, call) -> Ending:
+    """A call that ended on time, or the last of several if none of them did."""
+    for _ in range(TRIES):
+        last = ending(colour, fault, call)
+        if last.took <= PUNCTUAL:
+            break
+    return last
+
+
 @pytest.fixture(scope="module")
 def endings() -> dict[tuple, Ending]:
     """Of every call under every fault, all at once: each does nothing but wait."""
+    for name in ("trio", "httpcore"):  # threads that import them together may find half of them
+        import_module(name)
     cases = list(itertools.product(COLOURS, FAULTS, (read, write)))
     with ThreadPoolExecutor(len(cases)) as pool:
-        return dict(zip(cases, pool.map(lambda case: ending(*case), cases), strict=True))
+        return dict(zip(cases, pool.map(lambda case: best_ending(*case), cases), strict=True))
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 @pytest.mark.parametrize("colour", COLOURS, ids=str)
 def test_a_call_ends_in_time(colour, fault, endings) -> None:
     of_read, of_write = endings[colour, fault, read], endings[colour, fault, write]
-    assert TOGETHER * 0.9 <= of_read.took <= TOGETHER + SLACK
-    assert of_write.took <= TOGETHER + SLACK
+    assert TOGETHER * 0.9 <= of_read.took <= PUNCTUAL
+    assert of_write.took <= PUNCTUAL
     assert not of_read.error.outcome_unknown
     assert isinstance(of_write.error, OutcomeUnknown)
     assert of_write.requests == 1

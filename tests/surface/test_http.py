@@ -2,10 +2,13 @@
 
 import gzip
 import json
+import re
 import socket
 import ssl
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 
 import anyio
 import anyio.lowlevel
@@ -182,6 +185,89 @@ async def test_refused_connections_are_tried_again(colour) -> None:
                 await wait(call(client))
             assert caught.value.attempts == 3
             assert not caught.value.outcome_unknown
+
+
+# A certificate of 127.0.0.1 that nobody trusts, and its key, which guards nothing.
+SELF_SIGNED = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgSKP3mWYCccLdym1F
+t893Md2ZQaZvoqaK6BrA+69FswGhRANCAATcIbm5VYpcbiaBVo+Yr/wfApTQ1vOm
+LV9NgyqGRd1/NqAmwpVnJ2fnOctks4BT1UxmIs6M0e6gZLTiOUD24+Au
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBmjCCAUGgAwIBAgIUefKIGpaf18EzAuam9rHhksyQypgwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMjA4NDAxOFoYDzIxMjYxMDI5
+MDg0MDE4WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAATcIbm5VYpcbiaBVo+Yr/wfApTQ1vOmLV9NgyqGRd1/NqAmwpVnJ2fn
+Octks4BT1UxmIs6M0e6gZLTiOUD24+Auo28wbTAdBgNVHQ4EFgQU6Unm4iQ07/RH
+4qK6sQ+pcL2zCqIwHwYDVR0jBBgwFoAU6Unm4iQ07/RH4qK6sQ+pcL2zCqIwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARhwR/AAABgglsb2NhbGhvc3QwCgYIKoZI
+zj0EAwIDRwAwRAIgFFHFjz/B61JqLPnx0XM1e7IYa4SWBYXSTn6gzHmLh28CIFmK
+/CSjff5qrJjKb+QztdY0xAYgztuF2YeSVrtq4qXS
+-----END CERTIFICATE-----
+"""
+
+
+@contextmanager
+def refusing(tmp_path, monkeypatch) -> Iterator[str]:
+    yield refusing_url()
+
+
+@contextmanager
+def unknown(tmp_path, monkeypatch) -> Iterator[str]:
+    def fail(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+    yield "http://ads.something.invalid:8080"
+
+
+@contextmanager
+def untrusted(tmp_path, monkeypatch) -> Iterator[str]:
+    def serve(connection: Connection) -> None:
+        connection._sock.settimeout(10)
+        with suppress(OSError):
+            context.wrap_socket(connection._sock, server_side=True).close()
+
+    pem = tmp_path / "self_signed.pem"
+    pem.write_text(SELF_SIGNED)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+    with RawServer(serve) as server:
+        yield server.url.replace("http", "https")
+
+
+UNREACHABLE = [
+    (refusing, "[Rr]efused"),
+    (unknown, "Name or service not known"),
+    (untrusted, "CERTIFICATE_VERIFY_FAILED"),
+]
+
+
+@pytest.fixture(params=UNREACHABLE, ids=lambda param: param[0].__name__)
+def unreachable(request, tmp_path, monkeypatch) -> Iterator[tuple[str, str]]:
+    """A URL at which nobody can be reached, and what is to be said about it."""
+    start, reason = request.param
+    with start(tmp_path, monkeypatch) as url:
+        yield url, f"{re.escape(url.partition('//')[2])} cannot be reached: .*{reason}"
+
+
+@both_colours
+async def test_an_error_says_who_cannot_be_reached_and_why(colour, unreachable) -> None:
+    url, words = unreachable
+    async with colour.open(url, max_retries=0) as client:
+        with pytest.raises(ConnectionFailed, match=words):
+            await wait(read(client))
+
+
+def test_an_error_says_the_same_through_httpx2(unreachable) -> None:
+    url, words = unreachable
+    with (
+        pytest.importorskip("httpx2").Client() as theirs,
+        AdClient(url, http_client=theirs, max_retries=0) as client,
+        pytest.raises(ConnectionFailed, match=words),
+    ):
+        read(client)
 
 
 @both_colours

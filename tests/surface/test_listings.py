@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+from urllib.parse import unquote
 
 import httpx
 import pytest
@@ -28,6 +29,7 @@ from adclient import (
     CallTimeout,
     Campaign,
     ConnectionFailed,
+    Conventions,
     InvalidRequest,
     Page,
     PaginationError,
@@ -108,16 +110,31 @@ async def test_later_pages_carry_the_same_filters(colour, three_pages) -> None:
     assert {request.url.path for request in three_pages.requests} == {PATH}
 
 
+STYLES = {
+    "json": 'account_id=a&targeting={"type":"X","geo":{"in":["DE"]}}',
+    "deep_object": "account_id=a&targeting[type]=X&targeting[geo][in][0]=DE",
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
 @both_colours
-async def test_filters_are_those_of_the_call(colour) -> None:
-    """What the caller does to an argument afterwards changes no later page."""
-    service, targeting = Service(a_page("a", "c1"), a_page("b")), {"type": "X"}
-    async with colour.open(transport=service.transport) as client:
-        page = await wait(client.gamma.search_targeting(account_id="a", targeting=targeting))
+async def test_filters_are_those_of_the_call(colour, style) -> None:
+    """What the caller does to an argument afterwards, however deep in it, changes no page."""
+    service = Service(a_page("a", "c1"), a_page("b", "c2"), a_page("c"))
+    targeting = {"type": "X", "geo": {"in": ["DE"]}}
+    conventions = Conventions(object_style=style)
+    async with colour.open(transport=service.transport, conventions=conventions) as client:
+        listing = client.gamma.search_targeting(account_id="a", targeting=targeting)
+        targeting["geo"]["in"].append("FR")
+        pages = walk((await wait(listing)).pages())
+        await step(pages)
+        targeting["geo"]["not"] = "AT"
+        await step(pages)
         targeting["type"] = "Y"
-        await everything(page)
-    first, second = service.queries
-    assert second == f"{first}&cursor=c1"
+        await step(pages)
+    query = STYLES[style]
+    queries = [unquote(query) for query in service.queries]
+    assert queries == [query, f"{query}&cursor=c1", f"{query}&cursor=c2"]
 
 
 @both_colours

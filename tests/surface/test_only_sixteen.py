@@ -1,5 +1,9 @@
 """No argument, however hostile, makes a request outside the sixteen operations."""
 
+import json
+from itertools import chain
+from urllib.parse import parse_qsl
+
 import httpx
 import pytest
 from colours import BASE_URL, COLOURS, a_draft, a_page, everything, method_of, wait
@@ -70,12 +74,42 @@ async def use(client, row, arguments) -> None:
         await everything(result)
 
 
+def pairs_of(row, arguments, cursor, conventions) -> list[tuple[str, str]]:
+    """What a query is to hold, in the order of the interface."""
+    if not row.is_read or conventions.read_parameters == "body":
+        return []
+    given = [(p.name, arguments[p.name]) for p in row.parameters]
+    split = bracketed if conventions.object_style == "deep_object" else whole
+    found = chain(*(split(name, value) for name, value in given if value is not None))
+    last = [] if cursor is None else whole(conventions.cursor_parameter, cursor)
+    return [*found, *last]
+
+
+def whole(name, value) -> list[tuple[str, str]]:
+    if isinstance(value, str):
+        return [(name, value)]
+    return [(name, json.dumps(value, ensure_ascii=False, separators=(",", ":")))]
+
+
+def bracketed(name, value) -> list[tuple[str, str]]:
+    children = enumerate(value) if isinstance(value, list) else ()
+    children = value.items() if isinstance(value, dict) else children
+    found = list(chain(*(bracketed(f"{name}[{key}]", child) for key, child in children)))
+    return found or whole(name, value)
+
+
+def may_be_followed(cursor, conventions) -> bool:
+    """Whether a continuation can be a URL, which may bring pairs of its own."""
+    return conventions.follow_next_urls and isinstance(cursor, str)
+
+
 @pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
 @pytest.mark.parametrize("row", ROWS, ids=str)
 @settings(max_examples=25)
 @given(data=st.data())
 def test_no_request_outside_the_sixteen(colour, row, data) -> None:
     seen, following = [], data.draw(json_values)
+    chosen, arguments = data.draw(conventions), data.draw(arguments_of(row))
 
     def answer(request: httpx.Request) -> httpx.Response:
         seen.append(request)
@@ -85,16 +119,20 @@ def test_no_request_outside_the_sixteen(colour, row, data) -> None:
 
     async def scenario() -> None:
         options = {"transport": httpx.MockTransport(answer), "token": "t0ken"}
-        async with colour.open(conventions=data.draw(conventions), **options) as client:
+        async with colour.open(conventions=chosen, **options) as client:
             try:
-                await use(client, row, data.draw(arguments_of(row)))
+                await use(client, row, arguments)
             except AdClientError as error:
                 assert not error.outcome_unknown  # noqa: PT017  an error is one of several good ends
 
     colour.run(scenario)
-    for request in seen:
-        path = request.url.raw_path.decode("ascii").partition("?")[0]
+    assert len(seen) <= 2
+    for request, cursor in zip(seen, (arguments.get("cursor"), following), strict=False):
+        path, _, query = request.url.raw_path.decode("ascii").partition("?")
         assert (request.method, path) == (row.method, f"/prefix{row.path}")
+        if not may_be_followed(cursor, chosen):
+            pairs = parse_qsl(query, keep_blank_values=True, errors="strict")
+            assert pairs == pairs_of(row, arguments, cursor, chosen)
         assert str(request.url).startswith(f"{BASE_URL}/v1/")
         assert request.headers["host"] == "ads.example.com"
         assert "x-approve" not in request.headers

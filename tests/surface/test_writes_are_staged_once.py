@@ -2,9 +2,10 @@
 
 import json
 import threading
+from contextlib import asynccontextmanager
 
 import pytest
-from colours import DRAFT, KEYED, both_colours, method_of, wait
+from colours import DRAFT, KEYED, both_colours, close, method_of, wait
 from interface_table import ROWS
 from raw_server import Connection, RawServer, answer_to, head, refusing_url, reply
 
@@ -132,6 +133,42 @@ async def test_a_401_is_not_sent_again(colour) -> None:
                 await wait(client.beta.pause_campaign(**IDS))
     assert not caught.value.outcome_unknown
     assert len(server.requests) == 1
+
+
+@asynccontextmanager
+async def opened(colour, library: str | None, url: str, **options):
+    """A client over its own connections, or over those of somebody's HTTP client."""
+    if library is None:
+        async with colour.open(url, **options) as client:
+            yield client
+        return
+    theirs = getattr(pytest.importorskip(library), colour.http_client_name)(verify=False)
+    try:
+        async with colour.open(url, http_client=theirs, **options) as client:
+            yield client
+    finally:
+        await close(theirs)
+
+
+# How a write may end of which only a part has left: the service may act on what it has read.
+HALFWAY = {"resets": Connection.reset, "reads no more": Connection.stay_silent}
+
+
+@pytest.mark.parametrize("library", [None, "httpx", "httpx2"])
+@pytest.mark.parametrize("ending", HALFWAY)
+@both_colours
+async def test_a_write_cut_while_its_body_leaves_is_sent_once(colour, ending, library) -> None:
+    def serve(connection: Connection) -> None:
+        connection._receive()
+        HALFWAY[ending](connection)
+
+    large = {"note": "x" * 8_000_000}  # more than the sockets on the way hold
+    with RawServer(serve) as server:
+        timeout = 0.5 if ending == "reads no more" else 20
+        async with opened(colour, library, server.url, timeout=timeout) as client:
+            with pytest.raises(OutcomeUnknown) as caught:
+                await wait(client.alpha.update_campaign_budget(**IDS, fields=large))
+    assert server.connections == caught.value.attempts == 1
 
 
 @both_colours
