@@ -203,16 +203,16 @@ def test_the_keyboard_alone_is_enough_and_keeps_its_place(client, page) -> None:
 
 def test_the_end_of_a_long_queue_is_reached_and_stays(client, page) -> None:
     *_, last = [pause(client) for _ in range(52)]
-    page.until(lambda: page.browser.find_element(By.LINK_TEXT, "Later drafts"))
-    page.browser.find_element(By.LINK_TEXT, "Later drafts").click()
-    page.until(lambda: page.text(last.draft_id))
     page.sign("Ines")
+    page.until(lambda: page.browser.find_element(By.ID, "later"))
+    page.browser.find_element(By.ID, "later").click()
+    page.until(lambda: page.text(last.draft_id))
     page.press(last, "arm")
     page.until(lambda: "Armed by Ines" in page.text(last.draft_id))
     another = pause(client)
     page.until(lambda: page.text(another.draft_id))
     assert "51 to 53" in page.text("waiting")
-    page.browser.find_element(By.LINK_TEXT, "Earlier drafts").click()
+    page.browser.find_element(By.ID, "earlier").click()
     page.until(lambda: "1 to 50" in page.text("waiting"))
 
 

@@ -40,6 +40,11 @@ def copied_fields(fields: Mapping[str, JSON]) -> dict[str, JSON]:
     return {name: copied(value) for name, value in fields.items()}
 
 
+def differ(one: JSON, other: JSON) -> bool:
+    """Whether two values are not the same JSON: true is not 1, though Python thinks so."""
+    return next(differences("", one, other), None) is not None
+
+
 def differences(place: str, before: JSON, after: JSON) -> Iterator[tuple[str, JSON, JSON]]:
     """The places at which two values differ, such as `keywords[0].status`, each with its values."""
     waiting: list[tuple[str, JSON, JSON]] = [(place, before, after)]

@@ -59,7 +59,7 @@ class ResponseEvent(CallEvent):
         status: The HTTP status, or None if there was no answer.
         failure: Why no whole answer came, in words; None if one did.
         request_id: The service's id of the request, if a header held one.
-        duration: Seconds that this attempt took, from its sending on.
+        duration: Seconds that this attempt took.
         elapsed: Seconds from the start of the call.
     """
 
@@ -120,7 +120,7 @@ class Hooks:
     logged, and the call goes on, so that a hook cannot lose a draft.
 
     Args:
-        on_request: Called right before each attempt is sent.
+        on_request: Called before each attempt.
         on_response: Called after each attempt, with its answer or why there is none.
         on_retry: Called before each wait for another attempt.
         on_draft: Called once for each draft that was staged, before the call returns it.

@@ -4,7 +4,7 @@
 back what came of it. Two engines drive it, one for each colour; tests drive it with lists.
 """
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from typing import Generic, Protocol, TypeVar
 
 import attrs
@@ -14,7 +14,7 @@ from adclient._core.call import Call
 from adclient._core.observe import Observer, Tracer
 from adclient._core.paging import check_progress
 from adclient._core.pause import Pauses
-from adclient._core.reply import HELD_BACK, Failure, Outcome, Reply, request_id_of, value_of
+from adclient._core.reply import Failure, Outcome, Reply, request_id_of, value_of
 from adclient._core.request import Request, build
 from adclient._core.wire import WireError
 from adclient.errors import Facts
@@ -25,14 +25,14 @@ R = TypeVar("R", bound=Answer)
 
 
 class Turn(Protocol):
-    """What is to be told of a request while no other one can take its place."""
+    """What the connections ask and tell a call when its turn has come, before that of the next."""
 
-    def begin(self) -> bool:
-        """Its turn has come; the answer is whether it may still be sent."""
+    def may_send(self) -> bool:
+        """Whether the request may still be sent."""
         ...
 
-    def answered(self, head: Reply) -> None:
-        """Status and headers of its answer are there."""
+    def answer_began(self, status: int, headers: Mapping[str, str], received_at: float) -> None:
+        """The head of its answer is there."""
         ...
 
 
@@ -40,8 +40,7 @@ class Turn(Protocol):
 class Send:
     """Send the request, and come back with a `Reply` or `Failure` within `time_left` seconds.
 
-    If its turn has come, but `turn` says that it may not be sent any more, come back with
-    `HELD_BACK`.
+    If `turn` says that it may not be sent any more, come back with None.
     """
 
     request: Request
@@ -114,7 +113,6 @@ class _Life(Generic[R]):
         self._is_repeatable = key is not None or not self._is_write
         self._started = world.now()
         self._attempts = 0
-        self._has_begun = False
         self._may_be_staged = False
         self._facts: Facts = {"idempotency_key": key}
 
@@ -123,8 +121,6 @@ class _Life(Generic[R]):
         while True:
             yield from self._hold_back()
             outcome = yield from self._attempt()
-            if outcome is HELD_BACK:
-                continue
             if isinstance(outcome, Reply) and outcome.is_whole_success:
                 return self._value(outcome)
             wait = self._wait_after(outcome)
@@ -142,34 +138,28 @@ class _Life(Generic[R]):
             self._observer.holding_back(wait)
             yield Sleep(wait)
 
-    def _pause(self, chance: float = 0.0) -> float:
+    def _pause(self, chance: float) -> float:
         """Seconds for which the call should hold back."""
         return self._pauses.wait(self._call, self._options, now=self._world.now(), chance=chance)
 
-    def begin(self) -> bool:
-        """Whether the request may be sent: others may have been refused while it had to wait."""
-        if 0 < self._pause() < self._time_left():
-            return False
-        self._has_begun = True
-        self._observer.sending(self._attempts)
-        return True
+    def may_send(self) -> bool:
+        """Whether nobody was asked to wait while the call waited for its turn."""
+        # Only if the longest wait fits as well: else the call might be held back without one.
+        return not 0 < self._pause(chance=1.0) < self._time_left()
 
-    def answered(self, head: Reply) -> None:
+    def answer_began(self, status: int, headers: Mapping[str, str], received_at: float) -> None:
         """Note what an answer asks of other calls as well."""
-        self._pauses.note(self._call, self._options, head, self._world.now())
+        if status == 429:
+            head = Reply(status=status, headers=headers, received_at=received_at)
+            self._pauses.note(self._call, self._options, head, self._world.now())
 
-    def _attempt(self) -> Generator[Send, Outcome | None, Outcome]:
+    def _attempt(self) -> Generator[Send | Sleep, Outcome | None, Outcome]:
         """Send the request once."""
         self._attempts += 1
-        self._has_begun = False
+        self._observer.sending(self._attempts)
         try:
-            outcome = yield Send(self._request, self._attempts, self._time_left(), self)
-            assert outcome is not None, "Send is answered with a Reply or a Failure"
-            if outcome is HELD_BACK:
-                self._attempts -= 1
-                return outcome
-            if not self._has_begun:  # it found no connection
-                self._observer.sending(self._attempts)
+            while (outcome := (yield self._send())) is None:
+                yield from self._hold_back()
             self._note(outcome)
             if isinstance(outcome, Failure) and outcome.error is not None:
                 raise outcome.error
@@ -178,6 +168,9 @@ class _Life(Generic[R]):
                 raise failure.interrupted(self._call, self._facts, error) from error
             raise
         return outcome
+
+    def _send(self) -> Send:
+        return Send(self._request, self._attempts, self._time_left(), self)
 
     def _note(self, outcome: Outcome) -> None:
         """Note what came of an attempt."""

@@ -15,8 +15,6 @@ class Pauses:
 
     def note(self, call: Call[Answer], options: Options, head: Reply, now: float) -> None:
         """Note what an answer asks of more than its own call."""
-        if head.status != 429:
-            return
         scope, asked = _scope(call, options), retry.retry_after(head)
         if scope is None or asked is None:
             return

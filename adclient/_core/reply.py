@@ -31,10 +31,6 @@ class Failure:
         return self.reason
 
 
-HELD_BACK = Failure(reason="held back by a rate limit", sent=False)
-"""What comes of a request that may not be sent any more when its turn comes."""
-
-
 @attrs.frozen(kw_only=True)
 class Reply:
     """An answer: its body is whole unless `broken` or `defect` says why not.
@@ -72,7 +68,7 @@ Outcome = Reply | Failure
 def told(outcome: Outcome, secrets: Secrets) -> Outcome:
     """An outcome that tells no secret; the body of a success is data, and stays as it came."""
     if isinstance(outcome, Failure):
-        return outcome if outcome is HELD_BACK else _told_failure(outcome, secrets)
+        return _told_failure(outcome, secrets)
     headers, body = outcome.headers, outcome.body
     if secrets.hide(together := " ".join(headers.values())) != together:
         headers = {name: secrets.hide(value) for name, value in headers.items()}

@@ -14,7 +14,7 @@ from anyio.lowlevel import EventLoopToken, checkpoint, current_token
 
 from adclient._core.exchange import Turn
 from adclient._core.redact import Secrets
-from adclient._core.reply import HELD_BACK, Outcome
+from adclient._core.reply import Outcome
 from adclient._core.request import Request
 from adclient._http.attempt import Attempt
 from adclient._http.detached import Detached
@@ -40,6 +40,7 @@ class _LoopLocal:
 
 
 _OF_PARENTS: list[dict[EventLoopToken, _LoopLocal]] = []
+"""What a child process must not let go: it would be shut down."""
 
 
 class AsyncConnections:
@@ -58,25 +59,33 @@ class AsyncConnections:
 
         Their end would shut them down for both processes.
         """
-        _OF_PARENTS.append(self._loops)
-        self._loops = {}
+        if self._loops:
+            _OF_PARENTS.append(self._loops)
+            self._loops = {}
 
     async def send(
         self, request: Request, time_left: float, secrets: Secrets, turn: Turn
-    ) -> Outcome:
-        """Send one request, which holds these secrets, when its turn comes, and read its answer."""
+    ) -> Outcome | None:
+        """Send one request, which holds these secrets, and read its answer.
+
+        None if `turn` held it back.
+        """
         attempt = Attempt(self._family, request, time_left, secrets, self._handler, turn)
         local = await self._local()
         try:
             with anyio.move_on_after(time_left):
+                await local.slots.acquire()
+                if not turn.may_send():
+                    local.slots.release()
+                    return None
                 if self._handler is not None:
-                    is_due = await self._detach(local, self._handler.send, attempt, turn)
+                    await self._perform_detached(local, self._handler.send, attempt)
                 else:
-                    async with local.slots:
-                        is_due = turn.begin()
-                        if is_due:
-                            await self._perform(local.idle, attempt)
-                return attempt.outcome() if is_due else HELD_BACK
+                    try:
+                        await self._perform(local.idle, attempt)
+                    finally:
+                        local.slots.release()
+                return attempt.outcome()
         except self._family.faults as error:
             return attempt.failed(error)
         except Exception as error:
@@ -146,20 +155,6 @@ class AsyncConnections:
             await connection.close()
         else:
             idle.push(connection)
-
-    async def _detach(
-        self, local: _LoopLocal, send: AsyncSend, attempt: Attempt, turn: Turn
-    ) -> bool:
-        await local.slots.acquire()
-        is_due = False
-        try:
-            is_due = turn.begin()
-        finally:
-            if not is_due:
-                local.slots.release()
-        if is_due:
-            await self._perform_detached(local, send, attempt)
-        return is_due
 
     async def _perform_detached(self, local: _LoopLocal, send: AsyncSend, attempt: Attempt) -> None:
         exchange = _Exchange(send, attempt)

@@ -71,9 +71,7 @@ class Attempt:
         self._headers = {name.lower(): value for name, value in response.headers.items()}
         coding = "" if response.is_stream_consumed else self._headers.get("content-encoding", "")
         self._body = Body(response.status_code, coding)
-        self._turn.answered(
-            Reply(status=response.status_code, headers=self._headers, received_at=self._received_at)
-        )
+        self._turn.answer_began(response.status_code, self._headers, self._received_at)
         self._give_time()
 
     def received(self, chunk: bytes) -> bool:

@@ -8,7 +8,7 @@ import httpx
 
 from adclient._core.exchange import Turn
 from adclient._core.redact import Secrets
-from adclient._core.reply import HELD_BACK, Outcome
+from adclient._core.reply import Outcome
 from adclient._core.request import Request
 from adclient._http.attempt import Attempt
 from adclient._http.family import HTTPX
@@ -42,15 +42,20 @@ class Connections:
         self._idle: Idle[_Connection] = Idle()
         self._slots = Slots(self._network.max_concurrency)
 
-    def send(self, request: Request, time_left: float, secrets: Secrets, turn: Turn) -> Outcome:
-        """Send one request, which holds these secrets, when its turn comes, and read its answer."""
+    def send(
+        self, request: Request, time_left: float, secrets: Secrets, turn: Turn
+    ) -> Outcome | None:
+        """Send one request, which holds these secrets, and read its answer.
+
+        None if `turn` held it back.
+        """
         attempt = Attempt(self._family, request, time_left, secrets, self._handler, turn)
         slots = self._slots  # a fork in the middle of a call makes others
         if not slots.acquire(timeout=max(0.0, time_left)):
             return attempt.timed_out(self._network.max_concurrency)
         try:
-            if not turn.begin():
-                return HELD_BACK
+            if not turn.may_send():
+                return None
             if self._handler is not None:
                 _perform(self._handler, attempt, None)
             else:

@@ -75,8 +75,9 @@ def checked_verify(verify: object) -> bool | str | ssl.SSLContext:
 
 def _check_environment_certificates() -> None:
     """Refuse a variable that leads nowhere; what it leads to is read when it is first needed."""
-    name, path = _environment_certificates()
-    if path and not os.path.exists(path):
+    name, text = _environment_certificates()
+    paths = text.split(os.pathsep) if name == "SSL_CERT_DIR" else [text]
+    if name and not any(map(os.path.exists, paths)):
         raise ConfigurationError(
             f"the environment variable {name} leads to no certificates", argument="verify"
         )

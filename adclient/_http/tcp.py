@@ -18,7 +18,10 @@ _LEAST = 0.001
 
 
 class DirectTransport(httpx.HTTPTransport):
-    """A transport of one connection, without a proxy."""
+    """A transport of one connection, without a proxy.
+
+    httpx takes no network backend, so its pool is replaced by one that does.
+    """
 
     def __init__(self, context: ssl.SSLContext) -> None:
         super().__init__(verify=context)
@@ -56,4 +59,6 @@ def _addresses(host: str, port: int) -> list[str]:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
         raise httpcore.ConnectError(str(error)) from error
-    return [str(place[0]) for *_, place in found]
+    # In words, an address of one link says which link that is.
+    numeric = socket.NI_NUMERICHOST | socket.NI_NUMERICSERV
+    return [socket.getnameinfo(place, numeric)[0] for *_, place in found]

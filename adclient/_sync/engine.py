@@ -97,7 +97,7 @@ class Engine:
         self.world.sleep(step.seconds)
         return None
 
-    def _sent(self, step: Send) -> Outcome:
+    def _sent(self, step: Send) -> Outcome | None:
         self.check_open()
         grant, time_left = self.credentials.fixed, step.time_left
         if grant is None:
@@ -109,7 +109,7 @@ class Engine:
             return Failure(reason=f"{took_it} took all the time", sent=False, timed_out=True)
         request, secrets = grant.signed(step.request), grant.secrets
         outcome = self.connections.send(request, time_left, secrets, step.turn)
-        return told(outcome, secrets)
+        return None if outcome is None else told(outcome, secrets)
 
     def _asked_for(self, step: Send) -> Grant | None:
         """Fresh credentials; the time that they take counts."""

@@ -15,7 +15,7 @@ from adclient._core.call import Call, Operation
 from adclient._core.exchange import Send, Sleep, World, exchange
 from adclient._core.observe import Tracer
 from adclient._core.pause import Pauses
-from adclient._core.reply import HELD_BACK, Failure, Reply
+from adclient._core.reply import Failure, Reply
 from adclient._core.request import settled
 from adclient._json import copied
 from adclient.conventions import Conventions
@@ -199,8 +199,8 @@ def drive(
                 answer = None
                 continue
             next(happenings, lambda: None)()
-            if not step.turn.begin():
-                answer = HELD_BACK
+            if not step.turn.may_send():
+                answer = None
                 continue
             assert waiting, f"attempt {step.attempt} was not expected"
             outcome = waiting.pop(0)
@@ -208,7 +208,7 @@ def drive(
             clock[0] += timed.seconds
             answer = timed.outcome
             if isinstance(answer, Reply):
-                step.turn.answered(answer)
+                step.turn.answer_began(answer.status, answer.headers, answer.received_at)
     except StopIteration as done:
         run.value = done.value
     except AdClientError as error:

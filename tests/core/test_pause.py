@@ -44,6 +44,17 @@ def test_a_call_that_waits_for_its_turn_learns_of_it_too(call, outcome):
     assert run.value.response.attempts == 1
 
 
+@pytest.mark.parametrize("chance", [0.0, 0.999])
+@pytest.mark.parametrize("timeout", [7.9, 8.0, 8.1, 8.5, 8.8, 8.9])
+def test_no_call_is_held_back_without_a_wait(timeout, chance):
+    pauses = Pauses()
+    queue = [lambda: drive(READ, ASKED, options=IMPATIENT, pauses=pauses)]
+    options = options_of(timeout=timeout)
+    run = drive(READ, LISTED, options=options, pauses=pauses, queue=queue, chance=chance)
+    assert run.value.response.attempts == 1
+    assert len(run.sends) == 1 + len(run.sleeps)
+
+
 def test_a_call_that_has_no_time_left_is_sent_when_its_turn_comes():
     pauses = Pauses()
     queue = [lambda: drive(READ, ASKED, options=IMPATIENT, pauses=pauses)]

@@ -10,6 +10,7 @@ from colours import both_colours, read, wait
 from raw_server import RawServer, serve_well
 
 from adclient import CallTimeout, ConnectionFailed
+from adclient._http import tcp
 
 HOST = "many.test"
 SWALLOWING = [f"127.0.0.{last}" for last in (2, 3, 4)]
@@ -80,6 +81,13 @@ async def test_one_that_swallows_leaves_time_for_the_next(colour, host) -> None:
         with swallowing(int(port)):
             async with colour.open(f"http://{HOST}:{port}", timeout=2, max_retries=0) as client:
                 assert len((await wait(read(client))).data) == 1
+
+
+def test_an_address_of_one_link_keeps_its_link(monkeypatch) -> None:
+    link = socket.if_nametoindex("lo")
+    place = (socket.AF_INET6, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("fe80::1", 80, 0, link))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [place])
+    assert tcp._addresses(HOST, 80) == ["fe80::1%lo"]
 
 
 @both_colours

@@ -1,5 +1,7 @@
 """Whom a client trusts: its `verify=`, else what the environment says."""
 
+import os
+
 import pytest
 from colours import BASE_URL, both_colours, clients, read, wait
 
@@ -37,6 +39,12 @@ def test_where_nobody_looks_at_it_a_variable_may_lead_nowhere(
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/no/such/file.pem")
     assert client_class(url, verify=verify)
+
+
+@clients
+def test_one_of_several_directories_is_enough(client_class, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("SSL_CERT_DIR", f"/no/such/place{os.pathsep}{tmp_path}")
+    assert client_class(BASE_URL)
 
 
 @clients

@@ -318,10 +318,10 @@ async def test_a_closed_client_keeps_no_connection_of_a_call_under_way(colour) -
 class Turn:
     """That of a request which nothing holds back."""
 
-    def begin(self) -> bool:
+    def may_send(self) -> bool:
         return True
 
-    def answered(self, head: object) -> None:
+    def answer_began(self, *_: object) -> None:
         pass
 
 

@@ -274,6 +274,18 @@ def test_what_is_suggested_against_waste_can_be_staged_and_helps():
     assert [finding.extra["suggested_action"] for finding in left] == [None] * len(left)
 
 
+def test_a_search_term_is_excluded_in_any_case():
+    fake = FakeAdService()
+    client = fake.client()
+    fields = {"action": "ADD", "match_type": "EXACT", "negative": True}
+    draft = client.delta.update_keyword(
+        account_id="account_d118", keywords=["Free  Hiking Maps PDF"], fields=fields
+    )
+    approve(fake, draft)
+    left = client.delta.analyze_wasted_spend(account_id="account_d118").data
+    assert "free hiking maps pdf" not in {finding.name for finding in left}
+
+
 def test_waste_is_a_part_of_the_daily_facts():
     def wasted(fake):
         return fake.client().delta.analyze_wasted_spend(account_id="account_d118").data

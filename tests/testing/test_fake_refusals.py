@@ -372,6 +372,8 @@ VIDEO, IMAGE, DCO = (
         (DCO, {"assets": {"images": ["1"] * 10, **dict.fromkeys("abcd", ["1"] * 5), "e": ["1"]}},
          "asset_count", "assets"),
         (IMAGE, {"ad": {"link": "http://halden.example"}}, "invalid_url", "ad.link"),
+        (IMAGE, {"ad": {"id": "ad_1"}}, "immutable_field", "ad.id"),
+        (VIDEO, {"ad_group": {"id": "ad_group_1"}}, "immutable_field", "ad_group.id"),
         (DCO, {"link": "ftp://halden.example"}, "invalid_url", "link"),
         (DCO, {"assets": {"images": ["1"]}}, "asset_count", "assets.images"),
         (DCO, {"assets": {"images": ["1"] * 11}}, "asset_count", "assets.images"),
@@ -424,6 +426,7 @@ def test_unknown_fields_pass(fake, operation, fields):
         (["tarp"], {"cpc_bid": "1"}, "bid_invalid"),
         (["tarp"], {"action": "SELL"}, "unknown_action"),
         (["rental"], {"action": "UPDATE", "cpc_bid": 1}, "cannot_update_negative"),
+        (["rental"], {"action": "ENABLE", "negative": False}, "cannot_update_negative"),
         (["outdoor jacket"], {"action": "UPDATE", "text": "rain jacket"}, "immutable_field"),
         (["tarp"], {"text": "rain jacket"}, "immutable_field"),
         (["tarp"], {"id": "keyword_0000"}, "immutable_field"),
@@ -510,6 +513,8 @@ def test_a_dynamic_ad_is_moved_to_such_a_group_only(fake):
     assert found("ad_group_0000") == (404, "ad_group_not_found")
     assert found(image.extra["ad_group_id"]) == (422, "not_dynamic")
     assert found(dynamic.extra["ad_group_id"]) == (422, "no_change")
+    given = {**GAMMA, "ad_id": image.id, "fields": {"ad_group_id": "ad_group_7d20"}}
+    assert refusal(fake, DCO, given)[:2] == (422, "not_dynamic")
     moved = stage(fake, DCO, ad_id=dynamic.id, fields={"ad_group_id": "ad_group_7d20"})
     approve(fake, moved)
     listed = {ad.id: ad for ad in fake.client().gamma.list_ads(account_id="account_c3d8")}
@@ -519,14 +524,29 @@ def test_a_dynamic_ad_is_moved_to_such_a_group_only(fake):
 
 def test_two_dynamic_ads_for_one_group_are_not_both_made(fake):
     fields = {"ad_group_id": "ad_group_7d20"}
-    first, second = (stage(fake, DCO, fields=fields) for _ in range(2))
-    assert approve(fake, first).status == "applied"
-    assert approve(fake, second).status == "apply_failed"
+    ads = fake.client().gamma.list_ads(account_id="account_c3d8")
+    there = next(ad.id for ad in ads if ad.extra["format"] == "DYNAMIC")
+    drafts = [stage(fake, DCO, **known, fields=fields) for known in ({}, {"ad_id": there}, {})]
+    found = [approve(fake, draft).status for draft in drafts]
+    assert found == ["applied", "apply_failed", "apply_failed"]
+
+
+def test_a_campaign_takes_no_name_of_another(fake):
+    names = [
+        campaign["name"]
+        for objective in fake.client().alpha.explain_objectives(account_id="account_a91f")
+        for campaign in objective.extra["campaigns"]
+        if campaign["id"] != "campaign_4c10"
+    ]
+    for name, status in ((names[0], "apply_failed"), ("Unheard of", "applied")):
+        draft = stage(fake, "alpha.update_campaign_budget", **CAMPAIGN, fields={"name": name})
+        assert approve(fake, draft).status == status
 
 
 def test_keywords_that_would_become_equal(fake):
     texts = {"match_type": "EXACT"}
     stage_keyword = partial(stage, fake, "delta.update_keyword", keywords=["outdoor jacket"])
+    stage_keyword(fields={"match_type": "BROAD", "negative": True})  # which is not the same
     approve(fake, stage_keyword(fields={"match_type": "PHRASE"}))
     given = {**DELTA, "keywords": ["outdoor jacket"], "fields": {"action": "UPDATE", **texts}}
     expected = 422, "keyword_duplicate", details("keywords", "keyword_duplicate")

@@ -163,6 +163,25 @@ def test_an_ad_group_holds_all_that_was_said_of_it(fake):
     assert shown[2][-1] == {"name": "more", "ad": {"video_id": "v"}, "daily_budget": 500}
 
 
+def test_the_name_of_an_ad_group_is_its_own(fake):
+    ads = list(fake.client().gamma.list_ads(account_id="account_c3d8"))
+    draft = stage(
+        fake,
+        "gamma.create_image_campaign",
+        campaign_id=ads[0].extra["campaign_id"],
+        fields={"name": "Autumn", "ad_group": {"name": "Wide"}, "ad": {"name": "Leaf"}},
+    )
+    assert draft.diff.after[-1] == {"name": "Wide", "ad": {"name": "Leaf"}}
+
+
+def test_true_is_another_value_than_one_however_deep(fake):
+    where = {"campaign_id": "campaign_4c10"}
+    for value in (1, True):
+        draft = stage(fake, "alpha.update_campaign_targeting", **where, targeting={"x": [value]})
+        assert draft.diff.after == {"x": [value]}
+        approve(fake, draft)
+
+
 @pytest.mark.parametrize("is_extended", [False, True])
 def test_the_ad_of_an_image_campaign_is_in_it(fake, is_extended):
     def listed():

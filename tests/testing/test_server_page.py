@@ -213,7 +213,7 @@ def test_long_queues_and_trails_are_cut(fake, browser) -> None:
     assert "2 earlier entries are not shown." in text_of(page)
 
 
-@pytest.mark.parametrize("skip", ["50", "99", "9" * 9])
+@pytest.mark.parametrize("skip", ["50", "57", "99", "9" * 9])
 def test_the_drafts_of_a_long_queue_can_all_be_reached(fake, browser, skip) -> None:
     for _ in range(52):
         pause(fake)
@@ -221,8 +221,9 @@ def test_the_drafts_of_a_long_queue_can_all_be_reached(fake, browser, skip) -> N
     page = browser.get(f"/approval?skip={skip}").text
     assert page.count("<article") == 2
     assert "Oldest first, 51 to 52 are shown." in text_of(page)
-    assert 'href="/approval?skip=0"' in page
+    assert 'name="skip" value="0">Earlier drafts' in page
     assert "Later drafts" not in page
+    assert 'value="Kim"' in browser.get(f"/approval?reviewer=Kim&skip=0&skip={skip}").text
     stepped = step(browser, last.draft_id, "arm", skip="50")
     assert "51 to 52" in text_of(stepped.text)
     refused = step(browser, last.draft_id, "arm", reviewer="", skip="50")
@@ -244,6 +245,15 @@ def test_the_whole_diff_can_be_read(fake, browser) -> None:
     assert answer.json() == draft.diff.to_dict()
     assert answer.headers["content-type"] == "application/json"
     assert browser.get("/approval/drafts/draft_zzzz").status_code == 404
+
+
+def test_the_whole_diff_holds_no_unseen_character(fake, browser) -> None:
+    odd = {"name": "n\u202e\U000e0001", "emoji": "👩\u200d💻"}
+    draft = stage(fake, "beta.create_video_campaign", fields=odd)
+    answer = browser.get(f"/approval/drafts/{draft.draft_id}")
+    assert answer.text.isprintable()
+    assert "👩" in answer.text
+    assert answer.json() == draft.diff.to_dict()
 
 
 @pytest.mark.parametrize(
@@ -316,6 +326,8 @@ def test_lists_show_what_is_added_and_removed() -> None:
     assert shown(["a", "b"], ["b", "c"]) == [Line(path="f", added=("c",), removed=("a",))]
     assert shown(["a", "b"], ["b", "a"]) == [Line(path="f", added=("b", "a"), removed=("a", "b"))]
     assert shown(["a", "a"], ["a"]) == [Line(path="f", removed=("a",))]
+    both = shown(["a", "b", "c"], ["c", "b", "a", "d"])
+    assert both == [Line(path="f", added=("c", "b", "a", "d"), removed=("a", "b", "c"))]
     rows = [{"text": "boots", "bid": 1.5, "tags": ["x", "y"]}]
     assert shown(None, rows) == [Line(path="f", added=("text: boots · bid: 1.5 · tags: x, y",))]
 
@@ -328,8 +340,21 @@ def test_values_that_differ_look_different() -> None:
     (line,) = shown(["x" * 500 + "A"], ["x" * 500 + "B"])
     assert (line.removed[0][-1], line.added[0][-1]) == ("A", "B")
     assert shown("x" * 500, "y" * 401)[0].after == "y" * 400 + "…"
-    (line,) = shown([1, "2", "3"], ["1", 2, 3])
-    assert (line.removed, line.added) == (("1", "2", "3"), ("1", "2", "3"))
+    (line,) = shown([120, 1], ["120", "1"])
+    assert (line.removed, line.added) == (("120", "1"), ('"120"', '"1"'))
+    assert shown({"a": 1, "b": 0}, {"a": True, "b": 0}) == [
+        Line(path="f.a", before="1", after="true")
+    ]
+    assert shown("a", "a ") == [Line(path="f", before='"a"', after='"a "')]
+    assert shown("a b", "a\tb") == [Line(path="f", before='"a b"', after='"a\\tb"')]
+    assert shown("pause", "pa\u200cuse")[0].after == '"pa\\u200cuse"'
+
+
+def test_what_is_written_like_an_unseen_character_is_not_one() -> None:
+    (line,) = shown("a\\u202eb", "a\u202eb")
+    assert (line.before, line.after) == ('"a\\\\u202eb"', '"a\\u202eb"')
+    (line,) = shown(["a\u202eb"], "a\u202eb")
+    assert (line.before, line.after) == ('["a\\u202eb"]', '"a\\u202eb"')
 
 
 def test_what_is_empty_is_shown() -> None:

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import attrs
 
+from adclient._json import differ
 from adclient.models import JSON
 from adclient.testing._accounts.facts import Pace
 from adclient.testing._accounts.ids import unique_id
@@ -184,13 +185,9 @@ def changed(values: Values, wanted: Values) -> tuple[dict[str, JSON], dict[str, 
             inner_before, inner_after = changed(old, new)
             if inner_after:
                 before[key], after[key] = inner_before, inner_after
-        elif not _same(old, new):
+        elif differ(old, new):
             before[key], after[key] = old, new
     return before, after
-
-
-def _same(old: JSON, new: JSON) -> bool:
-    return old == new and isinstance(old, bool) == isinstance(new, bool)
 
 
 def leaf(before: Values, after: Values) -> tuple[str, JSON, JSON] | None:

@@ -11,7 +11,7 @@ from adclient.testing._approval.draft_book import DraftBook
 from adclient.testing._approval.drafts import AuditEvent, FakeDraft
 from adclient.testing._clock import FakeClock
 from adclient.testing._writes.changes import Change
-from adclient.testing._writes.rules import plain_keyword
+from adclient.testing._writes.rules import identity_of_keyword
 
 _LONGEST_NAME = 80
 _NOT_HUMAN = ("client", "service")
@@ -282,14 +282,19 @@ class Dashboard:
 
 
 def _makes_a_double(account: Account, draft: FakeDraft) -> bool:
-    """Whether a draft would make a campaign, keyword or dynamic ad whose place is taken."""
-    made = [edit for part in draft.edits for edit in part.flat if edit.id is None]
-    return any(_is_double(account, edit) for edit in made)
+    """Whether a draft would put a campaign, keyword or dynamic ad where there is one."""
+    return any(_is_double(account, edit) for part in draft.edits for edit in part.flat)
 
 
-def _is_double(account: Account, made: Edit) -> bool:
-    wanted = _told_apart_by(made.kind, made.after or {})
-    there = (_told_apart_by(entity.kind, entity.values) for entity in account.of(made.kind))
+def _is_double(account: Account, edit: Edit) -> bool:
+    if edit.after is None:
+        return False
+    entity = None if edit.id is None else account.find(edit.kind, edit.id)
+    own: Values = {} if entity is None else entity.values
+    wanted = _told_apart_by(edit.kind, {**own, **edit.after})
+    if entity is not None and wanted == _told_apart_by(edit.kind, own):
+        return False
+    there = (_told_apart_by(edit.kind, other.values) for other in account.of(edit.kind))
     return wanted is not None and wanted in there
 
 
@@ -298,7 +303,7 @@ def _told_apart_by(kind: Kind, values: Values) -> tuple[JSON, ...] | None:
     if kind == "campaign":
         return (values.get("name"),)
     if kind == "keyword":
-        return plain_keyword(str(values.get("text"))), values.get("match_type")
+        return identity_of_keyword(values)
     if kind == "ad" and values.get("format") == "DYNAMIC" and values.get("ad_group_id"):
         return (values["ad_group_id"],)
     return None

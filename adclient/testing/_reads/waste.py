@@ -7,6 +7,7 @@ from adclient.models import JSON
 from adclient.testing._accounts.facts import Figures, added
 from adclient.testing._accounts.seed_delta import THEMES, WASTE, Waste
 from adclient.testing._accounts.state import Account, Entity
+from adclient.testing._writes.rules import plain_keyword
 
 Spent = Mapping[str, Figures]
 """What each campaign of an account spent, by its name."""
@@ -79,8 +80,7 @@ def _holds(account: Account, finding: Waste) -> bool:
         return entity is not None and bool(entity.values.get("search_themes"))
     if finding.entity_type == "search_term":
         return not any(
-            k.values.get("negative") and k.text("text") == finding.name
-            for k in account.of("keyword")
+            k.values.get("negative") and _is_called(k, finding.name) for k in account.of("keyword")
         )
     return True
 
@@ -88,14 +88,15 @@ def _holds(account: Account, finding: Waste) -> bool:
 def _entity(account: Account, finding: Waste) -> Entity | None:
     """What the finding is about, if it is a thing of its own in the account."""
     if finding.entity_type == "keyword":
-        wanted = finding.name, finding.match_type
-        return next(
-            (k for k in account.of("keyword") if (k.text("text"), k.text("match_type")) == wanted),
-            None,
-        )
+        matching = (k for k in account.of("keyword") if _is_called(k, finding.name))
+        return next((k for k in matching if k.text("match_type") == finding.match_type), None)
     if finding.entity_type == "asset_group":
         return next((g for g in account.of("asset_group") if g.text("name") == finding.name), None)
     return _named(account, finding.campaign) if finding.entity_type == "campaign" else None
+
+
+def _is_called(keyword: Entity, text: str) -> bool:
+    return plain_keyword(keyword.text("text")) == plain_keyword(text)
 
 
 def _named(account: Account, name: str) -> Entity:

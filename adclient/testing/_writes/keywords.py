@@ -8,6 +8,7 @@ from adclient.testing._wire.lookup import not_found
 from adclient.testing._wire.protocol import Asked, texts
 from adclient.testing._writes import rules
 from adclient.testing._writes.changes import Change, no_change, update
+from adclient.testing._writes.rules import identity_of_keyword as identity
 
 _STATUS = {"PAUSE": "PAUSED", "ENABLE": "ENABLED"}
 _ACTIONS = ("ADD", "REMOVE", "UPDATE", *_STATUS)
@@ -38,6 +39,8 @@ def change_of(account: Account, asked: Asked) -> Change:
     if action == "REMOVE":
         return _remove(keywords)
     wanted.pop("match_type", None)  # which said whom it concerns
+    if wanted:
+        _check_positive(keywords)
     return _replace(account, keywords, {**wanted, "status": _STATUS[str(action)]})
 
 
@@ -52,16 +55,12 @@ def _add(account: Account, named: list[str], wanted: Values) -> Change:
 
 def _check_new(made: Iterable[Values], others: Iterable[Entity]) -> None:
     """Check that new keywords differ from all others, and from each other."""
-    there = {_identity(keyword.values) for keyword in others}
+    there = {identity(keyword.values) for keyword in others}
     for values in made:
-        if _identity(values) in there:
+        if identity(values) in there:
             message = f"{values['text']!r} is there; to change it, give fields.action"
             raise rules.refuse("keywords", "keyword_duplicate", message)
-        there.add(_identity(values))
-
-
-def _identity(values: Values) -> tuple[str, JSON]:
-    return rules.plain_keyword(str(values["text"])), values["match_type"]
+        there.add(identity(values))
 
 
 def _matching(account: Account, named: list[str], wanted: Values) -> list[Entity]:
@@ -88,15 +87,18 @@ def _remove(keywords: list[Entity]) -> Change:
 
 
 def _update(account: Account, keywords: list[Entity], wanted: Values) -> Change:
-    if any(keyword.values.get("negative") for keyword in keywords):
-        raise rules.refuse(
-            "keywords", "cannot_update_negative", "a negative keyword stays as it is"
-        )
+    _check_positive(keywords)
     if len(keywords) == 1 and "match_type" not in wanted:
         change = update(keywords[0], wanted)
         if change.field == "cpc_bid":
             return change
     return _replace(account, keywords, wanted)
+
+
+def _check_positive(keywords: list[Entity]) -> None:
+    if any(keyword.values.get("negative") for keyword in keywords):
+        message = "a negative keyword stays as it is"
+        raise rules.refuse("keywords", "cannot_update_negative", message)
 
 
 def _replace(account: Account, keywords: list[Entity], wanted: Values) -> Change:
@@ -120,7 +122,7 @@ def _replace(account: Account, keywords: list[Entity], wanted: Values) -> Change
 
 def _edits(keyword: Entity, new: dict[str, JSON], wanted: Values) -> list[Edit]:
     """The edits of one keyword; its text and match type are for life, so another replaces it."""
-    if _identity(new) != _identity(keyword.values):
+    if identity(new) != identity(keyword.values):
         removed = Edit(kind="keyword", id=keyword.id, before=keyword.values)
         return [removed, Edit(kind="keyword", after=new)]
     before = {key: keyword.values.get(key) for key in wanted}

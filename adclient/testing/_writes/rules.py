@@ -85,6 +85,13 @@ def check_immutable(wanted: Values, current: Values, *fields: str) -> None:
             raise refuse(field, "immutable_field", "this cannot be changed, only made anew")
 
 
+def check_new(fields: Values, *parts: str) -> None:
+    """Check that what is made inside of something brings no id."""
+    for part in parts:
+        if "id" in inner(fields, part):
+            raise refuse(f"{part}.id", "immutable_field", "the service gives ids itself")
+
+
 _OBJECTIVES = {
     "beta": ("SALES", "CATALOG_SALES", "TRAFFIC", "VIDEO_VIEWS", "LEADS", "REACH", "APP"),
     "gamma": ("AWARENESS", "TRAFFIC", "ENGAGEMENT", "LEADS", "APP", "SALES"),
@@ -183,6 +190,12 @@ def check_keywords(keywords: list[str]) -> None:
 def plain_keyword(text: str) -> str:
     """A keyword without what makes no difference: letter case and blanks."""
     return " ".join(text.casefold().split())
+
+
+def identity_of_keyword(values: Values) -> tuple[str, JSON, bool]:
+    """What no two keywords of an account have in common."""
+    text = plain_keyword(str(values.get("text")))
+    return text, values.get("match_type"), bool(values.get("negative"))
 
 
 def check_bid(fields: Values, key: str, within: str = "") -> None:

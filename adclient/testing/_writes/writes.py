@@ -97,6 +97,7 @@ def _image_ad_group(campaign: dict[str, JSON]) -> list[Edit]:
 def _create_campaign(account: Account, asked: Asked, name: str, *children: Edit) -> Change:
     fields = asked.object("fields")
     rules.check_fields(account, fields, {})
+    rules.check_new(fields, "ad", "ad_group")
     wanted = asked.text("campaign_id")
     if wanted is not None:
         return _extend(found(account, "campaign", wanted), fields, children)
@@ -107,7 +108,7 @@ def _extend(campaign: Entity, fields: dict[str, JSON], children: tuple[Edit, ...
     """A further ad group in a campaign that exists, with all that was said of it."""
     groups = campaign.values.get("ad_groups")
     others = {key: value for key, value in fields.items() if key != "ad_group"}
-    group = {**rules.inner(fields, "ad_group"), **others}
+    group = {**others, **rules.inner(fields, "ad_group")}
     if not group:
         raise no_change()
     change = update(campaign, {"ad_groups": [*(groups if isinstance(groups, list) else []), group]})
@@ -137,6 +138,8 @@ def _place_of_dynamic_ad(
     if not isinstance(ad_group_id, str):
         return {}
     group = found(account, "ad_group", ad_group_id)
+    if moved is not None and moved.text("format") != "DYNAMIC":
+        raise rules.refuse("ad_id", "not_dynamic", "this is no dynamic ad")
     if not group.values.get("dynamic_creative"):
         raise rules.refuse("ad_group_id", "not_dynamic", "this ad group takes no dynamic ads")
     inside = [ad for ad in account.of("ad") if ad.values.get("ad_group_id") == ad_group_id]

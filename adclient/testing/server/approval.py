@@ -6,11 +6,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
-from adclient._core import wire
 from adclient.testing._approval.dashboard import ApprovalRefused
 from adclient.testing._approval.drafts import DraftStatus
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.cards import card_of, days_and_time
+from adclient.testing.server.diffs import exact
 
 _MOST = 50
 _SAID: dict[DraftStatus, str] = {
@@ -53,8 +53,7 @@ class ApprovalPage:
             draft = self._fake.dashboard.draft(request.path_params["draft_id"])
         except ApprovalRefused as refusal:
             return PlainTextResponse(str(refusal), status_code=404)
-        content = wire.dumps(draft.diff.to_dict(), "diff")
-        return Response(content, media_type="application/json")
+        return Response(exact(draft.diff.to_dict()), media_type="application/json")
 
     async def step(self, request: Request) -> Response:
         """Make a step in the name of a reviewer."""
@@ -86,7 +85,7 @@ class ApprovalPage:
     ) -> HTMLResponse:
         now, dashboard = self._fake.clock.now(), self._fake.dashboard
         events, waiting = dashboard.events, dashboard.waiting
-        skip = min(skip, max(0, waiting - 1) // _MOST * _MOST)
+        skip = min(skip, max(0, waiting - 1)) // _MOST * _MOST
         content = self._template.render(
             reviewer=reviewer,
             message=message,

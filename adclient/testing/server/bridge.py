@@ -20,7 +20,7 @@ _PIECES = 50
 
 
 class Bridge:
-    """An ASGI application around the one function that is the fake."""
+    """An ASGI application around a fake's `handle_untimed`; it waits by itself."""
 
     def __init__(self, fake: FakeAdService) -> None:
         self._fake = fake

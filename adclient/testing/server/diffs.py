@@ -1,13 +1,15 @@
-"""A diff made into lines that a reviewer can read, and that look alike only where they are."""
+"""A diff made into lines that a reviewer can read, and that do not look alike where they differ."""
 
+import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from itertools import islice
 
 import attrs
 
 from adclient._core import wire
+from adclient._json import differ
 from adclient.models import JSON, Diff
 
 _DEEPEST, _LONGEST, _MOST = 4, 400, 60
@@ -47,7 +49,7 @@ def _changes(path: str, before: JSON, after: JSON, depth: int) -> Iterator[Chang
     old = before if isinstance(before, dict) else {}
     new = after if isinstance(after, dict) else {}
     for key in {**old, **new}:
-        if key not in old or key not in new or old[key] != new[key]:
+        if key not in old or key not in new or differ(old[key], new[key]):
             yield from _changes(f"{path}.{key}", old.get(key), new.get(key), depth - 1)
 
 
@@ -73,31 +75,38 @@ def _line(path: str, before: JSON, after: JSON) -> Line:
 def _of_lists(path: str, before: JSON, after: JSON) -> Line:
     old = before if isinstance(before, list) else []
     new = after if isinstance(after, list) else []
-    added, removed = _without(new, old), _without(old, new)
-    # The same elements in another order are a change as well.
-    if not added and not removed:
+    added, kept = _parted(new, old)
+    removed, remained = _parted(old, new)
+    if differ(kept, remained):  # another order is a change as well
         added, removed = new, old
     if len(added) == len(removed) == 1:
         gone, come = _pair(removed[0], added[0])
         return Line(path=visible(path), added=(come,), removed=(gone,))
-    return Line(path=visible(path), added=_some(added), removed=_some(removed))
+    written = text_of if _are_told_apart(added[:_MOST] + removed[:_MOST]) else exact
+    return Line(path=visible(path), added=_some(added, written), removed=_some(removed, written))
 
 
-def _without(values: list[JSON], others: list[JSON]) -> list[JSON]:
-    """What is left when each of the others takes away one that is the same."""
+def _are_told_apart(values: list[JSON]) -> bool:
+    """Whether no two values that differ have texts that look alike."""
+    seen: dict[str, str] = {}
+    pairs = ((_plain(text_of(value)), exact(value)) for value in values)
+    return all(seen.setdefault(text, whole) == whole for text, whole in pairs)
+
+
+def _parted(values: list[JSON], others: list[JSON]) -> tuple[list[JSON], list[JSON]]:
+    """What is left when each of the others takes away one that is the same, and what is taken."""
     taken = Counter(wire.dumps(other, "value") for other in others)
     left: list[JSON] = []
+    kept: list[JSON] = []
     for value in values:
         text = wire.dumps(value, "value")
-        if taken[text]:
-            taken[text] -= 1
-        else:
-            left.append(value)
-    return left
+        (kept if taken[text] > 0 else left).append(value)
+        taken[text] -= 1
+    return left, kept
 
 
-def _some(values: list[JSON]) -> tuple[str, ...]:
-    texts = [_cut(text_of(value)) for value in values[:_MOST]]
+def _some(values: list[JSON], written: Callable[[JSON], str]) -> tuple[str, ...]:
+    texts = [_cut(written(value)) for value in values[:_MOST]]
     left = len(values) - _MOST
     return (*texts, f"… and {left} more") if left > 0 else tuple(texts)
 
@@ -105,8 +114,8 @@ def _some(values: list[JSON]) -> tuple[str, ...]:
 def _pair(before: JSON, after: JSON) -> tuple[str, str]:
     """The texts of two values that differ, cut so that they do, too."""
     old, new = text_of(before), text_of(after)
-    if old == new:  # 120 and "120", for instance
-        old, new = wire.dumps(before, "value"), wire.dumps(after, "value")
+    if _plain(old) == _plain(new):  # 120 and "120", for instance
+        old, new = exact(before), exact(after)
     pairs = enumerate(zip(old, new, strict=False))
     alike = next((place for place, (a, b) in pairs if a != b), min(len(old), len(new)))
     start = alike - _LEAD if alike >= _LONGEST else 0
@@ -137,8 +146,26 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        c if c.isprintable() or c in "\n\t" or c in _JOINERS else f"\\u{ord(c):04x}" for c in text
+        c if c.isprintable() or c in "\n\t" or c in _JOINERS else _escaped(c) for c in text
     )
+
+
+def exact(value: JSON) -> str:
+    """A value as JSON in which no character is unseen."""
+    text = wire.dumps(value, "value")
+    return "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return json.dumps(character)[1:-1]
+
+
+def _plain(text: str) -> str:
+    """A text without what is hardly seen."""
+    return " ".join(text.translate(_WITHOUT_JOINERS).split())
+
+
+_WITHOUT_JOINERS = str.maketrans("", "", _JOINERS)
 
 
 def _cut(text: str, start: int = 0) -> str:

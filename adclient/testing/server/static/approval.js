@@ -52,8 +52,9 @@ async function load(url, options) {
 }
 
 async function makeStep(event) {
-  event.preventDefault();
   const { submitter } = event;
+  if (submitter.formMethod === "get") return; // another page of drafts
+  event.preventDefault();
   const body = new URLSearchParams(new FormData(form, submitter));
   try {
     const fresh = await load(submitter.formAction, { method: "POST", body });
