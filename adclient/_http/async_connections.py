@@ -59,9 +59,8 @@ class AsyncConnections:
 
         Their end would shut them down for both processes.
         """
-        if self._loops:
-            _OF_PARENTS.append(self._loops)
-            self._loops = {}
+        _OF_PARENTS.append(self._loops)
+        self._loops = {}
 
     async def send(
         self, request: Request, time_left: float, secrets: Secrets, turn: Turn
@@ -136,11 +135,15 @@ class AsyncConnections:
         try:
             yield
         finally:
-            local = self._loops.get(token)
-            if local is not None and local.idle is idle:  # else it is that of a parent process
-                del self._loops[token]
-                while (connection := idle.pop()) is not None:
-                    await connection.close()
+            await self._end(token, idle)
+
+    async def _end(self, token: EventLoopToken, idle: "Idle[_Connection]") -> None:
+        local = self._loops.get(token)
+        if local is None or local.idle is not idle:
+            return  # it is that of a parent process
+        del self._loops[token]
+        while (connection := idle.pop()) is not None:
+            await connection.close()
 
     async def _perform(self, idle: "Idle[_Connection]", attempt: Attempt) -> None:
         while (expired := idle.expired()) is not None:

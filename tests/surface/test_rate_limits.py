@@ -88,11 +88,14 @@ class Limited:
 
     def __init__(self) -> None:
         self.refused = 0
+        self.may_answer = threading.Event()
+        self.may_answer.set()
         self._over = 0.0
         self._lock = threading.Lock()
 
     def serve(self, connection: Connection) -> None:
         while request := connection.read():
+            self.may_answer.wait(10)
             with self._lock:
                 is_first, self._over = not self._over, self._over or time.monotonic() + PAUSE
                 refuses = is_first or time.monotonic() < self._over
@@ -101,6 +104,20 @@ class Limited:
                 connection.send(reply(429, b"{}", f"Retry-After: {PAUSE}"))
             else:
                 connection.send(answer_to(request))
+
+
+def token_of_the_last(limited: Limited, count: int):
+    """Let the service answer when so many calls have no more to do than to wait for their turn."""
+    limited.may_answer.clear()
+    asked: list[None] = []
+
+    def token() -> str:
+        asked.append(None)
+        if len(asked) == count:
+            limited.may_answer.set()
+        return "t0ken"
+
+    return token
 
 
 def test_fifty_threads_make_one_pause() -> None:
@@ -145,9 +162,10 @@ def test_fifty_tasks_make_one_pause(colour) -> None:
 
 def test_threads_that_wait_for_a_connection_learn_of_the_pause() -> None:
     limited = Limited()
+    token = token_of_the_last(limited, 20)
     with (
         RawServer(limited.serve) as server,
-        AdClient(server.url, max_concurrency=1) as client,
+        AdClient(server.url, token=token, max_concurrency=1) as client,
         ThreadPoolExecutor(20) as threads,
     ):
         calls = [
@@ -161,6 +179,7 @@ def test_threads_that_wait_for_a_connection_learn_of_the_pause() -> None:
 @pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
 def test_tasks_that_wait_for_a_connection_learn_of_the_pause(colour) -> None:
     limited = Limited()
+    token = token_of_the_last(limited, 20)
     attempts: list[int] = []
 
     async def call(client) -> None:
@@ -169,7 +188,7 @@ def test_tasks_that_wait_for_a_connection_learn_of_the_pause(colour) -> None:
 
     async def scenario() -> None:
         async with (
-            colour.open(server.url, max_concurrency=1) as client,
+            colour.open(server.url, token=token, max_concurrency=1) as client,
             anyio.create_task_group() as tasks,
         ):
             for _ in range(20):
