@@ -1,4 +1,4 @@
-"""The sessions that keep the project: `nox` runs all of them, `nox -l` lists them."""
+"""The checks of the project: `nox` runs what CI runs, `nox -l` lists all sessions."""
 
 import shutil
 from pathlib import Path
@@ -6,57 +6,80 @@ from pathlib import Path
 import nox
 
 PROJECT = nox.project.load_toml("pyproject.toml")
+EXTRAS = PROJECT["project"]["optional-dependencies"]
 PYTHONS = nox.project.python_versions(PROJECT)
 OLDEST = PYTHONS[0]
+NEWEST = next(name for name in reversed(PYTHONS) if shutil.which(f"python{name}"))
+PYTEST = ("pytest", "-q", "-n", "logical")
+# The tests in which it matters which HTTP library sends: those that talk to a server of raw
+# sockets, and those that see every operation on the wire.
+OF_TRANSPORTS = sorted(
+    str(path)
+    for path in Path("tests/surface").glob("test_*.py")
+    if path.stem == "test_operations" or "from raw_server import" in path.read_text("utf-8")
+)
 
-nox.needs_version = ">=2025.2"
-nox.options.default_venv_backend = "venv"
-# A Python that is not at hand is reported as skipped; the classifiers say which there should be.
+nox.needs_version = ">=2025.10.14"
+nox.options.default_venv_backend = "uv|venv"
+nox.options.download_python = "never"
+# A Python that is not installed is reported as skipped.
 nox.options.error_on_missing_interpreters = False
 
 
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
-    """Every test, on each Python at hand."""
+    """Run the tests on each Python, or those that are named after `--`."""
     session.install("-e", ".[test]")
-    session.run("pytest", "-q", *session.posargs)
+    session.run(*PYTEST, *session.posargs)
 
 
-@nox.session
-def httpx2(session: nox.Session) -> None:
-    """The clients send through injected clients of httpx2, and of httpx."""
-    session.install("-e", ".[test]")
-    for family in ("httpx2", "httpx"):
-        session.run("pytest", "-q", "tests/surface", f"--family={family}", *session.posargs)
-
-
-@nox.session
-def aiohttp(session: nox.Session) -> None:
-    """The async client sends through aiohttp."""
-    session.install("-e", ".[test]")
-    session.run("pytest", "-q", "tests/surface", "--family=aiohttp", *session.posargs)
+@nox.session(python=NEWEST)
+def wheel(session: nox.Session) -> None:
+    """Run the tests against the built wheel, in a folder without the source."""
+    session.install("build", "hatchling")
+    built, away = Path(session.create_tmp()) / "dist", Path(session.create_tmp()) / "away"
+    for folder in (built, away):
+        shutil.rmtree(folder, ignore_errors=True)
+    session.run("python", "-m", "build", "--no-isolation", "--outdir", str(built), silent=True)
+    for name in ("tests", "examples", "docs", "benchmarks"):
+        shutil.copytree(name, away / name)
+    for name in ("pyproject.toml", "README.md", "CHANGELOG.md"):
+        shutil.copy(name, away)
+    session.install(f"adclient[test] @ {next(built.glob('*.whl')).resolve().as_uri()}")
+    session.chdir(away)
+    # The generator of the sync client belongs to the source tree.
+    session.run(*PYTEST, "--ignore=tests/house/test_house_twin.py", *session.posargs)
 
 
 @nox.session(python=OLDEST)
 def oldest(session: nox.Session) -> None:
-    """The lowest version of each library that the project allows, and httpx2 not installed."""
-    extras = PROJECT["project"]["optional-dependencies"]
-    needed = PROJECT["project"]["dependencies"] + extras["arrow"] + extras["pandas"]
-    needed += extras["polars"] + [line for line in extras["notebook"] if "tqdm" in line]
-    allowed = [line.split(",")[0] for line in needed if not line.startswith("adclient[")]
-    session.install("-e", ".[test]")
-    session.install(*(line.replace(">=", "==") for line in allowed))
-    session.run("pip", "uninstall", "-y", "-q", "httpx2", "httpcore2")
+    """Run the tests with the lowest allowed version of each library, and without httpx2."""
+    needed = PROJECT["project"]["dependencies"] + EXTRAS["arrow"] + EXTRAS["pandas"]
+    needed += [line for line in EXTRAS["notebook"] if "tqdm" in line]
+    lowest = [
+        line.split(",")[0].replace(">=", "==")
+        for line in needed
+        if not line.startswith("adclient[")
+    ]
+    tools = [line for line in EXTRAS["test"] if not line.startswith("adclient[")]
+    session.install("-e", ".[aiohttp,otel,pandas,server]", *tools, *lowest)
     # anyio before 4.15.1 leaves the socket of a cancelled connect to the garbage collector, which
-    # warns, in whatever test runs then. The soak takes every warning for a fault.
+    # warns, in whatever test runs then.
     known = "-Wignore:unclosed <socket:ResourceWarning"
-    soak = "--ignore=tests/surface/test_soak.py"
-    session.run("pytest", "-q", "tests/core", "tests/surface", known, soak, *session.posargs)
+    session.run(*PYTEST, "tests/core", "tests/surface", known, *session.posargs)
+
+
+@nox.session
+def libraries(session: nox.Session) -> None:
+    """Send through clients of httpx and httpx2, and through aiohttp."""
+    session.install("-e", ".[test]")
+    for library in ("httpx", "httpx2", "aiohttp"):
+        session.run(*PYTEST, f"--family={library}", *OF_TRANSPORTS, *session.posargs)
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Format and rules."""
+    """Check format and rules."""
     session.install("ruff")
     session.run("ruff", "format", "--check", ".")
     session.run("ruff", "check", ".")
@@ -64,64 +87,35 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def typing(session: nox.Session) -> None:
-    """Both type checkers at their strictest, and the completeness of the public types."""
-    session.install("-e", ".[test]", "nox")
+    """Run both type checkers at their strictest, on the package and on code of users."""
+    session.install("-e", ".[typing]")
     session.run("mypy")
     session.run("pyright")
-    # Decimal of the standard library is itself not complete, hence --ignoreexternal.
-    session.run("pyright", "--verifytypes", "adclient", "--ignoreexternal")
+    session.run("pytest", "-q", "tests/typing", *session.posargs)
 
 
 @nox.session
-def twin(session: nox.Session) -> None:
-    """The sync client and the endpoint table are what their sources make of them."""
+def generated(session: nox.Session) -> None:
+    """Check that the sync client and the endpoint table are up to date."""
     session.install("-e", ".")
     session.run("python", "tools/make_twin.py", "--check")
     session.run("python", "tools/make_endpoint_table.py", "--check")
 
 
 @nox.session
-def browser(session: nox.Session) -> None:
-    """The approval page in headless Chromium, which must be installed with its driver."""
-    session.install("-e", ".[browser]")
-    session.run("pytest", "-q", "acceptance/test_browser.py", *session.posargs)
-
-
-@nox.session
-def notebooks(session: nox.Session) -> None:
-    """The example notebooks show what they did, and both clients are at home in a kernel."""
-    session.install("-e", ".[examples,test]")
+def acceptance(session: nox.Session) -> None:
+    """Try a browser (Chromium and its driver), Jupyter, the OpenAPI document, the benchmarks."""
+    session.install("-e", ".[acceptance]")
     session.run("python", "tools/run_notebooks.py", "--check")
-    session.run("pytest", "-q", "acceptance/test_kernel.py", *session.posargs)
+    session.run("pytest", "-q", "tests/acceptance", *session.posargs)
+    session.run("python", "benchmarks/compare.py", "--quick")
 
 
-@nox.session
-def openapi(session: nox.Session) -> None:
-    """Schemathesis: every answer over HTTP is one that the OpenAPI document names."""
-    session.install("-e", ".[openapi]")
-    session.run("pytest", "-q", "acceptance/test_openapi.py", *session.posargs)
-
-
-@nox.session
-def benchmarks(session: nox.Session) -> None:
-    """Every row of the benchmarks is answered rightly; how fast is not asked."""
-    session.install("-e", ".")
-    session.run("python", "benchmarks/compare.py", "--quick", *session.posargs)
-
-
-@nox.session
-def wheel(session: nox.Session) -> None:
-    """The tests against the built wheel, in a folder without the source."""
-    session.install("build")
-    built, away = Path(session.create_tmp()) / "dist", Path(session.create_tmp()) / "away"
-    for folder in (built, away):
-        shutil.rmtree(folder, ignore_errors=True)
-    session.run("python", "-m", "build", "--outdir", str(built), silent=True)
-    for name in ("tests", "examples", "docs", "benchmarks"):
-        shutil.copytree(name, away / name)
-    for name in ("pyproject.toml", "README.md", "CHANGELOG.md"):
-        shutil.copy(name, away)
-    session.install(f"{next(built.glob('*.whl'))}[test]")
-    session.chdir(away)
-    # The generator of the twin belongs to the source tree, which is not there.
-    session.run("pytest", "-q", "--ignore=tests/house/test_house_twin.py")
+@nox.session(python=PYTHONS, default=False)
+def long(session: nox.Session) -> None:
+    """Run everything on each Python, with all seeds; then the soak: an hour or more."""
+    session.install("-e", ".[test]")
+    session.run(*PYTEST, "--seeds=20", "--hypothesis-profile=long")
+    session.run("pytest", "-q", "tests/soak")
+    session.run("python", "tests/soak/soak.py")
+    session.run("python", "tests/soak/soak.py", "--keyed", "--rounds", "3", "--calls", "2000")

@@ -1,4 +1,4 @@
-"""What the tests of every floor share."""
+"""What all tests share."""
 
 import gc
 import sys
@@ -9,19 +9,20 @@ from hypothesis import settings
 
 from adclient._core import wire
 
-# The speed of the machine is no property of the code.
-settings.register_profile("adclient", deadline=None)
-settings.load_profile("adclient")
+# How long an example takes depends on the machine.
+settings.register_profile("ordinary", deadline=None, max_examples=30)
+settings.register_profile("long", deadline=None, max_examples=1000)
+settings.load_profile("ordinary")
 
 
-def pytest_collection_finish(session) -> None:
-    """Take the tests themselves, which stay, off the garbage collector's hands."""
+@pytest.fixture(scope="module", autouse=True)
+def _frozen_heap() -> None:
+    """Freeze what earlier modules left, so that a `gc.collect()` in a test walks its own objects.
+
+    Without it, every collection walks the modules and tests of the whole session.
+    """
     gc.collect()
     gc.freeze()
-
-
-def pytest_sessionfinish(session) -> None:
-    gc.unfreeze()
 
 
 @pytest.fixture(scope="module", params=["orjson", "json"])

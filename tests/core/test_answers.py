@@ -3,6 +3,7 @@
 import contextlib
 
 import pytest
+from cases import each_case
 from core_helpers import DRAFT, ITEM, JSON_VALUE, LISTING, TEXT, problem_with, structure
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,11 +73,11 @@ class TestAnswers:
         assert listing.data == (Campaign(id="campaign_57a7", name="Spring", status="ENABLED"),)
         assert listing.page == PageInfo(next=None)
 
-    @pytest.mark.parametrize("cursor", [None, "c", 7, 1.5, {"a": [1]}, [1], True])
+    @each_case("cursor", [None, "c", 7, 1.5, {"a": [1]}, [1], True])
     def test_a_continuation_may_be_anything(self, cursor):
         assert structure({"data": [], "page": {"next": cursor}}, Listing[Ad]).page.next == cursor
 
-    @pytest.mark.parametrize("value", [None, 1, 1.5, "a", True, [1, {"b": 2}], {"c": None}])
+    @each_case("value", [None, 1, 1.5, "a", True, [1, {"b": 2}], {"c": None}])
     def test_a_diff_may_hold_anything(self, value):
         diff = {"field": "f", "before": value, "after": value}
         assert structure({**DRAFT, "diff": diff}, Draft).diff.before == value
@@ -88,7 +89,7 @@ class TestAnswers:
         }
         assert problem_with(body, Listing[Campaign]) == "$.data[3].id: expected text, got null"
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("change", "problem"),
         [
             ({"data": None}, "$.data: expected an array, got null"),
@@ -128,14 +129,14 @@ class TestAnswers:
         diff = {name: value for name, value in DRAFT["diff"].items() if name != missing}
         assert problem_with({**DRAFT, "diff": diff}, Draft) == f"$.diff.{missing}: missing"
 
-    @pytest.mark.parametrize("got", WRONG)
-    @pytest.mark.parametrize("path", TEXT_FIELDS, ids=".".join)
+    @each_case("got", WRONG)
+    @each_case("path", TEXT_FIELDS)
     def test_a_text_of_a_draft_that_is_none(self, path, got):
         body = with_spot(DRAFT, path, WRONG[got])
         words = got.removesuffix(" with a fraction")
         assert problem_with(body, Draft) == f"$.{'.'.join(path)}: expected text, got {words}"
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("value", "got"),
         [
             *[(None, "null"), (True, "true or false"), (7, "a number"), (1.5, "a number")],
@@ -146,14 +147,14 @@ class TestAnswers:
         body = {**DRAFT, "diff": value}
         assert problem_with(body, Draft) == f"$.diff: expected an object, got {got}"
 
-    @pytest.mark.parametrize("value", EVERY_TYPE, ids=repr)
-    @pytest.mark.parametrize("name", ["before", "after"])
+    @each_case("value", EVERY_TYPE)
+    @each_case("name", ["before", "after"])
     def test_what_a_diff_tells_of_a_value_is_the_value_itself(self, name, value):
         body = with_spot(DRAFT, ("diff", name), value)
         for draft in (structure(body, Draft), answers.read(copied(body), Draft, Response())):
             assert repr(getattr(draft.diff, name)) == repr(value)  # for True == 1 == 1.0
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("body", "got"),
         [(None, "null"), ([], "an array"), ("x", "text"), (7, "a number"), (True, "true or false")],
     )

@@ -3,6 +3,7 @@ import tracemalloc
 import zlib
 
 import pytest
+from cases import each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,7 +28,7 @@ def read(chunks, *, status=200, coding=None):
     return body
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("coding", "packed"),
     [
         (None, TEXT),
@@ -39,9 +40,8 @@ def read(chunks, *, status=200, coding=None):
         ("deflate", zlib.compress(TEXT)),
         ("deflate", raw_deflate(TEXT)),
     ],
-    ids=["none", "blank", "identity", "gzip", "x-gzip", "GZip", "deflate", "raw deflate"],
 )
-@pytest.mark.parametrize("size", [1, 7, 10_000])
+@each_case("size", [1, 7, 10_000])
 def test_codings(coding, packed, size):
     body = read([packed[i : i + size] for i in range(0, len(packed), size)], coding=coding)
     assert body.content == TEXT
@@ -59,9 +59,7 @@ def test_a_body_is_the_same_however_it_is_cut(data, sizes):
     assert read([data[:3], b"", data[3:]]).content == data
 
 
-@pytest.mark.parametrize(
-    "coding", ["br", "zstd", "gzip, gzip", "deflate, gzip", "x" * 10_000, "é\n"]
-)
+@each_case("coding", ["br", "zstd", "gzip, gzip", "deflate, gzip", "x" * 10_000, "é\n"])
 def test_a_coding_that_was_not_asked_for(coding):
     body = Body(200, coding)
     assert body.is_enough
@@ -162,8 +160,8 @@ def test_a_bomb_stays_bounded_even_if_it_is_read_on():
     assert peak < 1024 * 1024
 
 
-@pytest.mark.parametrize("status", [400, 404, 500, 599])
-@pytest.mark.parametrize("coding", [None, "gzip"])
+@each_case("status", [400, 404, 500, 599])
+@each_case("coding", [None, "gzip"])
 def test_an_error_s_body_is_cut_and_still_of_use(status, coding):
     text = b"x" * LONGEST_ERROR_BODY + b"y" * 1000
     body = read([gzip.compress(text) if coding else text], status=status, coding=coding)

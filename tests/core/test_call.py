@@ -2,7 +2,7 @@
 
 import inspect
 
-import pytest
+from cases import each_case
 
 import adclient
 from adclient._core.call import OPERATIONS
@@ -73,7 +73,7 @@ def test_there_are_sixteen():
     assert len(OPERATIONS) == len(ROWS) == len(METHODS) == 16
 
 
-@pytest.mark.parametrize(("operation", "row"), PAIRS)
+@each_case(("operation", "row"), PAIRS)
 def test_each_is_the_interface_s(operation, row):
     method, path, *parameters = row
     assert (operation.method, operation.path) == (method, path)
@@ -82,7 +82,7 @@ def test_each_is_the_interface_s(operation, row):
     assert operation.kind == ("read" if method == "GET" else "write")
 
 
-@pytest.mark.parametrize(("operation", "row"), PAIRS)
+@each_case(("operation", "row"), PAIRS)
 def test_each_has_its_name_and_result(operation, row):
     namespace, name, result = METHODS[row[1].rpartition("/")[2]]
     assert (operation.namespace, operation.name) == (namespace, name)
@@ -91,8 +91,8 @@ def test_each_has_its_name_and_result(operation, row):
     assert f"/v1/{namespace}-ads/" in operation.path
 
 
-@pytest.mark.parametrize("client", [adclient.AdClient, adclient.AsyncAdClient])
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.full_name)
+@each_case("client", [adclient.AdClient, adclient.AsyncAdClient])
+@each_case("operation", OPERATIONS)
 def test_each_is_a_method_with_these_arguments(client, operation):
     namespace = inspect.get_annotations(client, eval_str=True)[operation.namespace]
     signature = inspect.signature(getattr(namespace, operation.name))

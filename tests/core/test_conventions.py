@@ -1,6 +1,5 @@
-import pickle
-
 import pytest
+from cases import each_case
 
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
@@ -17,7 +16,7 @@ def test_the_defaults():
     assert conventions.request_id_headers == ("x-request-id", "request-id")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "settings",
     [
         {"read_parameters": "body"},
@@ -37,10 +36,9 @@ def test_every_setting_can_be_changed(settings):
     assert getattr(conventions, name) == (tuple(value) if isinstance(value, list) else value)
     assert conventions != Conventions()
     assert hash(conventions) == hash(Conventions(**settings))
-    assert pickle.loads(pickle.dumps(conventions)) == conventions
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "values"),
     [
         ("read_parameters", ["path", "", None, True, ["query"], "Query"]),

@@ -7,8 +7,9 @@ from typing import Any, Generic, Literal, TypeVar
 
 import attrs
 import pytest
+from cases import each_case
 from core_helpers import ITEM, JSON_VALUE, Level, Mood, Shade, Status, problem_with, structure
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient._core import converter
@@ -44,7 +45,7 @@ MOMENT = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 
 
 class TestCallersClasses:
-    @pytest.mark.parametrize(
+    @each_case(
         ("cls", "value", "read"),
         [
             (str, "", ""),
@@ -97,14 +98,13 @@ class TestCallersClasses:
             (object, [1], [1]),
             (Any, "x", "x"),
         ],
-        ids=lambda value: repr(sorted(value) if isinstance(value, set | frozenset) else value)[:40],
     )
     def test_values_that_fit(self, cls, value, read):
         found = structure({"value": value}, Field[cls]).value
         assert found == read
         assert type(found) is type(read)
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("cls", "value", "problem"),
         [
             (bool, "false", "expected true or false, got text"),
@@ -164,7 +164,6 @@ class TestCallersClasses:
             (Money, None, "expected an object, got null"),
             (Money, [1], "expected an object, got an array"),
         ],
-        ids=lambda value: repr(sorted(value) if isinstance(value, set | frozenset) else value)[:40],
     )
     def test_values_that_do_not_fit(self, cls, value, problem):
         found = problem_with({"value": value}, Field[cls])
@@ -173,7 +172,7 @@ class TestCallersClasses:
         assert problem in what
         assert "Union" not in what
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("cls", "value", "problem"),
         [
             (list[int], [1, "2"], "$.value[1]: expected a whole number, got text"),
@@ -186,7 +185,6 @@ class TestCallersClasses:
                 "$.value.children[0].name: expected text, got a number",
             ),
         ],
-        ids=str,
     )
     def test_the_path_leads_to_the_inside(self, cls, value, problem):
         assert problem_with({"value": value}, Field[cls]) == problem
@@ -269,7 +267,6 @@ class TestCallersClasses:
         assert "must be > 0" in problem_with({"amount": -1}, Positive)
 
 
-@settings(max_examples=50)
 @given(
     st.sampled_from(
         [str, int, float, bool, Decimal, datetime, date, list[str], dict[str, int], Money]

@@ -1,4 +1,5 @@
 import pytest
+from cases import each_case
 from core_helpers import BASE_URL
 
 from adclient._core.credentials import Credentials, bearer, granted
@@ -42,7 +43,7 @@ def test_they_are_never_shown():
     assert "canary" not in repr(Credentials("canary"))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("token", "auth", "argument"),
     [
         ("t", ask, "auth"),

@@ -1,9 +1,8 @@
-import copy
 import inspect
-import pickle
 import re
 
 import pytest
+from cases import each_case
 
 from adclient import errors, notebook
 from adclient.errors import AdClientError, Facts, OutcomeUnknown, for_status, unconfirmed
@@ -68,7 +67,7 @@ def ancestors(cls):
     return found
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@each_case("cls", CLASSES)
 def test_the_tree_is_as_drawn(cls):
     assert cls.__bases__ == PARENTS[cls.__name__]
     drawn = ancestors(cls)
@@ -101,41 +100,14 @@ def test_every_public_class_can_be_imported():
     assert {cls.__name__ for cls in PUBLIC} <= set(adclient.__all__)
 
 
-@pytest.mark.parametrize("cls", CLASSES)
-@pytest.mark.parametrize(
-    "clone",
-    [
-        *[
-            lambda error, protocol=protocol: pickle.loads(pickle.dumps(error, protocol))
-            for protocol in range(pickle.HIGHEST_PROTOCOL + 1)
-        ],
-        copy.copy,
-        copy.deepcopy,
-    ],
-    ids=[*[f"pickle {n}" for n in range(pickle.HIGHEST_PROTOCOL + 1)], "copy", "deepcopy"],
-)
-def test_errors_pickle_and_copy(cls, clone):
-    error = cls("what happened, where, and what to do", **FACTS)
-    error.add_note("a note")
-    twin = clone(error)
-    assert twin is not error
-    assert type(twin) is cls
-    assert str(twin) == str(error) == "what happened, where, and what to do"
-    assert repr(twin) == repr(error)
-    assert twin.args == error.args
-    assert vars(twin) == vars(error)
-    assert twin.outcome_unknown is error.outcome_unknown
-    assert twin.__notes__ == ["a note"]
-
-
-@pytest.mark.parametrize("cls", CLASSES)
+@each_case("cls", CLASSES)
 def test_every_fact_is_an_attribute(cls):
     error = cls("text", **FACTS)
     for name, value in FACTS.items():
         assert getattr(error, name) == value
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@each_case("cls", CLASSES)
 def test_every_attribute_is_there_even_if_nothing_is_known(cls):
     error = cls("text")
     assert str(error) == "text"
@@ -146,7 +118,7 @@ def test_every_attribute_is_there_even_if_nothing_is_known(cls):
         assert getattr(error, name) is None
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@each_case("cls", CLASSES)
 def test_the_outcome_is_unknown_for_those_alone(cls):
     assert cls("text").outcome_unknown is issubclass(cls, OutcomeUnknown)
 
@@ -157,13 +129,13 @@ def test_every_fact_is_documented():
         assert re.search(rf"^ +{name}: ", AdClientError.__doc__, re.MULTILINE)
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@each_case("cls", CLASSES)
 def test_every_class_has_a_docstring(cls):
     assert cls.__doc__
     assert "__init__" not in vars(cls) or cls is AdClientError
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("status", "cls"),
     [
         (400, errors.BadRequest),
@@ -185,7 +157,7 @@ def test_the_class_for_a_status(status, cls):
     assert for_status(status) is cls
 
 
-@pytest.mark.parametrize(
+@each_case(
     "cls",
     [
         errors.ConnectionLost,

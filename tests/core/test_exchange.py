@@ -1,6 +1,7 @@
 import logging
 
 import pytest
+from cases import each_case
 from core_helpers import (
     DELETE,
     DRAFT,
@@ -21,7 +22,7 @@ from core_helpers import (
     options_of,
     reply,
 )
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adclient._core import call as operations
@@ -51,10 +52,9 @@ def name_of(outcome):
 
 
 class TestReads:
-    @pytest.mark.parametrize(
+    @each_case(
         "outcome",
         [REFUSED, NO_SLOT, LOST, TIMED_OUT, CUT, CUT_BY_TIME, *map(reply, RETRIED_STATUSES)],
-        ids=name_of,
     )
     def test_are_tried_again(self, outcome):
         run = drive(READ, outcome, LISTED)
@@ -62,7 +62,7 @@ class TestReads:
         assert run.value.data == (Campaign(id="campaign_57a7", name="Spring", status="ENABLED"),)
         assert run.value.response.attempts == 2
 
-    @pytest.mark.parametrize("status", [*FINAL_STATUSES, 501, 505])
+    @each_case("status", [*FINAL_STATUSES, 501, 505])
     def test_are_not_tried_again_after_other_statuses(self, status):
         run = drive(READ, reply(status), LISTED)
         assert len(run.sends) == 1
@@ -74,7 +74,7 @@ class TestReads:
         assert len(run.sends) == 1
         assert isinstance(run.error, UnexpectedReply)
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("outcome", "expected"),
         [
             (REFUSED, ConnectionFailed),
@@ -88,7 +88,6 @@ class TestReads:
             (reply(200, b"not JSON"), UnexpectedReply),
             (reply(200, LISTING, defect="its compressed data is damaged"), UnexpectedReply),
         ],
-        ids=name_of,
     )
     def test_never_leave_the_outcome_unknown(self, outcome, expected):
         error = drive(READ, *[outcome] * 3).error
@@ -109,17 +108,16 @@ class TestReads:
 
 @pytest.mark.parametrize("write", [WRITE, DELETE], ids=["POST", "DELETE"])
 class TestWrites:
-    @pytest.mark.parametrize("outcome", [REFUSED, NO_SLOT, reply(429)], ids=name_of)
+    @each_case("outcome", [REFUSED, NO_SLOT, reply(429)])
     def test_are_tried_again_if_surely_not_taken(self, write, outcome):
         run = drive(write, outcome, outcome, STAGED)
         assert len(run.sends) == 3
         assert isinstance(run.value, Draft)
         assert run.value.draft_id == "draft_7c2e"
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("outcome", "expected"),
         [(REFUSED, ConnectionFailed), (NO_SLOT, CallTimeout), (reply(429), RateLimited)],
-        ids=name_of,
     )
     def test_that_were_never_taken_leave_nothing_unknown(self, write, outcome, expected):
         error = drive(write, *[outcome] * 3).error
@@ -127,14 +125,14 @@ class TestWrites:
         assert not isinstance(error, OutcomeUnknown)
         assert error.outcome_unknown is False
 
-    @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 409, 422])
+    @each_case("status", [400, 401, 403, 404, 405, 409, 422])
     def test_that_were_refused_leave_nothing_unknown(self, write, status):
         run = drive(write, reply(status), STAGED)
         assert len(run.sends) == 1
         assert isinstance(run.error, APIError)
         assert not isinstance(run.error, OutcomeUnknown)
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("outcome", "also"),
         [
             (LOST, ConnectionLost),
@@ -153,7 +151,6 @@ class TestWrites:
             (reply(201, b'{"draft_id":', broken=REFUSED), UnexpectedReply),
             (reply(201, b'{"draft_id":', broken=TIMED_OUT), CallTimeout),
         ],
-        ids=name_of,
     )
     def test_that_may_have_been_taken_are_never_sent_again(self, write, outcome, also):
         run = drive(write, outcome, STAGED)
@@ -164,7 +161,7 @@ class TestWrites:
         assert "draft may have been staged" in str(run.error)
         assert "dashboard" in str(run.error)
 
-    @pytest.mark.parametrize(
+    @each_case(
         "outcome",
         [
             reply(201, {"draft_id": "draft_7c2e", "status": 7}),
@@ -189,7 +186,7 @@ class TestWrites:
         assert len(run.sends) == 2
         assert isinstance(run.error, OutcomeUnknown)
 
-    @pytest.mark.parametrize("status", [200, 201, 202])
+    @each_case("status", [200, 201, 202])
     def test_take_any_success_that_holds_a_draft(self, write, status):
         assert drive(write, reply(status, DRAFT)).value.to_dict() == DRAFT
 
@@ -197,10 +194,9 @@ class TestWrites:
 class TestIdempotencyKey:
     OPTIONS = options_of(conventions=KEYED)
 
-    @pytest.mark.parametrize(
+    @each_case(
         "outcome",
         [REFUSED, LOST, TIMED_OUT, reply(201, b"{", broken=LOST), *map(reply, RETRIED_STATUSES)],
-        ids=name_of,
     )
     def test_lets_writes_be_tried_like_reads(self, outcome):
         run = drive(WRITE, outcome, outcome, STAGED, options=self.OPTIONS)
@@ -251,9 +247,9 @@ class TestIdempotencyKey:
 
 
 class TestAttempts:
-    @pytest.mark.parametrize("call", [READ, WRITE, DELETE], ids=["GET", "POST", "DELETE"])
-    @pytest.mark.parametrize("outcome", [REFUSED, LOST, reply(429), reply(503)], ids=name_of)
-    @pytest.mark.parametrize("keyed", [False, True])
+    @each_case("call", [READ, WRITE, DELETE])
+    @each_case("outcome", [REFUSED, LOST, reply(429), reply(503)])
+    @each_case("keyed", [False, True])
     def test_are_one_without_retries(self, call, outcome, keyed):
         conventions = {"conventions": KEYED} if keyed else {}
         run = drive(call, outcome, STAGED, options=options_of(max_retries=0, **conventions))
@@ -307,8 +303,8 @@ class TestTime:
         run = drive(READ, Timed(9.9, LOST), options=options_of(timeout=10.0), chance=0.9)
         assert len(run.steps) == 1
 
-    @pytest.mark.parametrize("call", [READ, WRITE], ids=["GET", "POST"])
-    @pytest.mark.parametrize("overslept", [0.5, 1.0, 60.0])
+    @each_case("call", [READ, WRITE])
+    @each_case("overslept", [0.5, 1.0, 60.0])
     def test_that_is_over_after_a_long_sleep_ends_the_call(self, call, overslept):
         options = options_of(timeout=2.0)
         asked = reply(429, headers={"retry-after": "1.5"})
@@ -317,7 +313,6 @@ class TestTime:
         assert isinstance(run.error, RateLimited)
         assert not isinstance(run.error, OutcomeUnknown)
 
-    @settings(max_examples=100)
     @example(timeout=1.9, seconds=[0.0] * 6 + [1.9, 0.0], chance=0.0, asked=None)
     @given(
         timeout=st.floats(0.01, 100),
@@ -360,10 +355,8 @@ class TestBackoff:
 
 
 class TestRetryAfter:
-    @pytest.mark.parametrize("call", [READ, WRITE], ids=["GET", "POST"])
-    @pytest.mark.parametrize(
-        "asked", ["30", "31", "3600", "999999999999", "9999999999999", "1" + "0" * 400]
-    )
+    @each_case("call", [READ, WRITE])
+    @each_case("asked", ["30", "31", "3600", "999999999999", "9999999999999", "1" + "0" * 400])
     def test_that_does_not_fit_raises_at_once(self, call, asked):
         run = drive(call, reply(429, headers={"retry-after": asked}), STAGED)
         assert len(run.steps) == 1

@@ -1,4 +1,5 @@
 import pytest
+from cases import each_case
 from core_helpers import (
     DELETE,
     DRAFT,
@@ -13,7 +14,7 @@ from core_helpers import (
     options_of,
     reply,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient import errors
@@ -28,7 +29,7 @@ def error_of(call, outcome):
     return error
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("status", "expected"),
     [
         (400, errors.BadRequest),
@@ -56,7 +57,7 @@ def test_the_class_of_each_status(status, expected):
     assert error.status == status
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("outcome", "expected"),
     [
         (REFUSED, "Nothing was sent; check base_url and the network"),
@@ -75,7 +76,7 @@ def test_the_advice(outcome, expected):
     assert expected in text.rpartition("). ")[2]
 
 
-@pytest.mark.parametrize("outcome", [TIMED_OUT, LOST, reply(500), reply(408), reply(201, b"x")])
+@each_case("outcome", [TIMED_OUT, LOST, reply(500), reply(408), reply(201, b"x")])
 def test_the_advice_after_a_write_is_to_look_first(outcome):
     advice = str(error_of(WRITE, outcome)).rpartition("). ")[2]
     assert "dashboard" in advice
@@ -87,8 +88,8 @@ def test_where_there_is_no_advice_the_text_just_ends(status):
     assert str(error_of(READ, reply(status))).endswith(")")
 
 
-@pytest.mark.parametrize("call", [READ, WRITE, DELETE], ids=["GET", "POST", "DELETE"])
-@pytest.mark.parametrize(
+@each_case("call", [READ, WRITE, DELETE])
+@each_case(
     "outcome",
     [
         REFUSED,
@@ -105,7 +106,6 @@ def test_where_there_is_no_advice_the_text_just_ends(status):
         reply(200, b"{", broken=TIMED_OUT),
         reply(200, LISTING, defect="its compressed data ends too early"),
     ],
-    ids=lambda outcome: str(getattr(outcome, "status", getattr(outcome, "reason", ""))),
 )
 def test_the_text_says_what_happened_where(call, outcome):
     error, operation = error_of(call, outcome), call.operation
@@ -124,7 +124,7 @@ def test_the_text_says_what_happened_where(call, outcome):
     )
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@each_case("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_named_as_never_followed(status):
     error = error_of(READ, reply(status, b"moved", headers={"location": "https://evil.example"}))
     assert "redirect" in str(error)
@@ -202,7 +202,6 @@ def test_a_text_stays_short_whatever_came():
     assert "draft ddd" in text
 
 
-@settings(max_examples=50)
 @given(
     status=st.integers(200, 599),
     body=st.binary(max_size=300),

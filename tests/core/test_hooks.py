@@ -1,6 +1,7 @@
 import functools
 
 import pytest
+from cases import each_case
 from core_helpers import DRAFT, assert_one_line
 
 from adclient.errors import ConfigurationError
@@ -25,10 +26,8 @@ class Callable:
         pytest.fail("never called")
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    "hook", [an_async_function, functools.partial(an_async_function), Asynchronous()]
-)
+@each_case("name", NAMES)
+@each_case("hook", [an_async_function, functools.partial(an_async_function), Asynchronous()])
 def test_an_async_hook_is_refused(name, hook):
     with pytest.raises(ConfigurationError, match=f"{name} must be a plain function") as caught:
         Hooks(**{name: hook})
@@ -36,16 +35,16 @@ def test_an_async_hook_is_refused(name, hook):
     assert_one_line(str(caught.value))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("hook", [7, "print", [print], False])
+@each_case("name", NAMES)
+@each_case("hook", [7, "print", [print], False])
 def test_what_is_no_function_is_refused(name, hook):
     with pytest.raises(ConfigurationError, match=f"{name} must be a function, not") as caught:
         Hooks(**{name: hook})
     assert caught.value.argument == name
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("hook", [None, print, [].append, Callable(), functools.partial(print)])
+@each_case("name", NAMES)
+@each_case("hook", [None, print, [].append, Callable(), functools.partial(print)])
 def test_any_function_will_do(name, hook):
     assert getattr(Hooks(**{name: hook}), name) is hook
 

@@ -1,4 +1,5 @@
 import pytest
+from cases import each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,7 +48,7 @@ def test_any_depth(wrap):
     assert copy == 7
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "after", "found"),
     [
         (100, 120, [("x", 100, 120)]),

@@ -2,6 +2,7 @@ from decimal import Decimal
 from html.parser import HTMLParser
 
 import pytest
+from cases import each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,7 +42,7 @@ VALUE = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "text"),
     [
         (None, "null"),
@@ -66,7 +67,6 @@ VALUE = st.recursive(
         ("\n" * 60, "\\n" * 29 + "\\…"),
         (list(range(1000)), "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, …"),
     ],
-    ids=lambda value: repr(value)[:20],
 )
 def test_short(value, text):
     assert short(value) == text
@@ -122,7 +122,7 @@ def test_a_table():
     assert "<table" not in table("Title", [], total=0)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("values", "side"),
     [
         ([1, 2.5, Decimal("0.1"), None], "right"),

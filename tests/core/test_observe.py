@@ -4,6 +4,7 @@ import sys
 from enum import Enum
 
 import pytest
+from cases import each_case
 from core_helpers import (
     BASE_URL,
     DRAFT,
@@ -119,7 +120,7 @@ class TestHooks:
             ResponseEvent(**about, attempt=2, **busy, duration=2.0, elapsed=3.25),
         ]
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("outcome", "status", "failure"),
         [
             (LISTED, 200, None),

@@ -1,6 +1,7 @@
 from decimal import Decimal
 
 import pytest
+from cases import each_case
 from core_helpers import BASE_URL, assert_one_line
 
 from adclient import options as module
@@ -72,7 +73,7 @@ class TestDefaults:
 
 
 class TestBaseURL:
-    @pytest.mark.parametrize(
+    @each_case(
         ("url", "kept"),
         [
             ("https://ads.example.com", "https://ads.example.com"),
@@ -88,7 +89,7 @@ class TestBaseURL:
     def test_keeps_its_path(self, url, kept):
         assert check_base_url(url) == kept
 
-    @pytest.mark.parametrize(
+    @each_case(
         "url",
         [
             "",
@@ -125,7 +126,6 @@ class TestBaseURL:
             7,
             b"https://ads.example.com",
         ],
-        ids=repr,
     )
     def test_refuses(self, url):
         text = refused("base_url", check_base_url, url)
@@ -152,26 +152,21 @@ class TestNumbers:
         assert type(check_timeout(seconds)) is float
         assert resolved(timeout=seconds).timeout == seconds
 
-    @pytest.mark.parametrize(
+    @each_case(
         "value",
         [0, 0.0, -1, float("nan"), float("inf"), 10**400, True, "30", None, [30], Decimal(30)],
-        ids=lambda value: repr(value)[:20],
     )
     def test_no_timeout(self, value):
         text = refused("timeout", check_timeout, value)
         assert text == "timeout must be a finite number of seconds above 0"
 
-    @pytest.mark.parametrize("value", [-1, 1.0, 2.5, True, "2", float("inf")])
+    @each_case("value", [-1, 1.0, 2.5, True, "2", float("inf")])
     def test_no_count_of_retries(self, value):
         refused("max_retries", RetryPolicy, max_retries=value)
         refused("max_retries", resolved, max_retries=value)
 
-    @pytest.mark.parametrize("name", ["backoff_first", "backoff_longest"])
-    @pytest.mark.parametrize(
-        "value",
-        [-0.1, float("nan"), float("inf"), 10**400, "1", None, True],
-        ids=lambda v: repr(v)[:20],
-    )
+    @each_case("name", ["backoff_first", "backoff_longest"])
+    @each_case("value", [-0.1, float("nan"), float("inf"), 10**400, "1", None, True])
     def test_no_backoff(self, name, value):
         refused(name, RetryPolicy, **{name: value})
 
@@ -190,7 +185,7 @@ class TestNumbers:
     def test_a_concurrency(self, value):
         assert check_max_concurrency(value) == value
 
-    @pytest.mark.parametrize("value", [0, -1, 1.5, True, "5", float("inf")])
+    @each_case("value", [0, -1, 1.5, True, "5", float("inf")])
     def test_no_concurrency(self, value):
         refused("max_concurrency", check_max_concurrency, value)
 
@@ -203,11 +198,11 @@ class TestHeaders:
         }
         assert check_headers({}) == {}
 
-    @pytest.mark.parametrize("name", ["", "a b", "a:b", "a\n", "é", "a\x00", 7, None, b"a", "(a)"])
+    @each_case("name", ["", "a b", "a:b", "a\n", "é", "a\x00", 7, None, b"a", "(a)"])
     def test_refuse_a_bad_name(self, name):
         assert "canary" not in refused("headers", check_headers, {name: "canary"})
 
-    @pytest.mark.parametrize(
+    @each_case(
         "value",
         [
             "canary\n",
@@ -231,7 +226,7 @@ class TestHeaders:
         assert "x-key" in text
         assert "canar" not in text
 
-    @pytest.mark.parametrize(
+    @each_case(
         "name",
         [
             "Authorization",
@@ -268,7 +263,7 @@ class TestToken:
     def test_is_visible_ascii(self, token):
         assert check_token(token) == token
 
-    @pytest.mark.parametrize(
+    @each_case(
         "token",
         ["", " ", "canary\n", "can ary", "canary\t", "canaryé", "canary\x00", 7, None, b"canary"],
     )
@@ -303,7 +298,7 @@ class TestMerging:
         assert resolved().merged(retry=policy, max_retries=3).retry.max_retries == 3
         assert resolved(retry=policy).merged(max_retries=3).retry.backoff_first == 1.0
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("argument", "value"),
         [
             ("timeout", 0),

@@ -1,9 +1,9 @@
 import copy
-import pickle
 from decimal import Decimal
 
 import attrs
 import pytest
+from cases import each_case
 from core_helpers import LISTING, assert_one_line, structure
 
 from adclient._core.listing import Listing
@@ -29,7 +29,7 @@ class Spend:
 
 
 class TestPage:
-    @pytest.mark.parametrize(
+    @each_case(
         "body",
         [
             LISTING,
@@ -66,10 +66,6 @@ class TestPage:
         assert page != page_of(FIRST)
         assert page != page_of(SECOND, next="c2")
         assert hash(page) == hash(copy.copy(page))
-
-    def test_pickles_and_copies(self):
-        page = page_of(FIRST, next={"after": 1}, extra={"took": 1}, response=Response(status=200))
-        assert pickle.loads(pickle.dumps(page)) == copy.deepcopy(page) == page
 
     def test_has_neither_a_length_nor_a_truth_of_its_own(self):
         assert not hasattr(BasePage, "__len__")
@@ -159,7 +155,7 @@ class TestReread:
             reread(({"id": "x\n" * 10_000},), Checked, "x")
         assert_one_line(str(caught.value))
 
-    @pytest.mark.parametrize("cls", [dict, str, object, Spend("a", Decimal(1)), None, "Spend"])
+    @each_case("cls", [dict, str, object, Spend("a", Decimal(1)), None, "Spend"])
     def test_takes_attrs_classes_only(self, cls):
         with pytest.raises(TypeError, match="attrs class"):
             reread(self.ITEMS, cls, "x")
@@ -170,7 +166,7 @@ def test_a_limit(limit):
     check_limit(limit)
 
 
-@pytest.mark.parametrize("limit", [-1, 1.0, True, False, "3", float("inf")])
+@each_case("limit", [-1, 1.0, True, False, "3", float("inf")])
 def test_no_limit(limit):
     with pytest.raises(InvalidRequest) as caught:
         check_limit(limit)

@@ -2,6 +2,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import attrs
 import pytest
+from cases import each_case
 from core_helpers import ACCOUNT, BASE_URL, assert_one_line, call_of, options_of
 
 from adclient._core import call as operations
@@ -31,7 +32,7 @@ def pairs_of(request):
     return parse_qsl(urlsplit(request.url).query, keep_blank_values=True)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "url",
     [
         f"{BASE_URL}{PATH}?cursor=2",
@@ -55,7 +56,7 @@ def test_default_ports_are_ports():
     assert followed(f"http://h:8080/api{PATH}?a=1", base_url="http://h:8080/api") == [("a", "1")]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "url",
     [
         f"https://evil.example{PATH}?cursor=2",
@@ -93,9 +94,7 @@ def test_a_url_that_leads_elsewhere_is_refused(url):
     assert_one_line(str(error))
 
 
-@pytest.mark.parametrize(
-    "cursor", [None, 7, {"next": f"{PATH}?a=1"}, "c2", "", "a/b", "a:b", "a=b&c=d"]
-)
+@each_case("cursor", [None, 7, {"next": f"{PATH}?a=1"}, "c2", "", "a/b", "a:b", "a=b&c=d"])
 def test_what_is_no_url_is_not_followed(cursor):
     assert followed(cursor) is None
 
@@ -181,7 +180,7 @@ class TestTrail:
         ]:
             trail.follow(cursor)
 
-    @pytest.mark.parametrize(
+    @each_case(
         "walk",
         [
             ["a", "a"],

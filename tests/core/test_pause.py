@@ -1,5 +1,6 @@
 import attrs
 import pytest
+from cases import each_case
 from core_helpers import LISTED, READ, REFUSED, STAGED, WRITE, Timed, drive, options_of, reply
 
 from adclient._core.pause import Pauses
@@ -44,8 +45,8 @@ def test_a_call_that_waits_for_its_turn_learns_of_it_too(call, outcome):
     assert run.value.response.attempts == 1
 
 
-@pytest.mark.parametrize("chance", [0.0, 0.999])
-@pytest.mark.parametrize("timeout", [7.9, 8.0, 8.1, 8.5, 8.8, 8.9])
+@each_case("chance", [0.0, 0.999])
+@each_case("timeout", [7.9, 8.0, 8.1, 8.5, 8.8, 8.9])
 def test_no_call_is_held_back_without_a_wait(timeout, chance):
     pauses = Pauses()
     queue = [lambda: drive(READ, ASKED, options=IMPATIENT, pauses=pauses)]

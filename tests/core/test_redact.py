@@ -4,13 +4,14 @@ import time
 from urllib.parse import quote
 
 import pytest
+from cases import each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient._core.redact import EXCERPT, LINE, Secrets, _spelled, excerpt, one_line
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "line"),
     [
         ("", ""),
@@ -24,7 +25,6 @@ from adclient._core.redact import EXCERPT, LINE, Secrets, _spelled, excerpt, one
         ("x" * 201, "x" * 199 + "…"),
         ("x" * 10**6, "x" * 199 + "…"),
     ],
-    ids=lambda text: repr(text[:20]),
 )
 def test_one_line(text, line):
     assert one_line(text) == line
@@ -77,7 +77,7 @@ def test_the_beginning_of_a_secret_at_the_end_is_one(token, data):
     assert Secrets((token,)).hide_in(b"said " + token[:length].encode()) == b"said ***"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "hidden"),
     [
         ("abcabcd", "abc***"),

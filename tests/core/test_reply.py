@@ -2,8 +2,9 @@ import json
 from unittest.mock import ANY
 
 import pytest
+from cases import each_case
 from core_helpers import reply
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient._core.reply import draft_id_in, problem_of, request_id_of
@@ -102,14 +103,14 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each_case("shape", SHAPES)
 def test_the_shapes_of_error_bodies(shape):
     body, expected = SHAPES[shape]
     problem = problem_of(reply(400, body))
     assert (problem.message, problem.code, problem.details) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("body", "message"),
     [
         (b"upstream connect error", "upstream connect error"),
@@ -144,7 +145,7 @@ def test_a_body_of_an_unknown_shape_is_its_own_message(body):
     assert message == json.dumps(body)
 
 
-@pytest.mark.parametrize("body", [b"", b"  \n", b"<title> </title>", b'""', b"{}", b"[]", b"null"])
+@each_case("body", [b"", b"  \n", b"<title> </title>", b'""', b"{}", b"[]", b"null"])
 def test_a_body_that_says_nothing_has_no_message(body):
     assert problem_of(reply(500, body)).message in (None, "{}", "[]", "null")
     assert problem_of(reply(500, body)).code is None
@@ -167,7 +168,7 @@ def test_a_type_that_says_nothing_is_no_code():
     assert (problem.message, problem.code) == ("Not Found", None)
 
 
-@pytest.mark.parametrize("depth", [50, 200, 400, 490, 495, 2000])
+@each_case("depth", [50, 200, 400, 490, 495, 2000])
 def test_a_deeply_nested_error_is_read_in_peace(depth):
     body = b'{"errors":[' * depth + b'"deep"' + b"]}" * depth
     assert problem_of(reply(400, body)) is not None
@@ -190,7 +191,6 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150)
 @given(JSON_VALUES)
 def test_no_json_body_is_too_odd(body):
     problem = problem_of(reply(400, body))
@@ -204,7 +204,7 @@ def test_no_bytes_are_too_odd(body):
     assert message is None or message
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("body", "draft_id"),
     [
         (b'{"draft_id":"draft_1"}', "draft_1"),
@@ -229,7 +229,7 @@ def test_the_names_of_request_id_headers_may_be_written_in_any_case():
     assert request_id_of(answered, ()) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("status", "is_success"), [(199, False), (200, True), (204, True), (299, True), (300, False)]
 )
 def test_success(status, is_success):

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import attrs
 import pytest
+from cases import each_case
 from core_helpers import ACCOUNT, BASE_URL, assert_one_line, call_of, options_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,7 +58,7 @@ def pairs_of(request):
 
 
 class TestQuery:
-    @pytest.mark.parametrize(
+    @each_case(
         ("operation", "arguments", "query"),
         [
             (CAMPAIGNS, {}, "account_id=account_a91f"),
@@ -88,7 +89,7 @@ class TestQuery:
         assert request.url == f"{BASE_URL}{operation.path}?{query}"
         assert request.body is None
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("targeting", "pairs"),
         [
             ({"type": "X"}, [("targeting[type]", "X")]),
@@ -165,7 +166,7 @@ class TestQuery:
         request = built(SEARCH, targeting=targeting)
         assert json.loads(dict(pairs_of(request))["targeting"]) == targeting
 
-    @pytest.mark.parametrize(
+    @each_case(
         "account_id",
         [
             "..",
@@ -190,7 +191,7 @@ class TestQuery:
             "",
         )
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("cursor", "text"),
         [
             ("c2", "c2"),
@@ -215,7 +216,7 @@ class TestQuery:
 
 
 class TestBody:
-    @pytest.mark.parametrize(
+    @each_case(
         ("operation", "arguments", "body"),
         [
             (
@@ -268,7 +269,7 @@ class TestBody:
         assert json.loads(request.body)["cursor"] == cursor
         assert type(json.loads(request.body)["cursor"]) is type(cursor)
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("budget", "digits"),
         [
             (120, "120"),
@@ -372,7 +373,7 @@ def little_stack():
 
 
 class TestRefused:
-    @pytest.mark.parametrize(
+    @each_case(
         ("operation", "argument", "value", "told"),
         [
             (CAMPAIGNS, "account_id", "", "''"),
@@ -409,7 +410,6 @@ class TestRefused:
             (SEARCH, "targeting", "x", "str"),
             (SEARCH, "targeting", attrs.make_class("Geo", []), "type"),
         ],
-        ids=lambda value: repr(value)[:30] if not callable(value) else "class",
     )
     def test_a_wrong_argument(self, operation, argument, value, told):
         required = {"campaign_id": "c"} if argument == "daily_budget" else {}
@@ -423,7 +423,7 @@ class TestRefused:
         assert "nothing was sent" in str(error)
         assert_one_line(str(error))
 
-    @pytest.mark.parametrize(
+    @each_case(
         ("fields", "path"),
         [
             ({"a": {1, 2}}, "fields.a: "),
@@ -445,8 +445,8 @@ class TestRefused:
         with pytest.raises(InvalidRequest, match="holds itself"):
             built(VIDEO, fields=fields)
 
-    @pytest.mark.parametrize("style", ["json", "deep_object"])
-    @pytest.mark.parametrize("targeting", [{"a": {1}}, {"a": "\ud800"}, {"\ud800": 1}, {1: 2}])
+    @each_case("style", ["json", "deep_object"])
+    @each_case("targeting", [{"a": {1}}, {"a": "\ud800"}, {"\ud800": 1}, {1: 2}])
     def test_in_a_query_too(self, style, targeting):
         with pytest.raises(InvalidRequest):
             built(SEARCH, targeting=targeting, conventions={"object_style": style})
@@ -457,10 +457,8 @@ class TestRefused:
             with pytest.raises(InvalidRequest, match="surrogate"):
                 built(CAMPAIGNS, **{argument: text})
 
-    @pytest.mark.parametrize(
-        "cursor", [{1}, b"c", object(), float("nan"), "\ud800", "?a=\ud800", {1: 2}]
-    )
-    @pytest.mark.parametrize("place", ["query", "body"])
+    @each_case("cursor", [{1}, b"c", object(), float("nan"), "\ud800", "?a=\ud800", {1: 2}])
+    @each_case("place", ["query", "body"])
     def test_a_continuation_that_cannot_be_sent(self, cursor, place):
         with pytest.raises((InvalidRequest, PaginationError)) as caught:
             built(CAMPAIGNS, cursor=cursor, conventions={"read_parameters": place})
@@ -477,8 +475,8 @@ class TestRefused:
             built(KEYWORDS, keywords="canary")
         assert "canary" not in str(caught.value)
 
-    @pytest.mark.parametrize("operation", [TARGETING, SEARCH])
-    @pytest.mark.parametrize("leaf", [None, "text", Leaf()])
+    @each_case("operation", [TARGETING, SEARCH])
+    @each_case("leaf", [None, "text", Leaf()])
     def test_what_is_nested_at_any_depth(self, operation, leaf, little_stack):
         arguments = {"campaign_id": "c"} if operation is TARGETING else {}
         conventions = {"object_style": "deep_object"}
@@ -523,7 +521,7 @@ class TestNone:
         assert json.loads(sent)["fields"] == {"a": [None]}
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.full_name)
+@each_case("operation", OPERATIONS)
 def test_a_request_leads_to_its_own_endpoint_only(operation):
     samples = {"id": "../../v1/approve", "text": "?x", "object": {}, "number": 1, "texts": []}
     arguments = {parameter.name: samples[parameter.type] for parameter in operation.parameters}

@@ -1,6 +1,7 @@
 import time
 
 import pytest
+from cases import each_case
 from core_helpers import LISTED, LOST, REFUSED, STAGED, TIMED_OUT, reply
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ def asked(text, date=None):
     return retry_after(reply(429, headers=headers, received_at=RECEIVED_AT))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "seconds"),
     [
         ("0", 0.0),
@@ -40,7 +41,7 @@ def test_retry_after(text, seconds):
     assert asked(text) == seconds
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         *["", " ", ";", "-5", "-0.5", "nan", "NaN", "inf", "Infinity", "1e3", "0x10", "٣"],
@@ -76,7 +77,7 @@ def test_a_date_that_the_standard_library_stumbles_over_is_none(monkeypatch, fau
     assert asked("Friday, -Nov-82 16:14:55 EST") is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         *["Friday, -Nov-82 16:14:55 EST", "Friday, Nov--82 16:14:55 EST"],
@@ -159,7 +160,7 @@ def test_the_delay_follows_the_policy(first, longest, expected):
     assert delay(policy, REFUSED, attempt=1, repeatable=False, chance=1.0) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("outcome", "taken"),
     [
         (REFUSED, False),

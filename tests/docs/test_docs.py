@@ -11,6 +11,7 @@ import attrs
 import httpx
 import pytest
 import respx
+from cases import each_case
 
 from adclient import errors, testing
 from adclient.testing import FakeAdService
@@ -152,7 +153,7 @@ def test_the_page_about_the_fake_names_every_switch() -> None:
         assert f"{field.name}=" in FAKE
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+@each_case("page", PAGES)
 def test_links_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8"))
     for link in links:

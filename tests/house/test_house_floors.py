@@ -7,6 +7,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from cases import each_case
 
 import adclient
 
@@ -102,19 +103,19 @@ def floor_of(module: str) -> str:
     return module.split(".")[1] if "." in module else "__init__"
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each_case("module", MODULES)
 def test_floors(module) -> None:
     below = {floor_of(name) for name in ours(imports(tree_of(MODULES[module])))}
     assert below <= FLOORS[floor_of(module)]
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if floor_of(name) == "_core"])
+@each_case("module", [name for name in MODULES if floor_of(name) == "_core"])
 def test_what_decides_does_no_io(module) -> None:
     names = {name.partition(".")[0] for name in imports(tree_of(MODULES[module]))}
     assert not names & IMPURE
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if floor_of(name) != "_http"])
+@each_case("module", [name for name in MODULES if floor_of(name) != "_http"])
 def test_one_place_knows_the_http_library(module) -> None:
     names = {name.partition(".")[0] for name in imports(tree_of(MODULES[module]))}
     assert not names & {"httpx", "httpx2", "httpcore", "h11"}
@@ -229,9 +230,7 @@ print(*[name for name, module in sys.modules.items() if module])"""
     return set(run.stdout.split())
 
 
-@pytest.mark.parametrize(
-    ("code", "later"), LOADED_LATER, ids=[code.partition("\n")[0] for code, _ in LOADED_LATER]
-)
+@each_case(("code", "later"), LOADED_LATER)
 def test_what_is_loaded_later(code, later) -> None:
     assert not loaded_by(code) & later
 

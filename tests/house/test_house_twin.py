@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from cases import each_case
 
 from adclient import AdClient, AsyncAdClient
 
@@ -69,7 +70,7 @@ def test_every_rule_fires(tool, monkeypatch) -> None:
         tool.main(["--check"])
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "_sync").glob("*.py")), ids=lambda p: p.name)
+@each_case("path", sorted((PACKAGE / "_sync").glob("*.py")))
 def test_nothing_async_is_left(path) -> None:
     text = path.read_text("utf-8")
     header, _, rest = text.partition("\n")
@@ -84,19 +85,19 @@ def same_but_for_colour(parameter: inspect.Parameter) -> tuple[object, ...]:
 
 def pairs():
     sync, other = AdClient("https://a.example.com"), AsyncAdClient("https://a.example.com")
-    yield pytest.param(AdClient, AsyncAdClient, id="constructor")
-    yield pytest.param(sync.with_options, other.with_options, id="with_options")
-    yield pytest.param(sync.close, other.aclose, id="close")
+    yield AdClient, AsyncAdClient
+    yield sync.with_options, other.with_options
+    yield sync.close, other.aclose
     for namespace in NAMESPACES:
         ours, theirs = getattr(sync, namespace), getattr(other, namespace)
         for name in sorted({*vars(type(ours)), *vars(type(theirs))}):
             if not name.startswith("_"):
                 method = getattr(ours, name, None)
-                yield pytest.param(method, getattr(theirs, name, None), id=f"{namespace}.{name}")
+                yield method, getattr(theirs, name, None)
 
 
-@pytest.mark.parametrize(("sync", "other"), list(pairs()))
-def test_both_clients_have_the_same_signatures(sync, other) -> None:
+@each_case(("sync", "other"), list(pairs()))
+def test_sync_and_async_have_the_same_signatures(sync, other) -> None:
     ours, theirs = inspect.signature(sync).parameters, inspect.signature(other).parameters
     assert [*map(same_but_for_colour, ours.values())] == [
         *map(same_but_for_colour, theirs.values())
@@ -104,7 +105,7 @@ def test_both_clients_have_the_same_signatures(sync, other) -> None:
 
 
 @pytest.mark.parametrize("namespace", NAMESPACES)
-def test_both_clients_have_the_same_annotations(namespace) -> None:
+def test_sync_and_async_have_the_same_annotations(namespace) -> None:
     sync, other = AdClient("https://a.example.com"), AsyncAdClient("https://a.example.com")
     ours, theirs = type(getattr(sync, namespace)), type(getattr(other, namespace))
     for name, method in vars(ours).items():

@@ -93,15 +93,22 @@ COLOURS = (SYNC, ASYNC, TRIO)
 clients = pytest.mark.parametrize("client_class", [AdClient, AsyncAdClient])
 
 
-def both_colours(scenario):
-    """Turn a coroutine into a test of the sync client, and of the async one on both loops."""
+def _of_each(colours):
+    def decorate(scenario):
+        @pytest.mark.parametrize("colour", colours, ids=str)
+        @functools.wraps(scenario)
+        def test(colour, **arguments):
+            colour.run(scenario, colour=colour, **arguments)
 
-    @pytest.mark.parametrize("colour", COLOURS, ids=str)
-    @functools.wraps(scenario)
-    def test(colour, **arguments):
-        colour.run(scenario, colour=colour, **arguments)
+        return test
 
-    return test
+    return decorate
+
+
+# Each turns a coroutine into a test of the sync client and of the async one; the second also on
+# trio, which makes a difference only where there is I/O, waiting or cancellation.
+sync_and_async = _of_each(COLOURS[:2])
+sync_asyncio_trio = _of_each(COLOURS)
 
 
 async def wait(value):

@@ -6,11 +6,15 @@ import pytest
 _OURS = ("adclient_", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl_cert")
 
 
-_HELP = "send through injected clients of a library, or the async client through aiohttp"
-
-
 def pytest_addoption(parser) -> None:
-    parser.addoption("--family", choices=["httpx", "httpx2", "aiohttp"], help=_HELP)
+    parser.addoption(
+        "--family",
+        choices=["httpx", "httpx2", "aiohttp"],
+        help="send through injected clients of a library, or the async client through aiohttp",
+    )
+    parser.addoption(
+        "--seeds", type=int, default=1, help="how often each storm of cancelled calls is repeated"
+    )
 
 
 def pytest_configure(config) -> None:

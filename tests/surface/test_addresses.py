@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from colours import both_colours, read, wait
+from colours import read, sync_asyncio_trio, wait
 from raw_server import RawServer, serve_well
 
 from adclient import CallTimeout, ConnectionFailed
@@ -51,7 +51,7 @@ def host(monkeypatch):
 pytestmark = pytest.mark.own
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_they_share_the_time_of_a_call(colour, host) -> None:
     host(*SWALLOWING)
     with RawServer(serve_well) as server:
@@ -73,7 +73,7 @@ async def is_punctual(client, most: float) -> bool:
     return False
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_one_that_swallows_leaves_time_for_the_next(colour, host) -> None:
     host(SWALLOWING[0], "127.0.0.1")
     with RawServer(serve_well) as server:
@@ -90,7 +90,7 @@ def test_an_address_of_one_link_keeps_its_link(monkeypatch) -> None:
     assert tcp._addresses(HOST, 80) == ["fe80::1%lo"]
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_one_that_refuses_costs_nothing(colour, host) -> None:
     host("127.0.0.2", "127.0.0.3", "127.0.0.1")
     with RawServer(serve_well) as server:
@@ -99,7 +99,7 @@ async def test_one_that_refuses_costs_nothing(colour, host) -> None:
             assert len((await wait(read(client))).data) == 1
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_none_of_them_listens(colour, host) -> None:
     host("127.0.0.2", "127.0.0.3")
     with RawServer(serve_well) as server:

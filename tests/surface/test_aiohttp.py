@@ -7,6 +7,7 @@ import sys
 import anyio
 import httpx
 import pytest
+from cases import each_case
 from colours import DRAFT
 from raw_server import Connection, RawServer, answer_to, refusing_url, reply, serve_well
 
@@ -87,7 +88,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@each_case("fault", FAULTS)
 def test_a_write_is_sent_once_whatever_comes(fault) -> None:
     def serve(connection: Connection) -> None:
         if connection.read():
@@ -208,7 +209,7 @@ def test_a_proxy() -> None:
     assert proxy.requests[1].startswith(b"CONNECT ads.example.com:443")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "options",
     [
         {"proxy": "socks5://x:1"},
@@ -218,7 +219,6 @@ def test_a_proxy() -> None:
         {"verify": "/nowhere.pem"},
         {"verify": 0},
     ],
-    ids=str,
 )
 def test_settings_that_cannot_be_used(options) -> None:
     with pytest.raises(ConfigurationError, match=next(iter(options))):

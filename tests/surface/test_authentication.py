@@ -10,8 +10,9 @@ from colours import (
     a_draft,
     a_page,
     assert_names_the_argument,
-    both_colours,
     read,
+    sync_and_async,
+    sync_asyncio_trio,
     wait,
     write,
 )
@@ -19,7 +20,7 @@ from colours import (
 from adclient import ConfigurationError, Request
 
 
-@both_colours
+@sync_and_async
 async def test_without_credentials_none_are_sent(colour) -> None:
     service = Service(a_draft())
     async with colour.open(transport=service.transport) as client:
@@ -27,7 +28,7 @@ async def test_without_credentials_none_are_sent(colour) -> None:
     assert "authorization" not in service.requests[0].headers
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_token_function_is_called_for_each_attempt(colour) -> None:
     service = Service(httpx.Response(503), a_page("a"))
     tokens = iter(["first", "second"])
@@ -38,7 +39,7 @@ async def test_a_token_function_is_called_for_each_attempt(colour) -> None:
 
 
 @pytest.mark.parametrize("token", [None, "", f"{SECRET}\n", 7])
-@both_colours
+@sync_and_async
 async def test_a_token_function_that_returns_no_token(colour, token) -> None:
     service = Service()
     async with colour.open(transport=service.transport, token=lambda: token) as client:
@@ -48,7 +49,7 @@ async def test_a_token_function_that_returns_no_token(colour, token) -> None:
     assert service.requests == []
 
 
-@both_colours
+@sync_and_async
 async def test_the_error_of_a_token_function_passes(colour) -> None:
     def token():
         raise KeyError("vault")
@@ -60,7 +61,7 @@ async def test_the_error_of_a_token_function_passes(colour) -> None:
     assert service.requests == []
 
 
-@both_colours
+@sync_and_async
 async def test_auth_gets_the_request_and_returns_headers(colour) -> None:
     seen = []
 
@@ -84,7 +85,7 @@ async def test_auth_gets_the_request_and_returns_headers(colour) -> None:
     assert seen[2].headers["content-type"] == "application/json"
 
 
-@both_colours
+@sync_and_async
 async def test_auth_may_set_authorization(colour) -> None:
     service = Service(a_draft())
     options = {"auth": lambda request: {"Authorization": "Custom abc"}}
@@ -106,7 +107,7 @@ async def test_auth_may_set_authorization(colour) -> None:
         {"content-length": "0"},
     ],
 )
-@both_colours
+@sync_and_async
 async def test_bad_headers_of_auth_are_refused(colour, headers) -> None:
     service = Service()
     async with colour.open(transport=service.transport, auth=lambda request: headers) as client:

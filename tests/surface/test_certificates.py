@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from colours import BASE_URL, both_colours, clients, read, wait
+from colours import BASE_URL, clients, read, sync_and_async, wait
 
 from adclient import ConfigurationError
 from adclient._http import network
@@ -54,7 +54,7 @@ def test_an_empty_variable_is_none(client_class, monkeypatch) -> None:
 
 
 @pytest.mark.own
-@both_colours
+@sync_and_async
 async def test_a_file_that_holds_no_certificates_is_named_when_it_is_read(
     colour, monkeypatch, tmp_path
 ) -> None:

@@ -16,7 +16,7 @@ import anyio
 import attrs
 import httpx
 import pytest
-from colours import COLOURS, both_colours, read, wait, write
+from colours import COLOURS, read, sync_asyncio_trio, wait, write
 from raw_server import LISTING, Connection, RawServer, answer_to, head, reply, serve_well
 
 from adclient import AdClient, AdClientError, CallTimeout, OutcomeUnknown, RateLimited, RetryPolicy
@@ -157,7 +157,7 @@ async def ends_in_time(call, client) -> AdClientError:
 
 
 @pytest.mark.own
-@both_colours
+@sync_asyncio_trio
 async def test_a_kept_connection_is_watched_as_well(colour) -> None:
     def serve(connection: Connection) -> None:
         connection.send(answer_to(connection.read()))
@@ -171,7 +171,7 @@ async def test_a_kept_connection_is_watched_as_well(colour) -> None:
     assert server.connections == 1
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_silent_tls_handshake(colour) -> None:
     with RawServer(never_answer) as server:
         url = server.url.replace("http", "https")
@@ -180,7 +180,7 @@ async def test_a_silent_tls_handshake(colour) -> None:
     assert not isinstance(error, OutcomeUnknown)
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_dripping_tls_handshake(colour) -> None:
     def serve(connection: Connection) -> None:
         connection.send(b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03")  # a long ServerHello
@@ -193,7 +193,7 @@ async def test_a_dripping_tls_handshake(colour) -> None:
     assert not isinstance(error, OutcomeUnknown)
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_wait_of_an_hour_is_told_at_once(colour) -> None:
     def serve(connection: Connection) -> None:
         while connection.read():

@@ -7,7 +7,7 @@ import sys
 import anyio
 import httpx
 import pytest
-from colours import COLOURS, DRAFT, SYNC, both_colours, close, wait
+from colours import COLOURS, DRAFT, SYNC, close, sync_and_async, sync_asyncio_trio, wait
 from raw_server import RawServer, refusing_url, serve_well
 
 from adclient import (
@@ -31,7 +31,7 @@ def pause(client):
 
 
 @families
-@both_colours
+@sync_asyncio_trio
 async def test_a_client_of_either_family(colour, library) -> None:
     hx = pytest.importorskip(library)
     with RawServer(serve_well) as server:
@@ -42,7 +42,7 @@ async def test_a_client_of_either_family(colour, library) -> None:
 
 
 @families
-@both_colours
+@sync_and_async
 async def test_a_transport_of_either_family(colour, library) -> None:
     hx = pytest.importorskip(library)
     transport = hx.MockTransport(lambda request: hx.Response(201, json=DRAFT))
@@ -50,7 +50,7 @@ async def test_a_transport_of_either_family(colour, library) -> None:
         assert (await wait(pause(client))).draft_id == "draft_7c2e"
 
 
-@both_colours
+@sync_and_async
 async def test_the_fake_answers_clients_of_httpx2_too(colour) -> None:
     hx = pytest.importorskip("httpx2")
     fake = FakeAdService()
@@ -125,7 +125,7 @@ NOT_SENT |= {"UnsupportedProtocol", "LocalProtocolError"}
 
 @families
 @pytest.mark.parametrize("where", ["send", "body"])
-@both_colours
+@sync_and_async
 async def test_every_error_is_ours(colour, where, library) -> None:
     hx = pytest.importorskip(library)
     errors = errors_of(hx)
@@ -177,7 +177,7 @@ def bad_text() -> Exception:
 
 @families
 @pytest.mark.parametrize("failing", ["a request of its own", "text", "by hand"])
-@both_colours
+@sync_asyncio_trio
 async def test_a_hook_that_fails_after_a_write_does_not_repeat_it(colour, failing, library) -> None:
     hx, nobody = pytest.importorskip(library), refusing_url()
 
@@ -208,7 +208,7 @@ async def test_a_hook_that_fails_after_a_write_does_not_repeat_it(colour, failin
 
 
 @families
-@both_colours
+@sync_asyncio_trio
 async def test_an_error_of_a_hook_does_not_hide_that_a_write_was_sent(colour, library) -> None:
     hx = pytest.importorskip(library)
 
@@ -257,7 +257,7 @@ def test_a_client_s_auth_that_cannot_reach_its_own_service_has_sent_nothing(libr
 
 
 @pytest.mark.parametrize("fault", [httpx.ConnectError, httpx.ReadError, httpx.PoolTimeout, OSError])
-@both_colours
+@sync_and_async
 async def test_fifty_failures_take_no_slot(colour, fault) -> None:
     count = [0]
 

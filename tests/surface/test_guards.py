@@ -17,8 +17,9 @@ from colours import (
     SYNC,
     Service,
     a_page,
-    both_colours,
     step,
+    sync_and_async,
+    sync_asyncio_trio,
     wait,
     walk,
 )
@@ -49,7 +50,7 @@ def lost() -> httpx.Response:
     return httpx.Response(500, json={"error": "late", "draft_id": "draft_9"})
 
 
-@both_colours
+@sync_and_async
 async def test_an_error_between_the_attempts_of_a_write_does_not_hide_the_first(colour) -> None:
     tokens = iter(["t0ken"])
     service = Service(lost())
@@ -62,7 +63,7 @@ async def test_an_error_between_the_attempts_of_a_write_does_not_hide_the_first(
     assert len(service.requests) == 1
 
 
-@both_colours
+@sync_and_async
 async def test_an_error_of_the_credentials_before_any_attempt_is_the_caller_s(colour) -> None:
     def token() -> str:
         raise LookupError("no identity")
@@ -86,7 +87,7 @@ def test_an_async_token_counts_against_the_timeout() -> None:
     ASYNC.run(scenario)
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_slow_token_counts_and_nothing_is_sent_after_the_time_is_over(colour) -> None:
     elapsed = [0.0]
 
@@ -104,7 +105,7 @@ async def test_a_slow_token_counts_and_nothing_is_sent_after_the_time_is_over(co
     assert service.requests == []
 
 
-@both_colours
+@sync_and_async
 async def test_an_answer_that_this_process_cannot_read_does_not_hide_a_draft(
     colour, monkeypatch
 ) -> None:
@@ -122,7 +123,7 @@ async def test_an_answer_that_this_process_cannot_read_does_not_hide_a_draft(
             await wait(client.beta.list_campaigns(account_id="a"))
 
 
-@both_colours
+@sync_and_async
 async def test_an_error_status_keeps_the_draft_id_that_it_shows(colour) -> None:
     async with colour.open(transport=Service(lost()).transport) as client:
         with pytest.raises(OutcomeUnknown) as caught:
@@ -130,7 +131,7 @@ async def test_an_error_status_keeps_the_draft_id_that_it_shows(colour) -> None:
     assert caught.value.draft_id == "draft_9"
 
 
-@both_colours
+@sync_and_async
 async def test_nothing_that_holds_credentials_is_pickled(colour) -> None:
     async with colour.open(transport=Service().transport, token="sk-canary") as client:
         for holder in (client.alpha, client.alpha.update_campaign_budget):
@@ -138,7 +139,7 @@ async def test_nothing_that_holds_credentials_is_pickled(colour) -> None:
                 pickle.dumps(holder)
 
 
-@both_colours
+@sync_and_async
 async def test_a_hook_that_raises_for_a_status_does_not_hide_it(colour) -> None:
     def refuse(request: httpx.Request) -> httpx.Response:
         return httpx.Response(401, json={"message": "who are you?"})
@@ -159,7 +160,7 @@ async def test_a_hook_that_raises_for_a_status_does_not_hide_it(colour) -> None:
     assert not caught.value.outcome_unknown
 
 
-@both_colours
+@sync_and_async
 async def test_a_closed_http_client_is_named(colour) -> None:
     theirs = colour.http_client(transport=Service().transport)
     async with colour.open(http_client=theirs) as client:
@@ -177,7 +178,7 @@ def test_a_transport_class_is_no_transport(client_class, transport) -> None:
         client_class(BASE_URL, transport=transport)
 
 
-@both_colours
+@sync_and_async
 async def test_a_timeout_that_a_transport_raises_by_hand_was_after_sending(colour) -> None:
     calls = []
 
@@ -217,7 +218,7 @@ def test_a_subclass_keeps_its_own_attributes() -> None:
     assert copy.name == "kim"
 
 
-@both_colours
+@sync_and_async
 async def test_a_followed_url_changes_no_filter(colour) -> None:
     onward = "?cursor=2&date_range=ELSE&account_id=a"
     service = Service(a_page("a", next=onward), a_page("b"))
@@ -227,7 +228,7 @@ async def test_a_followed_url_changes_no_filter(colour) -> None:
     assert service.queries[1] == "account_id=a&date_range=X&cursor=2"
 
 
-@both_colours
+@sync_and_async
 async def test_a_followed_url_names_no_other_campaign(colour) -> None:
     service = Service(a_page("a", next="?cursor=2&campaign_id=other"))
     async with colour.open(transport=service.transport) as client:
@@ -289,7 +290,7 @@ def test_one_iterator_hands_each_page_to_one_thread() -> None:
 
 
 @pytest.mark.own
-@both_colours
+@sync_asyncio_trio
 async def test_connections_that_were_idle_for_long_are_closed(colour, monkeypatch) -> None:
     monkeypatch.setattr(idle, "_LONGEST_IDLE", -1.0)
     with RawServer(serve_well) as server:
@@ -300,7 +301,7 @@ async def test_connections_that_were_idle_for_long_are_closed(colour, monkeypatc
 
 
 @pytest.mark.own
-@both_colours
+@sync_asyncio_trio
 async def test_a_closed_client_keeps_no_connection_of_a_call_under_way(colour) -> None:
     with RawServer(serve_well) as server:
         async with colour.open(server.url) as client:

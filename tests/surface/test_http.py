@@ -18,8 +18,9 @@ from colours import (
     COLOURS,
     DRAFT,
     TRIO,
-    both_colours,
     read,
+    sync_and_async,
+    sync_asyncio_trio,
     wait,
     write,
 )
@@ -50,7 +51,7 @@ from adclient import (
 LISTING_BYTES, DRAFT_BYTES = json.dumps(LISTING).encode(), json.dumps(DRAFT).encode()
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_call_of_each_kind(colour) -> None:
     with RawServer(serve_well) as server:
         async with colour.open(f"{server.url}/prefix", token="t0ken") as client:
@@ -75,7 +76,7 @@ async def test_a_call_of_each_kind(colour) -> None:
     assert deleted.endswith(b'\r\n\r\n{"account_id":"a"}')
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_connections_are_kept(colour) -> None:
     with RawServer(serve_well) as server:
         async with colour.open(server.url) as client:
@@ -85,7 +86,7 @@ async def test_connections_are_kept(colour) -> None:
     assert (server.connections, len(server.requests)) == (1, 6)
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_connection_that_was_closed_while_idle_is_replaced(colour) -> None:
     closed = threading.Event()
 
@@ -109,7 +110,7 @@ async def test_a_connection_that_was_closed_while_idle_is_replaced(colour) -> No
 # Broken off.
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_body_that_is_cut(colour) -> None:
     def serve(connection: Connection) -> None:
         if connection.read().startswith(b"GET"):
@@ -131,7 +132,7 @@ async def test_a_body_that_is_cut(colour) -> None:
     assert (unknown.value.attempts, len(server.requests)) == (1, 4)
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_cut_body_of_a_read_is_read_again(colour) -> None:
     def serve(connection: Connection) -> None:
         request = connection.read()
@@ -145,7 +146,7 @@ async def test_a_cut_body_of_a_read_is_read_again(colour) -> None:
 
 
 @pytest.mark.parametrize("drop", [Connection.reset, lambda connection: None], ids=["reset", "end"])
-@both_colours
+@sync_asyncio_trio
 async def test_dropped_after_the_request_was_read(colour, drop) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
@@ -162,7 +163,7 @@ async def test_dropped_after_the_request_was_read(colour, drop) -> None:
     assert (lost.value.attempts, len(server.requests)) == (3, 4)
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_an_answer_that_is_no_http(colour) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
@@ -177,7 +178,7 @@ async def test_an_answer_that_is_no_http(colour) -> None:
                 await wait(write(client))
 
 
-@both_colours
+@sync_and_async
 async def test_refused_connections_are_tried_again(colour) -> None:
     async with colour.open(refusing_url()) as client:
         for call in (write, read):
@@ -252,7 +253,7 @@ def unreachable(request, tmp_path, monkeypatch) -> Iterator[tuple[str, str]]:
         yield url, f"{re.escape(url.partition('//')[2])} cannot be reached: .*{reason}"
 
 
-@both_colours
+@sync_and_async
 async def test_an_error_says_who_cannot_be_reached_and_why(colour, unreachable) -> None:
     url, words = unreachable
     async with colour.open(url, max_retries=0) as client:
@@ -270,7 +271,7 @@ def test_an_error_says_the_same_through_httpx2(unreachable) -> None:
         read(client)
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_an_unencrypted_server_behind_https(colour) -> None:
     def serve(connection: Connection) -> None:
         connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -282,7 +283,7 @@ async def test_an_unencrypted_server_behind_https(colour) -> None:
 
 
 @pytest.mark.own
-@both_colours
+@sync_asyncio_trio
 async def test_ones_own_tls_context(colour) -> None:
     context = ssl.create_default_context()
 
@@ -350,7 +351,7 @@ def test_a_full_async_client_says_what_a_call_waited_for(colour) -> None:
 
 
 @pytest.mark.parametrize("fault", ["cut", "reset", "silent", "refused status", "no JSON"])
-@both_colours
+@sync_asyncio_trio
 async def test_no_failure_takes_a_connection_from_the_client(colour, fault) -> None:
     good = threading.Event()
 
@@ -384,7 +385,7 @@ async def test_no_failure_takes_a_connection_from_the_client(colour, fault) -> N
 # What comes back.
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_cookies_are_not_sent_back(colour) -> None:
     def serve(connection: Connection) -> None:
         while request := connection.read():
@@ -398,7 +399,7 @@ async def test_cookies_are_not_sent_back(colour) -> None:
 
 
 @pytest.mark.parametrize("coding", ["gzip", "x-gzip"])
-@both_colours
+@sync_asyncio_trio
 async def test_a_compressed_body(colour, coding) -> None:
     def serve(connection: Connection) -> None:
         while connection.read():
@@ -412,7 +413,7 @@ async def test_a_compressed_body(colour, coding) -> None:
     assert b"\r\naccept-encoding: gzip, deflate\r\n" in server.requests[0].lower()
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_compressed_data_that_ends_too_early(colour) -> None:
     def serve(connection: Connection) -> None:
         while request := connection.read():
@@ -428,7 +429,7 @@ async def test_compressed_data_that_ends_too_early(colour) -> None:
                 await wait(write(client))
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_chunked_body(colour) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
@@ -446,7 +447,7 @@ async def test_a_chunked_body(colour) -> None:
 
 
 @pytest.mark.own
-@both_colours
+@sync_asyncio_trio
 async def test_the_proxy_of_the_environment(colour, monkeypatch) -> None:
     with RawServer(serve_well) as proxy:
         monkeypatch.setenv("http_proxy", proxy.url)
@@ -457,7 +458,7 @@ async def test_the_proxy_of_the_environment(colour, monkeypatch) -> None:
 
 @pytest.mark.own
 @pytest.mark.parametrize("variable", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"])
-@both_colours
+@sync_asyncio_trio
 async def test_the_tunnel_of_the_environment(colour, monkeypatch, variable) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
@@ -472,7 +473,7 @@ async def test_the_tunnel_of_the_environment(colour, monkeypatch, variable) -> N
 
 
 @pytest.mark.own
-@both_colours
+@sync_asyncio_trio
 async def test_a_tunnel_that_breaks_never_reached_the_service(colour) -> None:
     with RawServer(Connection.read) as proxy:  # and hangs up
         retry = RetryPolicy(max_retries=1, backoff_first=0)
@@ -483,7 +484,7 @@ async def test_a_tunnel_that_breaks_never_reached_the_service(colour) -> None:
 
 
 @pytest.mark.own
-@both_colours
+@sync_asyncio_trio
 async def test_a_tunnel_that_is_not_made_in_time_never_reached_the_service(colour) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
@@ -497,7 +498,7 @@ async def test_a_tunnel_that_is_not_made_in_time_never_reached_the_service(colou
 
 
 @pytest.mark.own
-@both_colours
+@sync_asyncio_trio
 async def test_a_proxy_argument_wins(colour, monkeypatch) -> None:
     monkeypatch.setenv("http_proxy", refusing_url())
     with RawServer(serve_well) as proxy:
@@ -507,7 +508,7 @@ async def test_a_proxy_argument_wins(colour, monkeypatch) -> None:
 
 
 @pytest.mark.own
-@both_colours
+@sync_asyncio_trio
 async def test_loopback_has_no_proxy(colour, monkeypatch) -> None:
     for variable in ("http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.setenv(variable, refusing_url())
@@ -529,7 +530,7 @@ async def test_loopback_has_no_proxy(colour, monkeypatch) -> None:
         ("http://[2001:db8::1]", "2001:db8::1"),
     ],
 )
-@both_colours
+@sync_asyncio_trio
 async def test_no_proxy_with_a_port_or_brackets(colour, url, excepted, monkeypatch) -> None:
     for variable in ("http_proxy", "https_proxy"):
         monkeypatch.setenv(variable, "http://proxy.example.com:3128")
@@ -539,7 +540,7 @@ async def test_no_proxy_with_a_port_or_brackets(colour, url, excepted, monkeypat
         monkeypatch.setenv("no_proxy", f"other.example.com,{excepted}")
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_no_proxy(colour, monkeypatch) -> None:
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")

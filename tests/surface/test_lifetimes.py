@@ -20,10 +20,10 @@ from colours import (
     TRIO,
     Service,
     a_draft,
-    both_colours,
     clients,
     close,
     read,
+    sync_asyncio_trio,
     wait,
     write,
 )
@@ -45,7 +45,7 @@ from adclient import (
 # Closing.
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_closing_twice_and_using_after(colour) -> None:
     service = Service()
     async with colour.open(transport=service.transport) as client:
@@ -93,7 +93,7 @@ def test_a_client_that_made_no_call_has_nothing_to_close(client_class) -> None:
     gc.collect()
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_closing_a_copy_leaves_the_original_open(colour) -> None:
     service = Service(a_draft(), a_draft())
     async with colour.open(transport=service.transport) as client:
@@ -105,7 +105,7 @@ async def test_closing_a_copy_leaves_the_original_open(colour) -> None:
         await wait(write(third))
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_closing_the_original_ends_its_copies(colour) -> None:
     async with colour.open(transport=Service().transport) as client:
         other = client.with_options(timeout=7)
@@ -115,7 +115,7 @@ async def test_closing_the_original_ends_its_copies(colour) -> None:
 
 
 @pytest.mark.own
-@both_colours
+@sync_asyncio_trio
 async def test_closing_ends_idle_connections(colour) -> None:
     ended = threading.Event()
 

@@ -15,10 +15,10 @@ from colours import (
     TRIO,
     Service,
     a_page,
-    both_colours,
     drain,
     everything,
     step,
+    sync_and_async,
     wait,
     walk,
 )
@@ -59,7 +59,7 @@ def three_pages() -> Service:
     return Service(a_page("ab", "c1"), a_page("c", "c2"), a_page("de"))
 
 
-@both_colours
+@sync_and_async
 async def test_a_page_is_this_page_only(colour, three_pages) -> None:
     async with colour.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
@@ -68,7 +68,7 @@ async def test_a_page_is_this_page_only(colour, three_pages) -> None:
     assert len(three_pages.requests) == 1
 
 
-@both_colours
+@sync_and_async
 async def test_iteration_walks_every_page(colour, three_pages) -> None:
     async with colour.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
@@ -80,7 +80,7 @@ async def test_iteration_walks_every_page(colour, three_pages) -> None:
     ]
 
 
-@both_colours
+@sync_and_async
 async def test_pages_walks_page_by_page(colour, three_pages) -> None:
     async with colour.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
@@ -89,7 +89,7 @@ async def test_pages_walks_page_by_page(colour, three_pages) -> None:
     assert pages[0] is page
 
 
-@both_colours
+@sync_and_async
 async def test_a_page_can_be_walked_twice(colour) -> None:
     service = Service(a_page("a", "c1"), a_page("b"), a_page("b"))
     async with colour.open(transport=service.transport) as client:
@@ -98,7 +98,7 @@ async def test_a_page_can_be_walked_twice(colour) -> None:
         assert names(await everything(page)) == "ab"
 
 
-@both_colours
+@sync_and_async
 async def test_later_pages_carry_the_same_filters(colour, three_pages) -> None:
     async with colour.open(transport=three_pages.transport) as client:
         await everything(await wait(listed(client, **FILTERS)))
@@ -117,7 +117,7 @@ STYLES = {
 
 
 @pytest.mark.parametrize("style", STYLES)
-@both_colours
+@sync_and_async
 async def test_filters_are_those_of_the_call(colour, style) -> None:
     """What the caller does to an argument afterwards, however deep in it, changes no page."""
     service = Service(a_page("a", "c1"), a_page("b", "c2"), a_page("c"))
@@ -137,7 +137,7 @@ async def test_filters_are_those_of_the_call(colour, style) -> None:
     assert queries == [query, f"{query}&cursor=c1", f"{query}&cursor=c2"]
 
 
-@both_colours
+@sync_and_async
 async def test_cursor_goes_on_from_there(colour) -> None:
     service = Service(a_page("c", "c2"), a_page("de"))
     async with colour.open(transport=service.transport) as client:
@@ -172,7 +172,7 @@ CONTINUATIONS = {
 
 
 @pytest.mark.parametrize(("next", "query"), list(CONTINUATIONS.values()), ids=list(CONTINUATIONS))
-@both_colours
+@sync_and_async
 async def test_kinds_of_continuation(colour, next, query) -> None:
     service = Service(a_page("a", next), a_page("b"))
     async with colour.open(transport=service.transport) as client:
@@ -186,7 +186,7 @@ async def test_kinds_of_continuation(colour, next, query) -> None:
 
 
 @pytest.mark.parametrize(("next", "query"), list(CONTINUATIONS.values()), ids=list(CONTINUATIONS))
-@both_colours
+@sync_and_async
 async def test_every_kind_can_be_kept_and_passed_as_cursor(colour, next, query) -> None:
     service = Service(a_page("b"))
     async with colour.open(transport=service.transport) as client:
@@ -195,7 +195,7 @@ async def test_every_kind_can_be_kept_and_passed_as_cursor(colour, next, query) 
     assert service.queries == [query]
 
 
-@both_colours
+@sync_and_async
 async def test_an_empty_page_is_not_the_end(colour) -> None:
     service = Service(a_page("a", "c1"), a_page("", "c2"), a_page("", "c3"), a_page("b"))
     async with colour.open(transport=service.transport) as client:
@@ -203,7 +203,7 @@ async def test_an_empty_page_is_not_the_end(colour) -> None:
     assert len(service.requests) == 4
 
 
-@both_colours
+@sync_and_async
 async def test_an_empty_first_and_only_page(colour) -> None:
     service = Service(a_page())
     async with colour.open(transport=service.transport) as client:
@@ -218,7 +218,7 @@ async def test_an_empty_first_and_only_page(colour) -> None:
     [(["A", "A"], "a"), (["A", "B", "A"], "ab"), ([{"n": 1}, {"n": 2}, {"n": 1}], "ab")],
     ids=["A-A", "A-B-A", "objects"],
 )
-@both_colours
+@sync_and_async
 async def test_a_repeated_continuation_ends_the_walk(colour, nexts, handed_out) -> None:
     service = Service(
         *(a_page(name, following) for name, following in zip("abc", nexts, strict=False))
@@ -233,7 +233,7 @@ async def test_a_repeated_continuation_ends_the_walk(colour, nexts, handed_out) 
     assert caught.value.operation == "beta.list_campaigns"
 
 
-@both_colours
+@sync_and_async
 async def test_a_page_that_leads_to_itself_is_not_handed_out(colour) -> None:
     """A service that does not know our parameter answers with page one for ever."""
     service = Service(a_page("a", "A"))
@@ -242,7 +242,7 @@ async def test_a_page_that_leads_to_itself_is_not_handed_out(colour) -> None:
             await wait(listed(client, cursor="A"))
 
 
-@both_colours
+@sync_and_async
 async def test_what_makes_no_url_is_refused_before_it_is_sent(colour) -> None:
     service = Service(a_page("a", "c" * 70_000))
     async with colour.open(transport=service.transport) as client:
@@ -274,7 +274,7 @@ async def test_what_makes_no_url_is_refused_before_it_is_sent(colour) -> None:
         "http://[::1?page=2",
     ],
 )
-@both_colours
+@sync_and_async
 async def test_a_foreign_continuation_is_not_followed(colour, next) -> None:
     service = Service(a_page("a", next))
     async with colour.open(transport=service.transport, token="t0ken") as client:
@@ -290,7 +290,7 @@ async def test_a_foreign_continuation_is_not_followed(colour, next) -> None:
 
 
 @pytest.mark.parametrize("failures", [1, 3])
-@both_colours
+@sync_and_async
 async def test_an_error_on_a_page_loses_nothing(colour, failures) -> None:
     faults = [httpx.Response(500, json={"error": "down"}) for _ in range(failures)]
     service = Service(a_page("ab", "c1"), *faults, a_page("cd", "c2"), a_page("e"))
@@ -306,7 +306,7 @@ async def test_an_error_on_a_page_loses_nothing(colour, failures) -> None:
     assert iterator.cursor is None
 
 
-@both_colours
+@sync_and_async
 async def test_a_walk_by_pages_goes_on_after_an_error(colour) -> None:
     service = Service(a_page("a", "c1"), cut(), a_page("b"))
     options = {"transport": service.transport, "retry": RetryPolicy(max_retries=0)}
@@ -323,7 +323,7 @@ async def test_a_walk_by_pages_goes_on_after_an_error(colour) -> None:
         assert await step(pages) is END
 
 
-@both_colours
+@sync_and_async
 async def test_cursor_of_a_walk_by_items(colour, three_pages) -> None:
     async with colour.open(transport=three_pages.transport) as client:
         iterator, cursors = walk(await wait(listed(client))), []
@@ -332,7 +332,7 @@ async def test_cursor_of_a_walk_by_items(colour, three_pages) -> None:
     assert cursors == ["c1", "c1", "c2", None, None]
 
 
-@both_colours
+@sync_and_async
 async def test_the_error_of_a_first_page_has_its_cursor(colour) -> None:
     service = Service(httpx.Response(404), httpx.Response(404))
     async with colour.open(transport=service.transport) as client:
@@ -351,7 +351,7 @@ async def test_the_error_of_a_first_page_has_its_cursor(colour) -> None:
     ("limit", "expected", "requests"),
     [(0, "", 1), (1, "a", 1), (2, "ab", 1), (3, "abc", 2), (5, "abcde", 3), (None, "abcde", 3)],
 )
-@both_colours
+@sync_and_async
 async def test_collect(colour, three_pages, limit, expected, requests) -> None:
     async with colour.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
@@ -362,7 +362,7 @@ async def test_collect(colour, three_pages, limit, expected, requests) -> None:
 
 
 @pytest.mark.parametrize("limit", [-1, 1.5, "2", True])
-@both_colours
+@sync_and_async
 async def test_a_limit_that_is_no_count(colour, three_pages, limit) -> None:
     async with colour.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
@@ -375,7 +375,7 @@ async def test_a_limit_that_is_no_count(colour, three_pages, limit) -> None:
 # Nothing is sent behind the caller's back.
 
 
-@both_colours
+@sync_and_async
 async def test_no_hidden_requests(colour) -> None:
     service = Service(a_page("ab", "c1"), a_page("ab", "c1"))
     async with colour.open(transport=service.transport) as client:
@@ -415,7 +415,7 @@ def test_only_its_own_kind_of_loop_walks_a_page() -> None:
         aiter(Page(data=()))
 
 
-@both_colours
+@sync_and_async
 async def test_an_iterator_is_its_own_iterator(colour, three_pages) -> None:
     async with colour.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
@@ -435,7 +435,7 @@ COPIES = {
 
 
 @pytest.mark.parametrize("made", list(COPIES.values()), ids=list(COPIES))
-@both_colours
+@sync_and_async
 async def test_a_copied_page_keeps_its_data(colour, made) -> None:
     service = Service(a_page("ab", "c1"))
     async with colour.open(transport=service.transport, token="t0ken") as client:
@@ -453,7 +453,7 @@ async def test_a_copied_page_keeps_its_data(colour, made) -> None:
     assert len(service.requests) == 1
 
 
-@both_colours
+@sync_and_async
 async def test_a_copied_last_page_ends_as_any_other(colour) -> None:
     service = Service(a_page("ab"))
     async with colour.open(transport=service.transport) as client:
@@ -461,7 +461,7 @@ async def test_a_copied_last_page_ends_as_any_other(colour) -> None:
     assert names(await everything(page)) == "ab"
 
 
-@both_colours
+@sync_and_async
 async def test_a_page_that_outlives_its_client(colour) -> None:
     service = Service(a_page("a", "c1"))
     async with colour.open(transport=service.transport) as client:

@@ -11,7 +11,17 @@ import anyio
 import attrs
 import httpx
 import pytest
-from colours import ASYNC, TRIO, Service, a_draft, a_page, both_colours, everything, wait
+from colours import (
+    ASYNC,
+    TRIO,
+    Service,
+    a_draft,
+    a_page,
+    everything,
+    sync_and_async,
+    sync_asyncio_trio,
+    wait,
+)
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -50,7 +60,7 @@ def answer(status: int, **more) -> httpx.Response:
 # Hooks.
 
 
-@both_colours
+@sync_and_async
 async def test_hooks_follow_a_call(colour) -> None:
     told: list = []
     service = Service(httpx.ConnectError("refused"), answer(429), a_draft())
@@ -64,7 +74,7 @@ async def test_hooks_follow_a_call(colour) -> None:
     assert {event.account_id for event in told} == {"account_b204"}
 
 
-@both_colours
+@sync_and_async
 async def test_hooks_follow_each_page(colour) -> None:
     told: list = []
     service = Service(a_page("ab", next="c2"), a_page("c"))
@@ -76,7 +86,7 @@ async def test_hooks_follow_each_page(colour) -> None:
     assert len({event.call_id for event in told}) == 2
 
 
-@both_colours
+@sync_and_async
 async def test_hooks_of_a_copy_are_added(colour) -> None:
     told: list[str] = []
     first, second = (Hooks(on_draft=lambda _, who=who: told.append(who)) for who in "ab")
@@ -90,7 +100,7 @@ async def test_hooks_of_a_copy_are_added(colour) -> None:
         assert told == ["a", "b", "a", "a"]
 
 
-@both_colours
+@sync_and_async
 async def test_a_hook_that_raises_loses_no_draft(colour, caplog) -> None:
     def hook(event) -> None:
         raise RuntimeError("mine")
@@ -103,7 +113,7 @@ async def test_a_hook_that_raises_loses_no_draft(colour, caplog) -> None:
     assert lines[-1] == "beta.pause_campaign: the hook on_draft raised RuntimeError: mine"
 
 
-@both_colours
+@sync_and_async
 async def test_what_are_no_hooks_is_refused(colour) -> None:
     for wrong in (print, [Hooks()], {"on_draft": print}):
         with pytest.raises(ConfigurationError, match="hooks must be a Hooks"):
@@ -134,7 +144,7 @@ def events_of(span) -> list:
     return [(event.name, dict(event.attributes)) for event in span.events]
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_call_is_one_span(colour, exported) -> None:
     service = Service(a_draft())
     async with colour.open("http://127.0.0.1:8080/ads", transport=service.transport) as client:
@@ -161,7 +171,7 @@ async def test_a_call_is_one_span(colour, exported) -> None:
     assert span.instrumentation_scope.name == "adclient"
 
 
-@both_colours
+@sync_and_async
 async def test_attempts_and_waits_are_events_of_the_span(colour, exported) -> None:
     busy = answer(503, headers={"x-request-id": "r1"})
     service = Service(httpx.ReadError("reset"), busy, a_page("a"))
@@ -204,7 +214,7 @@ async def test_attempts_and_waits_are_events_of_the_span(colour, exported) -> No
         ),
     ],
 )
-@both_colours
+@sync_and_async
 async def test_the_span_tells_how_a_call_failed(
     colour, exported, make_last, error, name, description
 ) -> None:
@@ -220,7 +230,7 @@ async def test_the_span_tells_how_a_call_failed(
     assert span.attributes.get("http.response.status_code") == status
 
 
-@both_colours
+@sync_and_async
 async def test_the_last_attempt_names_the_status(colour, exported) -> None:
     service = Service(answer(503), httpx.ConnectError("refused"))
     async with colour.open(transport=service.transport, max_retries=1) as client:
@@ -230,7 +240,7 @@ async def test_the_last_attempt_names_the_status(colour, exported) -> None:
     assert "http.response.status_code" not in span.attributes
 
 
-@both_colours
+@sync_and_async
 async def test_an_error_of_the_caller_s_own_is_told_by_its_type_alone(colour, exported) -> None:
     def token() -> str:
         raise KeyError("canary")
@@ -243,7 +253,7 @@ async def test_an_error_of_the_caller_s_own_is_told_by_its_type_alone(colour, ex
     assert "canary" not in span.to_json()
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_the_span_is_current_while_the_call_is_under_way(colour, exported) -> None:
     seen: list = []
 
@@ -323,7 +333,7 @@ def test_a_call_that_is_never_finished_may_be_cleaned_up_elsewhere(exported, cap
     assert caplog.records == []
 
 
-@both_colours
+@sync_and_async
 async def test_a_span_that_is_not_sampled_is_current_too(colour, monkeypatch) -> None:
     exported = provided(monkeypatch, sampler=ALWAYS_OFF)
     seen: list = []
@@ -340,7 +350,7 @@ async def test_a_span_that_is_not_sampled_is_current_too(colour, monkeypatch) ->
     assert trace.get_current_span() is INVALID_SPAN
 
 
-@both_colours
+@sync_and_async
 async def test_without_a_provider_there_are_no_spans_and_no_records(colour, monkeypatch) -> None:
     for name in ("RequestEvent", "ResponseEvent", "DraftEvent"):
         monkeypatch.setattr(observe, name, pytest.fail)
@@ -364,7 +374,7 @@ async def test_without_a_provider_there_are_no_spans_and_no_records(colour, monk
         ("http://[::1]:9000", "::1", 9000),
     ],
 )
-@both_colours
+@sync_asyncio_trio
 async def test_the_span_names_the_server(colour, exported, base_url, address, port) -> None:
     async with colour.open(base_url, transport=Service(a_draft()).transport) as client:
         await wait(client.beta.pause_campaign(**IDS))
@@ -373,7 +383,7 @@ async def test_the_span_names_the_server(colour, exported, base_url, address, po
     assert span.attributes["server.port"] == port
 
 
-@both_colours
+@sync_and_async
 async def test_no_trace_header_is_sent_unless_auth_makes_one(colour, exported) -> None:
     service = Service(a_draft())
     async with colour.open(transport=service.transport) as client:
@@ -420,7 +430,7 @@ OUTCOMES = [
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
 @pytest.mark.parametrize("credentials", ["token", "auth", "headers"])
-@both_colours
+@sync_and_async
 async def test_no_secret_is_told(colour, exported, caplog, outcome, credentials) -> None:
     caplog.set_level(logging.DEBUG, "adclient")
     told: list = []

@@ -6,14 +6,12 @@ from urllib.parse import parse_qsl
 
 import httpx
 import pytest
-from colours import BASE_URL, COLOURS, a_draft, a_page, everything, method_of, wait
+from colours import ASYNC, BASE_URL, SYNC, a_draft, a_page, everything, method_of, wait
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interface_table import NUMBER, OBJECT, ROWS, STRING, STRINGS
 
 from adclient import AdClientError, Conventions
-
-PAIRS = {(row.method, f"/prefix{row.path}") for row in ROWS}
 
 hostile_texts = st.one_of(
     st.sampled_from(
@@ -103,11 +101,19 @@ def may_be_followed(cursor, conventions) -> bool:
     return conventions.follow_next_urls and isinstance(cursor, str)
 
 
-@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
 @pytest.mark.parametrize("row", ROWS, ids=str)
-@settings(max_examples=25)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(data=st.data())
-def test_no_request_outside_the_sixteen(colour, row, data) -> None:
+def test_no_request_outside_the_sixteen(row, data) -> None:
+    assert_inside(SYNC, row, data)
+
+
+@given(st.sampled_from(ROWS), st.data())
+def test_no_request_of_the_async_client_outside_the_sixteen(row, data) -> None:
+    assert_inside(ASYNC, row, data)
+
+
+def assert_inside(colour, row, data) -> None:
     seen, following = [], data.draw(json_values)
     chosen, arguments = data.draw(conventions), data.draw(arguments_of(row))
 
@@ -144,7 +150,3 @@ def is_json(value) -> bool:
     except ValueError:
         return False
     return True
-
-
-def test_sixteen_pairs() -> None:
-    assert len(PAIRS) == 16

@@ -1,4 +1,4 @@
-"""The sixteen operations, each against the interface, in both colours."""
+"""The sixteen operations, each against the interface, in the sync and the async client."""
 
 import inspect
 from collections.abc import Mapping
@@ -9,7 +9,19 @@ import attrs
 import httpx
 import pytest
 from attrs import AttrsInstance
-from colours import BASE_URL, COLOURS, DRAFT, Service, a_draft, both_colours, method_of, wait
+from cases import each_case
+from colours import (
+    ASYNC,
+    BASE_URL,
+    COLOURS,
+    DRAFT,
+    SYNC,
+    Service,
+    a_draft,
+    method_of,
+    sync_and_async,
+    wait,
+)
 from interface_table import NUMBER, OBJECT, ROWS, STRING, STRINGS
 
 import adclient
@@ -70,11 +82,7 @@ def test_the_table_has_the_sixteen_operations() -> None:
     assert len({(row.method, row.path) for row in ROWS}) == 16
 
 
-@pytest.mark.parametrize(
-    ("row", "operation"),
-    list(zip(ROWS, OPERATIONS, strict=True)),
-    ids=[row.call for row in ROWS],
-)
+@each_case(("row", "operation"), list(zip(ROWS, OPERATIONS, strict=True)))
 def test_the_library_knows_the_interface(row, operation) -> None:
     types = {"id": STRING, "text": STRING, "object": OBJECT, "number": NUMBER, "texts": STRINGS}
     assert operation.full_name == row.call
@@ -86,7 +94,7 @@ def test_the_library_knows_the_interface(row, operation) -> None:
 
 
 @each_row
-@both_colours
+@sync_and_async
 async def test_all_arguments_on_the_wire(colour, row) -> None:
     _, request = await called(colour, row, row.arguments)
     assert request.method == row.method
@@ -95,14 +103,14 @@ async def test_all_arguments_on_the_wire(colour, row) -> None:
 
 
 @each_row
-@both_colours
+@sync_and_async
 async def test_required_arguments_alone(colour, row) -> None:
     _, request = await called(colour, row, row.required)
     assert wire_of(request) == expected_wire(row, row.least)
 
 
 @each_row
-@both_colours
+@sync_and_async
 async def test_none_is_not_sent(colour, row) -> None:
     nothing = dict.fromkeys((p.name for p in row.parameters if not p.required), None)
     cursor = {"cursor": None} if row.is_read else {}
@@ -111,7 +119,7 @@ async def test_none_is_not_sent(colour, row) -> None:
 
 
 @each_row
-@both_colours
+@sync_and_async
 async def test_headers(colour, row) -> None:
     _, request = await called(colour, row, row.arguments, token="t0ken", headers={"X-Team": "ads"})
     expected = {
@@ -129,7 +137,7 @@ async def test_headers(colour, row) -> None:
 
 
 @pytest.mark.parametrize("row", WRITES, ids=str)
-@both_colours
+@sync_and_async
 async def test_a_write_gives_a_draft(colour, row) -> None:
     draft, _ = await called(colour, row, row.arguments)
     assert draft == Draft(
@@ -145,7 +153,7 @@ async def test_a_write_gives_a_draft(colour, row) -> None:
 
 
 @pytest.mark.parametrize("row", READS, ids=str)
-@both_colours
+@sync_and_async
 async def test_a_read_gives_a_page(colour, row) -> None:
     page, _ = await called(colour, row, row.arguments)
     assert type(page) is (Page if colour.client is AdClient else AsyncPage)
@@ -176,7 +184,7 @@ WRONG = {
 }
 MISSING = [(row, name) for row in ROWS for name in row.required]
 MISTYPED = [
-    pytest.param(row, parameter.name, value, id=f"{row}-{parameter.name}-{str(value)[:9]}")
+    (row, parameter.name, value)
     for row in ROWS
     for parameter in row.parameters
     for value in [
@@ -206,9 +214,7 @@ def test_arguments_are_keyword_only_and_known(colour, row) -> None:
         method(**row.required, approve=True)
 
 
-@pytest.mark.parametrize(("row", "name", "value"), MISTYPED)
-@both_colours
-async def test_a_mistyped_argument_is_refused(colour, row, name, value) -> None:
+async def assert_refused(colour, row, name, value) -> None:
     service = Service()
     async with colour.open(transport=service.transport) as client:
         with pytest.raises(InvalidRequest, match=rf"{name}\b.*nothing was sent") as caught:
@@ -217,6 +223,16 @@ async def test_a_mistyped_argument_is_refused(colour, row, name, value) -> None:
     assert caught.value.operation == row.call
     assert not caught.value.outcome_unknown
     assert service.requests == []
+
+
+@each_case(("row", "name", "value"), MISTYPED)
+def test_a_mistyped_argument_is_refused(row, name, value) -> None:
+    SYNC.run(assert_refused, colour=SYNC, row=row, name=name, value=value)
+
+
+@each_row
+def test_a_mistyped_argument_is_refused_by_the_async_client(row) -> None:
+    ASYNC.run(assert_refused, colour=ASYNC, row=row, name="account_id", value=7)
 
 
 # What is accepted, because its bounds are the service's business.
@@ -235,7 +251,7 @@ async def test_a_mistyped_argument_is_refused(colour, row, name, value) -> None:
     ],
     ids=str,
 )
-@both_colours
+@sync_and_async
 async def test_the_digits_of_a_budget(colour, budget, digits) -> None:
     service = Service(a_draft())
     async with colour.open(transport=service.transport) as client:
@@ -254,7 +270,7 @@ class Geo:
     radius: float | None = None
 
 
-@both_colours
+@sync_and_async
 async def test_an_attrs_instance_is_an_object(colour) -> None:
     service = Service(a_draft())
     async with colour.open(transport=service.transport) as client:
@@ -269,7 +285,7 @@ async def test_an_attrs_instance_is_an_object(colour) -> None:
     )
 
 
-@both_colours
+@sync_and_async
 async def test_a_tuple_and_nothing_of_keywords(colour) -> None:
     service = Service(a_draft(), a_draft())
     async with colour.open(transport=service.transport) as client:
@@ -281,7 +297,7 @@ async def test_a_tuple_and_nothing_of_keywords(colour) -> None:
     ]
 
 
-@both_colours
+@sync_and_async
 async def test_arguments_are_not_changed(colour) -> None:
     service = Service(a_draft())
     fields = {"assets": {"images": ["img_1"]}, "name": None}
@@ -312,7 +328,7 @@ async def test_arguments_are_not_changed(colour) -> None:
     ],
     ids=["object_style", "cursor_parameter", "read_parameters"],
 )
-@both_colours
+@sync_and_async
 async def test_conventions_reach_the_wire(colour, conventions, query, body) -> None:
     row, targeting = ROWS[10], {"type": "X", "ages": [18]}
     arguments = {"account_id": "a", "targeting": targeting, "cursor": "c1"}
@@ -360,7 +376,7 @@ def test_signature(row, client_class, listing) -> None:
     assert signature.return_annotation == expected
 
 
-@pytest.mark.parametrize("row", WRITES, ids=str)
+@each_case("row", WRITES)
 def test_only_the_writes_of_the_async_client_are_coroutines(row) -> None:
     assert inspect.iscoroutinefunction(method_of(AsyncAdClient(BASE_URL), row.call))
     assert not inspect.iscoroutinefunction(method_of(AdClient(BASE_URL), row.call))

@@ -10,9 +10,10 @@ from colours import (
     Service,
     a_draft,
     a_page,
-    both_colours,
     clients,
     read,
+    sync_and_async,
+    sync_asyncio_trio,
     wait,
     write,
 )
@@ -31,7 +32,7 @@ async def with_their_client(colour, handler, scenario, **options) -> None:
         await wait(theirs.aclose() if hasattr(theirs, "aclose") else theirs.close())
 
 
-@both_colours
+@sync_and_async
 async def test_http_client_is_used_and_not_closed(colour) -> None:
     requests = []
 
@@ -57,7 +58,7 @@ async def test_http_client_is_used_and_not_closed(colour) -> None:
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@both_colours
+@sync_and_async
 async def test_http_client_follows_no_redirect(colour, status) -> None:
     requests = []
 
@@ -75,7 +76,7 @@ async def test_http_client_follows_no_redirect(colour, status) -> None:
     assert [request.url.host for request in requests] == ["ads.example.com"] * 2
 
 
-@both_colours
+@sync_and_async
 async def test_http_client_sends_no_cookie_back(colour) -> None:
     requests = []
 
@@ -121,7 +122,7 @@ def test_what_is_no_transport_at_all(client_class, argument, given) -> None:
 
 
 @pytest.mark.own
-@both_colours
+@sync_and_async
 async def test_a_transport_is_not_closed(colour) -> None:
     class Transport(httpx.MockTransport):
         def close(self) -> None:
@@ -135,7 +136,7 @@ async def test_a_transport_is_not_closed(colour) -> None:
         await wait(write(client))
 
 
-@both_colours
+@sync_and_async
 async def test_a_transport_that_tells_false_is_used(colour) -> None:
     class Transport(httpx.MockTransport):
         def __bool__(self) -> bool:
@@ -146,7 +147,7 @@ async def test_a_transport_that_tells_false_is_used(colour) -> None:
         assert isinstance(await wait(write(client)), Draft)
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_transport_needs_no_proxy(colour, monkeypatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "http://[broken")
     service = Service(a_draft())
@@ -155,7 +156,7 @@ async def test_a_transport_needs_no_proxy(colour, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("call", [write, read])
-@both_colours
+@sync_and_async
 async def test_a_fault_after_the_whole_answer_is_none(colour, call) -> None:
     class Body(httpx.SyncByteStream, httpx.AsyncByteStream):
         def __init__(self, content: bytes) -> None:

@@ -9,27 +9,47 @@ import pickletools
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from decimal import Decimal
 
 import attrs
 import httpx
 import pytest
+from cases import each_case
 from colours import (
     BASE_URL,
     DRAFT,
     SYNC,
     Service,
     a_page,
-    both_colours,
     clients,
     close,
-    everything,
     method_of,
+    sync_and_async,
     wait,
 )
 from interface_table import ROWS
 
 import adclient
-from adclient import AdClientError, Campaign, Conventions, RetryPolicy, errors
+from adclient import (
+    Ad,
+    AdClientError,
+    AsyncPage,
+    BusinessProfile,
+    Campaign,
+    Conventions,
+    Diff,
+    Draft,
+    DraftEvent,
+    Hooks,
+    Items,
+    Request,
+    RequestEvent,
+    Response,
+    ResponseEvent,
+    RetryEvent,
+    RetryPolicy,
+    errors,
+)
 from adclient.testing import FakeAdService, Fault
 
 _MODULES = ("", ".conventions", ".errors", ".hooks", ".models", ".options")
@@ -78,7 +98,7 @@ def modules_named_in(data: bytes) -> set[str]:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-@both_colours
+@sync_and_async
 async def test_what_a_method_gives(colour, row, pool) -> None:
     body = (
         {"data": [{"id": "x", "name": "X", "status": "S", "more": [1]}], "page": {"next": "c2"}}
@@ -109,18 +129,17 @@ with FakeAdService().client() as client:
 """
 
 
-@both_colours
-async def test_another_process_goes_on_from_a_page(colour) -> None:
-    async with colour.open(transport=FakeAdService().transport) as client:
-        page = await wait(client.gamma.list_ads(account_id="account_c3d8"))
-        ids = [ad.id for ad in await everything(page)]
+def test_another_process_goes_on_from_a_page() -> None:
+    with FakeAdService().client() as client:
+        page = client.gamma.list_ads(account_id="account_c3d8")
+        ids = [ad.id for ad in page]
     done = subprocess.run(
         [sys.executable, "-c", GO_ON], input=pickle.dumps(page), capture_output=True, check=True
     )
     assert done.stdout.decode().split() == ids[len(page.data) :]
 
 
-@both_colours
+@sync_and_async
 async def test_a_typed_page(colour, pool) -> None:
     service = Service(a_page("ab", daily_budget=7.5))
     async with colour.open(transport=service.transport) as client:
@@ -131,22 +150,24 @@ async def test_a_typed_page(colour, pool) -> None:
     assert twin.to_dict() == page.to_dict()
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@each_case("cls", CLASSES)
 def test_an_error_that_a_worker_raises(cls, pool) -> None:
     error = cls(
         "what happened", operation="beta.x", details={"a": [1]}, retry_after=2.5, cursor="c"
     )
+    error.add_note("a note")
     with pytest.raises(AdClientError) as caught:
         pool.submit(raises, error).result()
-    twin = caught.value
-    assert type(twin) is cls
-    assert (str(twin), repr(twin), twin.args) == (str(error), repr(error), error.args)
-    assert twin.outcome_unknown is error.outcome_unknown
-    assert {name: getattr(twin, name) for name in vars(error)} == vars(error)
+    for twin in (caught.value, copy.copy(error), copy.deepcopy(error)):
+        assert type(twin) is cls
+        assert (str(twin), repr(twin), twin.args) == (str(error), repr(error), error.args)
+        assert twin.outcome_unknown is error.outcome_unknown
+        assert {name: getattr(twin, name) for name in vars(error)} == vars(error)
+        assert twin.__notes__ == ["a note"]
     assert modules_named_in(pickle.dumps(error)) <= PUBLIC
 
 
-@pytest.mark.parametrize(
+@each_case(
     "fault",
     [
         Fault.refused(),
@@ -155,7 +176,6 @@ def test_an_error_that_a_worker_raises(cls, pool) -> None:
         Fault.status(503),
         Fault.answer(b"<html>", status=201),
     ],
-    ids=["refused", "dropped", "429", "503", "no draft"],
 )
 def test_a_call_in_a_worker(fault, pool) -> None:
     assert pool.submit(stage, None).result().status == "pending_approval"
@@ -167,14 +187,37 @@ def test_a_call_in_a_worker(fault, pool) -> None:
     assert vars(there.value).keys() >= vars(here.value).keys()
 
 
-def test_settings(pool) -> None:
-    for value in (Conventions(cursor_parameter="c"), RetryPolicy(max_retries=5)):
-        assert pool.submit(same, value).result() == value
+CALL = {"call_id": 1, "operation": "beta.pause_campaign", "account_id": "account_b204"}
+DIFF = Diff(field="daily_budget", before=100, after=Decimal("120.5"), extra={"currency": "EUR"})
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in adclient.__all__ if inspect.isclass(getattr(adclient, name))]
+@each_case(
+    "value",
+    [
+        Conventions(cursor_parameter="c"),
+        RetryPolicy(max_retries=5),
+        Hooks(on_request=print),
+        DIFF,
+        BusinessProfile(id="x_1"),
+        Ad(id="x_1", name="Ä", status="ENABLED", extra={"a": [1, {"b": None}]}),
+        Items([Campaign(id="c", name="n", status="s")]),
+        AsyncPage(data=(), next={"after": 1}, response=Response(status=200)),
+        Request(method="GET", url="https://ads.example.com/"),
+        RequestEvent(**CALL, method="GET", url="https://ads.example.com/", attempt=1),
+        ResponseEvent(
+            **CALL, attempt=1, status=503, failure=None, request_id="r", duration=0.1, elapsed=0.2
+        ),
+        RetryEvent(**CALL, attempt=1, reason="503", wait=0.5),
+        DraftEvent(**CALL, draft=Draft(draft_id="d", status="s", diff=DIFF, requires="two")),
+    ],
 )
+def test_a_value_that_a_caller_makes_or_is_given(value, pool) -> None:
+    for twin in (pool.submit(same, value).result(), copy.copy(value), copy.deepcopy(value)):
+        assert type(twin) is type(value)
+        assert twin == value
+
+
+@each_case("name", [name for name in adclient.__all__ if inspect.isclass(getattr(adclient, name))])
 def test_a_public_class_names_a_public_module(name) -> None:
     cls = getattr(adclient, name)
     assert cls.__module__ in PUBLIC
@@ -188,7 +231,7 @@ def test_a_client_is_not_pickled_or_copied(client_class, made) -> None:
         made(client_class(BASE_URL))
 
 
-@both_colours
+@sync_and_async
 async def test_a_page_with_something_replaced_is_as_whole_as_before(colour) -> None:
     @attrs.frozen(kw_only=True)
     class Named:

@@ -13,7 +13,7 @@ from contextlib import suppress
 import anyio
 import httpx
 import pytest
-from colours import ASYNC, END, TRIO, Service, a_page, both_colours, everything, step, wait
+from colours import ASYNC, END, TRIO, Service, a_page, everything, step, sync_asyncio_trio, wait
 
 from adclient import AdClient, AsyncAdClient, Hooks, PaginationError, ServerError, prefetch
 
@@ -77,7 +77,7 @@ def three(kind=Service):
     return kind(a_page("ab", "c1"), a_page("c", "c2"), a_page("de"))
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_the_same_items_in_the_same_order(colour) -> None:
     service = three()
     async with colour.open(transport=service.transport) as client:
@@ -86,7 +86,7 @@ async def test_the_same_items_in_the_same_order(colour) -> None:
     assert service.queries == ["account_id=a", "account_id=a&cursor=c1", "account_id=a&cursor=c2"]
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_the_next_page_is_asked_for_while_this_one_is_at_hand(colour) -> None:
     """And none after it, however long the caller works."""
     service = three()
@@ -100,7 +100,7 @@ async def test_the_next_page_is_asked_for_while_this_one_is_at_hand(colour) -> N
     assert len(service.requests) == 3
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_off_by_default(colour) -> None:
     service = three()
     async with colour.open(transport=service.transport) as client:
@@ -122,7 +122,7 @@ def test_a_listing_that_was_not_awaited(colour) -> None:
     colour.run(scenario)
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_an_error_comes_where_it_would_have_come_and_loses_nothing(colour) -> None:
     service = Service(a_page("ab", "c1"), httpx.Response(500), a_page("c", "c2"), a_page("d"))
     async with colour.open(transport=service.transport, max_retries=0) as client:
@@ -137,7 +137,7 @@ async def test_an_error_comes_where_it_would_have_come_and_loses_nothing(colour)
     assert len(service.requests) == 4
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_an_error_that_nobody_meets_is_nobody_s(colour) -> None:
     service = Service(a_page("ab", "c1"), httpx.Response(500))
     async with colour.open(transport=service.transport, max_retries=0) as client:
@@ -148,7 +148,7 @@ async def test_an_error_that_nobody_meets_is_nobody_s(colour) -> None:
         gc.collect()
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_repeated_continuation_is_noticed_and_not_followed(colour) -> None:
     service = Service(a_page("a", "A"), a_page("b", "B"), a_page("c", "A"))
     async with colour.open(transport=service.transport) as client:
@@ -159,7 +159,7 @@ async def test_a_repeated_continuation_is_noticed_and_not_followed(colour) -> No
     assert len(service.requests) == 3
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_page_without_a_client_fetches_nothing(colour) -> None:
     service = Service(a_page("a", "A"))
     async with colour.open(transport=service.transport) as client:
@@ -171,7 +171,7 @@ async def test_a_page_without_a_client_fetches_nothing(colour) -> None:
         await step(pages)
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_hooks_are_told_in_the_context_of_the_walk(colour) -> None:
     walker = contextvars.ContextVar("walker", default="nobody")
     told: list[str] = []
@@ -376,7 +376,7 @@ def test_a_fork_leaves_the_thread_behind() -> None:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_no_more_than_two_pages_are_held(colour) -> None:
     service = Service(*(a_page("abc", str(n)) for n in range(9)), a_page("z"))
     held: list[weakref.ref] = []

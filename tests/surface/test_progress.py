@@ -10,7 +10,7 @@ from contextlib import suppress
 import httpx
 import pytest
 import tqdm.auto
-from colours import END, SYNC, Service, a_page, both_colours, everything, step, wait, walk
+from colours import END, SYNC, Service, a_page, everything, step, sync_asyncio_trio, wait, walk
 
 from adclient import (
     AdClient,
@@ -77,7 +77,7 @@ WALKS = {
 
 
 @pytest.mark.parametrize("way", WALKS)
-@both_colours
+@sync_asyncio_trio
 async def test_a_bar_counts_pages_and_items(colour, way, bars) -> None:
     async with colour.open(transport=pages().transport) as client:
         listing = await listed(client)
@@ -92,7 +92,7 @@ async def test_a_bar_counts_pages_and_items(colour, way, bars) -> None:
     assert bars.all_ended
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_page_at_hand_counts_too(colour, bars) -> None:
     async with colour.open(transport=pages().transport) as client:
         page = await wait(await listed(client))
@@ -106,14 +106,14 @@ async def test_a_page_at_hand_counts_too(colour, bars) -> None:
     assert len(bars.made) == 1
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_no_bar_unless_it_is_asked_for(colour, bars) -> None:
     async with colour.open(transport=pages().transport) as client:
         await everything(await listed(client))
     assert bars.made == []
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_walk_that_is_left_ends_its_bar(colour, bars) -> None:
     async with colour.open(transport=pages().transport) as client:
         walked = walk((await listed(client)).progress())
@@ -124,7 +124,7 @@ async def test_a_walk_that_is_left_ends_its_bar(colour, bars) -> None:
     assert "pages: 1" in bars.last
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_limit_ends_the_bar(colour, bars) -> None:
     async with colour.open(transport=pages().transport) as client:
         assert len(await wait((await listed(client)).progress().collect(limit=3))) == 3
@@ -132,7 +132,7 @@ async def test_a_limit_ends_the_bar(colour, bars) -> None:
     assert "pages: 2" in bars.last
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_program_without_a_terminal_goes_on_without_a_bar(colour, monkeypatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     async with colour.open(transport=pages().transport) as client:
@@ -152,7 +152,7 @@ def failing_once(error: BaseException) -> httpx.MockTransport:
     return httpx.MockTransport(answer)
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_an_error_ends_the_bar_and_the_walk_goes_on(colour, bars) -> None:
     transport = failing_once(httpx.ConnectError("cut"))
     async with colour.open(transport=transport, retry=RetryPolicy(max_retries=0)) as client:
@@ -171,7 +171,7 @@ async def test_an_error_ends_the_bar_and_the_walk_goes_on(colour, bars) -> None:
     assert bars.all_ended
 
 
-@both_colours
+@sync_asyncio_trio
 @pytest.mark.parametrize("pages_asked", [2, 3])
 async def test_a_bar_is_closed_and_not_merely_forgotten(colour, pages_asked, bars) -> None:
     error = httpx.ConnectError("cut")
@@ -221,7 +221,7 @@ def test_an_interrupt_ends_the_bar(bars) -> None:
     assert "5 items" in bars.last
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_an_error_in_the_loop_ends_the_bar(colour, bars) -> None:
     async def divide(listing) -> None:
         if colour is SYNC:
@@ -238,7 +238,7 @@ async def test_an_error_in_the_loop_ends_the_bar(colour, bars) -> None:
     assert bars.all_ended
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_typed_items_have_a_bar_too(colour, bars) -> None:
     async with colour.open(transport=pages().transport) as client:
         listing = (await listed(client)).progress().typed(Campaign)
@@ -252,7 +252,7 @@ def test_a_page_without_a_client_has_nothing_to_count(bars) -> None:
     assert bars.made == []
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_missing_library_is_named_at_once(colour, monkeypatch) -> None:
     monkeypatch.delitem(sys.modules, "tqdm.auto")
     monkeypatch.setitem(sys.modules, "tqdm", None)

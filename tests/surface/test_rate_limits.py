@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import anyio
 import pytest
-from colours import ASYNC, TRIO, both_colours, wait
+from colours import ASYNC, TRIO, sync_asyncio_trio, wait
 from raw_server import Connection, RawServer, answer_to, reply
 
 from adclient import AdClient, Conventions, RateLimited
@@ -27,7 +27,7 @@ async def refused(client) -> None:
 
 
 @pytest.mark.own  # by the clock of the fake
-@both_colours
+@sync_asyncio_trio
 async def test_another_call_waits_without_asking(colour, caplog) -> None:
     caplog.set_level(logging.INFO, "adclient")
     fake = FakeAdService()
@@ -49,7 +49,7 @@ async def test_another_call_waits_without_asking(colour, caplog) -> None:
 
 @pytest.mark.own
 @pytest.mark.parametrize(("scope", "sleeps"), [("account", 0), ("client", 1), ("call", 0)])
-@both_colours
+@sync_asyncio_trio
 async def test_a_call_for_another_account(colour, scope, sleeps) -> None:
     fake = FakeAdService()
     fake.faults.add(LIMITED)
@@ -60,7 +60,7 @@ async def test_a_call_for_another_account(colour, scope, sleeps) -> None:
     assert len(fake.clock.sleeps) == sleeps
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_clients_do_not_wait_for_each_other(colour) -> None:
     fake = FakeAdService()
     fake.faults.add(LIMITED)

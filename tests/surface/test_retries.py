@@ -4,7 +4,7 @@ import ssl
 
 import httpx
 import pytest
-from colours import KEYED, Service, a_draft, a_page, both_colours, everything, read, wait, write
+from colours import KEYED, Service, a_draft, a_page, everything, read, sync_and_async, wait, write
 
 import adclient
 from adclient import (
@@ -19,7 +19,7 @@ from adclient import (
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
-@both_colours
+@sync_and_async
 async def test_a_read_is_tried_again(colour, status) -> None:
     service = Service(httpx.Response(status), httpx.Response(status), a_page("ab"))
     async with colour.open(transport=service.transport) as client:
@@ -32,7 +32,7 @@ async def test_a_read_is_tried_again(colour, status) -> None:
 @pytest.mark.parametrize(
     "fault", [httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.ConnectError]
 )
-@both_colours
+@sync_and_async
 async def test_a_read_is_tried_again_after_a_fault(colour, fault) -> None:
     service = Service(fault(""), a_page("ab"))
     async with colour.open(transport=service.transport) as client:
@@ -41,7 +41,7 @@ async def test_a_read_is_tried_again_after_a_fault(colour, fault) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 422, 501])
-@both_colours
+@sync_and_async
 async def test_a_refused_read_is_not_tried_again(colour, status) -> None:
     service = Service(httpx.Response(status, json={"error": "no"}))
     async with colour.open(transport=service.transport) as client:
@@ -51,7 +51,7 @@ async def test_a_refused_read_is_not_tried_again(colour, status) -> None:
 
 
 @pytest.mark.parametrize("fault", [lambda: httpx.ConnectError(""), lambda: httpx.Response(429)])
-@both_colours
+@sync_and_async
 async def test_a_write_that_was_not_taken_is_tried_again(colour, fault) -> None:
     service = Service(fault(), a_draft())
     async with colour.open(transport=service.transport) as client:
@@ -60,7 +60,7 @@ async def test_a_write_that_was_not_taken_is_tried_again(colour, fault) -> None:
 
 
 @pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
-@both_colours
+@sync_and_async
 async def test_a_write_that_may_have_been_taken_is_not(colour, status) -> None:
     service = Service(httpx.Response(status))
     async with colour.open(transport=service.transport) as client:
@@ -72,7 +72,7 @@ async def test_a_write_that_may_have_been_taken_is_not(colour, status) -> None:
 
 
 @pytest.mark.parametrize("fault", [httpx.ReadError(""), httpx.RemoteProtocolError("")])
-@both_colours
+@sync_and_async
 async def test_a_write_is_not_sent_twice(colour, fault) -> None:
     service = Service(fault)
     async with colour.open(transport=service.transport) as client:
@@ -83,7 +83,7 @@ async def test_a_write_is_not_sent_twice(colour, fault) -> None:
 
 
 @pytest.mark.parametrize("fault", [lambda: httpx.ReadError(""), lambda: httpx.Response(503)])
-@both_colours
+@sync_and_async
 async def test_a_write_with_a_key_is_tried_again_unchanged(colour, fault) -> None:
     service = Service(fault(), a_draft(), a_draft())
     async with colour.open(transport=service.transport, conventions=KEYED) as client:
@@ -95,7 +95,7 @@ async def test_a_write_with_a_key_is_tried_again_unchanged(colour, fault) -> Non
     assert draft.response.attempts == 2
 
 
-@both_colours
+@sync_and_async
 async def test_a_read_has_no_key(colour) -> None:
     service = Service(a_page("a"))
     async with colour.open(transport=service.transport, conventions=KEYED) as client:
@@ -103,7 +103,7 @@ async def test_a_read_has_no_key(colour) -> None:
     assert "idempotency-key" not in service.requests[0].headers
 
 
-@both_colours
+@sync_and_async
 async def test_no_retries_is_one_request(colour) -> None:
     service = Service(httpx.ConnectError("refused"), httpx.ConnectError("refused"))
     async with colour.open(transport=service.transport, max_retries=0) as client:
@@ -114,7 +114,7 @@ async def test_no_retries_is_one_request(colour) -> None:
             assert not caught.value.outcome_unknown
 
 
-@both_colours
+@sync_and_async
 async def test_a_retry_after_that_does_not_fit_is_told_at_once(colour) -> None:
     service = Service(httpx.Response(429, headers={"retry-after": "900"}))
     async with colour.open(transport=service.transport) as client:
@@ -123,7 +123,7 @@ async def test_a_retry_after_that_does_not_fit_is_told_at_once(colour) -> None:
     assert (caught.value.retry_after, caught.value.attempts) == (900.0, 1)
 
 
-@both_colours
+@sync_and_async
 async def test_no_error_of_the_http_library_escapes(colour) -> None:
     service = Service(*(cls("") for cls in HTTP_ERRORS))
     options = {"transport": service.transport, "retry": RetryPolicy(max_retries=0)}

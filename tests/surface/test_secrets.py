@@ -5,6 +5,7 @@ import json
 import pickle
 import traceback
 import warnings
+from pathlib import Path
 
 import anyio
 import attrs
@@ -18,9 +19,10 @@ from colours import (
     Service,
     a_draft,
     a_page,
-    both_colours,
     everything,
     method_of,
+    sync_and_async,
+    sync_asyncio_trio,
     wait,
     write,
 )
@@ -38,6 +40,7 @@ from adclient import (
 # Its characters are escaped in JSON, in HTML and in URLs; each text that shows it shows the word.
 TOKEN = 'canary/9+b"c<d>&\\e=='
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+PACKAGE = Path(adclient.__file__).parent
 
 
 def shown_by(error: BaseException) -> str:
@@ -141,7 +144,7 @@ IN_A_HEAD = [in_headers, in_a_redirect, in_a_content_coding, in_what_is_no_http,
 
 
 @pytest.mark.parametrize("answer", [*IN_A_BODY, *IN_A_HEAD])
-@both_colours
+@sync_asyncio_trio
 async def test_an_answer_that_repeats_the_token(colour, answer, caplog) -> None:
     def serve(connection: Connection) -> None:
         if request := connection.read():
@@ -162,7 +165,7 @@ async def test_an_answer_that_repeats_the_token(colour, answer, caplog) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-@both_colours
+@sync_asyncio_trio
 async def test_no_method_tells_the_token(colour, row, caplog) -> None:
     caplog.set_level("DEBUG")
     with RawServer(serve_well) as server:
@@ -176,7 +179,7 @@ async def test_no_method_tells_the_token(colour, row, caplog) -> None:
     assert_untold(caplog.text)
 
 
-@both_colours
+@sync_and_async
 async def test_headers_of_auth_are_credentials(colour) -> None:
     def refuse(request: httpx.Request) -> httpx.Response:
         given = request.headers["x-api-key"]
@@ -192,7 +195,7 @@ async def test_headers_of_auth_are_credentials(colour) -> None:
     assert_untold(shown_by(caught.value))
 
 
-@both_colours
+@sync_and_async
 async def test_a_success_is_data_and_stays_as_it_came(colour) -> None:
     headers = {"x-echo": f"Bearer {TOKEN}", "x-other": "kept"}
     draft = a_draft(note=TOKEN)
@@ -209,7 +212,7 @@ async def test_a_success_is_data_and_stays_as_it_came(colour) -> None:
         assert value.response.headers["x-other"] == "kept"
 
 
-@both_colours
+@sync_and_async
 async def test_a_continuation_with_a_token_in_its_url(colour) -> None:
     onward = f"https://elsewhere.example.com/?{httpx.QueryParams({'token': TOKEN})}"
     service = Service(a_page("a", next=onward))
@@ -242,13 +245,15 @@ def bad_headers(request: object) -> dict[str, str]:
 def test_a_client_that_cannot_be_made(colour, options) -> None:
     with pytest.raises(ConfigurationError) as caught:
         colour.client("https://ads.example.com", **options)
-    own = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
-    assert_untold(*(str(frame.locals) for frame in own.stack if "adclient" in frame.filename))
+    shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+    own = [frame for frame in shown.stack if Path(frame.filename).is_relative_to(PACKAGE)]
+    assert own
+    assert_untold(*(str(frame.locals) for frame in own))
     assert_untold(str(caught.value), repr(vars(caught.value)))
 
 
 @pytest.mark.parametrize("options", [{"token": bad_token}, {"auth": bad_headers}], ids=list)
-@both_colours
+@sync_and_async
 async def test_a_function_that_gives_what_cannot_be_sent(colour, options) -> None:
     async with colour.open(transport=Service().transport, **options) as client:
         with pytest.raises(ConfigurationError) as caught:
@@ -285,7 +290,7 @@ def test_a_call_that_is_cancelled(colour) -> None:
     assert_untold(*seen)
 
 
-@both_colours
+@sync_and_async
 async def test_secrets_are_shown_nowhere(colour, caplog) -> None:
     caplog.set_level("DEBUG")
     service = Service(a_draft(), httpx.Response(401), httpx.ConnectError(""))

@@ -4,6 +4,7 @@ import ssl
 
 import httpx
 import pytest
+from cases import each_case
 from colours import (
     BASE_URL,
     COLOURS,
@@ -11,9 +12,9 @@ from colours import (
     Service,
     a_draft,
     assert_names_the_argument,
-    both_colours,
     clients,
     read,
+    sync_and_async,
     wait,
     write,
 )
@@ -153,7 +154,7 @@ def test_bad_base_url(client_class, base_url) -> None:
         ("http://[::1]:8000", "http://[::1]:8000/v1/"),
     ],
 )
-@both_colours
+@sync_and_async
 async def test_good_base_url(colour, base_url, sent_to) -> None:
     service = Service(a_draft())
     async with colour.open(base_url, transport=service.transport) as client:
@@ -179,14 +180,14 @@ def test_options_are_keyword_only(client_class) -> None:
         client_class(BASE_URL, approve=True)
 
 
-@pytest.mark.parametrize(("argument", "value"), BAD_POLICIES)
+@each_case(("argument", "value"), BAD_POLICIES)
 def test_bad_retry_policy(argument, value) -> None:
     with pytest.raises(ConfigurationError) as caught:
         RetryPolicy(**{argument: value})
     assert_names_the_argument(caught.value, argument)
 
 
-@pytest.mark.parametrize(("argument", "value"), BAD_CONVENTIONS)
+@each_case(("argument", "value"), BAD_CONVENTIONS)
 def test_bad_convention(argument, value) -> None:
     with pytest.raises(ConfigurationError) as caught:
         Conventions(**{argument: value})
@@ -238,7 +239,7 @@ def test_good_verify(client_class, verify) -> None:
 # The environment.
 
 
-@both_colours
+@sync_and_async
 async def test_settings_from_the_environment(colour, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_BASE_URL", " https://env.example.com/x ")
     monkeypatch.setenv("ADCLIENT_TOKEN", " env-token\n")
@@ -250,7 +251,7 @@ async def test_settings_from_the_environment(colour, monkeypatch) -> None:
     assert request.headers["authorization"] == "Bearer env-token"
 
 
-@both_colours
+@sync_and_async
 async def test_arguments_win_over_the_environment(colour, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_BASE_URL", "https://env.example.com")
     monkeypatch.setenv("ADCLIENT_TOKEN", "env-token")
@@ -268,7 +269,7 @@ async def test_arguments_win_over_the_environment(colour, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("blank", ["", "  ", "\n"])
-@both_colours
+@sync_and_async
 async def test_a_blank_variable_is_not_set(colour, monkeypatch, blank) -> None:
     monkeypatch.setenv("ADCLIENT_BASE_URL", blank)
     monkeypatch.setenv("ADCLIENT_TOKEN", blank)
@@ -300,7 +301,7 @@ def test_a_bad_base_url_in_the_environment(client_class, monkeypatch) -> None:
 # Headers and the copies that with_options gives.
 
 
-@both_colours
+@sync_and_async
 async def test_own_user_agent(colour) -> None:
     service = Service(a_draft())
     options = {"headers": {"User-Agent": "reporter/2"}}
@@ -309,7 +310,7 @@ async def test_own_user_agent(colour) -> None:
     assert service.requests[0].headers["user-agent"] == "reporter/2"
 
 
-@both_colours
+@sync_and_async
 async def test_with_options_merges_and_changes_nothing(colour) -> None:
     service = Service(a_draft(), a_draft())
     headers = {"X-Team": "ads", "X-Run": "1"}
@@ -326,7 +327,7 @@ async def test_with_options_merges_and_changes_nothing(colour) -> None:
     assert sent == [("search", "1"), ("ads", "1")]
 
 
-@both_colours
+@sync_and_async
 async def test_with_options_keeps_what_it_is_not_told(colour) -> None:
     service = Service(a_draft())
     options = {"timeout": 9, "max_retries": 4, "token": "t0ken"}
@@ -349,7 +350,7 @@ async def test_with_options_keeps_what_it_is_not_told(colour) -> None:
         ({}, {"retry": RetryPolicy(max_retries=4, backoff_first=0), "max_retries": 1}, 2),
     ],
 )
-@both_colours
+@sync_and_async
 async def test_which_retry_setting_wins(colour, constructor, copied, attempts) -> None:
     service = Service(*(httpx.Response(503) for _ in range(9)))
     async with colour.open(transport=service.transport, **constructor) as client:
@@ -383,7 +384,7 @@ def test_repr(client_class) -> None:
     assert BASE_URL in repr(client_class(BASE_URL).gamma)
 
 
-@both_colours
+@sync_and_async
 async def test_a_client_shows_itself_in_a_notebook(colour) -> None:
     async with colour.open(token="t0ken", timeout=7) as client:
         html = client._repr_html_()

@@ -1,13 +1,11 @@
 """Tracebacks show the caller's line, the method that was called and the error, and nothing else."""
 
-import re
 import traceback
 from pathlib import Path
 
 import httpx
 import pytest
-import shell as ipython
-from colours import SYNC, Service, a_page, both_colours, everything, wait
+from colours import SYNC, Service, a_page, everything, sync_and_async, wait
 
 import adclient
 from adclient import AdClientError, Conventions, InvalidRequest, NotFound, OutcomeUnknown
@@ -25,7 +23,7 @@ def missing() -> Service:
     return Service(httpx.Response(404, json={"error": "there is none"}))
 
 
-@both_colours
+@sync_and_async
 async def test_a_write_shows_its_method_alone(colour) -> None:
     async with colour.open(transport=missing().transport) as client:
         with pytest.raises(NotFound) as caught:
@@ -36,7 +34,7 @@ async def test_a_write_shows_its_method_alone(colour) -> None:
         assert of_ours(caught.value) == ["pause_campaign"]
 
 
-@both_colours
+@sync_and_async
 async def test_a_read_shows_its_method_alone(colour) -> None:
     async with colour.open(transport=missing().transport) as client:
         with pytest.raises(NotFound) as caught:
@@ -58,7 +56,7 @@ WALKS = {
 
 
 @pytest.mark.parametrize("way", WALKS)
-@both_colours
+@sync_and_async
 async def test_a_later_page_that_fails_shows_no_more_than_the_walk(colour, way) -> None:
     walk, shown = WALKS[way]
     service = Service(a_page("a", "c1"), *missing().answers)
@@ -71,7 +69,7 @@ async def test_a_later_page_that_fails_shows_no_more_than_the_walk(colour, way) 
     assert caught.value.cursor == "c1"
 
 
-@both_colours
+@sync_and_async
 async def test_a_limit_that_is_refused_shows_collect_alone(colour) -> None:
     async with colour.open(transport=Service(a_page("a")).transport) as client:
         page = await wait(client.beta.list_campaigns(account_id="a"))
@@ -80,7 +78,7 @@ async def test_a_limit_that_is_refused_shows_collect_alone(colour) -> None:
     assert of_ours(caught.value) == ["collect"]
 
 
-@both_colours
+@sync_and_async
 async def test_the_whole_is_shown_on_request(colour, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_TRACEBACK", "full")
     async with colour.open(transport=missing().transport) as client:
@@ -98,7 +96,7 @@ def of_the_caller(error: BaseException | None) -> list[str]:
     return [frame.name for frame in frames if frame.filename == __file__]
 
 
-@both_colours
+@sync_and_async
 async def test_frames_of_the_caller_stay(colour) -> None:
     async with colour.open(transport=missing().transport, token=broken_token) as client:
         with pytest.raises(AdClientError, match="no token today") as caught:
@@ -107,7 +105,7 @@ async def test_frames_of_the_caller_stay(colour) -> None:
     assert of_ours(caught.value) == ["pause_campaign"]
 
 
-@both_colours
+@sync_and_async
 async def test_the_cause_stays_with_its_frames(colour) -> None:
     tokens = iter(["first"])
 
@@ -123,41 +121,6 @@ async def test_the_cause_stays_with_its_frames(colour) -> None:
     assert of_ours(caught.value) == ["pause_campaign"]
     assert isinstance(caught.value.__cause__, KeyError)
     assert of_the_caller(caught.value.__cause__)[-1] == "token"
-
-
-# As they are read.
-
-BEGIN = """
-from adclient.testing import FakeAdService
-client, other = FakeAdService().client(), FakeAdService().async_client()
-"""
-
-
-@pytest.fixture(scope="module")
-def shell(tmp_path_factory):
-    with ipython.opened(tmp_path_factory.mktemp("ipython")) as shell:
-        assert shell.run(BEGIN) == ""
-        yield shell
-
-
-@pytest.mark.parametrize("mode", ["Context", "Verbose", "Plain"])
-@pytest.mark.parametrize(
-    ("cell", "method"),
-    [
-        ("client.beta.pause_campaign(account_id='a', campaign_id='c')", ["pause_campaign"]),
-        ("await other.beta.pause_campaign(account_id='a', campaign_id='c')", ["pause_campaign"]),
-        ("client.beta.list_campaigns(account_id='a')", ["list_campaigns"]),
-        ("[ad async for ad in other.beta.list_campaigns(account_id='a')]", []),
-    ],
-)
-def test_in_ipython(shell, mode, cell, method) -> None:
-    shell.run(f"%xmode {mode}")
-    told = shell.run(cell)
-    assert cell in told
-    assert re.search(r"^(adclient\.errors\.)?NotFound: beta\.\w+: 404 ", told, re.MULTILINE)
-    assert len(re.findall(r"return (?:await )?self\._engine\.", told)) == len(method)
-    assert all(name in told for name in method)
-    assert set(re.findall(r"\w+\.py\b", told)) == ({"beta.py"} if method else set())
 
 
 def test_in_pytest(pytester) -> None:

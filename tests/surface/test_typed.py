@@ -11,9 +11,9 @@ from colours import (
     Service,
     a_page,
     an_item,
-    both_colours,
     everything,
     step,
+    sync_and_async,
     wait,
     walk,
 )
@@ -38,7 +38,7 @@ class Row:
 
 
 @pytest.mark.parametrize("cls", [MyCampaign, Row])
-@both_colours
+@sync_and_async
 async def test_typed_page(colour, cls) -> None:
     service = Service(
         a_page("a", "c1", objective="SALES", note=1), a_page("b", objective="LEADS", note=2)
@@ -55,7 +55,7 @@ async def test_typed_page(colour, cls) -> None:
     assert len(service.requests) == 2
 
 
-@both_colours
+@sync_and_async
 async def test_typed_subclass_keeps_the_rest_in_extra(colour) -> None:
     service = Service(a_page("a", objective="SALES", daily_budget=1.5, note=1))
     async with colour.open(transport=service.transport) as client:
@@ -66,7 +66,7 @@ async def test_typed_subclass_keeps_the_rest_in_extra(colour) -> None:
 
 
 @pytest.mark.parametrize("cls", [MyCampaign, Row])
-@both_colours
+@sync_and_async
 async def test_typed_page_walks_by_pages_and_collects(colour, cls) -> None:
     answers = [a_page("a", "c1", objective="X"), a_page("b", objective="Y")]
     service = Service(*answers, a_page("b", objective="Y"))
@@ -78,7 +78,7 @@ async def test_typed_page_walks_by_pages_and_collects(colour, cls) -> None:
     assert [item.objective for item in found] == ["X", "Y"]
 
 
-@both_colours
+@sync_and_async
 async def test_typed_again(colour) -> None:
     service = Service(a_page("a", "c1", objective="SALES"), a_page("b", objective="LEADS"))
     async with colour.open(transport=service.transport) as client:
@@ -86,7 +86,7 @@ async def test_typed_again(colour) -> None:
         assert [type(item) for item in await everything(page)] == [MyCampaign, MyCampaign]
 
 
-@both_colours
+@sync_and_async
 async def test_a_misfit_of_typed_says_where(colour) -> None:
     items = [an_item("a", objective="SALES"), an_item("b", objective=7)]
     answer = httpx.Response(200, json={"data": items, "page": {"next": None}})
@@ -99,7 +99,7 @@ async def test_a_misfit_of_typed_says_where(colour) -> None:
     assert "MyCampaign" in str(caught.value)
 
 
-@both_colours
+@sync_and_async
 async def test_a_misfit_on_a_later_page(colour) -> None:
     service = Service(a_page("a", "c1", objective="X"), a_page("b"), a_page("b", objective="Y"))
     async with colour.open(transport=service.transport) as client:
@@ -112,7 +112,7 @@ async def test_a_misfit_on_a_later_page(colour) -> None:
 
 
 @pytest.mark.parametrize("cls", [dict, int, "Campaign", None])
-@both_colours
+@sync_and_async
 async def test_typed_takes_attrs_classes_only(colour, cls) -> None:
     service = Service(a_page("a"))
     async with colour.open(transport=service.transport) as client:
@@ -126,7 +126,7 @@ class Unreadable:
     id: complex
 
 
-@both_colours
+@sync_and_async
 async def test_typed_refuses_a_class_that_it_cannot_read(colour) -> None:
     service = Service(a_page("a"))
     async with colour.open(transport=service.transport) as client:
@@ -140,7 +140,7 @@ class Portfolio:
     members: tuple[Campaign, ...]
 
 
-@both_colours
+@sync_and_async
 async def test_items_inside_a_class_of_yours_leave_the_page_whole(colour) -> None:
     members = [an_item("x", spend=1), an_item("y")]
     service = Service(a_page("a", members=members))
@@ -150,7 +150,7 @@ async def test_items_inside_a_class_of_yours_leave_the_page_whole(colour) -> Non
     assert page.to_dict()["data"] == [an_item("a", members=members)]
 
 
-@both_colours
+@sync_and_async
 async def test_a_copied_typed_page(colour) -> None:
     service = Service(a_page("a", objective="X", note=1))
     async with colour.open(transport=service.transport) as client:

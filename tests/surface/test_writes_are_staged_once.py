@@ -5,7 +5,7 @@ import threading
 from contextlib import asynccontextmanager
 
 import pytest
-from colours import DRAFT, KEYED, both_colours, close, method_of, wait
+from colours import DRAFT, KEYED, close, method_of, sync_asyncio_trio, wait
 from interface_table import ROWS
 from raw_server import Connection, RawServer, answer_to, head, refusing_url, reply
 
@@ -64,7 +64,7 @@ async def fails(colour, server: RawServer, **options) -> OutcomeUnknown:
 
 
 @pytest.mark.parametrize("goes_wrong", [*AFTERWARDS, *UNREADABLE])
-@both_colours
+@sync_asyncio_trio
 async def test_without_a_key_it_is_sent_once(colour, goes_wrong) -> None:
     with RawServer(Staging({**AFTERWARDS, **UNREADABLE}[goes_wrong]).serve) as server:
         error = await fails(colour, server)
@@ -74,7 +74,7 @@ async def test_without_a_key_it_is_sent_once(colour, goes_wrong) -> None:
 
 
 @pytest.mark.parametrize("row", WRITES, ids=str)
-@both_colours
+@sync_asyncio_trio
 async def test_each_of_the_nine(colour, row) -> None:
     with RawServer(Staging(Connection.reset).serve) as server:
         async with colour.open(server.url) as client:
@@ -84,7 +84,7 @@ async def test_each_of_the_nine(colour, row) -> None:
 
 
 @pytest.mark.parametrize("goes_wrong", AFTERWARDS)
-@both_colours
+@sync_asyncio_trio
 async def test_with_a_key_every_attempt_is_the_same(colour, goes_wrong) -> None:
     with RawServer(Staging(AFTERWARDS[goes_wrong]).serve) as server:
         error = await fails(colour, server, conventions=KEYED)
@@ -93,7 +93,7 @@ async def test_with_a_key_every_attempt_is_the_same(colour, goes_wrong) -> None:
     assert f"idempotency-key: {error.idempotency_key}".encode() in server.requests[0].lower()
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_with_a_key_the_draft_comes_in_the_end(colour) -> None:
     with RawServer(Staging(Connection.reset, times=2).serve) as server:
         async with colour.open(server.url, conventions=KEYED) as client:
@@ -105,7 +105,7 @@ async def test_with_a_key_the_draft_comes_in_the_end(colour) -> None:
     assert another != attempts[0], "another call has another key"
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_key_of_the_caller_s_is_in_every_attempt(colour) -> None:
     with RawServer(Staging(Connection.reset, times=2).serve) as server:
         async with colour.open(server.url, conventions=KEYED) as client:
@@ -115,14 +115,14 @@ async def test_a_key_of_the_caller_s_is_in_every_attempt(colour) -> None:
 
 
 @pytest.mark.parametrize("conventions", [KEYED, Conventions()], ids=["key", "no key"])
-@both_colours
+@sync_asyncio_trio
 async def test_without_retries_it_is_sent_once(colour, conventions) -> None:
     with RawServer(Staging(Connection.reset).serve) as server:
         await fails(colour, server, conventions=conventions, max_retries=0)
     assert len(server.requests) == 1
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_401_is_not_sent_again(colour) -> None:
     def refuse(connection: Connection) -> None:
         connection.send(reply(401, b"{}"))
@@ -156,7 +156,7 @@ HALFWAY = {"resets": Connection.reset, "reads no more": Connection.stay_silent}
 
 @pytest.mark.parametrize("library", [None, "httpx", "httpx2"])
 @pytest.mark.parametrize("ending", HALFWAY)
-@both_colours
+@sync_asyncio_trio
 async def test_a_write_cut_while_its_body_leaves_is_sent_once(colour, ending, library) -> None:
     def serve(connection: Connection) -> None:
         connection._receive()
@@ -171,7 +171,7 @@ async def test_a_write_cut_while_its_body_leaves_is_sent_once(colour, ending, li
     assert server.connections == caught.value.attempts == 1
 
 
-@both_colours
+@sync_asyncio_trio
 async def test_a_connection_that_was_never_made_is_made_again(colour) -> None:
     tokens: list[str] = []
     started: list[RawServer] = []

@@ -3,6 +3,7 @@ import itertools
 import json
 
 import pytest
+from cases import each_case
 from fake_helpers import ACCOUNTS, READS, refusal, send
 
 from adclient import AsyncAdClient, BadRequest, Conventions, Request, RetryPolicy
@@ -25,8 +26,8 @@ CONVENTIONS = [
 HUGE = ["9" * 5000, "f" * 5000, " 0x1f ", "1F" * 8, "-1", "\u0663" * 12, "{" * 5000]
 
 
-@pytest.mark.parametrize("continuation", [*SHAPES, "none"])
-@pytest.mark.parametrize("cursor", HUGE, ids=range(len(HUGE)))
+@each_case("continuation", [*SHAPES, "none"])
+@each_case("cursor", HUGE)
 def test_no_continuation_is_too_odd(continuation, cursor):
     fake = FakeAdService(profile=Profile(continuation=continuation))
     query = {"account_id": "account_c3d8", "cursor": cursor}
@@ -34,8 +35,8 @@ def test_no_continuation_is_too_odd(continuation, cursor):
     assert (status, code) in [(400, "invalid_page"), (422, "invalid_parameter")]
 
 
-@pytest.mark.parametrize("continuation", SHAPES)
-@pytest.mark.parametrize("conventions", CONVENTIONS, ids=range(len(CONVENTIONS)))
+@each_case("continuation", SHAPES)
+@each_case("conventions", CONVENTIONS)
 def test_every_way_to_speak_gives_the_same_items(conventions, continuation):
     plain = FakeAdService(page_size=5).client()
     fake = FakeAdService(
@@ -71,8 +72,8 @@ def test_the_last_page_may_be_full():
     assert pages[-1].next is None
 
 
-@pytest.mark.parametrize("continuation", SHAPES)
-@pytest.mark.parametrize("cursor", ["", "zz", "12", "000000000000", -1, 7.5, {"cursor": 1}, {}, []])
+@each_case("continuation", SHAPES)
+@each_case("cursor", ["", "zz", "12", "000000000000", -1, 7.5, {"cursor": 1}, {}, []])
 def test_continuations_that_are_not_ours(continuation, cursor):
     conventions = Conventions(read_parameters="body")
     fake = FakeAdService(profile=Profile(continuation=continuation), conventions=conventions)
@@ -170,7 +171,7 @@ def test_every_answer_has_a_request_id(names, header):
     assert json.loads(replies[0].body)["error"]["request_id"] == ids[0]
 
 
-def test_both_colours_reach_the_same_service():
+def test_sync_asyncio_trio_reach_the_same_service():
     fake = FakeAdService(token="sesame", page_size=2)
 
     async def stage():

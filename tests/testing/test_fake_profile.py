@@ -5,6 +5,7 @@ import json
 
 import attrs
 import pytest
+from cases import each_case
 from fake_helpers import ACCOUNTS, COLOURS, READS, VALID_WRITES, WRITES, call, refusal, send
 
 from adclient import (
@@ -32,7 +33,7 @@ DELTA, GAMMA = {"account_id": "account_d118"}, {"account_id": "account_c3d8"}
 MESSAGE = "daily_budget: at least 20 USD"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("style", "message", "code", "details"),
     [
         ("error_object", MESSAGE, "budget_below_minimum", True),
@@ -98,7 +99,7 @@ def test_a_token_in_the_header_of_the_profile(colour, header):
         AdClient(fake.base_url, token="other", transport=fake.transport).gamma.list_ads(**GAMMA)
 
 
-@pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.full_name)
+@each_case("operation", WRITES)
 def test_a_token_that_may_read_only(operation):
     fake = FakeAdService(token="sesame", profile=Profile(read_only_token="peek"))
     headers = {"authorization": "Bearer peek"}
@@ -126,8 +127,8 @@ def test_a_token_that_may_read_only_needs_another():
 # Where parameters travel.
 
 
-@pytest.mark.parametrize("place", ["query", "body"])
-@pytest.mark.parametrize("operation", READS, ids=lambda operation: operation.full_name)
+@each_case("place", ["query", "body"])
+@each_case("operation", READS)
 def test_a_service_that_takes_reads_either_way(operation, place):
     fake = FakeAdService(
         conventions=Conventions(read_parameters=place), profile=Profile(read_parameters="either")
@@ -189,7 +190,7 @@ def test_an_absolute_url_is_followed():
     assert len(list(page)) == 126
 
 
-@pytest.mark.parametrize("continuation", ["text", "number", "url", "absolute_url", "object"])
+@each_case("continuation", ["text", "number", "url", "absolute_url", "object"])
 def test_a_continuation_may_end(continuation):
     fake = FakeAdService(profile=Profile(continuation=continuation, continuation_life=600))
     fake.clock.advance(86_400)
@@ -351,7 +352,7 @@ def test_too_many_drafts_in_a_day(colour):
 # Switches that cannot be.
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "values"),
     [
         ("errors", ["xml", None]),

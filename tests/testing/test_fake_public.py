@@ -3,16 +3,16 @@
 import doctest
 import inspect
 import re
-from operator import attrgetter
 
 import pytest
+from cases import each_case
 
 from adclient import testing
 from adclient.testing import FakeAdService, Fault
 
 CLASSES = [getattr(testing, name) for name in testing.__all__]
 METHODS = [
-    pytest.param(method, id=method.__qualname__)
+    method
     for cls in CLASSES
     for name, method in inspect.getmembers(cls, inspect.isroutine)
     if not name.startswith("_") and str(getattr(method, "__module__", "")).startswith("adclient")
@@ -24,13 +24,13 @@ def test_all_is_exact_and_sorted():
     assert testing.__all__ == sorted(public)
 
 
-@pytest.mark.parametrize("cls", CLASSES, ids=attrgetter("__name__"))
+@each_case("cls", CLASSES)
 def test_a_public_class_has_a_docstring_of_its_own(cls):
     assert cls.__doc__
     assert not cls.__doc__.startswith(f"{cls.__name__}(")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_case("method", METHODS)
 def test_a_public_method_has_a_whole_docstring(method):
     doc = inspect.getdoc(method)
     assert doc.splitlines()[0].endswith(".")

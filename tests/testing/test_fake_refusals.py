@@ -3,6 +3,7 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
+from cases import each_case
 from fake_helpers import ACCOUNTS, READS, VALID_WRITES, WRITES, approve, refusal, send, stage
 
 from adclient import AdClient, NotFound, PermissionDenied, Request, Unauthenticated, Unprocessable
@@ -34,7 +35,7 @@ def valid(operation):
     return {"account_id": ACCOUNTS[operation.namespace], **given}
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.full_name)
+@each_case("operation", OPERATIONS)
 def test_each_parameter_is_checked_as_the_interface_says(fake, operation):
     for parameter in operation.parameters:
         without = {k: v for k, v in valid(operation).items() if k != parameter.name}
@@ -52,7 +53,7 @@ def test_each_parameter_is_checked_as_the_interface_says(fake, operation):
     assert fake.drafts == ()
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.full_name)
+@each_case("operation", OPERATIONS)
 def test_accounts_are_checked(fake, operation):
     given = valid(operation)
     unknown = {**given, "account_id": "account_0000"}
@@ -71,9 +72,7 @@ SHUT = {
 }
 
 
-@pytest.mark.parametrize(
-    "operation", [w for w in WRITES if w.namespace in SHUT], ids=lambda write: write.full_name
-)
+@each_case("operation", [w for w in WRITES if w.namespace in SHUT])
 def test_accounts_that_may_not_stage(fake, operation):
     account_id, status, code = SHUT[operation.namespace]
     given = {**valid(operation), "account_id": account_id}
@@ -99,7 +98,7 @@ def test_unknown_path_and_wrong_method(fake):
     assert fake.requests[-1].operation is None
 
 
-@pytest.mark.parametrize("body", [None, b"", b"[1]", b"{", b"NaN", b"\xff"])
+@each_case("body", [None, b"", b"[1]", b"{", b"NaN", b"\xff"])
 def test_a_body_that_is_no_object(fake, body):
     assert refusal(fake, "beta.pause_campaign", body) == (400, "invalid_json", [])
     assert fake.requests[0].account_id is None
@@ -128,9 +127,7 @@ def test_a_query_that_cannot_be_read(fake):
         assert refusal(fake, search, query=query) == (422, "invalid_parameter", details)
 
 
-@pytest.mark.parametrize(
-    ("operation", "given", "code"),
-    [
+@each_case(("operation", "given", "code"), [
         ("alpha.update_campaign_budget", {**ALPHA, "campaign_id": "campaign_57a7"}, "campaign"),
         ("beta.pause_campaign", {**BETA, "campaign_id": "campaign_4c10"}, "campaign"),
         ("beta.create_video_campaign", {**BETA, "campaign_id": "x", "fields": {}}, "campaign"),
@@ -141,8 +138,7 @@ def test_a_query_that_cannot_be_read(fake):
         ("beta.detect_creative_fatigue", {**BETA, "creative_id": "creative_2f70"}, "creative"),
         ("delta.update_keyword", {**DELTA, "keywords": ["zither"], "fields": {"action": "PAUSE"}},
          "keyword"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_entities_that_are_not_in_this_account(fake, operation, given, code):
     found = next(o for o in OPERATIONS if o.full_name == operation)
     field = "keywords" if code == "keyword" else f"{code}_id"
@@ -156,9 +152,7 @@ def test_date_ranges_that_nobody_knows(fake, operation):
     assert refusal(fake, operation, query=query) == (422, "unknown_date_range", details)
 
 
-@pytest.mark.parametrize(
-    ("operation", "given"),
-    [
+@each_case(("operation", "given"), [
         ("alpha.update_campaign_targeting", CAMPAIGN),
         ("alpha.update_campaign_budget", CAMPAIGN),
         ("alpha.update_campaign_budget", {**CAMPAIGN, "daily_budget": 100}),
@@ -172,8 +166,7 @@ def test_date_ranges_that_nobody_knows(fake, operation):
          {**DELTA, "keywords": ["outdoor jacket"], "fields": {"action": "ENABLE"}}),
         ("delta.update_keyword",
          {**DELTA, "keywords": ["outdoor jacket"], "fields": {"action": "UPDATE"}}),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_writes_that_would_change_nothing(fake, operation, given):
     assert refusal(fake, operation, given) == (422, "no_change", [])
     assert fake.drafts == ()
@@ -183,7 +176,7 @@ def details(field, reason, limit=None):
     return [{"field": field, "reason": reason} | ({} if limit is None else {"limit": limit})]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("budget", "code", "limit"),
     [
         (0, "budget_invalid", None),
@@ -227,9 +220,7 @@ def test_budgets_of_a_currency_without_decimals(fake):
     assert send(fake, "beta.create_video_campaign", given)[0] == 201
 
 
-@pytest.mark.parametrize(
-    ("fields", "code", "field"),
-    [
+@each_case(("fields", "code", "field"), [
         ({"daily_budget": 100, "lifetime_budget": 700}, "conflicting_fields", "lifetime_budget"),
         ({"lifetime_budget": 700, "end_date": "2026-05-01"}, "conflicting_fields",
          "lifetime_budget"),
@@ -243,8 +234,7 @@ def test_budgets_of_a_currency_without_decimals(fake):
         ({"bid": {"amount": "8"}}, "bid_invalid", "bid.amount"),
         ({"end_date": "soon"}, "invalid_dates", "end_date"),
         ({"start_date": 5}, "invalid_dates", "start_date"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_fields_that_do_not_fit_together(fake, fields, code, field):
     given = {**CAMPAIGN, "fields": fields}
     status, found, [detail] = refusal(fake, "alpha.update_campaign_targeting", given)
@@ -307,7 +297,7 @@ EMPLOYER = {"or": {"employers": ["org:1"]}}
 RETARGETING = {"or": {"retargeting_segments": ["seg:1"]}}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("groups", "code"),
     [
         ([], "location_required"),
@@ -332,7 +322,7 @@ def test_targeting_that_cannot_be(fake, groups, code):
     assert refusal(fake, "alpha.update_campaign_targeting", inside) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     "targeting",
     [
         {},
@@ -356,9 +346,7 @@ VIDEO, IMAGE, DCO = (
 )
 
 
-@pytest.mark.parametrize(
-    ("operation", "fields", "code", "field"),
-    [
+@each_case(("operation", "fields", "code", "field"), [
         (VIDEO, {"objective": "FAME"}, "objective_not_supported", "objective"),
         (IMAGE, {"objective": ["SALES"]}, "objective_not_supported", "objective"),
         (VIDEO, {"ad": {"text": "x" * 101}}, "text_too_long", "ad.text"),
@@ -379,15 +367,14 @@ VIDEO, IMAGE, DCO = (
         (DCO, {"assets": {"images": ["1"] * 11}}, "asset_count", "assets.images"),
         (DCO, {"assets": {"titles": ["1"] * 6}}, "asset_count", "assets.titles"),
         (DCO, {"assets": {"formats": ["1"] * 2}}, "asset_count", "assets.formats"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_fields_of_new_campaigns_and_ads(fake, operation, fields, code, field):
     account = BETA if operation == VIDEO else GAMMA
     status, found, [detail] = refusal(fake, operation, {**account, "fields": fields})
     assert (status, found, detail["field"]) == (422, code, field)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("operation", "fields"),
     [
         (VIDEO, {}),
@@ -408,7 +395,7 @@ def test_unknown_fields_pass(fake, operation, fields):
     assert send(fake, operation, {**account, "fields": fields})[0] == 201
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("keywords", "fields", "code"),
     [
         ([], {}, "keywords_empty"),

@@ -1,6 +1,6 @@
 from datetime import timedelta
 
-import pytest
+from cases import each_case
 
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._accounts.facts import Facts, Pace, days_between
@@ -11,7 +11,7 @@ from adclient.testing._clock import START, FakeClock
 from adclient.testing._reads import fatigue
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("account_id", "counts"),
     [
         ("account_a91f", {"campaign": 9, "creative": 24}),
@@ -61,7 +61,7 @@ def test_no_two_numbers_have_one_id():
     assert nth_id("draft", "other", 0) != ids[0]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("days", "budget", "cpm", "is_known"),
     [
         (6, 1000, 8, False),

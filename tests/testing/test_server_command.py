@@ -10,6 +10,7 @@ from threading import Thread
 
 import httpx
 import pytest
+from cases import each_case
 
 from adclient import AdClient, RetryPolicy
 from adclient.testing import command
@@ -81,7 +82,7 @@ def test_others_are_let_in_with_a_warning(capsys) -> None:
     assert "Warning: whoever can reach this machine" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "complaint"),
     [
         (["--port", "x"], "'x' is not a number from 0 to 65535"),

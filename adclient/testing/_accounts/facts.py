@@ -3,7 +3,9 @@
 import random
 from collections.abc import Iterable
 from datetime import date, timedelta
+from functools import lru_cache
 from math import sqrt
+from operator import attrgetter
 
 import attrs
 
@@ -90,22 +92,25 @@ class Facts:
         key = owner, day
         if key not in self._days:
             # Seeded per entity and day: any slice of the facts agrees with every other.
-            chance = random.Random(f"{self._seed}:{owner[1]}:{day}")  # noqa: S311 (no secret)
-            self._days[key] = _drawn(chance, pace, day, minor)
+            self._days[key] = _drawn(f"{self._seed}:{owner[1]}:{day}", pace, day, minor)
         return self._days[key]
 
 
 def added(figures: Iterable[Figures]) -> Figures:
     """The sum of figures."""
-    columns = zip(*map(attrs.astuple, figures), strict=True)
+    columns = zip(*map(_values_of, figures), strict=True)
     return Figures(**dict(zip(_NAMES, map(sum, columns), strict=False)))
 
 
 _NAMES = [field.name for field in attrs.fields(Figures)]
+_values_of = attrgetter(*_NAMES)
 
 
-def _drawn(chance: random.Random, pace: Pace, day: date, minor: int) -> Figures:
+# Most test suites make a new fake for each test, with the same seed.
+@lru_cache(maxsize=20_000)
+def _drawn(seed: str, pace: Pace, day: date, minor: int) -> Figures:
     """The facts of one day, of a creative that wears out with its age."""
+    chance = random.Random(seed)  # noqa: S311 (no secret)
     freshness = 2 ** (-(day - pace.first_day).days / pace.half_life)
     wave = _WEEKDAYS[day.weekday()]
     spend = pace.daily_budget * min(1.2, chance.gauss(0.97, 0.05) * wave)

@@ -1,18 +1,14 @@
-"""What one sees who asks: `?`, `help`, Tab and `dir`, in a real IPython shell and from Jedi."""
+"""What a person sees in IPython: `?`, Tab, tracebacks; and what an editor with Jedi offers."""
 
 import builtins
 import inspect
-import pydoc
 import re
-from types import FunctionType
 
+import ipython_shell
 import jedi
 import pytest
-import shell as ipython
 
 import adclient
-from adclient import AdClient, AsyncAdClient
-from adclient.testing import FakeAdService
 
 BEGIN = """
 from adclient import *
@@ -28,7 +24,7 @@ page = client.gamma.list_ads(account_id="account_c3d8")
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory):
-    with ipython.opened(tmp_path_factory.mktemp("ipython")) as shell:
+    with ipython_shell.opened(tmp_path_factory.mktemp("ipython")) as shell:
         assert shell.run(BEGIN) == ""
         yield shell
 
@@ -102,56 +98,6 @@ def test_a_class_of_a_private_module_shows_no_source_rather_than_a_wrong_one(she
     with pytest.raises(OSError, match=r"source|find"):
         inspect.getsource(getattr(adclient, name))
     assert shell.run(f"{name}??").rstrip() == shell.run(f"{name}?").rstrip()
-
-
-@pytest.mark.parametrize("name", ["AdClient", "Page", "Draft", "RateLimited", "Conventions"])
-def test_help_names_what_one_imports(name) -> None:
-    told = pydoc.render_doc(getattr(adclient, name), renderer=pydoc.plaintext)
-    assert re.match(rf"Python Library Documentation: .*{name} in module adclient(\.\w+)?\n", told)
-
-
-# Signatures.
-
-FAKE = FakeAdService()
-CLIENTS = [FAKE.client(), FAKE.async_client()]
-CLASSES = [value for name in adclient.__all__ if inspect.isclass(value := getattr(adclient, name))]
-NAMESPACES = [
-    type(getattr(client, name))
-    for client in CLIENTS
-    for name in ("alpha", "beta", "gamma", "delta")
-]
-
-
-GIVEN = ("Iterator", "Listing")  # no caller makes one
-
-
-def callables():
-    for cls in [*CLASSES, *NAMESPACES]:
-        if "__init__" in vars(cls) and not cls.__name__.endswith(GIVEN):
-            yield pytest.param(cls, id=cls.__name__)
-        for name, value in inspect.getmembers(cls):
-            if isinstance(value, property):
-                value = value.fget
-            if not name.startswith("_") and isinstance(value, FunctionType):
-                yield pytest.param(value, id=f"{cls.__name__}.{name}")
-
-
-@pytest.mark.parametrize("function", list(callables()))
-def test_types_are_shown_without_quotes_and_private_modules(function) -> None:
-    signature = inspect.signature(function)
-    parameters = signature.parameters.values()
-    types = [each.annotation for each in parameters if each.kind is not each.VAR_KEYWORD]
-    shown = [
-        re.sub(r"Literal\[.*?\]", "", inspect.formatannotation(annotation))
-        for annotation in [*types, signature.return_annotation]
-        if annotation is not inspect.Signature.empty
-    ]
-    assert not [text for text in shown if re.search(r"['\"]|ForwardRef|\._|<", text)]
-
-
-@pytest.mark.parametrize("cls", [adclient.Page, adclient.AsyncPage])
-def test_a_page_is_made_of_what_came_alone(cls) -> None:
-    assert [*inspect.signature(cls).parameters] == ["response", "data", "next", "extra"]
 
 
 # Completion.
@@ -231,45 +177,24 @@ def test_signature_help(text, signature) -> None:
     assert found.to_string().endswith(signature)
 
 
-# What there is.
+# Tracebacks.
 
 
-def test_the_package_lists_its_public_names() -> None:
-    assert dir(adclient) == sorted([*adclient.__all__, "testing"])
-
-
-VALUES = {
-    **{type(client).__name__: client for client in CLIENTS},
-    "AsyncListing": CLIENTS[1].beta.list_campaigns(account_id="a"),
-    "AsyncPageIterator": CLIENTS[1].beta.list_campaigns(account_id="a").pages(),
-    "AsyncItemIterator": aiter(CLIENTS[1].beta.list_campaigns(account_id="a")),
-    "Page": (page := CLIENTS[0].gamma.list_ads(account_id="account_c3d8")),
-    "PageIterator": page.pages(),
-    "ItemIterator": iter(page),
-    "Ad": page.data[0],
-    "Items": page.collect(),
-    "Response": page.response,
-    "Alpha": CLIENTS[0].alpha,
-    "RateLimited": adclient.RateLimited("x"),
-    "RetryPolicy": adclient.RetryPolicy(),
-    "Conventions": adclient.Conventions(),
-    "Hooks": adclient.Hooks(),
-}
-
-
-@pytest.mark.parametrize("name", VALUES)
-def test_dir_lists_nothing_private(name) -> None:
-    value = VALUES[name]
-    assert type(value).__name__ == name
-    listed = dir(value)
-    assert not [name for name in listed if re.match("_[^_]", name)]
-    public = {name for name in object.__dir__(value) if not name.startswith("_")}
-    assert public
-    assert public | {"__repr__", "__class__"} <= set(listed)
-
-
-def test_a_mock_of_a_client_works_in_a_block() -> None:
-    from unittest import mock
-
-    for cls, name in ((AdClient, "__enter__"), (AsyncAdClient, "__aenter__")):
-        assert hasattr(mock.create_autospec(cls("https://ads.example.com")), name)
+@pytest.mark.parametrize("mode", ["Context", "Verbose", "Plain"])
+@pytest.mark.parametrize(
+    ("cell", "method"),
+    [
+        ("client.beta.pause_campaign(account_id='a', campaign_id='c')", ["pause_campaign"]),
+        ("await other.beta.pause_campaign(account_id='a', campaign_id='c')", ["pause_campaign"]),
+        ("client.beta.list_campaigns(account_id='a')", ["list_campaigns"]),
+        ("[ad async for ad in other.beta.list_campaigns(account_id='a')]", []),
+    ],
+)
+def test_in_ipython(shell, mode, cell, method) -> None:
+    shell.run(f"%xmode {mode}")
+    told = shell.run(cell)
+    assert cell in told
+    assert re.search(r"^(adclient\.errors\.)?NotFound: beta\.\w+: 404 ", told, re.MULTILINE)
+    assert len(re.findall(r"return (?:await )?self\._engine\.", told)) == len(method)
+    assert all(name in told for name in method)
+    assert set(re.findall(r"\w+\.py\b", told)) == ({"beta.py"} if method else set())

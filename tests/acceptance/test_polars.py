@@ -1,0 +1,46 @@
+"""Items as polars data frames, with the real polars."""
+
+import doctest
+from decimal import Decimal
+
+import polars
+import pytest
+
+from adclient import AsyncPage, BusinessProfile, Items, Page
+from adclient.frames import Tabular
+
+ITEMS = Items(
+    [
+        BusinessProfile(id="a", extra={"x": {"a": 1, "b": ["x"]}}),
+        BusinessProfile(id="b", extra={"x": None}),
+        BusinessProfile(id="c"),
+    ]
+)
+
+
+def test_nested_values_become_structs() -> None:
+    frame = ITEMS.to_polars()
+    assert frame.schema["x"] == polars.Struct({"a": polars.Int64, "b": polars.List(polars.String)})
+    assert frame["x"].struct.field("a").to_list() == [1, None, None]
+
+
+def test_numbers_beyond_64_bits_keep_their_digits() -> None:
+    items = Items(BusinessProfile(id="a", extra={"x": value}) for value in (2**63, 0.1))
+    assert items.to_polars()["x"].to_list() == [Decimal(2**63), Decimal("0.1")]
+
+
+@pytest.mark.parametrize("table", [Page(data=()), AsyncPage(data=()), Items()])
+def test_an_empty_listing_has_its_columns(table) -> None:
+    assert table.to_polars().schema == polars.Schema(
+        dict.fromkeys(["id", "name", "status"], polars.String)
+    )
+
+
+@pytest.mark.parametrize("table", [ITEMS, Page(data=tuple(ITEMS))])
+def test_polars_reads_the_arrow_stream(table) -> None:
+    assert polars.DataFrame(Page(data=tuple(table))).equals(table.to_polars())
+
+
+def test_the_example_of_the_docstring_runs() -> None:
+    (example,) = doctest.DocTestFinder(recurse=False).find(Tabular.to_polars, globs={})
+    assert doctest.DocTestRunner().run(example).failed == 0

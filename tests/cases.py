@@ -1,0 +1,37 @@
+"""Tables of cases in one test, where a test for each case would cost more than the case."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+
+import pytest
+
+
+def each_case(names: str | tuple[str, ...], table: Iterable) -> Callable[[Callable], Callable]:
+    """Run a test with every row of a table; what fails is reported with its row.
+
+    It is used like `pytest.mark.parametrize`, for rows that need no fixture of their own.
+    """
+    names = (names,) if isinstance(names, str) else names
+    rows = [row if len(names) > 1 else (row,) for row in table]
+    assert rows, "an empty table tests nothing"
+
+    def decorate(test: Callable) -> Callable:
+        @functools.wraps(test)
+        def run(*arguments, **fixtures) -> None:
+            failures = []
+            for row in rows:
+                try:
+                    test(*arguments, **fixtures, **dict(zip(names, row, strict=True)))
+                except (Exception, pytest.fail.Exception) as failure:
+                    failure.add_note(f"with {row!r:.500}")
+                    failures.append(failure)
+            if failures:
+                raise BaseExceptionGroup(f"{len(failures)} of {len(rows)} cases", failures)
+
+        signature = inspect.signature(test)
+        left = [value for name, value in signature.parameters.items() if name not in names]
+        run.__signature__ = signature.replace(parameters=left)
+        return run
+
+    return decorate
