@@ -28,6 +28,13 @@ def read(chunks, *, status=200, coding=None):
     return body
 
 
+# Stored without compression; the unused bits of its first byte are those of a zlib header.
+STORED = (
+    b"\x08" + len(TEXT).to_bytes(2, "little") + (len(TEXT) ^ 0xFFFF).to_bytes(2, "little") + TEXT
+)
+LAST_BLOCK = b"\x01\x00\x00\xff\xff"
+
+
 @each_case(
     ("coding", "packed"),
     [
@@ -39,6 +46,7 @@ def read(chunks, *, status=200, coding=None):
         (" GZip ", gzip.compress(TEXT)),
         ("deflate", zlib.compress(TEXT)),
         ("deflate", raw_deflate(TEXT)),
+        ("deflate", STORED + LAST_BLOCK),
     ],
 )
 @each_case("size", [1, 7, 10_000])

@@ -77,6 +77,8 @@ class TestCallersClasses:
             (tuple[str, int], ["a", 1], ("a", 1)),
             (set[str], ["a", "b", "a"], {"a", "b"}),
             (frozenset[int], [1], frozenset({1})),
+            (set, ["a", 1], {"a", 1}),
+            (tuple, ["a", 1], ("a", 1)),
             (dict[str, int], {"a": 1}, {"a": 1}),
             (dict[str, list[Money]], {"a": []}, {"a": []}),
             (Money, {"amount": 1.5, "currency": "USD"}, Money(Decimal("1.5"), "USD")),

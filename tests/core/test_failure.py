@@ -148,6 +148,15 @@ def test_a_request_id_may_come_from_the_body_and_a_header_wins():
     assert error_of(READ, answered).request_id == "from a header"
 
 
+@pytest.mark.parametrize("call", [READ, WRITE], ids=["read", "write"])
+def test_an_error_response_that_breaks_off_is_still_that_error(call):
+    error = error_of(call, reply(503, b'{"message": "busy', broken=LOST))
+    assert isinstance(error, errors.ServerError)
+    assert not isinstance(error, errors.ConnectionLost)
+    assert error.status == 503
+    assert "busy" in str(error)
+
+
 def test_several_attempts_are_told():
     assert "3 attempts" in str(drive(READ, *[REFUSED] * 3).error)
     assert "attempts" not in str(error_of(READ, REFUSED))

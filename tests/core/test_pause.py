@@ -64,6 +64,15 @@ def test_a_call_that_has_no_time_left_is_sent_when_its_turn_comes():
     assert run.error.status == 429
 
 
+def test_a_call_with_time_for_the_longest_wait_is_held_back_when_its_turn_comes():
+    pauses = Pauses()
+    queue = [lambda: drive(READ, ASKED, options=IMPATIENT, pauses=pauses)]
+    options = options_of(timeout=9.0)  # the longest wait is 8.8 seconds
+    run = drive(READ, LISTED, options=options, pauses=pauses, queue=queue, chance=0.5)
+    assert run.sleeps == [8.4]
+    assert run.error is None
+
+
 @pytest.mark.parametrize("chance", [0.0, 0.5, 0.99])
 def test_calls_do_not_come_back_in_step(chance):
     run = drive(READ, LISTED, pauses=after(ASKED), chance=chance)

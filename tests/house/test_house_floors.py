@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from cases import each_case
 import adclient
 
 PACKAGE = Path(adclient.__file__).parent
+# No code of the package runs here.
+pytestmark = pytest.mark.no_cover
+
 MODULES = {
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted(PACKAGE.rglob("*.py"))
@@ -62,6 +66,7 @@ FLOORS = {
 }
 
 
+@cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
@@ -70,6 +75,7 @@ def is_for_type_checkers(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
+@cache
 def imports(node: ast.AST, *, at_import: bool = False) -> set[str]:
     """The names that are imported in a tree; `at_import` leaves out those that come later."""
     found = set()
@@ -219,6 +225,7 @@ LOADED_LATER = [
 ]
 
 
+@cache
 def loaded_by(code: str) -> set[str]:
     """The modules of a fresh interpreter after some code."""
     # Where they are installed, OpenTelemetry and the command line of httpx bring what they like.

@@ -243,6 +243,13 @@ def test_a_value_shows_itself_in_a_notebook_with_the_text_first(value) -> None:
     assert list(bundle.items()) == [("text/plain", repr(value)), ("text/html", html)]
 
 
+def test_values_are_made_with_keywords_alone() -> None:
+    for cls in CLASSES.values():
+        if attrs.has(cls):
+            parameters = inspect.signature(cls).parameters.values()
+            assert {parameter.kind for parameter in parameters} == {inspect.Parameter.KEYWORD_ONLY}
+
+
 # Nothing goes live.
 
 FORBIDDEN = ("approve", "confirm", "apply", "publish", "activate")

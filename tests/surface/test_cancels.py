@@ -114,6 +114,7 @@ async def pooled(library: str | None, pool: int, url: str):
         yield client
 
 
+@pytest.mark.no_cover
 @pytest.mark.filterwarnings(NOISE)
 @every_library
 @both_loops
@@ -130,6 +131,7 @@ def test_cancels_over_a_small_pool(colour, library) -> None:
     gc.collect()
 
 
+@pytest.mark.no_cover
 @pytest.mark.filterwarnings(NOISE)
 @every_library
 @both_loops

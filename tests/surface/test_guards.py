@@ -7,7 +7,6 @@ from pathlib import Path
 
 import anyio
 import anyio.lowlevel
-import attrs
 import httpx
 import pytest
 from colours import (
@@ -41,6 +40,7 @@ from adclient._core import exchange
 from adclient._core.redact import Secrets
 from adclient._http import idle
 from adclient._sync.paging import PageIterator, Source
+from adclient.testing import FakeAdService
 
 BASE_URL = "https://ads.example.com"
 IDS = {"account_id": "a", "campaign_id": "c"}
@@ -89,20 +89,17 @@ def test_an_async_token_counts_against_the_timeout() -> None:
 
 @sync_asyncio_trio
 async def test_a_slow_token_counts_and_nothing_is_sent_after_the_time_is_over(colour) -> None:
-    elapsed = [0.0]
+    fake = FakeAdService()
 
     def token() -> str:
-        elapsed[0] += 2.0
+        fake.clock.advance(2.0)
         return "t0ken"
 
-    service = Service()
-    async with colour.open(transport=service.transport, token=token, timeout=1.0) as client:
-        engine = client._engine
-        engine.world = attrs.evolve(engine.world, now=lambda: elapsed[0])
+    async with colour.open(transport=fake.transport, token=token, timeout=1.0) as client:
         with pytest.raises(CallTimeout, match="credentials took all the time") as caught:
             await wait(client.beta.pause_campaign(**IDS))
     assert not caught.value.outcome_unknown
-    assert service.requests == []
+    assert fake.requests == ()
 
 
 @sync_and_async

@@ -3,9 +3,11 @@
 import asyncio
 import contextlib
 import gc
+import json
 import subprocess
 import sys
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import anyio
@@ -247,7 +249,7 @@ async def main():
         await client.aclose()
 asyncio.run(main())
 """,
-    "async, never closed, at the end of the interpreter": """
+    "async, at exit": """
 client = AsyncAdClient(url)
 asyncio.run(one(client))
 """,
@@ -268,20 +270,32 @@ async def main():
 anyio.run(main, backend={!r})
 """
 UNCLOSED_ASYNC = {loop: DROPPED.format(loop) for loop in ("asyncio", "trio")}
+AT_THE_END = ("at exit", "async, at exit")
+ONE_AFTER_ANOTHER = """
+import json
+for name, script in json.loads(sys.argv[2]).items():
+    print("script:", name, flush=True)
+    exec(script, dict(globals()))
+    gc.collect()
+"""
 
 
 @pytest.fixture(scope="module")
 def said() -> dict[str, str]:
-    """What each script said; they run at once, for each spends most of its time on imports."""
+    """What each script said; those that do not end with the interpreter share a process."""
 
-    def said_by(script: str) -> str:
+    def run(script: str, *arguments: str) -> str:
         command = [sys.executable, "-W", "error", "-X", "dev", "-c", PRELUDE + script, server.url]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        return done.stdout + done.stderr
+        done = subprocess.run(
+            [*command, *arguments], stdout=-1, stderr=subprocess.STDOUT, text=True, timeout=60
+        )
+        return done.stdout
 
     scripts = QUIET | UNCLOSED | UNCLOSED_ASYNC
-    with RawServer(serve_well) as server, ThreadPoolExecutor(3) as pool:
-        return dict(zip(scripts, pool.map(said_by, scripts.values()), strict=True))
+    with RawServer(serve_well) as server:
+        alone = {name: run(scripts.pop(name)) for name in AT_THE_END}
+        parts = run(ONE_AFTER_ANOTHER, json.dumps(scripts)).split("script: ")
+    return alone | dict(part.split("\n", 1) for part in parts[1:])
 
 
 @pytest.mark.parametrize("name", QUIET)
@@ -307,40 +321,35 @@ def test_an_async_client_that_was_dropped_in_a_running_loop_is_named(said, loop)
 
 
 @pytest.mark.own
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_an_async_client_that_was_closed_or_not_used_is_not_named(colour) -> None:
+def test_an_async_client_that_was_never_closed_is_named_when_it_is_collected() -> None:
     async def scenario() -> None:
-        async with colour.open(server.url) as client:
-            connections = client._engine.connections
-            connections.__del__()
-            await read(client)
-            with pytest.warns(ResourceWarning, match="AsyncAdClient was never closed"):
-                connections.__del__()
-            await client.aclose()
-            connections.__del__()
+        client = AsyncAdClient(server.url)
+        await read(client)
+        with warnings.catch_warnings(record=True, action="always") as found:
+            del client
+            gc.collect()
+            await anyio.sleep(0)
+        assert "an AsyncAdClient was never closed" in texts_of(found)
 
     with RawServer(serve_well) as server:
-        colour.run(scenario)
+        ASYNC.run(scenario)
 
 
-def test_a_client_that_was_closed_or_not_used_is_not_named() -> None:
-    with RawServer(serve_well) as server, AdClient(server.url) as client:
-        connections = client._engine.connections
-        connections.__del__()
+@pytest.mark.own
+@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+def test_a_sync_client_that_was_never_closed_is_named_when_it_is_collected() -> None:
+    with RawServer(serve_well) as server:
+        client = AdClient(server.url)
         read(client)
-        with pytest.warns(ResourceWarning, match="AdClient was never closed"):
-            connections.__del__()
-        client.close()
-        connections.__del__()
+        with warnings.catch_warnings(record=True, action="always") as found:
+            del client
+            gc.collect()
+        assert "an AdClient was never closed" in texts_of(found)
 
 
-def test_a_client_that_is_collected_closes_nothing_for_that_could_meet_any_lock() -> None:
-    with RawServer(serve_well) as server, AdClient(server.url) as client:
-        read(client)
-        with pytest.warns(ResourceWarning, match="AdClient was never closed"):
-            client._engine.connections.__del__()
-        read(client)
-        assert server.connections == 1
+def texts_of(found: list[warnings.WarningMessage]) -> str:
+    """All warnings in one text: the sockets of a client warn as well."""
+    return "\n".join(str(warning.message) for warning in found)
 
 
 # Event loops.
@@ -444,6 +453,7 @@ def test_fifty_threads_with_ten_clients_of_their_own_keys() -> None:
             list(pool.map(work, range(50)))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
 def test_fifty_tasks_with_ten_clients_of_their_own_keys(colour) -> None:
     async def work(client, key: str) -> None:
@@ -462,6 +472,7 @@ def test_fifty_tasks_with_ten_clients_of_their_own_keys(colour) -> None:
         colour.run(scenario)
 
 
+@pytest.mark.no_cover
 def test_threads_share_a_client() -> None:
     seen, lock = [], threading.Lock()
 
@@ -497,7 +508,7 @@ theirs = importlib.import_module(library).Client(verify=False) if library else N
 client = AdClient(url, http_client=theirs, retry=RetryPolicy(backoff_first=0), timeout=20)
 
 def work(_):
-    for _ in range(25):
+    for _ in range(15):
         with contextlib.suppress(AdClientError):
             client.alpha.explain_objectives(account_id="a")
 
@@ -511,7 +522,7 @@ if theirs:
 """
 
 
-@pytest.mark.parametrize("library", ["", "httpx", "httpx2"])
+@pytest.mark.parametrize("library", ["", "httpx"])
 def test_the_garbage_collector_under_threads_and_errors(library) -> None:
     """In a process of its own, which can be ended when its threads wait for each other."""
 
@@ -529,17 +540,16 @@ def test_the_garbage_collector_under_threads_and_errors(library) -> None:
             else:
                 connection.send(answer_to(request))
 
-    if library:
-        pytest.importorskip(library)
     with RawServer(serve) as server:
         command = [sys.executable, "-c", COLLECTED, server.url, library]
         subprocess.run(command, check=True, timeout=60)
-    assert len(server.requests) >= 200
+    assert len(server.requests) >= 120
 
 
 # Many at once.
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_a_thousand_calls_at_once_on_a_fresh_client(backend) -> None:
     answered = []
@@ -573,6 +583,7 @@ def test_200_threads() -> None:
     assert server.connections <= 20
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
 def test_200_tasks(colour) -> None:
     pages = []

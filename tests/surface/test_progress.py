@@ -188,12 +188,12 @@ async def test_a_bar_is_closed_and_not_merely_forgotten(colour, pages_asked, bar
 
 
 def test_a_cancelled_walk_ends_its_bar(bars) -> None:
-    waiting = asyncio.Event()
+    waiting, may_answer = asyncio.Event(), asyncio.Event()
 
     async def answer(request: httpx.Request) -> httpx.Response:
         if b"cursor" in request.url.query:
             waiting.set()
-            await asyncio.sleep(60)
+            await may_answer.wait()
         return a_page("ab", "c1")
 
     async def scenario() -> bool:
@@ -206,7 +206,9 @@ def test_a_cancelled_walk_ends_its_bar(bars) -> None:
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            return bars.all_ended
+            all_ended = bars.all_ended
+            may_answer.set()
+            return all_ended
 
     assert asyncio.run(scenario())
 

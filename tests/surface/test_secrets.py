@@ -171,7 +171,7 @@ async def test_no_method_tells_the_token(colour, row, caplog) -> None:
     with RawServer(serve_well) as server:
         async with colour.open(server.url, token=TOKEN, headers={"x-key": TOKEN}) as client:
             value = await wait(method_of(client, row.call)(**row.arguments))
-            assert_untold(repr(client), repr(client._engine), repr(client._engine.options))
+            assert_untold(repr(client), repr(client.beta))
             assert_untold(repr(value), str(value), value._repr_html_(), repr(value.response))
             assert_untold(repr(pickle.dumps(value)), repr(copy.deepcopy(value)))
             assert_untold(repr(attrs.asdict(value)), repr(attrs.astuple(value)))
@@ -303,8 +303,6 @@ async def test_secrets_are_shown_nowhere(colour, caplog) -> None:
             with pytest.raises(adclient.AdClientError) as caught:
                 await wait(write(client))
             shown += [str(caught.value), repr(caught.value), repr(vars(caught.value))]
-        engine = client._engine
-        shown += [repr(engine), repr(engine.options), repr(engine.connections._network)]
     assert SECRET not in "".join(shown)
     assert SECRET not in caplog.text
     assert service.answers == []

@@ -68,6 +68,7 @@ async def _read(client: AsyncAdClient, account_id: str) -> None:
     await client.alpha.explain_objectives(account_id=account_id)
 
 
+@pytest.mark.no_cover
 def test_a_thousand_calls_at_once_on_a_fresh_client() -> None:
     async def scenario() -> None:
         transport = Slow()

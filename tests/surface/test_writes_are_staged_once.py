@@ -154,7 +154,7 @@ async def opened(colour, library: str | None, url: str, **options):
 HALFWAY = {"resets": Connection.reset, "reads no more": Connection.stay_silent}
 
 
-@pytest.mark.parametrize("library", [None, "httpx", "httpx2"])
+@pytest.mark.parametrize("library", [None, "httpx"])
 @pytest.mark.parametrize("ending", HALFWAY)
 @sync_asyncio_trio
 async def test_a_write_cut_while_its_body_leaves_is_sent_once(colour, ending, library) -> None:

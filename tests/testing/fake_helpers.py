@@ -67,10 +67,12 @@ def approve(fake, draft):
     return fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
 
 
-def everything(fake):
-    """The bytes of every page of every read of the four main accounts."""
+def everything(fake, namespace=""):
+    """The bytes of every page of every read of the main account of one platform, or of all."""
     pages = []
     for operation in READS:
+        if not operation.full_name.startswith(namespace):
+            continue
         query = {"account_id": ACCOUNTS[operation.namespace]}
         while True:
             url = f"{fake.base_url}{operation.path}?{urlencode(query)}"

@@ -279,18 +279,18 @@ def test_a_rollback_is_a_draft_of_its_own(fake):
 
 @pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.full_name)
 def test_every_write_can_be_rolled_back_and_that_too(fake, operation):
-    before = everything(fake)
+    before = everything(fake, operation.namespace)
     draft = stage(fake, operation.full_name, **VALID_WRITES[operation.full_name])
     approve(fake, draft)
-    after = everything(fake)
+    after = everything(fake, operation.namespace)
     back = fake.dashboard.roll_back(draft.draft_id, reviewer="Ines")
     assert approve(fake, back).status == "applied"
-    assert everything(fake) == before
+    assert everything(fake, operation.namespace) == before
     again = fake.dashboard.roll_back(back.draft_id, reviewer="Ines")
     assert approve(fake, again).status == "applied"
     makes = operation.full_name in ("gamma.create_image_campaign", "gamma.create_dco_ad")
     if not makes and operation.full_name != "beta.create_video_campaign":
-        assert everything(fake) == after
+        assert everything(fake, operation.namespace) == after
 
 
 def test_a_rollback_after_another_change_is_stale(fake):

@@ -1,5 +1,4 @@
 import asyncio
-import itertools
 import json
 
 import pytest
@@ -10,16 +9,18 @@ from adclient import AsyncAdClient, BadRequest, Conventions, Request, RetryPolic
 from adclient.testing import FakeAdService, Fault, Profile
 
 SHAPES = ["text", "number", "url", "absolute_url", "object"]
-CONVENTIONS = [
-    Conventions(
-        read_parameters=place,
-        object_style=style,
-        cursor_parameter=name,
-        follow_next_urls=follow,
-    )
-    for place, style, name, follow in itertools.product(
-        ["query", "body"], ["json", "deep_object"], ["cursor", "page_token"], [True, False]
-    )
+# Every pair of two settings comes together in one of these rows.
+PAIRWISE = [
+    ("text", "query", "json", "cursor", True),
+    ("text", "body", "deep_object", "page_token", False),
+    ("number", "query", "json", "page_token", False),
+    ("number", "body", "deep_object", "cursor", True),
+    ("url", "query", "deep_object", "cursor", False),
+    ("url", "body", "json", "page_token", True),
+    ("absolute_url", "query", "deep_object", "page_token", True),
+    ("absolute_url", "body", "json", "cursor", False),
+    ("object", "query", "json", "cursor", False),
+    ("object", "body", "deep_object", "page_token", True),
 ]
 
 
@@ -35,9 +36,11 @@ def test_no_continuation_is_too_odd(continuation, cursor):
     assert (status, code) in [(400, "invalid_page"), (422, "invalid_parameter")]
 
 
-@each_case("continuation", SHAPES)
-@each_case("conventions", CONVENTIONS)
-def test_every_way_to_speak_gives_the_same_items(conventions, continuation):
+@each_case(("continuation", "place", "style", "name", "follow"), PAIRWISE)
+def test_every_way_to_speak_gives_the_same_items(continuation, place, style, name, follow):
+    conventions = Conventions(
+        read_parameters=place, object_style=style, cursor_parameter=name, follow_next_urls=follow
+    )
     plain = FakeAdService(page_size=5).client()
     fake = FakeAdService(
         page_size=5, conventions=conventions, profile=Profile(continuation=continuation)

@@ -395,6 +395,7 @@ def outcomes(seed, share):
     return statuses(fake)[1::2]
 
 
+@pytest.mark.no_cover
 def test_chance_follows_from_the_seed():
     assert outcomes("a", 0.3) == outcomes("a", 0.3) != outcomes("b", 0.3)
     assert 15 < outcomes("a", 0.3).count(422) < 45

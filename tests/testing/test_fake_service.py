@@ -126,6 +126,7 @@ def calls_made_by(work):
     return made
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("fate", ["open", "reject", "arm", "apply"])
 def test_what_a_draft_costs_does_not_grow_with_the_drafts(fate):
     fake = FakeAdService(history=50)

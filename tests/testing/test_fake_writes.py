@@ -280,6 +280,8 @@ def test_what_is_asked_of_keywords_is_shown(fake):
     assert paused[1:] == ([JACKET], [{**JACKET, "status": "PAUSED", "cpc_bid": 9}])
     removed = keyword(fake, {"action": "REMOVE"}, ["rental"])
     assert removed[1][0]["negative"] is True
+    how = {"action": "PAUSE", "match_type": removed[1][0]["match_type"]}
+    assert keyword(fake, how, ["rental"])[2][0]["status"] == "PAUSED"
 
 
 def test_a_keyword_is_found_in_any_case(fake):
