@@ -1,7 +1,7 @@
 """An hour of mixed traffic in minutes, against the faulty fake over HTTP, with the books balanced.
 
-    python benchmarks/soak.py
-    python benchmarks/soak.py --keyed --rounds 4 --calls 3000 --seed 2
+    python tests/soak/soak.py
+    python tests/soak/soak.py --keyed --rounds 4 --calls 3000 --seed 2
 
 Twelve rounds of 9,000 calls are an hour at 30 a second. Threads, asyncio and trio call all sixteen
 operations at once; about every third request meets a fault, calls run out of time and are

@@ -1,6 +1,6 @@
 """The faulty fake of the soak over HTTP, which books for whom each draft was staged.
 
-    python benchmarks/soak_server.py --seed 1
+    python tests/soak/soak_server.py --seed 1
 
 It prints its address, and then for each line that it reads a line with the drafts that were staged
 since the last one. It ends with its input.

@@ -12,7 +12,7 @@ from soak_books import Books
 from adclient import BadRequest, OutcomeUnknown
 from adclient.testing import FakeAdService
 
-SOAK = Path(__file__).parent.parent.parent / "benchmarks" / "soak.py"
+SOAK = Path(__file__).with_name("soak.py")
 SHORT = ("--rounds", "2", "--workers", "10", "--timeout", "0.7")
 
 

@@ -79,7 +79,7 @@ async def test_one_that_swallows_leaves_time_for_the_next(colour, host) -> None:
     with RawServer(serve_well) as server:
         port = server.url.rpartition(":")[2]
         with swallowing(int(port)):
-            async with colour.open(f"http://{HOST}:{port}", timeout=2, max_retries=0) as client:
+            async with colour.open(f"http://{HOST}:{port}", timeout=1, max_retries=0) as client:
                 assert len((await wait(read(client))).data) == 1
 
 

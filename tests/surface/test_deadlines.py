@@ -16,13 +16,14 @@ import anyio
 import attrs
 import httpx
 import pytest
+from cases import each_case
 from colours import COLOURS, read, sync_asyncio_trio, wait, write
 from raw_server import LISTING, Connection, RawServer, answer_to, head, reply, serve_well
 
 from adclient import AdClient, AdClientError, CallTimeout, OutcomeUnknown, RateLimited, RetryPolicy
 from adclient._http import watchdog
 
-TIMEOUT = 0.3
+TIMEOUT = 0.2
 TOGETHER = 1.0  # of dozens of calls at once, each of which has to be sent in it
 PUNCTUAL = 1.1 * TOGETHER
 TRIES = 5  # a loaded machine may delay some of them, and hardly all
@@ -125,8 +126,8 @@ def endings() -> dict[tuple, Ending]:
         return dict(zip(cases, pool.map(lambda case: best_ending(*case), cases), strict=True))
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
-@pytest.mark.parametrize("colour", COLOURS, ids=str)
+@each_case("fault", FAULTS)
+@each_case("colour", COLOURS)
 def test_a_call_ends_in_time(colour, fault, endings) -> None:
     of_read, of_write = endings[colour, fault, read], endings[colour, fault, write]
     assert TOGETHER * 0.9 <= of_read.took <= PUNCTUAL
@@ -245,9 +246,9 @@ def test_a_connection_that_is_handed_on_is_left_alone() -> None:
         own = [stack.enter_context(library.Client()) for library in LIBRARIES]
         clients = [AdClient(server.url, http_client=theirs) for theirs in own]
         for client in clients * 5:
-            read(client.with_options(timeout=1))
+            read(client.with_options(timeout=0.4))
         assert watchdog._WATCHDOG._watches == set()
-        time.sleep(1.1)
+        time.sleep(0.5)
         for client in clients:
             read(client)
         assert server.connections == len(clients)
@@ -362,7 +363,7 @@ class Slow(httpx.SyncByteStream, httpx.AsyncByteStream):
 def test_a_slow_transport_without_a_socket() -> None:
     transport = httpx.MockTransport(lambda request: httpx.Response(200, stream=Slow(chunk=0.05)))
     with (
-        AdClient("https://a.example.com", transport=transport, timeout=0.4) as client,
+        AdClient("https://a.example.com", transport=transport, timeout=0.2) as client,
         pytest.raises(CallTimeout) as caught,
     ):
         read(client)
@@ -371,10 +372,10 @@ def test_a_slow_transport_without_a_socket() -> None:
 
 @pytest.mark.parametrize("colour", COLOURS[1:], ids=str)
 def test_a_whole_answer_counts_though_its_end_is_late(colour) -> None:
-    transport = httpx.MockTransport(lambda request: httpx.Response(200, stream=Slow(end=0.6)))
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, stream=Slow(end=0.4)))
 
     async def scenario() -> None:
-        client = colour.client("https://a.example.com", transport=transport, timeout=0.5)
+        client = colour.client("https://a.example.com", transport=transport, timeout=0.3)
         assert len((await read(client)).data) == 1
         await client.aclose()
 

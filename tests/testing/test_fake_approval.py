@@ -42,11 +42,11 @@ def test_two_steps_change_what_later_reads_show(fake):
 def test_every_write_can_be_applied(fake):
     for operation in WRITES:
         draft = stage(fake, operation.full_name, **VALID_WRITES[operation.full_name])
-        before = everything(fake)
+        before = everything(fake, operation.namespace)
         assert approve(fake, draft).status == "applied"
         if operation.full_name in ("alpha.update_campaign_targeting", "alpha.update_creative"):
             continue  # no read shows these
-        assert everything(fake) != before
+        assert everything(fake, operation.namespace) != before
 
 
 def test_applied_changes_are_the_before_of_the_next_draft(fake):

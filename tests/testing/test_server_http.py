@@ -225,7 +225,7 @@ def test_a_body_that_drips(fake, client) -> None:
 def test_a_body_that_drips_for_longer_than_the_client_waits(fake, client) -> None:
     fake.faults.add(Fault.drip(600))
     with pytest.raises(CallTimeout) as caught:
-        client.with_options(timeout=1).beta.list_campaigns(account_id=ACCOUNT)
+        client.with_options(timeout=0.5).beta.list_campaigns(account_id=ACCOUNT)
     assert caught.value.status == 200
     assert caught.value.body.startswith('{"data":[')
 
