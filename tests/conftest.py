@@ -15,6 +15,25 @@ settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile("ordinary")
 
 
+# They run what other tests run too, in other ways; tracing each line would double their time.
+WITHOUT_COVERAGE = {
+    "test_docs",
+    "test_growth",
+    "test_house_floors",
+    "test_house_twin",
+    "test_only_sixteen",
+    "test_operations",
+    "test_retries",
+    "test_writes_are_staged_once",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.stem in WITHOUT_COVERAGE:
+            item.add_marker("no_cover")
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _frozen_heap() -> None:
     """Freeze what earlier modules left, so that a `gc.collect()` in a test walks its own objects.

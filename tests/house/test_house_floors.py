@@ -13,9 +13,6 @@ from cases import each_case
 import adclient
 
 PACKAGE = Path(adclient.__file__).parent
-# No code of the package runs here.
-pytestmark = pytest.mark.no_cover
-
 MODULES = {
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted(PACKAGE.rglob("*.py"))

@@ -27,7 +27,7 @@ from adclient import (
 )
 from adclient._http import async_connections
 
-ROUNDS = 40  # for each seed, of which `nox -s long` has twenty
+ROUNDS = 30  # for each seed, of which `nox -s long` has twenty
 NO_RETRY = RetryPolicy(max_retries=0)
 # Before 4.15.1, anyio leaves the socket of a cancelled connect to the garbage collector.
 IS_OLD_ANYIO = tuple(map(int, version("anyio").split(".")[:3])) < (4, 15, 1)

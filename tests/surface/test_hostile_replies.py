@@ -132,7 +132,7 @@ async def test_a_hundred_megabytes_of_html(colour) -> None:
     assert peak < 10 * MIB
 
 
-@sync_asyncio_trio
+@sync_and_async
 async def test_a_body_without_end(colour) -> None:
     def serve(connection: Connection) -> None:
         connection.read()

@@ -101,7 +101,6 @@ def may_be_followed(cursor, conventions) -> bool:
     return conventions.follow_next_urls and isinstance(cursor, str)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("row", ROWS, ids=str)
 @settings(max_examples=settings.default.max_examples // 2)
 @given(data=st.data())
