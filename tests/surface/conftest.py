@@ -33,15 +33,22 @@ def pytest_configure(config) -> None:
         colours.FAMILY.carry = Carrier
 
 
-@pytest.fixture(autouse=True)
-def _family(request) -> None:
-    is_injected = colours.FAMILY.is_injected or colours.FAMILY.transport is not None
-    if is_injected and request.node.get_closest_marker("own"):
-        pytest.skip("no connection of adclient itself is made")
-    if colours.FAMILY.transport is not None:
-        callspec = getattr(request.node, "callspec", None)
-        if callspec is None or callspec.params.get("colour") is not colours.ASYNC:
-            pytest.skip("aiohttp is for the async client on asyncio")
+def pytest_collection_modifyitems(config, items) -> None:
+    """Leave out what another library does not send."""
+    left_out = [item for item in items if not _concerns_the_family(item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+def _concerns_the_family(item) -> bool:
+    """Connections of adclient itself are those of httpx; aiohttp is for asyncio alone."""
+    family = colours.FAMILY
+    if family.transport is not None:
+        callspec = getattr(item, "callspec", None)
+        is_async = callspec is not None and callspec.params.get("colour") is colours.ASYNC
+        return is_async and not item.get_closest_marker("own")
+    return not (family.is_injected and item.get_closest_marker("own"))
 
 
 @pytest.fixture(autouse=True)

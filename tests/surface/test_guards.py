@@ -95,9 +95,10 @@ async def test_a_slow_token_counts_and_nothing_is_sent_after_the_time_is_over(co
         fake.clock.advance(2.0)
         return "t0ken"
 
-    async with colour.open(transport=fake.transport, token=token, timeout=1.0) as client:
-        with pytest.raises(CallTimeout, match="credentials took all the time") as caught:
-            await wait(client.beta.pause_campaign(**IDS))
+    # Over the fake's own transport, a client runs on the fake's clock.
+    client = colour.client(BASE_URL, transport=fake.transport, token=token, timeout=1.0)
+    with pytest.raises(CallTimeout, match="credentials took all the time") as caught:
+        await wait(client.beta.pause_campaign(**IDS))
     assert not caught.value.outcome_unknown
     assert fake.requests == ()
 
