@@ -288,7 +288,11 @@ def said() -> dict[str, str]:
     def run(script: str, *arguments: str) -> str:
         command = [sys.executable, "-W", "error", "-X", "dev", "-c", PRELUDE + script, server.url]
         done = subprocess.run(
-            [*command, *arguments], stdout=-1, stderr=subprocess.STDOUT, text=True, timeout=60
+            [*command, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=50,
         )
         return done.stdout
 
@@ -345,6 +349,15 @@ def test_a_sync_client_that_was_never_closed_is_named_when_it_is_collected() -> 
             del client
             gc.collect()
         assert "an AdClient was never closed" in texts_of(found)
+
+
+def test_a_client_that_is_collected_closes_nothing_because_that_could_deadlock() -> None:
+    with RawServer(serve_well) as server, AdClient(server.url) as client:
+        read(client)
+        with pytest.warns(ResourceWarning, match="AdClient was never closed"):
+            client._engine.connections.__del__()
+        read(client)
+        assert server.connections == 1
 
 
 def texts_of(found: list[warnings.WarningMessage]) -> str:
