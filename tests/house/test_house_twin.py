@@ -97,7 +97,7 @@ def pairs():
 
 
 @each_case(("sync", "other"), list(pairs()))
-def test_sync_and_async_have_the_same_signatures(sync, other) -> None:
+def test_both_clients_have_the_same_signatures(sync, other) -> None:
     ours, theirs = inspect.signature(sync).parameters, inspect.signature(other).parameters
     assert [*map(same_but_for_colour, ours.values())] == [
         *map(same_but_for_colour, theirs.values())
@@ -105,7 +105,7 @@ def test_sync_and_async_have_the_same_signatures(sync, other) -> None:
 
 
 @pytest.mark.parametrize("namespace", NAMESPACES)
-def test_sync_and_async_have_the_same_annotations(namespace) -> None:
+def test_both_clients_have_the_same_annotations(namespace) -> None:
     sync, other = AdClient("https://a.example.com"), AsyncAdClient("https://a.example.com")
     ours, theirs = type(getattr(sync, namespace)), type(getattr(other, namespace))
     for name, method in vars(ours).items():

@@ -174,7 +174,7 @@ def test_every_answer_has_a_request_id(names, header):
     assert json.loads(replies[0].body)["error"]["request_id"] == ids[0]
 
 
-def test_sync_asyncio_trio_reach_the_same_service():
+def test_both_clients_reach_the_same_service():
     fake = FakeAdService(token="sesame", page_size=2)
 
     async def stage():
