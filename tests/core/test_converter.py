@@ -160,6 +160,7 @@ class TestCallersClasses:
             (tuple[str, int], ["a"], ""),
             (tuple[str, int], ["a", 1, 2], ""),
             (set[str], "abc", "expected an array, got text"),
+            (set, "abc", "expected an array, got text"),
             (dict[str, int], [["a", 1]], "expected an object"),
             (dict[str, int], "abc", "expected an object"),
             (dict[str, int], None, "expected an object"),
