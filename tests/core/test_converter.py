@@ -133,7 +133,7 @@ class TestCallersClasses:
             (datetime, 1795161000, "expected text, got a number"),
             (date, "2026-11-20T08:30:00Z", ""),
             (date, 20261120, "expected text, got a number"),
-            (Status, "PAUSED", ""),
+            (Status, "PAUSED", "does not fit Status: 'PAUSED' is not a valid Status"),
             (Mood, "wild", ""),
             (Level, 4, ""),
             (Level, "3", "expected a whole number, got text"),
