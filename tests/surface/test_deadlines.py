@@ -344,6 +344,24 @@ def test_a_connection_is_shut_down_at_its_deadline() -> None:
     assert watch.is_over
 
 
+@pytest.mark.own
+def test_a_body_of_no_length_that_is_shut_down_is_not_taken_for_whole() -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.send(b"HTTP/1.1 200 OK\r\n\r\n" + BODY)
+        (watch,) = watchdog._WATCHDOG._watches
+        watch.shut_down()
+        connection.wait_for_the_end()
+
+    with (
+        RawServer(serve) as server,
+        AdClient(server.url, timeout=20, max_retries=0) as client,
+        pytest.raises(CallTimeout) as caught,
+    ):
+        read(client)
+    assert caught.value.status == 200
+
+
 def test_a_child_process_watches_nothing_of_its_parent_s() -> None:
     dog, (one, other) = watchdog._Watchdog(), socket.socketpair()
     watch = watchdog.Watch(time.monotonic() + 60)

@@ -94,6 +94,7 @@ def twice() -> bytes:
     return gzip.compress(zeros(gzip.compress))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("bomb", BOMBS)
 @both_decoders
 async def test_a_bomb(colour, bomb) -> None:
@@ -110,6 +111,7 @@ async def test_a_bomb(colour, bomb) -> None:
     assert peak < (170 * MIB if "64 MiB" in said else 10 * MIB)
 
 
+@pytest.mark.no_cover
 @sync_asyncio_trio
 async def test_a_hundred_megabytes_of_html(colour) -> None:
     part = b"<p>no</p>" * 100_000
@@ -132,6 +134,7 @@ async def test_a_hundred_megabytes_of_html(colour) -> None:
     assert peak < 10 * MIB
 
 
+@pytest.mark.no_cover
 @sync_and_async
 async def test_a_body_without_end(colour) -> None:
     def serve(connection: Connection) -> None:
@@ -176,6 +179,7 @@ ODD = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("write", [False, True], ids=["read", "write"])
 @pytest.mark.parametrize("odd", ODD)
 @both_decoders
