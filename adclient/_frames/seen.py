@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from adclient._frames.records import Row, by_name
-from adclient._frames.texts import encodable_text
+from adclient._frames.texts import encodable_name
 
 _MOST_FIELDS = 64  # of an object that has columns of its own; a larger one is more of a map
 _MOST_LEVELS = 8
@@ -116,7 +116,7 @@ class Seen:
 
     def _look_at_objects(self, values: Sequence[Row]) -> None:
         names = {*self.fields, *chain.from_iterable(values)}
-        if len(names) > _MOST_FIELDS or any(encodable_text(name) != name for name in names):
+        if len(names) > _MOST_FIELDS or any(encodable_name(name) != name for name in names):
             self.kinds.add(Kind.OTHER)
         else:
             self.look_at_fields(by_name(values))

@@ -13,7 +13,7 @@ import pyarrow
 from adclient._frames.columns import Column, Types, column_of, fitted
 from adclient._frames.records import OURS, by_name, fields_of
 from adclient._frames.seen import Kind, Seen
-from adclient._frames.texts import encodable, encodable_text
+from adclient._frames.texts import encodable, encodable_name
 from adclient.models import Item
 
 ROWS_AT_ONCE = 8192
@@ -67,7 +67,7 @@ def _batch(columns: Mapping[str, list[object]], types: Types) -> pyarrow.RecordB
 
 
 def _schema(types: Types) -> pyarrow.Schema:
-    return pyarrow.schema([(encodable_text(name), types[name].type) for name in types])
+    return pyarrow.schema([(encodable_name(name), types[name].type) for name in types])
 
 
 def _array(values: list[object], column: Column) -> "pyarrow.Array[Any]":

@@ -15,3 +15,8 @@ def encodable(value: object) -> object:
 def encodable_text(text: str) -> str:
     """The same text, where it has none of them."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def encodable_name(name: str) -> str:
+    """The same name for a column, without a NUL, at which Arrow's C interface would cut it."""
+    return encodable_text(name).replace("\0", "\\x00")

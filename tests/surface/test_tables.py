@@ -15,7 +15,7 @@ import pyarrow
 import pytest
 from cases import each_case
 from colours import Service, a_page, sync_and_async, wait
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adclient import AsyncPage, BusinessProfile, Campaign, Item, Items, Page
@@ -144,6 +144,7 @@ JSON_VALUE = st.recursive(
 
 
 @given(st.lists(JSON_VALUE, max_size=6), st.integers(1, 4))
+@example([{"": None, "\0": None}], 1)
 def test_any_values_make_a_table_that_does_not_depend_on_the_chunks(values, rows) -> None:
     whole = arrow_of(items_of(*values))
     with pytest.MonkeyPatch.context() as patch:
@@ -185,9 +186,16 @@ def test_the_promised_columns_come_first_and_are_texts() -> None:
 
 
 def test_a_name_that_no_library_takes_is_spelt_out() -> None:
-    items = items_of(1, name="\ud800")
-    assert arrow_of(items).column_names[-1] == "\\ud800"
-    assert items.to_pandas().iloc[0, -1] == 1
+    for name, spelt in (("\ud800", "\\ud800"), ("a\0b", "a\\x00b")):
+        items = items_of(1, name=name)
+        assert arrow_of(items).column_names[-1] == spelt
+        assert items.to_pandas().iloc[0, -1] == 1
+
+
+def test_objects_whose_names_arrow_would_cut_are_texts() -> None:
+    kind, (held,) = column_of({"": None, "\0": None})
+    assert kind == "string"
+    assert json.loads(held) == {"": None, "\0": None}
 
 
 class Level(Enum):
