@@ -77,11 +77,6 @@ def expected_wire(row, text: str) -> SimpleNamespace:
     return SimpleNamespace(path=path, query="", body=text)
 
 
-def test_the_table_has_the_sixteen_operations() -> None:
-    assert [row.number for row in ROWS] == list(range(1, 17))
-    assert len({(row.method, row.path) for row in ROWS}) == 16
-
-
 @each_case(("row", "operation"), list(zip(ROWS, OPERATIONS, strict=True)))
 def test_the_library_knows_the_interface(row, operation) -> None:
     types = {"id": STRING, "text": STRING, "object": OBJECT, "number": NUMBER, "texts": STRINGS}
