@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from adclient._core.request import Request
     from adclient._sync.client import AdClient
     from adclient._sync.paging import ItemIterator, Page, PageIterator
+    from adclient._tables.items import Items
     from adclient.conventions import Conventions
     from adclient.errors import (
         AdClientError,
@@ -30,10 +31,9 @@ if TYPE_CHECKING:
         ServerError,
         TransportError,
         Unauthenticated,
-        UnexpectedReply,
+        UnexpectedResponse,
         Unprocessable,
     )
-    from adclient.frames import Items
     from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
     from adclient.models import (
         ENABLED,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         Draft,
         Item,
         Objective,
-        Response,
+        ResponseInfo,
         TargetingOption,
         WastedSpend,
     )
@@ -98,15 +98,15 @@ __all__ = [
     "RateLimited",
     "Request",
     "RequestEvent",
-    "Response",
     "ResponseEvent",
+    "ResponseInfo",
     "RetryEvent",
     "RetryPolicy",
     "ServerError",
     "TargetingOption",
     "TransportError",
     "Unauthenticated",
-    "UnexpectedReply",
+    "UnexpectedResponse",
     "Unprocessable",
     "WastedSpend",
     "__version__",
@@ -143,9 +143,9 @@ _HOMES = {
     "ServerError": "errors",
     "TransportError": "errors",
     "Unauthenticated": "errors",
-    "UnexpectedReply": "errors",
+    "UnexpectedResponse": "errors",
     "Unprocessable": "errors",
-    "Items": "frames",
+    "Items": "_tables.items",
     "DraftEvent": "hooks",
     "Hooks": "hooks",
     "RequestEvent": "hooks",
@@ -164,7 +164,7 @@ _HOMES = {
     "Draft": "models",
     "Item": "models",
     "Objective": "models",
-    "Response": "models",
+    "ResponseInfo": "models",
     "TargetingOption": "models",
     "WastedSpend": "models",
     "RetryPolicy": "options",

@@ -12,26 +12,26 @@ AdClientError
 │   ├── BadRequest 400 · Unauthenticated 401 · PermissionDenied 403 · NotFound 404
 │   ├── Conflict 409 · Unprocessable 422 · RateLimited 429
 │   └── ServerError 5xx
-├── UnexpectedReply           a success status whose body is not the documented shape
+├── UnexpectedResponse           a success status whose body is not the documented shape
 ├── PaginationError           a listing that cannot go on
 └── OutcomeUnknown            a write that the service may have taken
-    └── Unconfirmed…          the same, and one of the classes above as well
+    └── OutcomeUnknown…          the same, and one of the classes above as well
 ```
 
 `except OutcomeUnknown` catches every case in which a draft may have been staged without our
 knowing. Each such error is also a `ConnectionLost`, `CallTimeout`, `ServerError`, `APIError` or
-`UnexpectedReply` where one of these describes what happened last.
+`UnexpectedResponse` where one of these describes what happened last.
 
 Errors hold plain data only. They pickle and copy with equal text and attributes.
 """
 
 from typing import TypedDict, Unpack
 
-from adclient import notebook
+from adclient import _notebook
 from adclient._json import JSON
 
 
-class Facts(TypedDict, total=False):
+class ErrorDetails(TypedDict, total=False):
     """What an error may know about its call; `AdClientError` documents each field."""
 
     operation: str
@@ -52,7 +52,7 @@ class Facts(TypedDict, total=False):
     cursor: JSON
 
 
-class AdClientError(Exception, notebook.Shown):
+class AdClientError(Exception, _notebook.HTMLRepr):
     """The base of all errors of this library.
 
     Attributes:
@@ -103,7 +103,7 @@ class AdClientError(Exception, notebook.Shown):
     cursor: JSON = None
     outcome_unknown: bool = False
 
-    def __init__(self, text: str, **facts: Unpack[Facts]) -> None:
+    def __init__(self, text: str, **facts: Unpack[ErrorDetails]) -> None:
         super().__init__(text)
         self.message = text
         self.__dict__.update(facts)
@@ -112,9 +112,9 @@ class AdClientError(Exception, notebook.Shown):
         return str(self.args[0])
 
     def _repr_html_(self) -> str:
-        known = [(name, self.__dict__.get(name)) for name in Facts.__annotations__]
+        known = [(name, self.__dict__.get(name)) for name in ErrorDetails.__annotations__]
         facts = [(name, value) for name, value in known if value is not None]
-        return notebook.card(type(self).__name__, facts, notes=[str(self)])
+        return _notebook.card(type(self).__name__, facts, notes=[str(self)])
 
 
 class ConfigurationError(AdClientError, ValueError):
@@ -177,7 +177,7 @@ class ServerError(APIError):
     """5xx: the service failed."""
 
 
-class UnexpectedReply(AdClientError):
+class UnexpectedResponse(AdClientError):
     """A success status whose body is not the documented shape; `body` keeps what came."""
 
 
@@ -194,23 +194,23 @@ class OutcomeUnknown(AdClientError):
     outcome_unknown = True
 
 
-class UnconfirmedConnectionLost(OutcomeUnknown, ConnectionLost):
+class OutcomeUnknownConnectionLost(OutcomeUnknown, ConnectionLost):
     """The connection broke after a write had left."""
 
 
-class UnconfirmedTimeout(OutcomeUnknown, CallTimeout):
+class OutcomeUnknownTimeout(OutcomeUnknown, CallTimeout):
     """The time was over after a write had left."""
 
 
-class UnconfirmedServerError(OutcomeUnknown, ServerError):
+class OutcomeUnknownServerError(OutcomeUnknown, ServerError):
     """The service failed while it may have been staging a draft."""
 
 
-class UnconfirmedAPIError(OutcomeUnknown, APIError):
+class OutcomeUnknownAPIError(OutcomeUnknown, APIError):
     """The service answered a write with a status that does not say whether it was taken."""
 
 
-class UnconfirmedReply(OutcomeUnknown, UnexpectedReply):
+class OutcomeUnknownResponse(OutcomeUnknown, UnexpectedResponse):
     """A write succeeded, and its answer cannot be read; `draft_id` is set if it was found."""
 
 
@@ -221,9 +221,9 @@ def for_status(status: int) -> type[APIError]:
     return _BY_STATUS.get(status, APIError)
 
 
-def unconfirmed(cls: type[AdClientError]) -> type[OutcomeUnknown]:
+def with_unknown_outcome(cls: type[AdClientError]) -> type[OutcomeUnknown]:
     """The class that says the same as `cls` and that the outcome is unknown."""
-    for family, variant in _UNCONFIRMED.items():
+    for family, variant in _WITH_UNKNOWN_OUTCOME.items():
         if issubclass(cls, family):
             return variant
     return OutcomeUnknown
@@ -239,10 +239,10 @@ _BY_STATUS: dict[int, type[APIError]] = {
     429: RateLimited,
 }
 
-_UNCONFIRMED: dict[type[AdClientError], type[OutcomeUnknown]] = {
-    ConnectionLost: UnconfirmedConnectionLost,
-    CallTimeout: UnconfirmedTimeout,
-    ServerError: UnconfirmedServerError,
-    APIError: UnconfirmedAPIError,
-    UnexpectedReply: UnconfirmedReply,
+_WITH_UNKNOWN_OUTCOME: dict[type[AdClientError], type[OutcomeUnknown]] = {
+    ConnectionLost: OutcomeUnknownConnectionLost,
+    CallTimeout: OutcomeUnknownTimeout,
+    ServerError: OutcomeUnknownServerError,
+    APIError: OutcomeUnknownAPIError,
+    UnexpectedResponse: OutcomeUnknownResponse,
 }

@@ -9,9 +9,9 @@ from inspect import iscoroutinefunction
 
 import attrs
 
+from adclient._notebook import short
 from adclient.errors import ConfigurationError
 from adclient.models import Draft
-from adclient.notebook import short
 
 
 @attrs.frozen(kw_only=True)

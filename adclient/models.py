@@ -8,7 +8,7 @@ from typing import Final
 
 import attrs
 
-from adclient import notebook
+from adclient import _notebook
 from adclient._json import JSON as JSON  # as a name of this module, too
 from adclient._json import copied, copied_fields, differences
 
@@ -29,7 +29,7 @@ _ARITHMETIC = decimal.Context(prec=60, traps=[])
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Response:
+class ResponseInfo:
     """How an answer came: what was called, and what HTTP told beside the body.
 
     Attributes:
@@ -61,18 +61,18 @@ class Response:
     elapsed: float = 0.0
 
     def __repr__(self) -> str:
-        return f"<Response {self.status}, attempt {self.attempts}, {self.elapsed:.3f} s>"
+        return f"<ResponseInfo {self.status}, attempt {self.attempts}, {self.elapsed:.3f} s>"
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Answer:
+class Result:
     """What every answer of the service has in common: it tells how it came."""
 
-    response: Response = attrs.field(factory=Response, eq=False)
+    response: ResponseInfo = attrs.field(factory=ResponseInfo, eq=False)
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Diff(notebook.Shown):
+class Diff(_notebook.HTMLRepr):
     """What a draft would change: one field, before and after.
 
     Attributes:
@@ -134,11 +134,11 @@ class Diff(notebook.Shown):
         return f"<Diff {_in_words(self)}>"
 
     def _repr_html_(self) -> str:
-        return notebook.card("Diff", _rows(self))
+        return _notebook.card("Diff", _rows(self))
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Draft(Answer, notebook.Shown):
+class Draft(Result, _notebook.HTMLRepr):
     """A change that was staged and waits for a human's approval.
 
     Nothing has changed in the ad account. Only a human can make a draft take effect, in two
@@ -181,14 +181,14 @@ class Draft(Answer, notebook.Shown):
         }
 
     def __repr__(self) -> str:
-        draft_id = notebook.short(self.draft_id)
+        draft_id = _notebook.short(self.draft_id)
         return f"<Draft {draft_id}, {_in_words(self.diff)}, {self._state()}>"
 
     def _state(self) -> str:
         """What may be said of the draft: a status that we do not know is told as it is."""
         if self.status == PENDING_APPROVAL:
             return "staged, waiting for approval"
-        return f"status {notebook.short(self.status)} when staged"
+        return f"status {_notebook.short(self.status)} when staged"
 
     def _repr_html_(self) -> str:
         response = self.response
@@ -199,11 +199,11 @@ class Draft(Answer, notebook.Shown):
         ]
         known = [(name, value) for name, value in call if value is not None]
         rows = [*known, *_rows(self.diff), ("requires", self.requires)]
-        return notebook.card(f"Draft {self.draft_id}", rows, state=self._state())
+        return _notebook.card(f"Draft {self.draft_id}", rows, state=self._state())
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Item(notebook.Shown):
+class Item(_notebook.HTMLRepr):
     """One item of a listing: what the interface names, and in `extra` all else that came.
 
     Attributes:
@@ -242,10 +242,10 @@ class Item(notebook.Shown):
         parts = [self.id] if self.name is None else [self.id, self.name]
         if self.status is not None:
             parts.append(self.status)
-        return f"<{type(self).__name__} {', '.join(map(notebook.short, parts))}>"
+        return f"<{type(self).__name__} {', '.join(map(_notebook.short, parts))}>"
 
     def _repr_html_(self) -> str:
-        return notebook.card(type(self).__name__, list(self.to_dict().items()))
+        return _notebook.card(type(self).__name__, list(self.to_dict().items()))
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -301,15 +301,15 @@ def _in_words(diff: Diff) -> str:
     """The places that differ, the first of them written out."""
     places = list(differences(diff.field, diff.before, diff.after))
     if not places:
-        return f"{notebook.short(diff.field)} stays as it is"
-    place, before, after = map(notebook.short, places[0])
+        return f"{_notebook.short(diff.field)} stays as it is"
+    place, before, after = map(_notebook.short, places[0])
     more = f" and {len(places) - 1} more" if len(places) > 1 else ""
     return f"{place}: {before} → {after}{more}"
 
 
 def _rows(diff: Diff) -> list[tuple[str, object]]:
     rows: list[tuple[str, object]] = [
-        (place, notebook.Change(before, after))
+        (place, _notebook.Change(before, after))
         for place, before, after in differences(diff.field, diff.before, diff.after)
     ]
     if not rows:

@@ -11,7 +11,7 @@ class Transport(Protocol):
     """A transport of httpx or httpx2 for the sync client, such as `httpx.HTTPTransport`."""
 
     def handle_request(self, request: Never) -> object:
-        """Answer one request."""
+        """Result one request."""
         ...
 
 
@@ -19,7 +19,7 @@ class AsyncTransport(Protocol):
     """A transport of httpx or httpx2 for the async client, such as `httpx.AsyncHTTPTransport`."""
 
     async def handle_async_request(self, request: Never) -> object:
-        """Answer one request."""
+        """Result one request."""
         ...
 
 
@@ -36,7 +36,7 @@ class HTTPClient(Protocol):
         ...
 
     def send(self, request: Never, *, stream: bool = False) -> object:
-        """Answer one request."""
+        """Result one request."""
         ...
 
     def close(self) -> None:
@@ -53,7 +53,7 @@ class AsyncHTTPClient(Protocol):
         ...
 
     async def send(self, request: Never, *, stream: bool = False) -> object:
-        """Answer one request."""
+        """Result one request."""
         ...
 
     async def aclose(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from adclient._core import wire
+from adclient._core import jsontext
 
 # How long an example takes depends on the machine.
 settings.register_profile("ordinary", deadline=None, max_examples=30)
@@ -19,8 +19,8 @@ settings.load_profile("ordinary")
 WITHOUT_COVERAGE = {
     "test_docs",
     "test_growth",
-    "test_house_floors",
-    "test_house_twin",
+    "test_layers",
+    "test_sync_twin",
     "test_only_sixteen",
     "test_operations",
     "test_retries",
@@ -54,7 +54,7 @@ def decoder(request: pytest.FixtureRequest) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         if name == "json":
             patch.setitem(sys.modules, "orjson", None)
-        wire._fast_loads.cache_clear()
-        assert (wire._fast_loads() is None) is (name == "json")
+        jsontext._fast_loads.cache_clear()
+        assert (jsontext._fast_loads() is None) is (name == "json")
         yield name
-    wire._fast_loads.cache_clear()
+    jsontext._fast_loads.cache_clear()

@@ -8,14 +8,14 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-from adclient._core.call import OPERATIONS, Operation
-from adclient.models import Answer, Draft
+from adclient._core.operations import OPERATIONS, Operation
+from adclient.models import Draft, Result
 
 PAGE = Path(__file__).parent.parent / "docs" / "endpoints.md"
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 
 
-def row(number: int, operation: Operation[Answer]) -> str:
+def row(number: int, operation: Operation[Result]) -> str:
     """One line for one operation."""
     parameters = ", ".join(
         f"`{parameter.name}`" + ("" if parameter.required else "?")
@@ -26,7 +26,7 @@ def row(number: int, operation: Operation[Answer]) -> str:
     return f"| {number} | `client.{operation.full_name}` | {endpoint} | {parameters} | `{result}` |"
 
 
-def item_of(operation: Operation[Answer]) -> str:
+def item_of(operation: Operation[Result]) -> str:
     """The name of the class of a listing's items."""
     (item,) = get_args(operation.result)
     return str(item.__name__)

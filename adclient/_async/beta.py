@@ -6,7 +6,7 @@ from attrs import AttrsInstance
 
 from adclient._async.listing import AsyncListing
 from adclient._async.namespace import AsyncNamespace
-from adclient._core.call import (
+from adclient._core.operations import (
     CREATE_BETA_VIDEO_CAMPAIGN,
     DETECT_BETA_CREATIVE_FATIGUE,
     LIST_BETA_CAMPAIGNS,
@@ -127,7 +127,7 @@ class AsyncBeta(AsyncNamespace):
             InvalidRequest: An argument is of the wrong type; nothing was sent.
             APIError: The service refused, with a subclass for each status.
             TransportError: The service was not reached, or the time is over.
-            UnexpectedReply: The answer is not the documented shape.
+            UnexpectedResponse: The answer is not the documented shape.
             PaginationError: The listing cannot go on from `cursor`, or repeats.
 
         Example:
@@ -170,7 +170,7 @@ class AsyncBeta(AsyncNamespace):
             InvalidRequest: An argument is of the wrong type; nothing was sent.
             APIError: The service refused, with a subclass for each status.
             TransportError: The service was not reached, or the time is over.
-            UnexpectedReply: The answer is not the documented shape.
+            UnexpectedResponse: The answer is not the documented shape.
             PaginationError: The listing cannot go on from `cursor`, or repeats.
 
         Example:

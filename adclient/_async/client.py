@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Self
 
 import attrs
 
-from adclient import notebook
+from adclient import _notebook
 from adclient import options as settings
 from adclient._async.alpha import AsyncAlpha
 from adclient._async.beta import AsyncBeta
 from adclient._async.delta import AsyncDelta
 from adclient._async.gamma import AsyncGamma
-from adclient._core.credentials import AsyncAuth, AsyncToken, Credentials
+from adclient._core.auth import AsyncAuth, AsyncToken, Credentials
 from adclient._signatures import deferred
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
@@ -28,7 +28,7 @@ else:
     ssl = deferred("ssl.SSLContext")
 
 
-class AsyncAdClient(notebook.Shown):
+class AsyncAdClient(_notebook.HTMLRepr):
     """A client of the ad management service, for async code.
 
     Its four namespaces hold the sixteen operations of the service. Those that write stage a
@@ -109,9 +109,9 @@ class AsyncAdClient(notebook.Shown):
         from adclient import _telemetry
         from adclient._async.engine import AsyncEngine
         from adclient._http.async_connections import AsyncConnections
+        from adclient._http.clock import world_of
         from adclient._http.handlers import async_handler_of
         from adclient._http.network import network_of
-        from adclient._http.world import world_of
 
         options = settings.resolve(
             base_url=base_url,
@@ -220,7 +220,7 @@ class AsyncAdClient(notebook.Shown):
             ("timeout", f"{options.timeout:g} s"),
             ("max_retries", options.retry.max_retries),
         ]
-        return notebook.card("AsyncAdClient", rows, state="closed" * self._engine.is_closed)
+        return _notebook.card("AsyncAdClient", rows, state="closed" * self._engine.is_closed)
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a client holds connections and cannot be pickled or copied; make another")

@@ -6,7 +6,7 @@ from attrs import AttrsInstance
 
 from adclient._async.listing import AsyncListing
 from adclient._async.namespace import AsyncNamespace
-from adclient._core.call import (
+from adclient._core.operations import (
     ANALYZE_WASTED_SPEND,
     INFER_BUSINESS_PROFILE,
     REMOVE_DELTA_AUTO_SEARCH_THEMES,
@@ -121,7 +121,7 @@ class AsyncDelta(AsyncNamespace):
             InvalidRequest: An argument is of the wrong type; nothing was sent.
             APIError: The service refused, with a subclass for each status.
             TransportError: The service was not reached, or the time is over.
-            UnexpectedReply: The answer is not the documented shape.
+            UnexpectedResponse: The answer is not the documented shape.
             PaginationError: The listing cannot go on from `cursor`, or repeats.
 
         Example:
@@ -160,7 +160,7 @@ class AsyncDelta(AsyncNamespace):
             InvalidRequest: An argument is of the wrong type; nothing was sent.
             APIError: The service refused, with a subclass for each status.
             TransportError: The service was not reached, or the time is over.
-            UnexpectedReply: The answer is not the documented shape.
+            UnexpectedResponse: The answer is not the documented shape.
             PaginationError: The listing cannot go on from `cursor`, or repeats.
 
         Example:

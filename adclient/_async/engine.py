@@ -7,21 +7,20 @@ import attrs
 
 from adclient._async.listing import AsyncListing
 from adclient._async.paging import AsyncSource
-from adclient._core.call import Call, Operation
-from adclient._core.credentials import Credentials, Grant, bearer, granted
-from adclient._core.exchange import Send, Sleep, World, exchange
-from adclient._core.listing import Listing
+from adclient._core.auth import Credentials, Grant, bearer, granted
+from adclient._core.call import Send, Sleep, World, exchange
+from adclient._core.operations import Call, Listing, Operation
 from adclient._core.pause import Pauses
-from adclient._core.reply import Failure, Outcome, told
-from adclient._core.request import Request, settled
+from adclient._core.request import Request, validated
+from adclient._core.response import Failure, Outcome, told
 from adclient._http.async_connections import AsyncConnections
-from adclient._http.world import async_within
+from adclient._http.clock import async_within
 from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, ConfigurationError
-from adclient.models import JSON, Answer, Draft
+from adclient.models import JSON, Draft, Result
 from adclient.options import Options
 
-R = TypeVar("R", bound=Answer)
+R = TypeVar("R", bound=Result)
 T = TypeVar("T")
 
 
@@ -43,7 +42,7 @@ class AsyncEngine:
     async def stage(self, operation: Operation[Draft], **arguments: object) -> Draft:
         """Stage a draft."""
         try:
-            return await self.run(settled(Call(operation, arguments)))
+            return await self.run(validated(Call(operation, arguments)))
         except AdClientError as error:
             forget_frames(error)
             raise
@@ -53,7 +52,7 @@ class AsyncEngine:
     ) -> AsyncListing[T]:
         """Read a listing."""
         try:
-            call = settled(Call(operation, arguments, cursor))
+            call = validated(Call(operation, arguments, cursor))
             return AsyncListing(AsyncSource(self, call), call.cursor)
         except AdClientError as error:
             forget_frames(error)

@@ -12,16 +12,16 @@ from adclient._async.paging import (
     AsyncSource,
     collected,
 )
+from adclient._notebook import PublicDir, short
 from adclient._signatures import unquote
-from adclient.frames import Items
+from adclient._tables.items import Items
 from adclient.models import JSON
-from adclient.notebook import Tidy, short
 
 T = TypeVar("T")
 A = TypeVar("A", bound=attrs.AttrsInstance)
 
 
-class AsyncListing(Tidy, Generic[T]):
+class AsyncListing(PublicDir, Generic[T]):
     """A listing that was asked for: await it for its first page, or iterate over its items.
 
     Nothing is sent before you do one of these. To read several listings at once, gather them, or

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from adclient.notebook import Tidy
+from adclient._notebook import PublicDir
 
 if TYPE_CHECKING:
     from adclient._async.engine import AsyncEngine
 
 
-class AsyncNamespace(Tidy):
+class AsyncNamespace(PublicDir):
     """The operations of one platform."""
 
     __slots__ = ("_engine",)

@@ -1,253 +1,221 @@
-"""The sixteen operations as data, in the order of section 4 of the interface.
+"""The life of one call, from its arguments to its value or error, without any I/O.
 
-What sends, checks, documents, fakes or tests an operation reads it here.
+`exchange` is a generator. It yields what is to be done next, `Send` or `Sleep`, and is sent
+back what came of it. Two engines drive it, one for each colour; tests drive it with lists.
 """
 
-from collections.abc import Mapping
-from typing import Generic, Literal, TypeVar
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from typing import Generic, Protocol, TypeVar
 
 import attrs
 
-from adclient._core.listing import Listing
-from adclient.models import (
-    JSON,
-    Ad,
-    Answer,
-    BusinessProfile,
-    Campaign,
-    CreativeFatigue,
-    Draft,
-    Objective,
-    TargetingOption,
-    WastedSpend,
-)
+from adclient._core import errors_from, retry
+from adclient._core.events import Observer, Tracer
+from adclient._core.jsontext import JSONError
+from adclient._core.operations import Call
+from adclient._core.paging import check_progress
+from adclient._core.pause import Pauses
+from adclient._core.request import Request, build
+from adclient._core.response import Failure, Outcome, RawResponse, request_id_of, value_of
+from adclient.errors import ErrorDetails
+from adclient.models import ResponseInfo, Result
+from adclient.options import Options
 
-R = TypeVar("R", bound=Answer, covariant=True)
-
-ParameterType = Literal["id", "text", "object", "number", "texts"]
+R = TypeVar("R", bound=Result)
 
 
-@attrs.frozen
-class Parameter:
-    """One parameter of an operation."""
+class Turn(Protocol):
+    """What the connections ask and tell a call when its turn has come, before that of the next."""
 
-    name: str
-    type: ParameterType
-    required: bool = False
+    def may_send(self) -> bool:
+        """Whether the request may still be sent."""
+        ...
 
-
-@attrs.frozen
-class Operation(Generic[R]):
-    """One operation of the service; `result` is what its answer is read into."""
-
-    namespace: Literal["alpha", "beta", "gamma", "delta"]
-    name: str
-    method: Literal["GET", "POST", "DELETE"]
-    path: str
-    result: type[R]
-    parameters: tuple[Parameter, ...]
-
-    @property
-    def kind(self) -> Literal["read", "write"]:
-        """Whether it reads a listing or stages a draft."""
-        return "write" if self.result is Draft else "read"
-
-    @property
-    def full_name(self) -> str:
-        """How a user calls it, such as `alpha.update_campaign_budget`."""
-        return f"{self.namespace}.{self.name}"
+    def answer_began(self, status: int, headers: Mapping[str, str], received_at: float) -> None:
+        """The head of its answer is there."""
+        ...
 
 
 @attrs.frozen
-class Call(Generic[R]):
-    """One call of one operation; `cursor` is where a listing goes on.
+class Send:
+    """Send the request, and come back with a `RawResponse` or `Failure` within `time_left` seconds.
 
-    A settled call has the `texts` of its arguments, as JSON, and no arguments beside them.
+    If `turn` says that it may not be sent any more, come back with None.
     """
 
-    operation: Operation[R]
-    arguments: Mapping[str, object]
-    cursor: JSON = None
-    texts: Mapping[str, str] = attrs.field(factory=dict[str, str])
-
-    def at(self, cursor: JSON) -> "Call[R]":
-        """The same call for another page."""
-        return Call(self.operation, self.arguments, cursor, self.texts)
-
-    @property
-    def account_id(self) -> str:
-        """The account of a call whose arguments were checked."""
-        account_id = self._id("account_id")
-        assert account_id is not None
-        return account_id
-
-    @property
-    def target_id(self) -> str | None:
-        """The campaign, creative or ad that it names, if any."""
-        found = map(self._id, ("campaign_id", "creative_id", "ad_id"))
-        return next((target for target in found if target is not None), None)
-
-    def _id(self, name: str) -> str | None:
-        value = self.arguments.get(name)
-        return str.__str__(value) if isinstance(value, str) else None  # of a text enum, the text
+    request: Request
+    attempt: int
+    time_left: float
+    turn: Turn
 
 
-_ACCOUNT = Parameter("account_id", "id", required=True)
-_CAMPAIGN = Parameter("campaign_id", "id")
-_CREATIVE = Parameter("creative_id", "id")
-_AD = Parameter("ad_id", "id")
-_TARGETING = Parameter("targeting", "object")
-_FIELDS = Parameter("fields", "object")
-_BUDGET = Parameter("daily_budget", "number")
-_KEYWORDS = Parameter("keywords", "texts", required=True)
-_DATE_RANGE = Parameter("date_range", "text")
-_CAMPAIGN_REQUIRED = attrs.evolve(_CAMPAIGN, required=True)
-_FIELDS_REQUIRED = attrs.evolve(_FIELDS, required=True)
+@attrs.frozen
+class Sleep:
+    """Wait, and come back with None."""
 
-UPDATE_ALPHA_CAMPAIGN_TARGETING = Operation(
-    "alpha",
-    "update_campaign_targeting",
-    "POST",
-    "/v1/alpha-ads/update-alpha-campaign-targeting",
-    Draft,
-    (_ACCOUNT, _CAMPAIGN_REQUIRED, _TARGETING, _FIELDS),
-)
-UPDATE_ALPHA_CAMPAIGN_BUDGET = Operation(
-    "alpha",
-    "update_campaign_budget",
-    "POST",
-    "/v1/alpha-ads/update-alpha-campaign-budget",
-    Draft,
-    (_ACCOUNT, _CAMPAIGN_REQUIRED, _BUDGET, _FIELDS),
-)
-CREATE_BETA_VIDEO_CAMPAIGN = Operation(
-    "beta",
-    "create_video_campaign",
-    "POST",
-    "/v1/beta-ads/create-beta-video-campaign",
-    Draft,
-    (_ACCOUNT, _CAMPAIGN, _FIELDS_REQUIRED),
-)
-UPDATE_ALPHA_CREATIVE = Operation(
-    "alpha",
-    "update_creative",
-    "POST",
-    "/v1/alpha-ads/update-alpha-creative",
-    Draft,
-    (_ACCOUNT, _CREATIVE, _FIELDS),
-)
-CREATE_GAMMA_IMAGE_CAMPAIGN = Operation(
-    "gamma",
-    "create_image_campaign",
-    "POST",
-    "/v1/gamma-ads/create-gamma-image-campaign",
-    Draft,
-    (_ACCOUNT, _CAMPAIGN, _FIELDS_REQUIRED),
-)
-UPDATE_KEYWORD = Operation(
-    "delta",
-    "update_keyword",
-    "POST",
-    "/v1/delta-ads/update-keyword",
-    Draft,
-    (_ACCOUNT, _KEYWORDS, _FIELDS),
-)
-CREATE_GAMMA_DCO_AD = Operation(
-    "gamma",
-    "create_dco_ad",
-    "POST",
-    "/v1/gamma-ads/create-gamma-dco-ad",
-    Draft,
-    (_ACCOUNT, _AD, _FIELDS_REQUIRED),
-)
-PAUSE_BETA_CAMPAIGN = Operation(
-    "beta",
-    "pause_campaign",
-    "POST",
-    "/v1/beta-ads/pause-beta-campaign",
-    Draft,
-    (_ACCOUNT, _CAMPAIGN_REQUIRED),
-)
-REMOVE_DELTA_AUTO_SEARCH_THEMES = Operation(
-    "delta",
-    "remove_auto_search_themes",
-    "DELETE",
-    "/v1/delta-ads/remove-delta-auto-search-themes",
-    Draft,
-    (_ACCOUNT,),
-)
-LIST_BETA_CAMPAIGNS = Operation(
-    "beta",
-    "list_campaigns",
-    "GET",
-    "/v1/beta-ads/list-beta-campaigns",
-    Listing[Campaign],
-    (_ACCOUNT, _CAMPAIGN, _DATE_RANGE),
-)
-SEARCH_GAMMA_TARGETING = Operation(
-    "gamma",
-    "search_targeting",
-    "GET",
-    "/v1/gamma-ads/search-gamma-targeting",
-    Listing[TargetingOption],
-    (_ACCOUNT, _TARGETING),
-)
-DETECT_BETA_CREATIVE_FATIGUE = Operation(
-    "beta",
-    "detect_creative_fatigue",
-    "GET",
-    "/v1/beta-ads/detect-beta-creative-fatigue",
-    Listing[CreativeFatigue],
-    (_ACCOUNT, _CREATIVE),
-)
-LIST_GAMMA_ADS = Operation(
-    "gamma",
-    "list_ads",
-    "GET",
-    "/v1/gamma-ads/list-gamma-ads",
-    Listing[Ad],
-    (_ACCOUNT, _DATE_RANGE),
-)
-EXPLAIN_ALPHA_OBJECTIVES = Operation(
-    "alpha",
-    "explain_objectives",
-    "GET",
-    "/v1/alpha-ads/explain-alpha-objectives",
-    Listing[Objective],
-    (_ACCOUNT,),
-)
-ANALYZE_WASTED_SPEND = Operation(
-    "delta",
-    "analyze_wasted_spend",
-    "GET",
-    "/v1/delta-ads/analyze-wasted-spend",
-    Listing[WastedSpend],
-    (_ACCOUNT,),
-)
-INFER_BUSINESS_PROFILE = Operation(
-    "delta",
-    "infer_business_profile",
-    "GET",
-    "/v1/delta-ads/infer-business-profile",
-    Listing[BusinessProfile],
-    (_ACCOUNT,),
-)
+    seconds: float
 
-OPERATIONS: tuple[Operation[Answer], ...] = (
-    UPDATE_ALPHA_CAMPAIGN_TARGETING,
-    UPDATE_ALPHA_CAMPAIGN_BUDGET,
-    CREATE_BETA_VIDEO_CAMPAIGN,
-    UPDATE_ALPHA_CREATIVE,
-    CREATE_GAMMA_IMAGE_CAMPAIGN,
-    UPDATE_KEYWORD,
-    CREATE_GAMMA_DCO_AD,
-    PAUSE_BETA_CAMPAIGN,
-    REMOVE_DELTA_AUTO_SEARCH_THEMES,
-    LIST_BETA_CAMPAIGNS,
-    SEARCH_GAMMA_TARGETING,
-    DETECT_BETA_CREATIVE_FATIGUE,
-    LIST_GAMMA_ADS,
-    EXPLAIN_ALPHA_OBJECTIVES,
-    ANALYZE_WASTED_SPEND,
-    INFER_BUSINESS_PROFILE,
-)
+
+Exchange = Generator[Send | Sleep, Outcome | None, R]
+
+
+@attrs.frozen(kw_only=True)
+class World:
+    """What a call takes from outside: time in seconds, waiting, chance in [0, 1), keys, spans."""
+
+    now: Callable[[], float]
+    sleep: Callable[[float], None]
+    async_sleep: Callable[[float], Awaitable[None]]
+    chance: Callable[[], float]
+    new_key: Callable[[], str]
+    tracer: Tracer | None = None
+
+
+def exchange(call: Call[R], options: Options, world: World, pauses: Pauses) -> Exchange[R]:
+    """Make a request of a call and see it through to its value, or raise its error."""
+    key = _key(call, options, world)
+    request = build(call, options, key)
+    with Observer(call, options, world.now, world.tracer) as observer:
+        life = _Life(call, request, key, options, world, pauses, observer)
+        value = yield from life.see_through()
+        observer.returning(value)
+        return value
+
+
+def _key(call: Call[Result], options: Options, world: World) -> str | None:
+    """The idempotency key of a write: the caller's own, if the headers hold one, else fresh."""
+    header = options.conventions.idempotency_header
+    if header is None or call.operation.kind == "read":
+        return None
+    return options.headers.get(header.lower()) or world.new_key()
+
+
+class _Life(Generic[R]):
+    """One call, from its first attempt to its last."""
+
+    def __init__(
+        self,
+        call: Call[R],
+        request: Request,
+        key: str | None,
+        options: Options,
+        world: World,
+        pauses: Pauses,
+        observer: Observer,
+    ) -> None:
+        self._call = call
+        self._request = request
+        self._options = options
+        self._world = world
+        self._pauses = pauses
+        self._observer = observer
+        self._is_write = call.operation.kind == "write"
+        self._is_repeatable = key is not None or not self._is_write
+        self._started = world.now()
+        self._attempts = 0
+        self._may_be_staged = False
+        self._facts: ErrorDetails = {"idempotency_key": key}
+
+    def see_through(self) -> Exchange[R]:
+        """Send the request until it has given a value, or an error that is final."""
+        while True:
+            yield from self._hold_back()
+            outcome = yield from self._attempt()
+            if isinstance(outcome, RawResponse) and outcome.is_whole_success:
+                return self._value(outcome)
+            wait = self._wait_after(outcome)
+            if wait is not None:
+                self._observer.waiting(self._attempts, outcome, wait)
+                yield Sleep(wait)
+            if wait is None or self._time_left() <= 0:
+                raise errors_from.error_for(
+                    self._call, outcome, self._facts, may_be_staged=self._may_be_staged
+                )
+
+    def _hold_back(self) -> Generator[Sleep, Outcome | None, None]:
+        """Wait as others were asked to; if the time is too short, the service shall say so."""
+        while 0 < (wait := self._pause(self._world.chance())) < self._time_left():
+            self._observer.holding_back(wait)
+            yield Sleep(wait)
+
+    def _pause(self, chance: float) -> float:
+        """Seconds for which the call should hold back."""
+        return self._pauses.wait(self._call, self._options, now=self._world.now(), chance=chance)
+
+    def may_send(self) -> bool:
+        """Whether nobody was asked to wait while the call waited for its turn."""
+        # Only if the longest wait fits as well: else the call might be held back without one.
+        return not 0 < self._pause(chance=1.0) < self._time_left()
+
+    def answer_began(self, status: int, headers: Mapping[str, str], received_at: float) -> None:
+        """Note what an answer asks of other calls as well."""
+        if status == 429:
+            head = RawResponse(status=status, headers=headers, received_at=received_at)
+            self._pauses.note(self._call, self._options, head, self._world.now())
+
+    def _attempt(self) -> Generator[Send | Sleep, Outcome | None, Outcome]:
+        """Send the request once."""
+        self._attempts += 1
+        self._observer.sending(self._attempts)
+        try:
+            while (outcome := (yield self._send())) is None:
+                yield from self._hold_back()
+            self._note(outcome)
+            if isinstance(outcome, Failure) and outcome.error is not None:
+                raise outcome.error
+        except Exception as error:
+            if self._may_be_staged:
+                raise errors_from.interrupted(self._call, self._facts, error) from error
+            raise
+        return outcome
+
+    def _send(self) -> Send:
+        return Send(self._request, self._attempts, self._time_left(), self)
+
+    def _note(self, outcome: Outcome) -> None:
+        """Note what came of an attempt."""
+        now = self._world.now()
+        elapsed = now - self._started
+        self._facts["attempts"], self._facts["elapsed"] = self._attempts, elapsed
+        if isinstance(outcome, RawResponse):
+            names = self._options.conventions.request_id_headers
+            self._facts["request_id"] = request_id_of(outcome, names)
+        if self._is_write and retry.may_be_taken(outcome):
+            self._may_be_staged = True
+        self._observer.answered(self._attempts, outcome, elapsed, self._facts.get("request_id"))
+
+    def _wait_after(self, outcome: Outcome) -> float | None:
+        """Seconds until the next attempt; None if there must be none, or is no time for it."""
+        wait = retry.delay(
+            self._options.retry,
+            outcome,
+            attempt=self._attempts,
+            repeatable=self._is_repeatable,
+            chance=self._world.chance(),
+        )
+        return None if wait is None or wait >= self._time_left() else wait
+
+    def _time_left(self) -> float:
+        return self._started + self._options.timeout - self._world.now()
+
+    def _value(self, reply: RawResponse) -> R:
+        response = ResponseInfo(
+            operation=self._call.operation.full_name,
+            account_id=self._call.account_id,
+            target_id=self._call.target_id,
+            status=reply.status,
+            headers=reply.headers,
+            request_id=self._facts.get("request_id"),
+            attempts=self._attempts,
+            elapsed=self._facts.get("elapsed", 0.0),
+        )
+        try:
+            value = value_of(self._call, reply, response)
+        except JSONError as error:
+            raise errors_from.unreadable(self._call, reply, self._facts, str(error)) from None
+        except Exception as error:  # such as a module that cannot be loaded now
+            if self._may_be_staged:
+                raise errors_from.interrupted(self._call, self._facts, error) from error
+            raise
+        check_progress(self._call, value)
+        return value

@@ -16,9 +16,9 @@ from cattrs import StructureHandlerNotFoundError
 from cattrs.cols import is_sequence, list_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
 
-from adclient._core.listing import PageInfo
-from adclient._core.wire import WireError, is_array, is_object
-from adclient.models import JSON, Answer, Diff, Item
+from adclient._core.jsontext import JSONError, is_array, is_object
+from adclient._core.operations import PageInfo
+from adclient.models import JSON, Diff, Item, Result
 
 Hook = Callable[[object, type], object]
 
@@ -30,14 +30,14 @@ class NoReaderError(Exception):
 
 
 def structure(value: JSON, cls: type[T], path: str = "$") -> T:
-    """A value read into a class, or a `WireError` that says which part does not fit.
+    """A value read into a class, or a `JSONError` that says which part does not fit.
 
     The value is not to be used afterwards: what is kept of it was not copied.
     """
     try:
         return _structured(value, cls, path)
     except RecursionError:
-        raise WireError(f"{path}: nested too deeply") from None
+        raise JSONError(f"{path}: nested too deeply") from None
 
 
 def _structured(value: JSON, cls: type[T], path: str) -> T:
@@ -48,7 +48,7 @@ def _structured(value: JSON, cls: type[T], path: str) -> T:
     except (StructureHandlerNotFoundError, NameError) as error:  # a type that has no reader, or
         raise NoReaderError(str(error)) from None  # whose name leads nowhere
     except Exception as error:
-        raise WireError(_explained(error, path)) from None
+        raise JSONError(_explained(error, path)) from None
 
 
 class _MismatchError(Exception):
@@ -215,9 +215,9 @@ def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
     """Read an attrs class; those of our own keep in `extra` what they do not name."""
     model = get_origin(cls) or cls
     fields = {field.name: field for field in attrs.fields(model)}
-    keeps_extra = issubclass(model, Answer | Diff | Item | PageInfo)
+    keeps_extra = issubclass(model, Result | Diff | Item | PageInfo)
     as_it_is = override(struct_hook=_unchanged)
-    if issubclass(model, Answer):
+    if issubclass(model, Result):
         read = cast(
             Hook, make_dict_structure_fn(cls, made, extra=as_it_is, response=override(omit=True))
         )
@@ -226,7 +226,7 @@ def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
     else:
         read = cast(Hook, make_dict_structure_fn(cls, made))
     optional = {name for name, field in fields.items() if field.default is not attrs.NOTHING}
-    named = fields.keys() - ({"extra", "response"} if issubclass(model, Answer) else {"extra"})
+    named = fields.keys() - ({"extra", "response"} if issubclass(model, Result) else {"extra"})
 
     def structure_model(value: object, _: type) -> object:
         if not is_object(value):

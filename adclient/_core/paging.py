@@ -6,20 +6,19 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import attrs
 
-from adclient._core import wire
-from adclient._core.call import Call
-from adclient._core.listing import Listing
+from adclient._core import jsontext
+from adclient._core.operations import Call, Listing
 from adclient._core.redact import one_line
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
-from adclient.models import JSON, Answer
+from adclient.models import JSON, Result
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://|[^?]*\?")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-def followed_query(
-    call: Call[Answer], endpoint: str, conventions: Conventions
+def query_from_next_url(
+    call: Call[Result], endpoint: str, conventions: Conventions
 ) -> list[tuple[str, str]] | None:
     """The query of a continuation that is a URL of the same endpoint; None if it is no URL."""
     cursor = call.cursor
@@ -53,16 +52,16 @@ def _place(url: str) -> tuple[object, ...]:
     return parts.scheme, parts.username, parts.password, parts.hostname, port, parts.path
 
 
-def check_progress(call: Call[Answer], answer: object) -> None:
+def check_progress(call: Call[Result], answer: object) -> None:
     """Refuse a page that gives back the very continuation that it was asked with."""
     if isinstance(answer, Listing) and call.cursor is not None:
-        Trail(call).follow(answer.page.next)
+        SeenCursors(call).follow(answer.page.next)
 
 
-class Trail:
+class SeenCursors:
     """The continuation values of one walk, none of which may come twice."""
 
-    def __init__(self, call: Call[Answer]) -> None:
+    def __init__(self, call: Call[Result]) -> None:
         self._call = call
         self._seen: set[bytes] = set() if call.cursor is None else {_key(call, call.cursor)}
 
@@ -81,35 +80,35 @@ class Trail:
         self._seen.add(key)
 
 
-def _key(call: Call[Answer], cursor: JSON) -> bytes:
+def _key(call: Call[Result], cursor: JSON) -> bytes:
     """A few bytes for a value of any size, so that a long walk stays small."""
     import hashlib  # which loads OpenSSL
 
     return hashlib.blake2b(cursor_text(call, cursor).encode(), digest_size=16).digest()
 
 
-def kept_cursor(call: Call[Answer]) -> JSON:
+def frozen_cursor(call: Call[Result]) -> JSON:
     """The continuation of a call as a copy that its caller cannot change."""
     if call.cursor is None:
         return None
     cursor_text(call, call.cursor)
-    return cast(JSON, wire.plain(call.cursor, "cursor"))
+    return cast(JSON, jsontext.plain(call.cursor, "cursor"))
 
 
-def cursor_text(call: Call[Answer], cursor: JSON) -> str:
+def cursor_text(call: Call[Result], cursor: JSON) -> str:
     """The JSON text of a continuation."""
     try:
         if attrs.has(type(cursor)):
             kind = type(cursor).__name__
-            raise wire.WireError(f"cursor: expected a page's `next`, got {kind}")
-        return wire.dumps(cursor, "cursor")
-    except wire.WireError as error:
+            raise jsontext.JSONError(f"cursor: expected a page's `next`, got {kind}")
+        return jsontext.dumps(cursor, "cursor")
+    except jsontext.JSONError as error:
         operation = call.operation.full_name
         text = one_line(f"{operation}: {error}; nothing was sent")
         raise InvalidRequest(text, operation=operation, argument="cursor") from None
 
 
-def _error(call: Call[Answer], problem: str, cursor: JSON = None) -> PaginationError:
+def _error(call: Call[Result], problem: str, cursor: JSON = None) -> PaginationError:
     cursor = call.cursor if cursor is None else cursor
     operation = call.operation
     return PaginationError(

@@ -1,9 +1,9 @@
 """The wait that a rate limit asks of one call, kept by the others that it concerns as well."""
 
 from adclient._core import retry
-from adclient._core.call import Call
-from adclient._core.reply import Reply
-from adclient.models import Answer
+from adclient._core.operations import Call
+from adclient._core.response import RawResponse
+from adclient.models import Result
 from adclient.options import Options
 
 
@@ -13,7 +13,7 @@ class Pauses:
     def __init__(self) -> None:
         self._ends: dict[object, tuple[float, float]] = {}
 
-    def note(self, call: Call[Answer], options: Options, head: Reply, now: float) -> None:
+    def note(self, call: Call[Result], options: Options, head: RawResponse, now: float) -> None:
         """Note what an answer asks of more than its own call."""
         scope, asked = _scope(call, options), retry.retry_after(head)
         if scope is None or asked is None:
@@ -24,7 +24,7 @@ class Pauses:
             self._ends.get(scope, (0.0, 0.0)), (now + asked, retry.spread(asked))
         )
 
-    def wait(self, call: Call[Answer], options: Options, *, now: float, chance: float) -> float:
+    def wait(self, call: Call[Result], options: Options, *, now: float, chance: float) -> float:
         """Seconds for which a call should hold back; `chance` lets such calls not come in step."""
         scope = _scope(call, options) if self._ends else None
         if scope is None or options.retry.max_retries == 0:
@@ -33,7 +33,7 @@ class Pauses:
         return end - now + chance * spread if end > now else 0.0
 
 
-def _scope(call: Call[Answer], options: Options) -> object:
+def _scope(call: Call[Result], options: Options) -> object:
     """What a rate limit counts for, as far as a call shows it; None for the call alone."""
     if 429 not in options.retry.statuses:
         return None

@@ -16,7 +16,7 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 
 
 @attrs.frozen(repr=False)
-class Secrets:
+class Redactor:
     """Texts that must not be shown, however the answer that repeats them spells them."""
 
     _texts: tuple[str, ...] = ()
@@ -25,15 +25,15 @@ class Secrets:
         default=attrs.Factory(lambda self: _with_their_words(self._texts), takes_self=True),
     )
 
-    def hide(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """The text with `***` in their place."""
         if not self._may_be_in(text):
             return text
         whole = text.removesuffix("…")  # a line that was shortened may end in a part of one
-        hidden = self.hide_in(whole.encode(errors="surrogatepass"))
+        hidden = self.redact_bytes(whole.encode(errors="surrogatepass"))
         return hidden.decode(errors="surrogatepass") + text[len(whole) :]
 
-    def hide_in(self, data: bytes) -> bytes:
+    def redact_bytes(self, data: bytes) -> bytes:
         """The bytes with `***` in their place, also of one that is cut off at the end."""
         for text, word in self._searched:
             if word.encode() in data:

@@ -9,16 +9,16 @@ from urllib.parse import quote, urlsplit
 
 import attrs
 
-from adclient._core import wire
-from adclient._core.call import Call, Parameter, ParameterType
-from adclient._core.paging import cursor_text, followed_query, kept_cursor
+from adclient._core import jsontext
+from adclient._core.operations import Call, Parameter, ParameterType
+from adclient._core.paging import cursor_text, frozen_cursor, query_from_next_url
 from adclient._core.redact import one_line
 from adclient._version import __version__
 from adclient.errors import InvalidRequest
-from adclient.models import Answer
+from adclient.models import Result
 from adclient.options import Options
 
-R = TypeVar("R", bound=Answer)
+R = TypeVar("R", bound=Result)
 
 Pairs = list[tuple[str, str]]
 
@@ -45,7 +45,7 @@ class Request:
     body: bytes | None = attrs.field(default=None, repr=False)
 
 
-def settled(call: Call[R]) -> Call[R]:
+def validated(call: Call[R]) -> Call[R]:
     """A call whose arguments are checked, and can no longer change: for all pages of a listing.
 
     They are in the interface's order; None is not sent.
@@ -58,16 +58,16 @@ def settled(call: Call[R]) -> Call[R]:
         if value is not None or parameter.required:
             _check(call, parameter, value)
             arguments[name], texts[name] = _kept(call, name, value)
-    return Call(call.operation, arguments, kept_cursor(call), texts)
+    return Call(call.operation, arguments, frozen_cursor(call), texts)
 
 
-def build(call: Call[Answer], options: Options, idempotency_key: str | None = None) -> Request:
-    """The request of a settled call; every attempt sends this very one."""
-    assert call.texts, "a call is settled before it is sent"
+def build(call: Call[Result], options: Options, idempotency_key: str | None = None) -> Request:
+    """The request of a validated call; every attempt sends this very one."""
+    assert call.texts, "a call is validated before it is sent"
     operation, conventions, texts = call.operation, options.conventions, call.texts
     url = options.base_url + operation.path
     cursor = None if call.cursor is None else cursor_text(call, call.cursor)
-    followed = followed_query(call, url, conventions)
+    followed = query_from_next_url(call, url, conventions)
     query, body = followed or [], None
     if operation.kind == "read" and conventions.read_parameters == "query":
         query = _query(call, conventions.object_style) + query
@@ -86,7 +86,7 @@ def build(call: Call[Answer], options: Options, idempotency_key: str | None = No
     )
 
 
-def _whole_url(call: Call[Answer], url: str, query: Pairs) -> str:
+def _whole_url(call: Call[Result], url: str, query: Pairs) -> str:
     whole = f"{url}?{_encoded(query)}" if query else url
     if len(whole) > LONGEST_URL:
         operation = call.operation.full_name
@@ -117,7 +117,7 @@ def _headers(
     return headers
 
 
-def _check(call: Call[Answer], parameter: Parameter, value: object) -> None:
+def _check(call: Call[Result], parameter: Parameter, value: object) -> None:
     expected, fits = _TYPES[parameter.type]
     if not fits(value):
         raise InvalidRequest(
@@ -129,7 +129,7 @@ def _check(call: Call[Answer], parameter: Parameter, value: object) -> None:
 
 
 def _is_object(value: object) -> bool:
-    return wire.is_object(value) or attrs.has(type(value))
+    return jsontext.is_object(value) or attrs.has(type(value))
 
 
 def _is_number(value: object) -> bool:
@@ -137,7 +137,7 @@ def _is_number(value: object) -> bool:
 
 
 def _is_texts(value: object) -> bool:
-    return wire.is_array(value) and all(isinstance(element, str) for element in value)
+    return jsontext.is_array(value) and all(isinstance(element, str) for element in value)
 
 
 _TYPES: dict[ParameterType, tuple[str, Callable[[object], bool]]] = {
@@ -153,7 +153,7 @@ def _told(value: object) -> str:
     """What was passed instead, without showing it."""
     if value is None or value == "":
         return repr(value)
-    if wire.is_array(value):
+    if jsontext.is_array(value):
         odd = next((element for element in value if not isinstance(element, str)), "")
         return f"a {type(value).__name__} that holds {type(odd).__name__}"
     return type(value).__name__
@@ -162,15 +162,15 @@ def _told(value: object) -> str:
 @cache
 def _key(name: str) -> str:
     """The name of a parameter as JSON; there are few of them."""
-    return wire.dumps(name, name)
+    return jsontext.dumps(name, name)
 
 
-def _kept(call: Call[Answer], name: str, value: object) -> tuple[object, str]:
+def _kept(call: Call[Result], name: str, value: object) -> tuple[object, str]:
     """An argument as a copy that its caller cannot change, and the JSON of that copy."""
     try:
-        copy = wire.plain(value, name)
-        return copy, wire.dumps(copy, name)
-    except wire.WireError as error:
+        copy = jsontext.plain(value, name)
+        return copy, jsontext.dumps(copy, name)
+    except jsontext.JSONError as error:
         operation = call.operation.full_name
         raise InvalidRequest(
             f"{operation}: {one_line(str(error))}; nothing was sent",
@@ -179,7 +179,7 @@ def _kept(call: Call[Answer], name: str, value: object) -> tuple[object, str]:
         ) from None
 
 
-def _query(call: Call[Answer], style: str) -> Pairs:
+def _query(call: Call[Result], style: str) -> Pairs:
     pairs: Pairs = []
     for name, value in call.arguments.items():
         if isinstance(value, str):
@@ -200,13 +200,13 @@ def _bracketed(name: str, value: object) -> Iterator[tuple[str, str]]:
             text = str.__str__(key) if isinstance(key, str) else key
             yield from _bracketed(f"{name}[{text}]", child)
     else:
-        yield name, wire.dumps(value, name)
+        yield name, jsontext.dumps(value, name)
 
 
 def _children(value: object) -> Sequence[tuple[object, object]]:
-    if wire.is_array(value):
+    if jsontext.is_array(value):
         return list(enumerate(value))
-    return list(value.items()) if wire.is_object(value) else []
+    return list(value.items()) if jsontext.is_object(value) else []
 
 
 def _encoded(pairs: Pairs) -> str:

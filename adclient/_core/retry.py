@@ -4,7 +4,7 @@ import re
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-from adclient._core.reply import Failure, Outcome, Reply
+from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.options import RetryPolicy
 
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
@@ -23,7 +23,7 @@ def delay(
     # The exponent is bounded because a float is.
     longest = policy.backoff_first * 2.0 ** min(attempt - 1, 60)
     backoff = chance * min(policy.backoff_longest, longest)
-    asked = retry_after(outcome) if isinstance(outcome, Reply) else None
+    asked = retry_after(outcome) if isinstance(outcome, RawResponse) else None
     return backoff if asked is None else max(backoff, asked + chance * spread(asked))
 
 
@@ -47,7 +47,7 @@ def may_be_taken(outcome: Outcome) -> bool:
     return outcome.is_success or outcome.status in (301, 302, 303, 408) or outcome.status >= 500
 
 
-def retry_after(reply: Reply) -> float | None:
+def retry_after(reply: RawResponse) -> float | None:
     """Seconds that the service asks to wait: a number, or a date against the reply's own."""
     text = reply.headers.get("retry-after", "").strip()
     if _SECONDS.fullmatch(text):

@@ -1,6 +1,5 @@
-"""The one package that knows the HTTP library: requests go out, bytes come back.
+"""The one package that knows an HTTP library: requests go out, bytes come back.
 
-It decides nothing. It sends one request when told to, within the time given, and says what came
-of it: a `Reply`, or a `Failure` with whether the service may have seen the request. The modules
-for the sync client load neither asyncio nor anyio.
+It decides nothing. It sends one request within the time given, and reports a `RawResponse`, or a
+`Failure` that says whether the service may have seen the request.
 """

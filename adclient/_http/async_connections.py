@@ -12,10 +12,10 @@ import attrs
 import httpx
 from anyio.lowlevel import EventLoopToken, checkpoint, current_token
 
-from adclient._core.exchange import Turn
-from adclient._core.redact import Secrets
-from adclient._core.reply import Outcome
+from adclient._core.call import Turn
+from adclient._core.redact import Redactor
 from adclient._core.request import Request
+from adclient._core.response import Outcome
 from adclient._http.attempt import Attempt
 from adclient._http.detached import Detached
 from adclient._http.family import HTTPX
@@ -63,7 +63,7 @@ class AsyncConnections:
         self._loops = {}
 
     async def send(
-        self, request: Request, time_left: float, secrets: Secrets, turn: Turn
+        self, request: Request, time_left: float, secrets: Redactor, turn: Turn
     ) -> Outcome | None:
         """Send one request, which holds these secrets, and read its answer.
 

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import httpx
 
 from adclient._core.body import Body
-from adclient._core.exchange import Turn
-from adclient._core.redact import Secrets, one_line
-from adclient._core.reply import Failure, Outcome, Reply
+from adclient._core.call import Turn
+from adclient._core.redact import Redactor, one_line
 from adclient._core.request import Request
+from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._http.family import Family
 from adclient._http.handlers import AsyncHandler, Handler
 
@@ -26,7 +26,7 @@ class Attempt:
         family: Family,
         request: Request,
         time_left: float,
-        secrets: Secrets,
+        secrets: Redactor,
         handler: Handler | AsyncHandler | None,
         turn: Turn,
     ) -> None:
@@ -94,7 +94,7 @@ class Attempt:
         """What came back."""
         assert self._response is not None
         assert self._body is not None
-        return Reply(
+        return RawResponse(
             status=self._response.status_code,
             headers=self._headers,
             body=self._body.content,

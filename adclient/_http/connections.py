@@ -6,10 +6,10 @@ from typing import Protocol, cast
 
 import httpx
 
-from adclient._core.exchange import Turn
-from adclient._core.redact import Secrets
-from adclient._core.reply import Outcome
+from adclient._core.call import Turn
+from adclient._core.redact import Redactor
 from adclient._core.request import Request
+from adclient._core.response import Outcome
 from adclient._http.attempt import Attempt
 from adclient._http.family import HTTPX
 from adclient._http.forks import forget_after_fork
@@ -43,7 +43,7 @@ class Connections:
         self._slots = Slots(self._network.max_concurrency)
 
     def send(
-        self, request: Request, time_left: float, secrets: Secrets, turn: Turn
+        self, request: Request, time_left: float, secrets: Redactor, turn: Turn
     ) -> Outcome | None:
         """Send one request, which holds these secrets, and read its answer.
 

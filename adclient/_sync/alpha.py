@@ -8,7 +8,7 @@ from attrs import AttrsInstance
 
 from adclient._sync.paging import Page
 from adclient._sync.namespace import Namespace
-from adclient._core.call import (
+from adclient._core.operations import (
     EXPLAIN_ALPHA_OBJECTIVES,
     UPDATE_ALPHA_CAMPAIGN_BUDGET,
     UPDATE_ALPHA_CAMPAIGN_TARGETING,
@@ -180,7 +180,7 @@ class Alpha(Namespace):
             InvalidRequest: An argument is of the wrong type; nothing was sent.
             APIError: The service refused, with a subclass for each status.
             TransportError: The service was not reached, or the time is over.
-            UnexpectedReply: The answer is not the documented shape.
+            UnexpectedResponse: The answer is not the documented shape.
             PaginationError: The listing cannot go on from `cursor`, or repeats.
 
         Example:

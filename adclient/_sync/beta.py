@@ -7,7 +7,7 @@ from attrs import AttrsInstance
 
 from adclient._sync.paging import Page
 from adclient._sync.namespace import Namespace
-from adclient._core.call import (
+from adclient._core.operations import (
     CREATE_BETA_VIDEO_CAMPAIGN,
     DETECT_BETA_CREATIVE_FATIGUE,
     LIST_BETA_CAMPAIGNS,
@@ -128,7 +128,7 @@ class Beta(Namespace):
             InvalidRequest: An argument is of the wrong type; nothing was sent.
             APIError: The service refused, with a subclass for each status.
             TransportError: The service was not reached, or the time is over.
-            UnexpectedReply: The answer is not the documented shape.
+            UnexpectedResponse: The answer is not the documented shape.
             PaginationError: The listing cannot go on from `cursor`, or repeats.
 
         Example:
@@ -171,7 +171,7 @@ class Beta(Namespace):
             InvalidRequest: An argument is of the wrong type; nothing was sent.
             APIError: The service refused, with a subclass for each status.
             TransportError: The service was not reached, or the time is over.
-            UnexpectedReply: The answer is not the documented shape.
+            UnexpectedResponse: The answer is not the documented shape.
             PaginationError: The listing cannot go on from `cursor`, or repeats.
 
         Example:

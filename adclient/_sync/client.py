@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Self
 
 import attrs
 
-from adclient import notebook
+from adclient import _notebook
 from adclient import options as settings
 from adclient._sync.alpha import Alpha
 from adclient._sync.beta import Beta
 from adclient._sync.delta import Delta
 from adclient._sync.gamma import Gamma
-from adclient._core.credentials import Auth, Token, Credentials
+from adclient._core.auth import Auth, Token, Credentials
 from adclient._signatures import deferred
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
@@ -29,7 +29,7 @@ else:
     ssl = deferred("ssl.SSLContext")
 
 
-class AdClient(notebook.Shown):
+class AdClient(_notebook.HTMLRepr):
     """A client of the ad management service.
 
     Its four namespaces hold the sixteen operations of the service. Those that write stage a
@@ -110,9 +110,9 @@ class AdClient(notebook.Shown):
         from adclient import _telemetry
         from adclient._sync.engine import Engine
         from adclient._http.connections import Connections
+        from adclient._http.clock import world_of
         from adclient._http.handlers import handler_of
         from adclient._http.network import network_of
-        from adclient._http.world import world_of
 
         options = settings.resolve(
             base_url=base_url,
@@ -221,7 +221,7 @@ class AdClient(notebook.Shown):
             ("timeout", f"{options.timeout:g} s"),
             ("max_retries", options.retry.max_retries),
         ]
-        return notebook.card("AdClient", rows, state="closed" * self._engine.is_closed)
+        return _notebook.card("AdClient", rows, state="closed" * self._engine.is_closed)
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a client holds connections and cannot be pickled or copied; make another")

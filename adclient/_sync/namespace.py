@@ -3,13 +3,13 @@
 
 from typing import TYPE_CHECKING
 
-from adclient.notebook import Tidy
+from adclient._notebook import PublicDir
 
 if TYPE_CHECKING:
     from adclient._sync.engine import Engine
 
 
-class Namespace(Tidy):
+class Namespace(PublicDir):
     """The operations of one platform."""
 
     __slots__ = ("_engine",)

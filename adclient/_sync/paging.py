@@ -13,22 +13,21 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 import attrs
 
-from adclient import progress
-from adclient._core.call import Call
-from adclient._core.listing import Listing
-from adclient._core.paging import Trail
+from adclient import _progress
+from adclient._core.operations import Call, Listing
+from adclient._core.paging import SeenCursors
+from adclient._notebook import PublicDir, short
+from adclient._pages import BasePage, check_limit, extra_of, reread
 from adclient._signatures import hide, unquote
+from adclient._tables.items import Items
 from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, PaginationError
-from adclient.frames import Items
-from adclient.models import JSON, Answer
-from adclient.notebook import Tidy, short
-from adclient.pages import BasePage, check_limit, extra_of, reread
+from adclient.models import JSON, Result
 
 if TYPE_CHECKING:
-    from adclient.prefetch import Prefetch
+    from adclient._tasks import Prefetch
 
-R = TypeVar("R", bound=Answer)
+R = TypeVar("R", bound=Result)
 T = TypeVar("T")
 A = TypeVar("A", bound=attrs.AttrsInstance)
 
@@ -75,12 +74,12 @@ class Source(Generic[T]):
 
     def with_progress(self) -> "Source[T]":
         """The same listing, with a bar for each walk."""
-        progress.check_installed()
+        _progress.check_installed()
         return replace(self, shows_progress=True)
 
-    def bar(self) -> "progress.Bar | None":
+    def bar(self) -> "_progress.Bar | None":
         """The bar of a walk, if there is to be one."""
-        return progress.Bar(self.call.operation.full_name) if self.shows_progress else None
+        return _progress.Bar(self.call.operation.full_name) if self.shows_progress else None
 
 
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
@@ -211,7 +210,7 @@ class Page(BasePage[T]):
             A page whose `data` holds your class; `page.to_dict()` still gives back what came.
 
         Raises:
-            UnexpectedReply: An item does not fit the class; the text says which and where.
+            UnexpectedResponse: An item does not fit the class; the text says which and where.
             TypeError: `cls` is not an attrs class, or has a field that cannot be read from JSON.
 
         Example:
@@ -238,7 +237,7 @@ class Page(BasePage[T]):
         )
 
 
-class PageIterator(Tidy, Generic[T]):
+class PageIterator(PublicDir, Generic[T]):
     """Walks a listing page by page.
 
     Attributes:
@@ -272,7 +271,9 @@ class PageIterator(Tidy, Generic[T]):
         self._prefetches = prefetch
         self._ahead: Prefetch[Page[T]] | None = None
         self._busy = threading.Lock()
-        self._trail = None if source is None else Trail(attrs.evolve(source.call, cursor=cursor))
+        self._trail = (
+            None if source is None else SeenCursors(attrs.evolve(source.call, cursor=cursor))
+        )
         self._bar = None if source is None else source.bar()
         if first is not None and self._trail is not None:
             self._trail.follow(first.next)
@@ -344,12 +345,12 @@ class PageIterator(Tidy, Generic[T]):
         """Begin to fetch the page that comes next, unless that was done already."""
         wanted = self._prefetches and cursor is not None and self._ahead is None
         if wanted and self._source is not None:
-            from adclient.prefetch import Prefetch  # which loads anyio
+            from adclient._tasks import Prefetch  # which loads anyio
 
             self._ahead = Prefetch(partial(self._source.page, cursor))
 
 
-class ItemIterator(Tidy, Generic[T]):
+class ItemIterator(PublicDir, Generic[T]):
     """Walks a listing item by item.
 
     Attributes:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 
-from adclient._core.observe import Tracer
+from adclient._core.events import Tracer
 
 
 def tracer() -> Tracer | None:

@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 from opentelemetry import context, trace
 from opentelemetry.trace import SpanKind, StatusCode
 
-from adclient._core.call import Call
-from adclient._core.observe import Event, Tracer
+from adclient._core.events import Event, Tracer
+from adclient._core.operations import Call
 from adclient._version import __version__
 from adclient.hooks import RequestEvent, ResponseEvent, RetryEvent
-from adclient.models import Answer
+from adclient.models import Result
 
 _SCHEMA = "https://opentelemetry.io/schemas/1.37.0"
 _PORTS = {"http": 80, "https": 443}
@@ -21,7 +21,7 @@ def tracer() -> Tracer:
     """What begins the span of a call, at the provider that the program sets, if it sets one."""
     source = trace.get_tracer("adclient", __version__, schema_url=_SCHEMA)
 
-    def begin(call: Call[Answer], url: str) -> CallSpan | None:
+    def begin(call: Call[Result], url: str) -> CallSpan | None:
         if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
             return None  # what stands there until the program sets one
         name, target = _target(call.operation.method, url)

@@ -6,8 +6,8 @@ from email.utils import format_datetime
 
 import attrs
 
-from adclient._core.reply import Failure, Outcome, Reply
 from adclient._core.request import Request
+from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.conventions import Conventions
 from adclient.models import JSON
 from adclient.testing._accounts.accounts import Accounts
@@ -68,13 +68,13 @@ class Answers:
         assert outcome is not None, "a fault that is not taken has an outcome of its own"
         return fault.spoil(self._written(outcome))
 
-    def _answer(self, request: Request, hostile: PagingFault | None) -> Reply | Refusal:
+    def _answer(self, request: Request, hostile: PagingFault | None) -> RawResponse | Refusal:
         try:
             return self._accepted(request, hostile)
         except Refusal as refusal:
             return refusal
 
-    def _written(self, answer: Reply | Refusal) -> Reply:
+    def _written(self, answer: RawResponse | Refusal) -> RawResponse:
         """An answer with the headers that all have."""
         if isinstance(answer, Refusal):
             answer = refused(answer, self.profile.errors, self._request_id())
@@ -90,7 +90,7 @@ class Answers:
         name = f"{self.seed}:request:{self._answered}"
         return f"req_{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
-    def _accepted(self, request: Request, hostile: PagingFault | None) -> Reply:
+    def _accepted(self, request: Request, hostile: PagingFault | None) -> RawResponse:
         may_write = self.credentials.checked(request)
         self._limits.count_request()
         operation = operation_of(request)

@@ -5,9 +5,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 import attrs
 
-from adclient._core import wire
-from adclient._core.reply import Outcome, Reply
+from adclient._core import jsontext
 from adclient._core.request import Request
+from adclient._core.response import Outcome, RawResponse
 from adclient.models import JSON
 from adclient.testing._wire.protocol import operation_at
 
@@ -45,8 +45,8 @@ def recorded(request: Request, outcome: Outcome) -> RecordedRequest:
     parts = urlsplit(request.url)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     try:
-        body = wire.loads(request.body or b"")
-    except wire.WireError:
+        body = jsontext.loads(request.body or b"")
+    except jsontext.JSONError:
         body = None
     arguments = {**query, **(body if isinstance(body, dict) else {})}
     account_id = arguments.get("account_id")
@@ -59,5 +59,5 @@ def recorded(request: Request, outcome: Outcome) -> RecordedRequest:
         json=body,
         operation=operation.full_name if operation and operation.method == request.method else None,
         account_id=account_id if isinstance(account_id, str) else None,
-        status=outcome.status if isinstance(outcome, Reply) else None,
+        status=outcome.status if isinstance(outcome, RawResponse) else None,
     )

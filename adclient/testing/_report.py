@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from adclient._core.redact import one_line
-from adclient.notebook import short
+from adclient._notebook import short
 from adclient.testing._recording import RecordedRequest
 
 _MOST_REQUESTS = 20

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from threading import RLock
 
 from adclient._async.client import AsyncAdClient
-from adclient._core import wire
-from adclient._core.reply import Failure, Outcome
+from adclient._core import jsontext
 from adclient._core.request import Request
-from adclient._http.service import ServiceTransport
+from adclient._core.response import Failure, Outcome
+from adclient._http.in_process import ServiceTransport
 from adclient._sync.client import AdClient
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
@@ -272,7 +272,7 @@ class FakeAdService:
             time_left: Seconds, by the fake's clock, after which the client no longer waits.
 
         Returns:
-            A `Reply` with status, headers and body, or a `Failure` if a fault says so.
+            A `RawResponse` with status, headers and body, or a `Failure` if a fault says so.
 
         Example:
             >>> from adclient import Request
@@ -340,9 +340,10 @@ def _as_json(values: Mapping[str, JSON]) -> dict[str, JSON]:
     """A copy of values, as they would come over the wire."""
     try:
         return {
-            name: wire.loads(wire.dumps(value, name).encode()) for name, value in values.items()
+            name: jsontext.loads(jsontext.dumps(value, name).encode())
+            for name, value in values.items()
         }
-    except wire.WireError as error:
+    except jsontext.JSONError as error:
         raise ValueError(str(error)) from None
 
 

@@ -2,8 +2,8 @@
 
 import attrs
 
-from adclient._core.exchange import World
-from adclient._http.world import REAL_WORLD
+from adclient._core.call import World
+from adclient._http.clock import REAL_WORLD
 from adclient.testing._clock import FakeClock
 
 

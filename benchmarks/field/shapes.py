@@ -47,7 +47,7 @@ _FIELDS = {
 }
 
 
-class Reply(NamedTuple):
+class RawResponse(NamedTuple):
     """An answer of the service."""
 
     status: int
@@ -169,7 +169,7 @@ def ids_of(shape: str, holding: str) -> list[Any]:
     return [SHAPES[shape].id(number) for number in numbers]
 
 
-def reply_to(method: str, shape: str, holding: str, rest: str = "") -> Reply:
+def reply_to(method: str, shape: str, holding: str, rest: str = "") -> RawResponse:
     """The answer to a request; `rest` is what its target says of the page that is wanted."""
     if holding == MISSING:
         return _single(shape, 404)
@@ -181,24 +181,24 @@ def reply_to(method: str, shape: str, holding: str, rest: str = "") -> Reply:
     status, headers, body = _template(shape, holding, more=page < pages)
     was, now = str(_NEXT_PAGE), str(_FIRST_PAGE + page + 1)
     headers = {name: value.replace(was, now) for name, value in headers.items()}
-    return Reply(status, headers, body.replace(was.encode(), now.encode()))
+    return RawResponse(status, headers, body.replace(was.encode(), now.encode()))
 
 
 @cache
-def _single(shape: str, status: int) -> Reply:
+def _single(shape: str, status: int) -> RawResponse:
     makes = SHAPES[shape]
     return _json(status, {}, makes.error() if status == 404 else makes.draft())
 
 
 @cache
-def _template(shape: str, holding: str, *, more: bool) -> Reply:
+def _template(shape: str, holding: str, *, more: bool) -> RawResponse:
     makes, (size, _) = SHAPES[shape], HOLDINGS[holding]
     numbers = [*range(_FIRST_ITEM, _FIRST_ITEM + size - 1), _NEXT_PAGE]
     listing = makes.listing([makes.item(number) for number in numbers], more=more)
     return _json(200, makes.headers(more=more), listing)
 
 
-def _json(status: int, headers: dict[str, str], document: Any) -> Reply:
+def _json(status: int, headers: dict[str, str], document: Any) -> RawResponse:
     body = json.dumps(document, separators=(",", ":")).encode()
     headers = {"content-type": "application/json", "x-request-id": "req_1", **headers}
-    return Reply(status, headers, body)
+    return RawResponse(status, headers, body)

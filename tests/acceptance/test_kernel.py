@@ -80,7 +80,7 @@ def kernel() -> Iterator[Kernel]:
 
 @pytest.fixture
 def both(kernel: Kernel) -> Kernel:
-    """A kernel with a client of each colour, of a fake service in the kernel."""
+    """A kernel with a client of each client_kind, of a fake service in the kernel."""
     made = kernel.run("""
         import asyncio
         from adclient.testing import FakeAdService
@@ -231,17 +231,20 @@ def test_an_interrupted_cell_leaves_the_client_usable(
     assert len(fake.requests) == 6
 
 
-@pytest.mark.parametrize("colour", ["sync", "async"])
+@pytest.mark.parametrize("client_kind", ["sync", "async"])
 def test_an_interrupted_walk_goes_on_where_it_was(
-    served: Kernel, fake: FakeAdService, colour: str
+    served: Kernel, fake: FakeAdService, client_kind: str
 ) -> None:
-    client, loop = {"sync": ("client", "for"), "async": ("async_client", "async for")}[colour]
+    client, walk, loop = {
+        "sync": ("client", "iter", "for"),
+        "async": ("async_client", "aiter", "async for"),
+    }[client_kind]
     listing = f"{client}.gamma.list_ads(account_id='account_c3d8')"
     step = f"{loop} ad in ads: seen.append(ad.id)"
     cell = interrupted(
         served,
         fake,
-        f"seen = []\nads = {'iter' if colour == 'sync' else 'aiter'}({listing}.progress())\n{step}",
+        f"seen = []\nads = {walk}({listing}.progress())\n{step}",
         call=2,
     )
     assert cell.error in ("KeyboardInterrupt", "CancelledError"), cell.traceback

@@ -7,7 +7,7 @@ import polars
 import pytest
 
 from adclient import AsyncPage, BusinessProfile, Items, Page
-from adclient.frames import Tabular
+from adclient._tables.items import Tabular
 
 ITEMS = Items(
     [

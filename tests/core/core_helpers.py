@@ -9,18 +9,17 @@ import attrs
 import pytest
 from hypothesis import strategies as st
 
-from adclient._core import answers, converter, wire
-from adclient._core import call as operations
-from adclient._core.call import Call, Operation
-from adclient._core.exchange import Send, Sleep, World, exchange
-from adclient._core.observe import Tracer
+from adclient._core import converter, decode, jsontext, operations
+from adclient._core.call import Send, Sleep, World, exchange
+from adclient._core.events import Tracer
+from adclient._core.operations import Call, Operation
 from adclient._core.pause import Pauses
-from adclient._core.reply import Failure, Reply
-from adclient._core.request import settled
+from adclient._core.request import validated
+from adclient._core.response import Failure, RawResponse
 from adclient._json import copied
 from adclient.conventions import Conventions
 from adclient.errors import AdClientError
-from adclient.models import Response
+from adclient.models import ResponseInfo
 from adclient.options import Options, RetryPolicy
 
 # Text that UTF-8 can carry; numbers that a float carries exactly, or that are whole.
@@ -71,7 +70,7 @@ def structure(value: Any, cls: type[Any], path: str = "$") -> Any:
     An answer is read in one go as well, which must not make a difference.
     """
     if cls in RESULTS:
-        quick = _read(lambda: answers.read(copied(value), cls, Response()))
+        quick = _read(lambda: decode.read(copied(value), cls, ResponseInfo()))
         slow = _read(lambda: converter.structure(copied(value), cls))
         assert (quick, type(quick)) == (slow, type(slow))
     return converter.structure(copied(value), cls, path)
@@ -79,7 +78,7 @@ def structure(value: Any, cls: type[Any], path: str = "$") -> Any:
 
 def problem_with(value: Any, cls: type[Any]) -> str:
     """Why a value cannot be read."""
-    with pytest.raises(wire.WireError) as caught:
+    with pytest.raises(jsontext.JSONError) as caught:
         structure(value, cls)
     return str(caught.value)
 
@@ -91,14 +90,14 @@ def _read(read: Callable[[], Any]) -> Any:
     """A value, or the text of the error that says why there is none."""
     try:
         return read()
-    except wire.WireError as error:
+    except jsontext.JSONError as error:
         return str(error)
 
 
 def call_of(operation: Operation[Any], *, cursor: Any = None, **arguments: Any) -> Call[Any]:
-    """A settled call with an account, the given arguments, and None for all others."""
+    """A validated call with an account, the given arguments, and None for all others."""
     unset = dict.fromkeys(parameter.name for parameter in operation.parameters)
-    return settled(Call(operation, {**unset, "account_id": ACCOUNT, **arguments}, cursor))
+    return validated(Call(operation, {**unset, "account_id": ACCOUNT, **arguments}, cursor))
 
 
 READ = call_of(operations.LIST_BETA_CAMPAIGNS)
@@ -108,10 +107,10 @@ WRITE = call_of(
 DELETE = call_of(operations.REMOVE_DELTA_AUTO_SEARCH_THEMES)
 
 
-def reply(status: int, body: Any = b"", **attributes: Any) -> Reply:
+def reply(status: int, body: Any = b"", **attributes: Any) -> RawResponse:
     """A reply; a body that is not bytes is sent as JSON."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Reply(status=status, body=content, **attributes)
+    return RawResponse(status=status, body=content, **attributes)
 
 
 REFUSED = Failure(reason="connection refused", sent=False)
@@ -137,7 +136,7 @@ class Timed:
     """An outcome that takes some seconds to come."""
 
     seconds: float
-    outcome: Reply | Failure
+    outcome: RawResponse | Failure
 
 
 @attrs.define
@@ -160,7 +159,7 @@ class Run:
 
 def drive(
     call: Call[Any],
-    *outcomes: Reply | Failure | Timed,
+    *outcomes: RawResponse | Failure | Timed,
     options: Options | None = None,
     chance: float = 0.0,
     overslept: float = 0.0,
@@ -208,7 +207,7 @@ def drive(
             timed = outcome if isinstance(outcome, Timed) else Timed(0.0, outcome)
             clock[0] += timed.seconds
             answer = timed.outcome
-            if isinstance(answer, Reply):
+            if isinstance(answer, RawResponse):
                 step.turn.answer_began(answer.status, answer.headers, answer.received_at)
     except StopIteration as done:
         run.value = done.value

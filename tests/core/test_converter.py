@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient._core import converter
-from adclient._core.wire import WireError
+from adclient._core.jsontext import JSONError
 from adclient.models import JSON, Item
 
 T = TypeVar("T")
@@ -204,7 +204,7 @@ class TestCallersClasses:
         assert problem.endswith("expected a whole number, got text")
 
     def test_a_path_may_start_elsewhere(self):
-        with pytest.raises(WireError, match=r"^\$\.data\[2\]\.amount: missing$"):
+        with pytest.raises(JSONError, match=r"^\$\.data\[2\]\.amount: missing$"):
             structure({}, Money, "$.data[2]")
 
     def test_a_class_of_the_caller_s_may_keep_what_it_does_not_name(self):
@@ -259,7 +259,7 @@ class TestCallersClasses:
             def _missing_(cls, value):
                 return cls(value)
 
-        with pytest.raises(WireError, match="nested too deeply"):
+        with pytest.raises(JSONError, match="nested too deeply"):
             structure("x", Endless)
 
     def test_an_attrs_validator_s_complaint_is_kept(self):
@@ -291,7 +291,7 @@ def test_nothing_is_ever_coerced(cls, value):
     }[cls]
     try:
         structure({"value": value}, Field[cls])
-    except WireError:
+    except JSONError:
         return
     assert isinstance(value, fitting)
     assert not isinstance(value, bool) or cls is bool

@@ -4,13 +4,19 @@ import re
 import pytest
 from cases import each_case
 
-from adclient import errors, notebook
-from adclient.errors import AdClientError, Facts, OutcomeUnknown, for_status, unconfirmed
+from adclient import _notebook, errors
+from adclient.errors import (
+    AdClientError,
+    ErrorDetails,
+    OutcomeUnknown,
+    for_status,
+    with_unknown_outcome,
+)
 
 CLASSES = [
     cls for _, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, AdClientError)
 ]
-PUBLIC = [cls for cls in CLASSES if not cls.__name__.startswith("Unconfirmed")]
+PUBLIC = [cls for cls in CLASSES if not re.match("OutcomeUnknown.", cls.__name__)]
 FACTS = {
     "operation": "alpha.update_campaign_budget",
     "method": "POST",
@@ -32,7 +38,7 @@ FACTS = {
 
 # The tree of the design, and what each class is besides.
 PARENTS = {
-    "AdClientError": (Exception, notebook.Shown),
+    "AdClientError": (Exception, _notebook.HTMLRepr),
     "ConfigurationError": (AdClientError, ValueError),
     "InvalidRequest": (AdClientError, ValueError),
     "TransportError": (AdClientError,),
@@ -48,14 +54,14 @@ PARENTS = {
     "Unprocessable": (errors.APIError,),
     "RateLimited": (errors.APIError,),
     "ServerError": (errors.APIError,),
-    "UnexpectedReply": (AdClientError,),
+    "UnexpectedResponse": (AdClientError,),
     "PaginationError": (AdClientError,),
     "OutcomeUnknown": (AdClientError,),
-    "UnconfirmedConnectionLost": (OutcomeUnknown, errors.ConnectionLost),
-    "UnconfirmedTimeout": (OutcomeUnknown, errors.CallTimeout),
-    "UnconfirmedServerError": (OutcomeUnknown, errors.ServerError),
-    "UnconfirmedAPIError": (OutcomeUnknown, errors.APIError),
-    "UnconfirmedReply": (OutcomeUnknown, errors.UnexpectedReply),
+    "OutcomeUnknownConnectionLost": (OutcomeUnknown, errors.ConnectionLost),
+    "OutcomeUnknownTimeout": (OutcomeUnknown, errors.CallTimeout),
+    "OutcomeUnknownServerError": (OutcomeUnknown, errors.ServerError),
+    "OutcomeUnknownAPIError": (OutcomeUnknown, errors.APIError),
+    "OutcomeUnknownResponse": (OutcomeUnknown, errors.UnexpectedResponse),
 }
 
 
@@ -81,12 +87,12 @@ def test_the_tree_is_whole():
 
 def test_the_docstring_draws_every_class():
     drawn = errors.__doc__.split("```")[1]
-    names = re.findall(r"[├└│·─ ]+([A-Z][A-Za-z]+)", drawn)
+    names = re.findall(r"[├└│·─ ]+([A-Z][A-Za-z]+)(?!…)\b(?!…)", drawn)
     assert sorted(name for name in names if name in PARENTS) == sorted(
         cls.__name__ for cls in PUBLIC if cls is not AdClientError
     )
     assert "AdClientError" in drawn
-    assert "Unconfirmed" in drawn
+    assert "OutcomeUnknown…" in drawn
 
 
 def test_the_docstring_draws_statuses():
@@ -124,7 +130,7 @@ def test_the_outcome_is_unknown_for_those_alone(cls):
 
 
 def test_every_fact_is_documented():
-    assert FACTS.keys() == Facts.__annotations__.keys()
+    assert FACTS.keys() == ErrorDetails.__annotations__.keys()
     for name in [*FACTS, "outcome_unknown"]:
         assert re.search(rf"^ +{name}: ", AdClientError.__doc__, re.MULTILINE)
 
@@ -166,22 +172,22 @@ def test_the_class_for_a_status(status, cls):
         errors.APIError,
         errors.BadRequest,
         errors.RateLimited,
-        errors.UnexpectedReply,
+        errors.UnexpectedResponse,
         errors.ConnectionFailed,
     ],
 )
 def test_an_unconfirmed_class_is_both(cls):
-    both = unconfirmed(cls)
+    both = with_unknown_outcome(cls)
     assert issubclass(both, OutcomeUnknown)
     families = [errors.ConnectionLost, errors.CallTimeout, errors.ServerError, errors.APIError]
-    for family in [*families, errors.UnexpectedReply]:
+    for family in [*families, errors.UnexpectedResponse]:
         assert issubclass(both, family) is issubclass(cls, family)
 
 
 def test_except_clauses_of_the_standard_library_catch_ours():
     for cls, builtin in [
         (errors.ConnectionFailed, OSError),
-        (errors.UnconfirmedTimeout, TimeoutError),
+        (errors.OutcomeUnknownTimeout, TimeoutError),
         (errors.InvalidRequest, ValueError),
     ]:
         with pytest.raises(builtin, match="text"):

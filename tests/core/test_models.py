@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import adclient
 from adclient._core.converter import structure
-from adclient._core.wire import loads
+from adclient._core.jsontext import loads
 from adclient.models import (
     Ad,
     BusinessProfile,
@@ -24,13 +24,13 @@ from adclient.models import (
     Draft,
     Item,
     Objective,
-    Response,
+    ResponseInfo,
     TargetingOption,
     WastedSpend,
 )
 
 KINDS = [Ad, BusinessProfile, Campaign, CreativeFatigue, Objective, TargetingOption, WastedSpend]
-RESPONSE = Response(
+RESPONSE = ResponseInfo(
     status=201, headers={"x-request-id": "r"}, request_id="r", attempts=2, elapsed=0.5
 )
 
@@ -177,7 +177,7 @@ class TestValues:
         assert repr(draft_of(response=RESPONSE)) == repr(draft_of())
 
     def test_a_response_tells_the_status_and_no_header(self):
-        assert repr(RESPONSE) == "<Response 201, attempt 2, 0.500 s>"
+        assert repr(RESPONSE) == "<ResponseInfo 201, attempt 2, 0.500 s>"
         assert "canary" not in repr(attrs.evolve(RESPONSE, headers={"set-cookie": "canary"}))
 
     @pytest.mark.parametrize(
@@ -312,14 +312,14 @@ class TestHTML:
         assert "%" not in draft_of(0, 5)._repr_html_().split("change</th>")[1]
 
     def test_a_draft_tells_what_was_called(self):
-        response = Response(operation="alpha.x", account_id="account_1", target_id="campaign_2")
+        response = ResponseInfo(operation="alpha.x", account_id="account_1", target_id="campaign_2")
         html = draft_of(response=response)._repr_html_()
         for part in ("alpha.x", "account_1", "campaign_2"):
             assert part in html
         assert "operation" not in draft_of()._repr_html_()
 
     def test_each_row_has_its_name_and_value(self):
-        response = Response(operation="a.b", account_id="account_1", target_id="campaign_1")
+        response = ResponseInfo(operation="a.b", account_id="account_1", target_id="campaign_1")
         html = draft_of(1, 2, response=response)._repr_html_()
         rows = re.findall(r"<tr><th.*?>(.*?)</th><td.*?>(.*?)</td></tr>", html)
         named = {name: re.sub(r"<.*?>", "", value) for name, value in rows}
@@ -353,7 +353,7 @@ class TestHTML:
 
     @each_case("value", EVERY)
     def test_the_bundle_has_the_text_first(self, value):
-        if isinstance(value, Response):
+        if isinstance(value, ResponseInfo):
             return
         bundle = value._repr_mimebundle_()
         assert list(bundle.items()) == [

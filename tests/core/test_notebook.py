@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient import errors
-from adclient.notebook import COLUMNS, ROWS, SHORT, Change, card, short, table
+from adclient._notebook import COLUMNS, ROWS, SHORT, Change, card, short, table
 
 
 class Balanced(HTMLParser):

@@ -5,8 +5,8 @@ from cases import each_case
 from core_helpers import BASE_URL, assert_one_line
 
 from adclient import options as module
-from adclient._core import call as operations
-from adclient._core.request import build, settled
+from adclient._core import operations
+from adclient._core.request import build, validated
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import (
@@ -139,7 +139,7 @@ class TestBaseURL:
             options = resolved(base_url=url)
         except ConfigurationError:
             return
-        call = settled(operations.Call(operations.EXPLAIN_ALPHA_OBJECTIVES, {"account_id": "a"}))
+        call = validated(operations.Call(operations.EXPLAIN_ALPHA_OBJECTIVES, {"account_id": "a"}))
         request = build(call, options)
         assert request.url.isascii()
         assert request.headers["host"].isascii()

@@ -6,11 +6,11 @@ import pytest
 from cases import each_case
 from core_helpers import LISTING, assert_one_line, structure
 
-from adclient._core.listing import Listing
-from adclient._core.wire import loads
-from adclient.errors import InvalidRequest, UnexpectedReply
-from adclient.models import Campaign, Item, Response
-from adclient.pages import BasePage, check_limit, extra_of, reread
+from adclient._core.jsontext import loads
+from adclient._core.operations import Listing
+from adclient._pages import BasePage, check_limit, extra_of, reread
+from adclient.errors import InvalidRequest, UnexpectedResponse
+from adclient.models import Campaign, Item, ResponseInfo
 
 FIRST, SECOND = (
     Campaign(id="c1", name="Spring", status="ENABLED", extra={"spend": 1.5, "geo": {"in": ["DE"]}}),
@@ -62,7 +62,7 @@ class TestPage:
 
     def test_equality_is_about_what_came(self):
         page = page_of(FIRST, next="c2")
-        assert page == page_of(FIRST, next="c2", response=Response(status=200))
+        assert page == page_of(FIRST, next="c2", response=ResponseInfo(status=200))
         assert page != page_of(FIRST)
         assert page != page_of(SECOND, next="c2")
         assert hash(page) == hash(copy.copy(page))
@@ -95,7 +95,7 @@ class TestPage:
         assert "&lt;script&gt;" in html
         assert "more pages follow" in html
         assert "more pages follow" not in page_of(FIRST)._repr_html_()
-        response = Response(operation="beta.list_campaigns", account_id="account_1")
+        response = ResponseInfo(operation="beta.list_campaigns", account_id="account_1")
         html = page_of(FIRST, response=response)._repr_html_()
         assert " · beta.list_campaigns<" in html
         assert " · account_1<" in html
@@ -137,7 +137,7 @@ class TestReread:
 
     def test_an_item_that_does_not_fit_is_named(self):
         items = (*self.ITEMS, {"id": "c", "spend": "3"})
-        with pytest.raises(UnexpectedReply) as caught:
+        with pytest.raises(UnexpectedResponse) as caught:
             reread(items, Spend, "beta.list_campaigns")
         text = str(caught.value)
         assert caught.value.operation == "beta.list_campaigns"
@@ -151,7 +151,7 @@ class TestReread:
         class Checked:
             id: str = attrs.field(validator=attrs.validators.in_(["a"]))
 
-        with pytest.raises(UnexpectedReply) as caught:
+        with pytest.raises(UnexpectedResponse) as caught:
             reread(({"id": "x\n" * 10_000},), Checked, "x")
         assert_one_line(str(caught.value))
 

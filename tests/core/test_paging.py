@@ -5,9 +5,9 @@ import pytest
 from cases import each_case
 from core_helpers import ACCOUNT, BASE_URL, assert_one_line, call_of, options_of
 
-from adclient._core import call as operations
-from adclient._core.listing import Listing, PageInfo
-from adclient._core.paging import Trail, check_progress, followed_query
+from adclient._core import operations
+from adclient._core.operations import Listing, PageInfo
+from adclient._core.paging import SeenCursors, check_progress, query_from_next_url
 from adclient._core.request import build
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
@@ -20,7 +20,7 @@ CALL = call_of(CAMPAIGNS)
 
 def followed(cursor, *, base_url=BASE_URL, conventions=None, **arguments):
     call = call_of(CAMPAIGNS, cursor=cursor, **arguments)
-    return followed_query(call, base_url + PATH, conventions or Conventions())
+    return query_from_next_url(call, base_url + PATH, conventions or Conventions())
 
 
 def requested(cursor, operation=CAMPAIGNS, *, conventions=None, **arguments):
@@ -162,7 +162,7 @@ def test_a_followed_url_beside_a_body():
 
 class TestTrail:
     def test_a_walk_that_goes_on(self):
-        trail = Trail(CALL)
+        trail = SeenCursors(CALL)
         for cursor in [
             "a",
             "b",
@@ -193,7 +193,7 @@ class TestTrail:
         ],
     )
     def test_a_walk_in_circles(self, walk):
-        trail = Trail(CALL)
+        trail = SeenCursors(CALL)
         for cursor in walk[:-1]:
             trail.follow(cursor)
         with pytest.raises(PaginationError) as caught:
@@ -204,18 +204,18 @@ class TestTrail:
         assert_one_line(str(caught.value))
 
     def test_the_start_counts(self):
-        trail = Trail(attrs.evolve(CALL, cursor="a"))
+        trail = SeenCursors(attrs.evolve(CALL, cursor="a"))
         trail.follow("b")
         with pytest.raises(PaginationError):
             trail.follow("a")
 
     def test_the_end_may_come_at_any_time(self):
-        trail = Trail(CALL)
+        trail = SeenCursors(CALL)
         trail.follow(None)
         trail.follow(None)
 
     def test_the_text_is_bounded(self):
-        trail = Trail(CALL)
+        trail = SeenCursors(CALL)
         cursor = {"token": "x\n" * 10_000}
         trail.follow(cursor)
         with pytest.raises(PaginationError) as caught:
@@ -224,7 +224,7 @@ class TestTrail:
         assert caught.value.cursor == cursor
 
     def test_a_long_walk_stays_small(self):
-        trail = Trail(CALL)
+        trail = SeenCursors(CALL)
         for n in range(1000):
             trail.follow("x" * 1000 + str(n))
         assert all(len(key) <= 16 for key in trail._seen)
@@ -232,7 +232,7 @@ class TestTrail:
     @pytest.mark.parametrize("cursor", [{1}, object(), float("nan")])
     def test_a_start_that_cannot_be_sent_is_refused(self, cursor):
         with pytest.raises(InvalidRequest):
-            Trail(attrs.evolve(CALL, cursor=cursor))
+            SeenCursors(attrs.evolve(CALL, cursor=cursor))
 
 
 def test_progress_is_checked_for_later_pages_only():

@@ -8,7 +8,7 @@ from cases import each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adclient._core.redact import EXCERPT, LINE, Secrets, _spelled, excerpt, one_line
+from adclient._core.redact import EXCERPT, LINE, Redactor, _spelled, excerpt, one_line
 
 
 @each_case(
@@ -68,13 +68,13 @@ def coded(text, form):
 @pytest.mark.parametrize("spelled", SPELLED)
 @given(token=TOKENS)
 def test_a_secret_is_found_however_it_is_spelled(spelled, token):
-    assert Secrets((token,)).hide(f"[{spelled(token)}]") == "[***]"
+    assert Redactor((token,)).redact(f"[{spelled(token)}]") == "[***]"
 
 
 @given(TOKENS, st.data())
 def test_the_beginning_of_a_secret_at_the_end_is_one(token, data):
     length = data.draw(st.integers(4, len(token)))
-    assert Secrets((token,)).hide_in(b"said " + token[:length].encode()) == b"said ***"
+    assert Redactor((token,)).redact_bytes(b"said " + token[:length].encode()) == b"said ***"
 
 
 @each_case(
@@ -90,27 +90,27 @@ def test_the_beginning_of_a_secret_at_the_end_is_one(token, data):
     ],
 )
 def test_what_is_cut_off(text, hidden):
-    assert Secrets(("abcdabcdef",)).hide(text) == hidden
+    assert Redactor(("abcdabcdef",)).redact(text) == hidden
 
 
 def test_a_hostile_text_does_not_hold_the_call_up():
     run = b"\\" * 100_000
     began = time.process_time()
-    assert Secrets(("_canary",)).hide_in(b"canary " + run) == b"canary " + run
+    assert Redactor(("_canary",)).redact_bytes(b"canary " + run) == b"canary " + run
     assert time.process_time() - began < 5
 
 
 def test_a_text_without_the_longest_word_of_a_secret_needs_no_pattern():
     made = _spelled.cache_info().misses
-    assert Secrets(("fresh-for-this-1",)).hide("for fresh-this-1") == "for fresh-this-1"
+    assert Redactor(("fresh-for-this-1",)).redact("for fresh-this-1") == "for fresh-this-1"
     assert _spelled.cache_info().misses == made + 1
-    assert Secrets(("fresh-for-this-2",)).hide("nothing of it") == "nothing of it"
+    assert Redactor(("fresh-for-this-2",)).redact("nothing of it") == "nothing of it"
     assert _spelled.cache_info().misses == made + 1
 
 
 def test_what_is_too_short_is_no_secret():
-    assert Secrets(("v2", "abc")).hide("v2 abc") == "v2 abc"
+    assert Redactor(("v2", "abc")).redact("v2 abc") == "v2 abc"
 
 
 def test_secrets_are_not_shown_themselves():
-    assert "canary" not in repr(Secrets(("canary",)))
+    assert "canary" not in repr(Redactor(("canary",)))

@@ -13,14 +13,14 @@ from core_helpers import ACCOUNT, BASE_URL, assert_one_line, call_of, options_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adclient._core import call as operations
-from adclient._core.call import OPERATIONS
+from adclient._core import operations
+from adclient._core.operations import OPERATIONS
 from adclient._core.request import build
+from adclient._pages import BasePage
 from adclient._version import __version__
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
 from adclient.models import Campaign
-from adclient.pages import BasePage
 
 BUDGET = operations.UPDATE_ALPHA_CAMPAIGN_BUDGET
 TARGETING = operations.UPDATE_ALPHA_CAMPAIGN_TARGETING

@@ -32,8 +32,8 @@ import attrs
 from soak_books import Books
 from soak_traffic import Traffic
 
-from adclient._core.call import OPERATIONS
 from adclient._core.converter import converter
+from adclient._core.operations import OPERATIONS
 
 MOST_ROUNDS, MOST_CALLS, MOST_WORKERS = 100, 50_000, 100
 LONGEST_ROUND, LONGEST_END = 600, 5.0

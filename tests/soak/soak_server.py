@@ -12,7 +12,7 @@ import sys
 from threading import Lock
 
 from adclient import Conventions, Request
-from adclient._core.reply import Outcome
+from adclient._core.response import Outcome
 from adclient.testing import FakeAdService, Fault, Profile
 from adclient.testing.server import serving
 
@@ -72,7 +72,7 @@ class BookedService(FakeAdService):
         self.faults.at_random(Fault.in_body("huge"), share=SHARE / 10)
 
     def handle_untimed(self, request: Request) -> tuple[Outcome, float]:
-        """Answer a request, and book the draft if there is one."""
+        """Result a request, and book the draft if there is one."""
         with self._booking:
             before = self.dashboard.waiting
             answer = super().handle_untimed(request)

@@ -1,6 +1,6 @@
 import os
 
-import colours
+import clients
 import pytest
 
 _OURS = ("adclient_", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl_cert")
@@ -23,14 +23,14 @@ def pytest_configure(config) -> None:
     if family == "aiohttp":
         from adclient.aiohttp import AiohttpTransport
 
-        colours.FAMILY.transport = AiohttpTransport
+        clients.FAMILY.transport = AiohttpTransport
     elif family is not None:
-        colours.FAMILY.library = __import__(family)
-        colours.FAMILY.is_injected = True
+        clients.FAMILY.library = __import__(family)
+        clients.FAMILY.is_injected = True
     if family == "httpx2":
-        from carry import Carrier
+        from httpx2_adapter import Carrier
 
-        colours.FAMILY.carry = Carrier
+        clients.FAMILY.carry = Carrier
 
 
 def pytest_collection_modifyitems(config, items) -> None:
@@ -43,10 +43,10 @@ def pytest_collection_modifyitems(config, items) -> None:
 
 def _concerns_the_family(item) -> bool:
     """Connections of adclient itself are those of httpx; aiohttp is for asyncio alone."""
-    family = colours.FAMILY
+    family = clients.FAMILY
     if family.transport is not None:
         callspec = getattr(item, "callspec", None)
-        is_async = callspec is not None and callspec.params.get("colour") is colours.ASYNC
+        is_async = callspec is not None and callspec.params.get("client_kind") is clients.ASYNC
         return is_async and not item.get_closest_marker("own")
     return not (family.is_injected and item.get_closest_marker("own"))
 

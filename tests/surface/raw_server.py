@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from colours import DRAFT
+from clients import DRAFT
 
 LISTING = {"data": [{"id": "x", "name": "X", "status": "ENABLED"}], "page": {"next": None}}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from colours import read, sync_asyncio_trio, wait
+from clients import read, sync_asyncio_trio, wait
 from raw_server import RawServer, serve_well
 
 from adclient import CallTimeout, ConnectionFailed
@@ -52,12 +52,14 @@ pytestmark = pytest.mark.own
 
 
 @sync_asyncio_trio
-async def test_they_share_the_time_of_a_call(colour, host) -> None:
+async def test_they_share_the_time_of_a_call(client_kind, host) -> None:
     host(*SWALLOWING)
     with RawServer(serve_well) as server:
         port = server.url.rpartition(":")[2]
         with swallowing(int(port)):
-            async with colour.open(f"http://{HOST}:{port}", timeout=0.5, max_retries=0) as client:
+            async with client_kind.open(
+                f"http://{HOST}:{port}", timeout=0.5, max_retries=0
+            ) as client:
                 assert await is_punctual(client, most=0.55)
     assert server.requests == []
 
@@ -74,12 +76,14 @@ async def is_punctual(client, most: float) -> bool:
 
 
 @sync_asyncio_trio
-async def test_one_that_swallows_leaves_time_for_the_next(colour, host) -> None:
+async def test_one_that_swallows_leaves_time_for_the_next(client_kind, host) -> None:
     host(SWALLOWING[0], "127.0.0.1")
     with RawServer(serve_well) as server:
         port = server.url.rpartition(":")[2]
         with swallowing(int(port)):
-            async with colour.open(f"http://{HOST}:{port}", timeout=1, max_retries=0) as client:
+            async with client_kind.open(
+                f"http://{HOST}:{port}", timeout=1, max_retries=0
+            ) as client:
                 assert len((await wait(read(client))).data) == 1
 
 
@@ -91,20 +95,20 @@ def test_an_address_of_one_link_keeps_its_link(monkeypatch) -> None:
 
 
 @sync_asyncio_trio
-async def test_one_that_refuses_costs_nothing(colour, host) -> None:
+async def test_one_that_refuses_costs_nothing(client_kind, host) -> None:
     host("127.0.0.2", "127.0.0.3", "127.0.0.1")
     with RawServer(serve_well) as server:
         url = server.url.replace("127.0.0.1", HOST)
-        async with colour.open(url, max_retries=0) as client:
+        async with client_kind.open(url, max_retries=0) as client:
             assert len((await wait(read(client))).data) == 1
 
 
 @sync_asyncio_trio
-async def test_none_of_them_listens(colour, host) -> None:
+async def test_none_of_them_listens(client_kind, host) -> None:
     host("127.0.0.2", "127.0.0.3")
     with RawServer(serve_well) as server:
         url = server.url.replace("127.0.0.1", HOST)
-        async with colour.open(url, max_retries=0) as client:
+        async with client_kind.open(url, max_retries=0) as client:
             with pytest.raises(ConnectionFailed, match="Connection refused"):
                 await wait(read(client))
     assert server.connections == 0

@@ -8,7 +8,7 @@ import anyio
 import httpx
 import pytest
 from cases import each_case
-from colours import DRAFT
+from clients import DRAFT
 from raw_server import Connection, RawServer, answer_to, refusing_url, reply, serve_well
 
 from adclient import (

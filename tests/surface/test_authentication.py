@@ -2,9 +2,9 @@
 
 import httpx
 import pytest
-from colours import (
+from clients import (
     BASE_URL,
-    COLOURS,
+    CLIENT_KINDS,
     SECRET,
     Service,
     a_draft,
@@ -21,18 +21,18 @@ from adclient import ConfigurationError, Request
 
 
 @sync_and_async
-async def test_without_credentials_none_are_sent(colour) -> None:
+async def test_without_credentials_none_are_sent(client_kind) -> None:
     service = Service(a_draft())
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         await wait(write(client))
     assert "authorization" not in service.requests[0].headers
 
 
 @sync_asyncio_trio
-async def test_a_token_function_is_called_for_each_attempt(colour) -> None:
+async def test_a_token_function_is_called_for_each_attempt(client_kind) -> None:
     service = Service(httpx.Response(503), a_page("a"))
     tokens = iter(["first", "second"])
-    async with colour.open(transport=service.transport, token=lambda: next(tokens)) as client:
+    async with client_kind.open(transport=service.transport, token=lambda: next(tokens)) as client:
         await wait(read(client))
     sent = [request.headers["authorization"] for request in service.requests]
     assert sent == ["Bearer first", "Bearer second"]
@@ -40,9 +40,9 @@ async def test_a_token_function_is_called_for_each_attempt(colour) -> None:
 
 @pytest.mark.parametrize("token", [None, "", f"{SECRET}\n", 7])
 @sync_and_async
-async def test_a_token_function_that_returns_no_token(colour, token) -> None:
+async def test_a_token_function_that_returns_no_token(client_kind, token) -> None:
     service = Service()
-    async with colour.open(transport=service.transport, token=lambda: token) as client:
+    async with client_kind.open(transport=service.transport, token=lambda: token) as client:
         with pytest.raises(ConfigurationError) as caught:
             await wait(write(client))
     assert_names_the_argument(caught.value, "token")
@@ -50,19 +50,19 @@ async def test_a_token_function_that_returns_no_token(colour, token) -> None:
 
 
 @sync_and_async
-async def test_the_error_of_a_token_function_passes(colour) -> None:
+async def test_the_error_of_a_token_function_passes(client_kind) -> None:
     def token():
         raise KeyError("vault")
 
     service = Service()
-    async with colour.open(transport=service.transport, token=token) as client:
+    async with client_kind.open(transport=service.transport, token=token) as client:
         with pytest.raises(KeyError, match="vault"):
             await wait(write(client))
     assert service.requests == []
 
 
 @sync_and_async
-async def test_auth_gets_the_request_and_returns_headers(colour) -> None:
+async def test_auth_gets_the_request_and_returns_headers(client_kind) -> None:
     seen = []
 
     def sign(request: Request) -> dict[str, str]:
@@ -70,7 +70,7 @@ async def test_auth_gets_the_request_and_returns_headers(colour) -> None:
         return {"X-Signature": f"{request.method} {len(request.body or b'')}"}
 
     service = Service(httpx.Response(503), a_page("a"), a_draft())
-    async with colour.open(transport=service.transport, auth=sign) as client:
+    async with client_kind.open(transport=service.transport, auth=sign) as client:
         await wait(read(client))
         await wait(write(client))
     assert [request.headers["x-signature"] for request in service.requests] == [
@@ -86,10 +86,10 @@ async def test_auth_gets_the_request_and_returns_headers(colour) -> None:
 
 
 @sync_and_async
-async def test_auth_may_set_authorization(colour) -> None:
+async def test_auth_may_set_authorization(client_kind) -> None:
     service = Service(a_draft())
     options = {"auth": lambda request: {"Authorization": "Custom abc"}}
-    async with colour.open(transport=service.transport, **options) as client:
+    async with client_kind.open(transport=service.transport, **options) as client:
         await wait(write(client))
     assert service.requests[0].headers["authorization"] == "Custom abc"
 
@@ -108,17 +108,19 @@ async def test_auth_may_set_authorization(colour) -> None:
     ],
 )
 @sync_and_async
-async def test_bad_headers_of_auth_are_refused(colour, headers) -> None:
+async def test_bad_headers_of_auth_are_refused(client_kind, headers) -> None:
     service = Service()
-    async with colour.open(transport=service.transport, auth=lambda request: headers) as client:
+    async with client_kind.open(
+        transport=service.transport, auth=lambda request: headers
+    ) as client:
         with pytest.raises(ConfigurationError) as caught:
             await wait(write(client))
     assert_names_the_argument(caught.value, "auth")
     assert service.requests == []
 
 
-@pytest.mark.parametrize("colour", COLOURS[1:], ids=str)
-def test_async_token_and_auth_are_awaited(colour) -> None:
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)
+def test_async_token_and_auth_are_awaited(client_kind) -> None:
     async def token() -> str:
         return "awaited"
 
@@ -128,12 +130,12 @@ def test_async_token_and_auth_are_awaited(colour) -> None:
     service = Service(a_draft(), a_draft())
 
     async def scenario() -> None:
-        async with colour.open(transport=service.transport, token=token) as client:
+        async with client_kind.open(transport=service.transport, token=token) as client:
             await write(client)
-        async with colour.open(transport=service.transport, auth=sign) as client:
+        async with client_kind.open(transport=service.transport, auth=sign) as client:
             await write(client)
 
-    colour.run(scenario)
+    client_kind.run(scenario)
     first, second = service.requests
     assert first.headers["authorization"] == "Bearer awaited"
     assert second.headers["x-signature"] == "POST"

@@ -12,7 +12,7 @@ import anyio.lowlevel
 import anyio.to_thread
 import httpx
 import pytest
-from colours import ASYNC, TRIO, read, write
+from clients import ASYNC, TRIO, read, write
 from raw_server import LISTING, Connection, RawServer, answer_to, serve_well
 
 from adclient import (
@@ -32,7 +32,7 @@ NO_RETRY = RetryPolicy(max_retries=0)
 # Before 4.15.1, anyio leaves the socket of a cancelled connect to the garbage collector.
 IS_OLD_ANYIO = tuple(map(int, version("anyio").split(".")[:3])) < (4, 15, 1)
 NOISE = "ignore::pytest.PytestUnraisableExceptionWarning" if IS_OLD_ANYIO else "error"
-both_loops = pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+both_loops = pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
 every_library = pytest.mark.parametrize("library", ["httpx", "httpx2", None])
 
 
@@ -118,16 +118,16 @@ async def pooled(library: str | None, pool: int, url: str):
 @pytest.mark.filterwarnings(NOISE)
 @every_library
 @both_loops
-def test_cancels_over_a_small_pool(colour, library) -> None:
+def test_cancels_over_a_small_pool(client_kind, library) -> None:
     async def scenario() -> None:
         async with pooled(library, 2, server.url) as client:
             await random_cancels(client, 2, seed=0, rounds=25)
-            if colour is ASYNC:
+            if client_kind is ASYNC:
                 await cancels_at_every_turn(client, 2)
             await still_works(client)
 
     with RawServer(Meeting(2).serve) as server:
-        colour.run(scenario)
+        client_kind.run(scenario)
     gc.collect()
 
 
@@ -135,7 +135,7 @@ def test_cancels_over_a_small_pool(colour, library) -> None:
 @pytest.mark.filterwarnings(NOISE)
 @every_library
 @both_loops
-def test_cancels_over_a_pool(colour, library, pytestconfig) -> None:
+def test_cancels_over_a_pool(client_kind, library, pytestconfig) -> None:
     async def scenario() -> None:
         async with pooled(library, 8, server.url) as client:
             for seed in range(pytestconfig.getoption("seeds")):
@@ -145,14 +145,14 @@ def test_cancels_over_a_pool(colour, library, pytestconfig) -> None:
 
     meeting = Meeting(8)
     with RawServer(meeting.serve) as server:
-        colour.run(scenario)
+        client_kind.run(scenario)
     gc.collect()
 
 
 @pytest.mark.parametrize("library", ["httpx", "httpx2"])
 @pytest.mark.parametrize("received", [0, 1, -1], ids=["nothing", "half a head", "half a body"])
 @both_loops
-def test_a_cancelled_read_of_somebody_s_own_client_is_cut(colour, received, library) -> None:
+def test_a_cancelled_read_of_somebody_s_own_client_is_cut(client_kind, received, library) -> None:
     """Its pool would hold the connection, and we the call's place, until the answer is late."""
     hx = pytest.importorskip(library)
     awake, asked = threading.Event(), threading.Event()
@@ -182,7 +182,7 @@ def test_a_cancelled_read_of_somebody_s_own_client_is_cut(colour, received, libr
                 await still_works(client)
 
     with RawServer(serve) as server:
-        colour.run(scenario)
+        client_kind.run(scenario)
 
 
 @pytest.mark.parametrize("turns", [0, 1, 5])
@@ -213,7 +213,7 @@ def test_somebody_who_cancels_every_task_cancels_a_call_with_a_clear_error(turns
 
 @pytest.mark.parametrize("ending", ["timeout", "cancel"])
 @both_loops
-def test_a_write_that_had_not_left_is_not_sent_after_its_call(colour, ending) -> None:
+def test_a_write_that_had_not_left_is_not_sent_after_its_call(client_kind, ending) -> None:
     """It waits for a connection of somebody's own pool, and its call has told that nothing left."""
     sent = []
 
@@ -237,7 +237,7 @@ def test_a_write_that_had_not_left_is_not_sent_after_its_call(colour, ending) ->
         is_free.set()
         await client.aclose()
 
-    colour.run(scenario)
+    client_kind.run(scenario)
     assert sent == []
 
 
@@ -256,7 +256,7 @@ class Unhurried:
 
 @pytest.mark.own
 @both_loops
-def test_a_connection_is_closed_though_its_call_is_cancelled(colour, monkeypatch) -> None:
+def test_a_connection_is_closed_though_its_call_is_cancelled(client_kind, monkeypatch) -> None:
     asked, made = threading.Event(), []
 
     def serve(connection: Connection) -> None:
@@ -279,7 +279,7 @@ def test_a_connection_is_closed_though_its_call_is_cancelled(colour, monkeypatch
     new_async_transport = async_connections.new_async_transport
     monkeypatch.setattr(async_connections, "new_async_transport", transport)
     with RawServer(serve) as server:
-        colour.run(scenario)
+        client_kind.run(scenario)
     assert [one.is_closed for one in made] == [True]
 
 
@@ -300,7 +300,7 @@ class Endless(httpx.AsyncByteStream):
 
 
 @both_loops
-def test_an_answer_is_closed_though_its_call_is_cancelled(colour) -> None:
+def test_an_answer_is_closed_though_its_call_is_cancelled(client_kind) -> None:
     """Also that of somebody's own transport, which is cut while its body is read."""
     bodies = []
 
@@ -314,13 +314,13 @@ def test_an_answer_is_closed_though_its_call_is_cancelled(colour) -> None:
             await read(client)
         await client.aclose()
 
-    colour.run(scenario)
+    client_kind.run(scenario)
     assert [body.end.is_closed for body in bodies] == [True]
 
 
 @both_loops
 def test_what_never_ends_in_somebody_s_own_transport_gives_its_place_back(
-    colour, monkeypatch
+    client_kind, monkeypatch
 ) -> None:
     """It cannot be cut at once, for it tells of no read; after three times its time, it is."""
     is_stuck = True
@@ -341,11 +341,11 @@ def test_what_never_ends_in_somebody_s_own_transport_gives_its_place_back(
         await client.aclose()
 
     monkeypatch.setattr(async_connections, "_LONGEST_CLOSE", 0.05)
-    colour.run(scenario)
+    client_kind.run(scenario)
 
 
 @both_loops
-def test_a_full_pool_of_somebody_s_own_client(colour) -> None:
+def test_a_full_pool_of_somebody_s_own_client(client_kind) -> None:
     async def scenario() -> None:
         limits = httpx.Limits(max_connections=1)
         async with (
@@ -358,7 +358,7 @@ def test_a_full_pool_of_somebody_s_own_client(colour) -> None:
         assert not isinstance(caught.value, OutcomeUnknown)
 
     with RawServer(serve_well) as server:
-        colour.run(scenario)
+        client_kind.run(scenario)
     assert len(server.requests) == 1
 
 
@@ -377,7 +377,7 @@ def test_a_full_pool_of_somebody_s_own_sync_client() -> None:
 
 
 @both_loops
-def test_closing_waits_for_what_goes_on(colour) -> None:
+def test_closing_waits_for_what_goes_on(client_kind) -> None:
     order = []
 
     async def scenario() -> None:
@@ -402,25 +402,25 @@ def test_closing_waits_for_what_goes_on(colour) -> None:
             order.append("may answer")
             may_answer.set()
 
-    colour.run(scenario)
+    client_kind.run(scenario)
     assert order == ["may answer", "answered", "closed"]
 
 
 @both_loops
-def test_an_error_that_is_none_of_the_library_passes(colour) -> None:
+def test_an_error_that_is_none_of_the_library_passes(client_kind) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         raise LookupError("a hook of the caller")
 
     async def scenario() -> None:
-        async with colour.open(transport=httpx.MockTransport(answer)) as client:
+        async with client_kind.open(transport=httpx.MockTransport(answer)) as client:
             with pytest.raises(LookupError, match="a hook"):
                 await read(client)
 
-    colour.run(scenario)
+    client_kind.run(scenario)
 
 
 @both_loops
-def test_a_cancelled_call_leaves_the_client_usable(colour) -> None:
+def test_a_cancelled_call_leaves_the_client_usable(client_kind) -> None:
     awake = threading.Event()
 
     def serve(connection: Connection) -> None:
@@ -430,7 +430,7 @@ def test_a_cancelled_call_leaves_the_client_usable(colour) -> None:
             connection.send(answer_to(request))
 
     async def scenario() -> None:
-        async with colour.open(server.url, max_concurrency=1) as client:
+        async with client_kind.open(server.url, max_concurrency=1) as client:
             for _ in range(3):
                 with anyio.move_on_after(0.02) as scope:
                     await read(client)
@@ -440,4 +440,4 @@ def test_a_cancelled_call_leaves_the_client_usable(colour) -> None:
             assert len((await read(client)).data) == 1
 
     with RawServer(serve) as server:
-        colour.run(scenario)
+        client_kind.run(scenario)

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from colours import BASE_URL, clients, read, sync_and_async, wait
+from clients import BASE_URL, each_client_class, read, sync_and_async, wait
 
 from adclient import ConfigurationError
 from adclient._http import network
@@ -20,7 +20,7 @@ def new_contexts(monkeypatch):
 
 
 @pytest.mark.parametrize("name", VARIABLES)
-@clients
+@each_client_class
 def test_a_variable_that_leads_nowhere_is_named_at_once(client_class, name, monkeypatch) -> None:
     monkeypatch.setenv(name, "/no/such/place")
     with pytest.raises(ConfigurationError, match=f"environment variable {name} leads to") as caught:
@@ -33,7 +33,7 @@ def test_a_variable_that_leads_nowhere_is_named_at_once(client_class, name, monk
     [("http://ads.example.com", True), (BASE_URL, False), (BASE_URL, network._no_tls())],
     ids=["no TLS", "not verified", "own context"],
 )
-@clients
+@each_client_class
 def test_where_nobody_looks_at_it_a_variable_may_lead_nowhere(
     client_class, url, verify, monkeypatch
 ) -> None:
@@ -41,13 +41,13 @@ def test_where_nobody_looks_at_it_a_variable_may_lead_nowhere(
     assert client_class(url, verify=verify)
 
 
-@clients
+@each_client_class
 def test_one_of_several_directories_is_enough(client_class, monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("SSL_CERT_DIR", f"/no/such/place{os.pathsep}{tmp_path}")
     assert client_class(BASE_URL)
 
 
-@clients
+@each_client_class
 def test_an_empty_variable_is_none(client_class, monkeypatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "")
     assert client_class(BASE_URL)
@@ -56,11 +56,11 @@ def test_an_empty_variable_is_none(client_class, monkeypatch) -> None:
 @pytest.mark.own
 @sync_and_async
 async def test_a_file_that_holds_no_certificates_is_named_when_it_is_read(
-    colour, monkeypatch, tmp_path
+    client_kind, monkeypatch, tmp_path
 ) -> None:
     path = tmp_path / "bundle.pem"
     path.write_text("not one")
     monkeypatch.setenv("SSL_CERT_FILE", str(path))
-    async with colour.open(BASE_URL) as client:
+    async with client_kind.open(BASE_URL) as client:
         with pytest.raises(ConfigurationError, match="variable SSL_CERT_FILE: no certificates"):
             await wait(read(client))

@@ -17,7 +17,7 @@ import attrs
 import httpx
 import pytest
 from cases import each_case
-from colours import COLOURS, read, sync_asyncio_trio, wait, write
+from clients import CLIENT_KINDS, read, sync_asyncio_trio, wait, write
 from raw_server import LISTING, Connection, RawServer, answer_to, head, reply, serve_well
 
 from adclient import AdClient, AdClientError, CallTimeout, OutcomeUnknown, RateLimited, RetryPolicy
@@ -90,13 +90,13 @@ class Ending:
     requests: int
 
 
-def ending(colour, fault, call) -> Ending:
+def ending(client_kind, fault, call) -> Ending:
     def serve(connection: Connection) -> None:
         connection.read()
         fault(connection)
 
     async def scenario() -> Ending:
-        async with colour.open(server.url, timeout=TOGETHER, retry=forever) as client:
+        async with client_kind.open(server.url, timeout=TOGETHER, retry=forever) as client:
             began = time.monotonic()
             with pytest.raises(AdClientError) as caught:
                 await wait(call(client))
@@ -104,13 +104,13 @@ def ending(colour, fault, call) -> Ending:
 
     forever = RetryPolicy(max_retries=10**6, backoff_first=0.02, backoff_longest=0.02)
     with RawServer(serve) as server:
-        return colour.run(scenario)
+        return client_kind.run(scenario)
 
 
-def best_ending(colour, fault, call) -> Ending:
+def best_ending(client_kind, fault, call) -> Ending:
     """A call that ended on time, or the last of several if none of them did."""
     for _ in range(TRIES):
-        last = ending(colour, fault, call)
+        last = ending(client_kind, fault, call)
         if last.took <= PUNCTUAL:
             break
     return last
@@ -121,15 +121,15 @@ def endings() -> dict[tuple, Ending]:
     """Of every call under every fault, all at once: each does nothing but wait."""
     for name in ("trio", "httpcore"):  # threads that import them together may find half of them
         import_module(name)
-    cases = list(itertools.product(COLOURS, FAULTS, (read, write)))
+    cases = list(itertools.product(CLIENT_KINDS, FAULTS, (read, write)))
     with ThreadPoolExecutor(len(cases)) as pool:
         return dict(zip(cases, pool.map(lambda case: best_ending(*case), cases), strict=True))
 
 
 @each_case("fault", FAULTS)
-@each_case("colour", COLOURS)
-def test_a_call_ends_in_time(colour, fault, endings) -> None:
-    of_read, of_write = endings[colour, fault, read], endings[colour, fault, write]
+@each_case("client_kind", CLIENT_KINDS)
+def test_a_call_ends_in_time(client_kind, fault, endings) -> None:
+    of_read, of_write = endings[client_kind, fault, read], endings[client_kind, fault, write]
     assert TOGETHER * 0.9 <= of_read.took <= PUNCTUAL
     assert of_write.took <= PUNCTUAL
     assert not of_read.error.outcome_unknown
@@ -159,49 +159,49 @@ async def ends_in_time(call, client) -> AdClientError:
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_a_kept_connection_is_watched_as_well(colour) -> None:
+async def test_a_kept_connection_is_watched_as_well(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.send(answer_to(connection.read()))
         connection.read()
         drip_head(connection)
 
     with RawServer(serve) as server:
-        async with colour.open(server.url, max_retries=0) as client:
+        async with client_kind.open(server.url, max_retries=0) as client:
             await wait(read(client))
             await ends_in_time(read, client.with_options(timeout=TIMEOUT))
     assert server.connections == 1
 
 
 @sync_asyncio_trio
-async def test_a_silent_tls_handshake(colour) -> None:
+async def test_a_silent_tls_handshake(client_kind) -> None:
     with RawServer(never_answer) as server:
         url = server.url.replace("http", "https")
-        async with colour.open(url, timeout=TIMEOUT) as client:
+        async with client_kind.open(url, timeout=TIMEOUT) as client:
             error = await ends_in_time(write, client)
     assert not isinstance(error, OutcomeUnknown)
 
 
 @sync_asyncio_trio
-async def test_a_dripping_tls_handshake(colour) -> None:
+async def test_a_dripping_tls_handshake(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.send(b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03")  # a long ServerHello
         drip(connection, bytes(1000))
 
     with RawServer(serve) as server:
         url = server.url.replace("http", "https")
-        async with colour.open(url, timeout=TIMEOUT) as client:
+        async with client_kind.open(url, timeout=TIMEOUT) as client:
             error = await ends_in_time(write, client)
     assert not isinstance(error, OutcomeUnknown)
 
 
 @sync_asyncio_trio
-async def test_a_wait_of_an_hour_is_told_at_once(colour) -> None:
+async def test_a_wait_of_an_hour_is_told_at_once(client_kind) -> None:
     def serve(connection: Connection) -> None:
         while connection.read():
             connection.send(reply(429, b"{}", "Retry-After: 3600"))
 
     with RawServer(serve) as server:
-        async with colour.open(server.url, timeout=20) as client:
+        async with client_kind.open(server.url, timeout=20) as client:
             began = time.monotonic()
             with pytest.raises(RateLimited):
                 await wait(read(client))
@@ -400,13 +400,13 @@ def test_a_slow_transport_without_a_socket() -> None:
     assert caught.value.status == 200
 
 
-@pytest.mark.parametrize("colour", COLOURS[1:], ids=str)
-def test_a_whole_answer_counts_though_its_end_is_late(colour) -> None:
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)
+def test_a_whole_answer_counts_though_its_end_is_late(client_kind) -> None:
     transport = httpx.MockTransport(lambda request: httpx.Response(200, stream=Slow(end=0.4)))
 
     async def scenario() -> None:
-        client = colour.client("https://a.example.com", transport=transport, timeout=0.3)
+        client = client_kind.client("https://a.example.com", transport=transport, timeout=0.3)
         assert len((await read(client)).data) == 1
         await client.aclose()
 
-    colour.run(scenario)
+    client_kind.run(scenario)

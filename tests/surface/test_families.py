@@ -7,7 +7,7 @@ import sys
 import anyio
 import httpx
 import pytest
-from colours import COLOURS, DRAFT, SYNC, close, sync_and_async, sync_asyncio_trio, wait
+from clients import CLIENT_KINDS, DRAFT, SYNC, close, sync_and_async, sync_asyncio_trio, wait
 from raw_server import RawServer, refusing_url, serve_well
 
 from adclient import (
@@ -32,30 +32,30 @@ def pause(client):
 
 @families
 @sync_asyncio_trio
-async def test_a_client_of_either_family(colour, library) -> None:
+async def test_a_client_of_either_family(client_kind, library) -> None:
     hx = pytest.importorskip(library)
     with RawServer(serve_well) as server:
-        theirs = getattr(hx, colour.http_client_name)(verify=False)
-        client = colour.client(server.url, http_client=theirs)
+        theirs = getattr(hx, client_kind.http_client_name)(verify=False)
+        client = client_kind.client(server.url, http_client=theirs)
         assert (await wait(pause(client))).draft_id == "draft_7c2e"
         await wait(theirs.aclose() if hasattr(theirs, "aclose") else theirs.close())
 
 
 @families
 @sync_and_async
-async def test_a_transport_of_either_family(colour, library) -> None:
+async def test_a_transport_of_either_family(client_kind, library) -> None:
     hx = pytest.importorskip(library)
     transport = hx.MockTransport(lambda request: hx.Response(201, json=DRAFT))
-    async with colour.open(http_client=None, transport=transport) as client:
+    async with client_kind.open(http_client=None, transport=transport) as client:
         assert (await wait(pause(client))).draft_id == "draft_7c2e"
 
 
 @sync_and_async
-async def test_the_fake_answers_clients_of_httpx2_too(colour) -> None:
+async def test_the_fake_answers_clients_of_httpx2_too(client_kind) -> None:
     hx = pytest.importorskip("httpx2")
     fake = FakeAdService()
-    theirs = getattr(hx, colour.http_client_name)(transport=fake.transport)
-    async with colour.open(BASE_URL, http_client=theirs) as client:
+    theirs = getattr(hx, client_kind.http_client_name)(transport=fake.transport)
+    async with client_kind.open(BASE_URL, http_client=theirs) as client:
         listing = client.delta.analyze_wasted_spend(account_id="account_d118")
         assert (await wait(listing)).data
     assert len(fake.requests) == 1
@@ -74,13 +74,15 @@ class Stranger:
 
 
 @families
-@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
-def test_a_client_of_the_wrong_colour_or_of_no_family(colour, library) -> None:
-    hx, name = pytest.importorskip(library), colour.http_client_name
-    expected = f"http_client of {colour.client.__name__} must be an httpx.{name} or httpx2.{name}"
-    for wrong in (getattr(hx, colour.other_name)(), Stranger(), hx.HTTPTransport()):
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
+def test_a_client_of_the_wrong_colour_or_of_no_family(client_kind, library) -> None:
+    hx, name = pytest.importorskip(library), client_kind.http_client_name
+    expected = (
+        f"http_client of {client_kind.client.__name__} must be an httpx.{name} or httpx2.{name}"
+    )
+    for wrong in (getattr(hx, client_kind.other_name)(), Stranger(), hx.HTTPTransport()):
         with pytest.raises(TypeError) as caught:
-            colour.client(BASE_URL, http_client=wrong)
+            client_kind.client(BASE_URL, http_client=wrong)
         module = type(wrong).__module__.partition(".")[0]
         assert str(caught.value) == f"{expected}, not {module}.{type(wrong).__name__}"
 
@@ -126,7 +128,7 @@ NOT_SENT |= {"UnsupportedProtocol", "LocalProtocolError"}
 @families
 @pytest.mark.parametrize("where", ["send", "body"])
 @sync_and_async
-async def test_every_error_is_ours(colour, where, library) -> None:
+async def test_every_error_is_ours(client_kind, where, library) -> None:
     hx = pytest.importorskip(library)
     errors = errors_of(hx)
     assert len(errors) > 20
@@ -156,10 +158,10 @@ async def test_every_error_is_ours(colour, where, library) -> None:
             raise error
         return hx.Response(201, stream=Broken(error))
 
-    handler = answer if colour is SYNC else answer_async
-    theirs = getattr(hx, colour.http_client_name)(transport=hx.MockTransport(handler))
+    handler = answer if client_kind is SYNC else answer_async
+    theirs = getattr(hx, client_kind.http_client_name)(transport=hx.MockTransport(handler))
     options = {"retry": NO_RETRY, "max_concurrency": 1}
-    async with colour.open(BASE_URL, http_client=theirs, **options) as client:
+    async with client_kind.open(BASE_URL, http_client=theirs, **options) as client:
         for error in errors:
             with pytest.raises((TransportError, OutcomeUnknown)) as caught:
                 await wait(pause(client))
@@ -178,7 +180,9 @@ def bad_text() -> Exception:
 @families
 @pytest.mark.parametrize("failing", ["a request of its own", "text", "by hand"])
 @sync_asyncio_trio
-async def test_a_hook_that_fails_after_a_write_does_not_repeat_it(colour, failing, library) -> None:
+async def test_a_hook_that_fails_after_a_write_does_not_repeat_it(
+    client_kind, failing, library
+) -> None:
     hx, nobody = pytest.importorskip(library), refusing_url()
 
     def hook(response) -> None:
@@ -197,10 +201,10 @@ async def test_a_hook_that_fails_after_a_write_does_not_repeat_it(colour, failin
         async with hx.AsyncClient(verify=False) as other:
             await other.post(nobody)
 
-    hooks = {"response": [hook if colour is SYNC else hook_async]}
-    theirs = getattr(hx, colour.http_client_name)(verify=False, event_hooks=hooks)
+    hooks = {"response": [hook if client_kind is SYNC else hook_async]}
+    theirs = getattr(hx, client_kind.http_client_name)(verify=False, event_hooks=hooks)
     with RawServer(serve_well) as server:
-        async with colour.open(server.url, http_client=theirs) as client:
+        async with client_kind.open(server.url, http_client=theirs) as client:
             with pytest.raises(OutcomeUnknown):
                 await wait(pause(client))
             await close(theirs)
@@ -209,7 +213,7 @@ async def test_a_hook_that_fails_after_a_write_does_not_repeat_it(colour, failin
 
 @families
 @sync_asyncio_trio
-async def test_an_error_of_a_hook_does_not_hide_that_a_write_was_sent(colour, library) -> None:
+async def test_an_error_of_a_hook_does_not_hide_that_a_write_was_sent(client_kind, library) -> None:
     hx = pytest.importorskip(library)
 
     def hook(_) -> None:
@@ -219,10 +223,10 @@ async def test_an_error_of_a_hook_does_not_hide_that_a_write_was_sent(colour, li
         raise LookupError("a reason")
 
     for moment in ("request", "response"):
-        hooks = {moment: [hook if colour is SYNC else hook_async]}
-        theirs = getattr(hx, colour.http_client_name)(verify=False, event_hooks=hooks)
+        hooks = {moment: [hook if client_kind is SYNC else hook_async]}
+        theirs = getattr(hx, client_kind.http_client_name)(verify=False, event_hooks=hooks)
         with RawServer(serve_well) as server:
-            async with colour.open(server.url, http_client=theirs) as client:
+            async with client_kind.open(server.url, http_client=theirs) as client:
                 with pytest.raises(LookupError):
                     await wait(client.beta.list_campaigns(account_id="a"))
                 with pytest.raises((LookupError, OutcomeUnknown)) as caught:
@@ -258,7 +262,7 @@ def test_a_client_s_auth_that_cannot_reach_its_own_service_has_sent_nothing(libr
 
 @pytest.mark.parametrize("fault", [httpx.ConnectError, httpx.ReadError, httpx.PoolTimeout, OSError])
 @sync_and_async
-async def test_fifty_failures_take_no_slot(colour, fault) -> None:
+async def test_fifty_failures_take_no_slot(client_kind, fault) -> None:
     count = [0]
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -268,7 +272,7 @@ async def test_fifty_failures_take_no_slot(colour, fault) -> None:
         return httpx.Response(201, json=DRAFT)
 
     options = {"max_concurrency": 1, "retry": NO_RETRY}
-    async with colour.open(transport=httpx.MockTransport(answer), **options) as client:
+    async with client_kind.open(transport=httpx.MockTransport(answer), **options) as client:
         for _ in range(50):
             with pytest.raises(TransportError):
                 await wait(pause(client))

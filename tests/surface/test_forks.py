@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from colours import ASYNC, TRIO, read
+from clients import ASYNC, TRIO, read
 from raw_server import Connection, RawServer, answer_to, serve_well
 
 from adclient import AdClient
@@ -273,12 +273,12 @@ def test_what_a_child_process_does_leaves_its_parent_s_connection_alone(monkeypa
 
 
 @pytest.mark.own
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
 def test_the_end_of_a_loop_in_a_child_process_leaves_its_parent_s_connection(
-    colour, monkeypatch
+    client_kind, monkeypatch
 ) -> None:
     async def scenario() -> None:
-        async with colour.open(server.url) as client:
+        async with client_kind.open(server.url) as client:
             connections = client._engine.connections
             monkeypatch.setattr(forks, "_FORGETFUL", forks._FORGETFUL & {connections})
             await read(client)
@@ -293,5 +293,5 @@ def test_the_end_of_a_loop_in_a_child_process_leaves_its_parent_s_connection(
 
     monkeypatch.setattr(async_connections, "_OF_PARENTS", [])
     with RawServer(serve_well) as server:
-        colour.run(scenario)
+        client_kind.run(scenario)
     assert server.connections == 2

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import httpx
 import pytest
-from colours import a_draft, a_page
+from clients import a_draft, a_page
 
 from adclient import AdClient, NotFound
 

@@ -9,7 +9,7 @@ import anyio
 import anyio.lowlevel
 import httpx
 import pytest
-from colours import (
+from clients import (
     ASYNC,
     DRAFT,
     KEYED,
@@ -36,8 +36,8 @@ from adclient import (
     RetryPolicy,
     Unauthenticated,
 )
-from adclient._core import exchange
-from adclient._core.redact import Secrets
+from adclient._core import call as core_call
+from adclient._core.redact import Redactor
 from adclient._http import idle
 from adclient._sync.paging import PageIterator, Source
 from adclient.testing import FakeAdService
@@ -51,11 +51,13 @@ def lost() -> httpx.Response:
 
 
 @sync_and_async
-async def test_an_error_between_the_attempts_of_a_write_does_not_hide_the_first(colour) -> None:
+async def test_an_error_between_the_attempts_of_a_write_does_not_hide_the_first(
+    client_kind,
+) -> None:
     tokens = iter(["t0ken"])
     service = Service(lost())
     options = {"token": lambda: next(tokens), "conventions": KEYED}
-    async with colour.open(transport=service.transport, **options) as client:
+    async with client_kind.open(transport=service.transport, **options) as client:
         with pytest.raises(OutcomeUnknown, match=r"stopped by \w+ after an attempt") as caught:
             await wait(client.beta.pause_campaign(**IDS))
     assert caught.value.__cause__ is not None
@@ -64,11 +66,11 @@ async def test_an_error_between_the_attempts_of_a_write_does_not_hide_the_first(
 
 
 @sync_and_async
-async def test_an_error_of_the_credentials_before_any_attempt_is_the_caller_s(colour) -> None:
+async def test_an_error_of_the_credentials_before_any_attempt_is_the_caller_s(client_kind) -> None:
     def token() -> str:
         raise LookupError("no identity")
 
-    async with colour.open(transport=Service().transport, token=token) as client:
+    async with client_kind.open(transport=Service().transport, token=token) as client:
         with pytest.raises(LookupError, match="no identity"):
             await wait(client.beta.pause_campaign(**IDS))
 
@@ -88,7 +90,7 @@ def test_an_async_token_counts_against_the_timeout() -> None:
 
 
 @sync_asyncio_trio
-async def test_a_slow_token_counts_and_nothing_is_sent_after_the_time_is_over(colour) -> None:
+async def test_a_slow_token_counts_and_nothing_is_sent_after_the_time_is_over(client_kind) -> None:
     fake = FakeAdService()
 
     def token() -> str:
@@ -96,7 +98,7 @@ async def test_a_slow_token_counts_and_nothing_is_sent_after_the_time_is_over(co
         return "t0ken"
 
     # Over the fake's own transport, a client runs on the fake's clock.
-    client = colour.client(BASE_URL, transport=fake.transport, token=token, timeout=1.0)
+    client = client_kind.client(BASE_URL, transport=fake.transport, token=token, timeout=1.0)
     with pytest.raises(CallTimeout, match="credentials took all the time") as caught:
         await wait(client.beta.pause_campaign(**IDS))
     assert not caught.value.outcome_unknown
@@ -105,13 +107,13 @@ async def test_a_slow_token_counts_and_nothing_is_sent_after_the_time_is_over(co
 
 @sync_and_async
 async def test_an_answer_that_this_process_cannot_read_does_not_hide_a_draft(
-    colour, monkeypatch
+    client_kind, monkeypatch
 ) -> None:
     def fails(*_: object) -> None:
         raise OSError(24, "Too many open files")  # as when a module is loaded
 
-    monkeypatch.setattr(exchange, "value_of", fails)
-    async with colour.open(
+    monkeypatch.setattr(core_call, "value_of", fails)
+    async with client_kind.open(
         transport=Service(httpx.Response(201, json=DRAFT), a_page("a")).transport
     ) as client:
         with pytest.raises(OutcomeUnknown, match="stopped by OSError") as caught:
@@ -122,23 +124,23 @@ async def test_an_answer_that_this_process_cannot_read_does_not_hide_a_draft(
 
 
 @sync_and_async
-async def test_an_error_status_keeps_the_draft_id_that_it_shows(colour) -> None:
-    async with colour.open(transport=Service(lost()).transport) as client:
+async def test_an_error_status_keeps_the_draft_id_that_it_shows(client_kind) -> None:
+    async with client_kind.open(transport=Service(lost()).transport) as client:
         with pytest.raises(OutcomeUnknown) as caught:
             await wait(client.beta.pause_campaign(**IDS))
     assert caught.value.draft_id == "draft_9"
 
 
 @sync_and_async
-async def test_nothing_that_holds_credentials_is_pickled(colour) -> None:
-    async with colour.open(transport=Service().transport, token="sk-canary") as client:
+async def test_nothing_that_holds_credentials_is_pickled(client_kind) -> None:
+    async with client_kind.open(transport=Service().transport, token="sk-canary") as client:
         for holder in (client.alpha, client.alpha.update_campaign_budget):
             with pytest.raises(TypeError, match="credentials are not pickled"):
                 pickle.dumps(holder)
 
 
 @sync_and_async
-async def test_a_hook_that_raises_for_a_status_does_not_hide_it(colour) -> None:
+async def test_a_hook_that_raises_for_a_status_does_not_hide_it(client_kind) -> None:
     def refuse(request: httpx.Request) -> httpx.Response:
         return httpx.Response(401, json={"message": "who are you?"})
 
@@ -148,21 +150,21 @@ async def test_a_hook_that_raises_for_a_status_does_not_hide_it(colour) -> None:
     async def complain_async(response: httpx.Response) -> None:
         response.raise_for_status()
 
-    hook = complain if colour is SYNC else complain_async
-    theirs = colour.http_client(
+    hook = complain if client_kind is SYNC else complain_async
+    theirs = client_kind.http_client(
         transport=httpx.MockTransport(refuse), event_hooks={"response": [hook]}
     )
-    async with colour.open(http_client=theirs) as client:
+    async with client_kind.open(http_client=theirs) as client:
         with pytest.raises(Unauthenticated) as caught:
             await wait(client.beta.pause_campaign(**IDS))
     assert not caught.value.outcome_unknown
 
 
 @sync_and_async
-async def test_a_closed_http_client_is_named(colour) -> None:
-    theirs = colour.http_client(transport=Service().transport)
-    async with colour.open(http_client=theirs) as client:
-        await wait(theirs.close() if colour is SYNC else theirs.aclose())
+async def test_a_closed_http_client_is_named(client_kind) -> None:
+    theirs = client_kind.http_client(transport=Service().transport)
+    async with client_kind.open(http_client=theirs) as client:
+        await wait(theirs.close() if client_kind is SYNC else theirs.aclose())
         with pytest.raises(ConfigurationError, match="http_client is closed"):
             await wait(client.beta.pause_campaign(**IDS))
 
@@ -177,7 +179,7 @@ def test_a_transport_class_is_no_transport(client_class, transport) -> None:
 
 
 @sync_and_async
-async def test_a_timeout_that_a_transport_raises_by_hand_was_after_sending(colour) -> None:
+async def test_a_timeout_that_a_transport_raises_by_hand_was_after_sending(client_kind) -> None:
     calls = []
 
     class Silent(httpx.BaseTransport, httpx.AsyncBaseTransport):
@@ -188,7 +190,7 @@ async def test_a_timeout_that_a_transport_raises_by_hand_was_after_sending(colou
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
             return self.handle_request(request)
 
-    async with colour.open(transport=Silent()) as client:
+    async with client_kind.open(transport=Silent()) as client:
         with pytest.raises(OutcomeUnknown):
             await wait(client.beta.pause_campaign(**IDS))
     assert len(calls) == 1
@@ -217,19 +219,19 @@ def test_a_subclass_keeps_its_own_attributes() -> None:
 
 
 @sync_and_async
-async def test_a_followed_url_changes_no_filter(colour) -> None:
+async def test_a_followed_url_changes_no_filter(client_kind) -> None:
     onward = "?cursor=2&date_range=ELSE&account_id=a"
     service = Service(a_page("a", next=onward), a_page("b"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         iterator = walk(client.beta.list_campaigns(account_id="a", date_range="X"))
         assert [(await step(iterator)).name, (await step(iterator)).name] == ["a", "b"]
     assert service.queries[1] == "account_id=a&date_range=X&cursor=2"
 
 
 @sync_and_async
-async def test_a_followed_url_names_no_other_campaign(colour) -> None:
+async def test_a_followed_url_names_no_other_campaign(client_kind) -> None:
     service = Service(a_page("a", next="?cursor=2&campaign_id=other"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         iterator = walk(await wait(client.beta.list_campaigns(account_id="a")))
         await step(iterator)
         with pytest.raises(PaginationError, match="another campaign_id"):
@@ -289,10 +291,10 @@ def test_one_iterator_hands_each_page_to_one_thread() -> None:
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_connections_that_were_idle_for_long_are_closed(colour, monkeypatch) -> None:
+async def test_connections_that_were_idle_for_long_are_closed(client_kind, monkeypatch) -> None:
     monkeypatch.setattr(idle, "_LONGEST_IDLE", -1.0)
     with RawServer(serve_well) as server:
-        async with colour.open(server.url) as client:
+        async with client_kind.open(server.url) as client:
             for _ in range(3):
                 await wait(client.beta.pause_campaign(**IDS))
         assert server.connections == 3
@@ -300,13 +302,13 @@ async def test_connections_that_were_idle_for_long_are_closed(colour, monkeypatc
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_a_closed_client_keeps_no_connection_of_a_call_under_way(colour) -> None:
+async def test_a_closed_client_keeps_no_connection_of_a_call_under_way(client_kind) -> None:
     with RawServer(serve_well) as server:
-        async with colour.open(server.url) as client:
+        async with client_kind.open(server.url) as client:
             await wait(client.beta.pause_campaign(**IDS))
             client._engine.connections.is_closed = True
             outcome = await wait(
-                client._engine.connections.send(request_to(server.url), 1.0, Secrets(), Turn())
+                client._engine.connections.send(request_to(server.url), 1.0, Redactor(), Turn())
             )
             assert outcome.status == 201
             client._engine.connections.is_closed = False

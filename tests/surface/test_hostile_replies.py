@@ -10,7 +10,7 @@ from collections.abc import Callable
 import anyio
 import httpx
 import pytest
-from colours import ASYNC, DRAFT, SYNC, sync_and_async, sync_asyncio_trio, wait
+from clients import ASYNC, DRAFT, SYNC, sync_and_async, sync_asyncio_trio, wait
 from raw_server import LISTING, Connection, RawServer, head, reply, serve_well
 
 from adclient import (
@@ -20,7 +20,7 @@ from adclient import (
     ConnectionLost,
     OutcomeUnknown,
     ServerError,
-    UnexpectedReply,
+    UnexpectedResponse,
 )
 from adclient._http import async_connections
 
@@ -32,12 +32,15 @@ def both_decoders(scenario):
     """Try each decoder of JSON once: one in the sync client, one in the async client."""
 
     @pytest.mark.parametrize(
-        ("colour", "decoder"), [(SYNC, "orjson"), (ASYNC, "json")], ids=str, indirect=["decoder"]
+        ("client_kind", "decoder"),
+        [(SYNC, "orjson"), (ASYNC, "json")],
+        ids=str,
+        indirect=["decoder"],
     )
     @pytest.mark.usefixtures("decoder")
     @functools.wraps(scenario)
-    def test(colour, **arguments):
-        colour.run(scenario, colour=colour, **arguments)
+    def test(client_kind, **arguments):
+        client_kind.run(scenario, client_kind=client_kind, **arguments)
 
     return test
 
@@ -53,8 +56,8 @@ def serving(answer: bytes, times: int = 1):
     return serve
 
 
-async def error_of(colour, server: RawServer, *, write: bool = False) -> AdClientError:
-    async with colour.open(server.url, max_retries=0, token="t0ken") as client:
+async def error_of(client_kind, server: RawServer, *, write: bool = False) -> AdClientError:
+    async with client_kind.open(server.url, max_retries=0, token="t0ken") as client:
         call = client.beta.pause_campaign if write else client.beta.list_campaigns
         with pytest.raises(AdClientError) as caught:
             await wait(call(**IDS))
@@ -97,23 +100,23 @@ def twice() -> bytes:
 @pytest.mark.no_cover
 @pytest.mark.parametrize("bomb", BOMBS)
 @both_decoders
-async def test_a_bomb(colour, bomb) -> None:
+async def test_a_bomb(client_kind, bomb) -> None:
     answer, said = BOMBS[bomb]
     with RawServer(serving(answer())) as server:
         tracemalloc.start()
         try:
-            error = await error_of(colour, server)
+            error = await error_of(client_kind, server)
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-    assert isinstance(error, UnexpectedReply)
+    assert isinstance(error, UnexpectedResponse)
     assert said in str(error)
     assert peak < (170 * MIB if "64 MiB" in said else 10 * MIB)
 
 
 @pytest.mark.no_cover
 @sync_asyncio_trio
-async def test_a_hundred_megabytes_of_html(colour) -> None:
+async def test_a_hundred_megabytes_of_html(client_kind) -> None:
     part = b"<p>no</p>" * 100_000
 
     def serve(connection: Connection) -> None:
@@ -125,7 +128,7 @@ async def test_a_hundred_megabytes_of_html(colour) -> None:
     with RawServer(serve) as server:
         tracemalloc.start()
         try:
-            error = await error_of(colour, server)
+            error = await error_of(client_kind, server)
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
@@ -136,7 +139,7 @@ async def test_a_hundred_megabytes_of_html(colour) -> None:
 
 @pytest.mark.no_cover
 @sync_and_async
-async def test_a_body_without_end(colour) -> None:
+async def test_a_body_without_end(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         connection.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -144,15 +147,15 @@ async def test_a_body_without_end(colour) -> None:
             connection.send(b"100000\r\n" + bytes(MIB) + b"\r\n")
 
     with RawServer(serve) as server:
-        error = await error_of(colour, server)
+        error = await error_of(client_kind, server)
     assert "larger than 64 MiB" in str(error)
 
 
 @sync_asyncio_trio
-async def test_a_head_without_end(colour) -> None:
+async def test_a_head_without_end(client_kind) -> None:
     answer = b"HTTP/1.1 200 OK\r\n" + b"".join(b"x-%d: 1\r\n" % n for n in range(30_000))
     with RawServer(serving(answer)) as server:
-        assert isinstance(await error_of(colour, server), ConnectionLost)
+        assert isinstance(await error_of(client_kind, server), ConnectionLost)
 
 
 def listing(text: str) -> bytes:
@@ -183,13 +186,13 @@ ODD = {
 @pytest.mark.parametrize("write", [False, True], ids=["read", "write"])
 @pytest.mark.parametrize("odd", ODD)
 @both_decoders
-async def test_an_odd_body(colour, odd, write) -> None:
+async def test_an_odd_body(client_kind, odd, write) -> None:
     body, said = ODD[odd]
     if write:
         body = body.replace(b'"data":[', b'"diff":[')
     with RawServer(serving(reply(200, body, "X-Request-Id: req_1"))) as server:
-        error = await error_of(colour, server, write=write)
-    assert isinstance(error, UnexpectedReply)
+        error = await error_of(client_kind, server, write=write)
+    assert isinstance(error, UnexpectedResponse)
     assert isinstance(error, OutcomeUnknown) is write
     assert (error.status, error.request_id) == (200, "req_1")
     if not (write and said.startswith("$.data")):
@@ -197,28 +200,28 @@ async def test_an_odd_body(colour, odd, write) -> None:
 
 
 @sync_asyncio_trio
-async def test_an_answer_without_content(colour) -> None:
+async def test_an_answer_without_content(client_kind) -> None:
     with RawServer(serving(b"HTTP/1.1 204 No Content\r\n\r\n")) as server:
         for write in (False, True):
-            error = await error_of(colour, server, write=write)
-            assert isinstance(error, UnexpectedReply)
+            error = await error_of(client_kind, server, write=write)
+            assert isinstance(error, UnexpectedResponse)
             assert error.status == 204
 
 
 @pytest.mark.parametrize("name", ["draft_id", "diff", "after"])
 @both_decoders
-async def test_a_draft_that_can_be_read_in_two_ways(colour, name) -> None:
+async def test_a_draft_that_can_be_read_in_two_ways(client_kind, name) -> None:
     body = json.dumps(DRAFT).replace(f'"{name}":', f'"{name}": "draft_other", "{name}":')
     with RawServer(serving(reply(201, body.encode()))) as server:
-        error = await error_of(colour, server, write=True)
+        error = await error_of(client_kind, server, write=True)
     assert isinstance(error, OutcomeUnknown)
     assert "a name comes twice in one object" in str(error)
 
 
 @both_decoders
-async def test_a_lone_surrogate_is_borne(colour) -> None:
+async def test_a_lone_surrogate_is_borne(client_kind) -> None:
     with RawServer(serving(reply(200, listing(r'"\ud800x"')))) as server:
-        async with colour.open(server.url) as client:
+        async with client_kind.open(server.url) as client:
             page = await wait(client.beta.list_campaigns(**IDS))
     assert page.data[0].name == "\ud800x"
     for text in (repr(page), repr(page.data[0]), page._repr_html_(), page.data[0]._repr_html_()):
@@ -240,10 +243,10 @@ async def test_a_lone_surrogate_is_borne(colour) -> None:
     ids=["HTML", "empty", "list", "no UTF-8", "cut gzip", "called text", "deep", "bomb"],
 )
 @both_decoders
-async def test_an_odd_error(colour, answer, status, said) -> None:
+async def test_an_odd_error(client_kind, answer, status, said) -> None:
     answer = answer.replace(b"\r\n\r\n", b"\r\nX-Request-Id: req_1\r\n\r\n", 1)
     with RawServer(serving(answer)) as server:
-        error = await error_of(colour, server)
+        error = await error_of(client_kind, server)
     assert isinstance(error, ServerError)
     assert (error.status, error.request_id) == (status, "req_1")
     assert said in str(error)
@@ -270,11 +273,11 @@ def test_a_body_of_somebody_s_transport_that_never_ends(monkeypatch) -> None:
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
 @sync_and_async
-async def test_a_redirect_leads_nowhere(colour, status) -> None:
+async def test_a_redirect_leads_nowhere(client_kind, status) -> None:
     with RawServer(serve_well) as elsewhere:
         redirect = reply(status, b"", f"Location: {elsewhere.url}/v1/", "Set-Cookie: a=b; Path=/")
         with RawServer(serving(redirect)) as server:
-            async with colour.open(server.url, token="t0ken") as client:
+            async with client_kind.open(server.url, token="t0ken") as client:
                 for call in (client.beta.pause_campaign, client.beta.list_campaigns):
                     with pytest.raises(APIError, match="a redirect, which is never followed"):
                         await wait(call(**IDS))

@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 import anyio
 import anyio.lowlevel
 import pytest
-from colours import (
+from clients import (
     ASYNC,
-    COLOURS,
+    CLIENT_KINDS,
     DRAFT,
     TRIO,
     read,
@@ -45,16 +45,16 @@ from adclient import (
     Draft,
     OutcomeUnknown,
     RetryPolicy,
-    UnexpectedReply,
+    UnexpectedResponse,
 )
 
 LISTING_BYTES, DRAFT_BYTES = json.dumps(LISTING).encode(), json.dumps(DRAFT).encode()
 
 
 @sync_asyncio_trio
-async def test_a_call_of_each_kind(colour) -> None:
+async def test_a_call_of_each_kind(client_kind) -> None:
     with RawServer(serve_well) as server:
-        async with colour.open(f"{server.url}/prefix", token="t0ken") as client:
+        async with client_kind.open(f"{server.url}/prefix", token="t0ken") as client:
             assert isinstance(await wait(write(client)), Draft)
             assert len((await wait(read(client))).data) == 1
             await wait(client.delta.remove_auto_search_themes(account_id="a"))
@@ -77,9 +77,9 @@ async def test_a_call_of_each_kind(colour) -> None:
 
 
 @sync_asyncio_trio
-async def test_connections_are_kept(colour) -> None:
+async def test_connections_are_kept(client_kind) -> None:
     with RawServer(serve_well) as server:
-        async with colour.open(server.url) as client:
+        async with client_kind.open(server.url) as client:
             for _ in range(3):
                 await wait(read(client))
                 await wait(write(client.with_options(timeout=5)))
@@ -87,7 +87,7 @@ async def test_connections_are_kept(colour) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_connection_that_was_closed_while_idle_is_replaced(colour) -> None:
+async def test_a_connection_that_was_closed_while_idle_is_replaced(client_kind) -> None:
     closed = threading.Event()
 
     def serve(connection: Connection) -> None:
@@ -97,10 +97,10 @@ async def test_a_connection_that_was_closed_while_idle_is_replaced(colour) -> No
         closed.set()
 
     with RawServer(serve) as server:
-        async with colour.open(server.url, max_retries=0) as client:
+        async with client_kind.open(server.url, max_retries=0) as client:
             await wait(write(client))
             assert closed.wait(10)
-            if colour is ASYNC:
+            if client_kind is ASYNC:
                 for _ in range(3):  # aiohttp learns of it from the event loop
                     await anyio.lowlevel.checkpoint()
             await wait(write(client))
@@ -111,7 +111,7 @@ async def test_a_connection_that_was_closed_while_idle_is_replaced(colour) -> No
 
 
 @sync_asyncio_trio
-async def test_a_body_that_is_cut(colour) -> None:
+async def test_a_body_that_is_cut(client_kind) -> None:
     def serve(connection: Connection) -> None:
         if connection.read().startswith(b"GET"):
             connection.send(head(200, len(LISTING_BYTES)) + LISTING_BYTES[:40])
@@ -119,41 +119,41 @@ async def test_a_body_that_is_cut(colour) -> None:
             connection.send(head(201, len(DRAFT_BYTES)) + DRAFT_BYTES[:40])
 
     with RawServer(serve) as server:
-        async with colour.open(server.url) as client:
+        async with client_kind.open(server.url) as client:
             with pytest.raises(ConnectionLost) as lost:
                 await wait(read(client))
             assert (lost.value.attempts, len(server.requests)) == (3, 3)
             assert not lost.value.outcome_unknown
             with pytest.raises(OutcomeUnknown) as unknown:
                 await wait(write(client))
-    assert isinstance(unknown.value, UnexpectedReply)
+    assert isinstance(unknown.value, UnexpectedResponse)
     assert unknown.value.draft_id == "draft_7c2e"
     assert unknown.value.status == 201
     assert (unknown.value.attempts, len(server.requests)) == (1, 4)
 
 
 @sync_asyncio_trio
-async def test_a_cut_body_of_a_read_is_read_again(colour) -> None:
+async def test_a_cut_body_of_a_read_is_read_again(client_kind) -> None:
     def serve(connection: Connection) -> None:
         request = connection.read()
         whole = answer_to(request)
         connection.send(whole[:-5] if len(server.requests) < 2 else whole)
 
     with RawServer(serve) as server:
-        async with colour.open(server.url) as client:
+        async with client_kind.open(server.url) as client:
             page = await wait(read(client))
     assert (len(page.data), page.response.attempts) == (1, 2)
 
 
 @pytest.mark.parametrize("drop", [Connection.reset, lambda connection: None], ids=["reset", "end"])
 @sync_asyncio_trio
-async def test_dropped_after_the_request_was_read(colour, drop) -> None:
+async def test_dropped_after_the_request_was_read(client_kind, drop) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         drop(connection)
 
     with RawServer(serve) as server:
-        async with colour.open(server.url) as client:
+        async with client_kind.open(server.url) as client:
             with pytest.raises(OutcomeUnknown) as unknown:
                 await wait(write(client))
             assert len(server.requests) == 1
@@ -166,14 +166,14 @@ async def test_dropped_after_the_request_was_read(colour, drop) -> None:
 
 
 @sync_asyncio_trio
-async def test_an_answer_that_is_no_http(colour) -> None:
+async def test_an_answer_that_is_no_http(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         connection.send(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
         connection.wait_for_the_end()
 
     with RawServer(serve) as server:
-        async with colour.open(server.url) as client:
+        async with client_kind.open(server.url) as client:
             with pytest.raises(ConnectionLost):
                 await wait(read(client))
             with pytest.raises(OutcomeUnknown):
@@ -181,8 +181,8 @@ async def test_an_answer_that_is_no_http(colour) -> None:
 
 
 @sync_and_async
-async def test_refused_connections_are_tried_again(colour) -> None:
-    async with colour.open(refusing_url()) as client:
+async def test_refused_connections_are_tried_again(client_kind) -> None:
+    async with client_kind.open(refusing_url()) as client:
         for call in (write, read):
             with pytest.raises(ConnectionFailed, match=r"refused.*Nothing was sent") as caught:
                 await wait(call(client))
@@ -256,9 +256,9 @@ def unreachable(request, tmp_path, monkeypatch) -> Iterator[tuple[str, str]]:
 
 
 @sync_and_async
-async def test_an_error_says_who_cannot_be_reached_and_why(colour, unreachable) -> None:
+async def test_an_error_says_who_cannot_be_reached_and_why(client_kind, unreachable) -> None:
     url, words = unreachable
-    async with colour.open(url, max_retries=0) as client:
+    async with client_kind.open(url, max_retries=0) as client:
         with pytest.raises(ConnectionFailed, match=words):
             await wait(read(client))
 
@@ -274,19 +274,19 @@ def test_an_error_says_the_same_through_httpx2(unreachable) -> None:
 
 
 @sync_asyncio_trio
-async def test_an_unencrypted_server_behind_https(colour) -> None:
+async def test_an_unencrypted_server_behind_https(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
     with RawServer(serve) as server:
-        async with colour.open(server.url.replace("http", "https"), max_retries=0) as client:
+        async with client_kind.open(server.url.replace("http", "https"), max_retries=0) as client:
             with pytest.raises(ConnectionFailed):
                 await wait(write(client))
 
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_ones_own_tls_context(colour) -> None:
+async def test_ones_own_tls_context(client_kind) -> None:
     context = ssl.create_default_context()
 
     def serve(connection: Connection) -> None:
@@ -294,7 +294,7 @@ async def test_ones_own_tls_context(colour) -> None:
 
     with RawServer(serve) as server:
         url = server.url.replace("http", "https")
-        async with colour.open(url, verify=context, max_retries=0) as client:
+        async with client_kind.open(url, verify=context, max_retries=0) as client:
             with pytest.raises(ConnectionFailed):
                 await wait(read(client))
 
@@ -327,14 +327,14 @@ def test_a_full_client_says_what_a_call_waited_for() -> None:
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_a_full_async_client_says_what_a_call_waited_for(colour) -> None:
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
+def test_a_full_async_client_says_what_a_call_waited_for(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         connection.stay_silent()
 
     async def scenario() -> None:
-        async with colour.open(server.url, max_concurrency=1, timeout=5) as client:
+        async with client_kind.open(server.url, max_concurrency=1, timeout=5) as client:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(stuck, client)
                 while not server.requests:
@@ -348,13 +348,13 @@ def test_a_full_async_client_says_what_a_call_waited_for(colour) -> None:
         await read(client)
 
     with RawServer(serve) as server:
-        colour.run(scenario)
+        client_kind.run(scenario)
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("fault", ["cut", "reset", "silent", "refused status", "no JSON"])
 @sync_asyncio_trio
-async def test_no_failure_takes_a_connection_from_the_client(colour, fault) -> None:
+async def test_no_failure_takes_a_connection_from_the_client(client_kind, fault) -> None:
     good = threading.Event()
 
     def serve(connection: Connection) -> None:
@@ -375,10 +375,10 @@ async def test_no_failure_takes_a_connection_from_the_client(colour, fault) -> N
                 connection.send(reply(200, b"<html>"))
 
     with RawServer(serve) as server:
-        async with colour.open(server.url, max_concurrency=1, max_retries=0) as client:
+        async with client_kind.open(server.url, max_concurrency=1, max_retries=0) as client:
             hasty = client.with_options(timeout=0.01 if fault == "silent" else 5)
             for _ in range(10):
-                with pytest.raises((ConnectionLost, CallTimeout, APIError, UnexpectedReply)):
+                with pytest.raises((ConnectionLost, CallTimeout, APIError, UnexpectedResponse)):
                     await wait(read(hasty))
             good.set()
             assert len((await wait(read(client))).data) == 1
@@ -388,13 +388,13 @@ async def test_no_failure_takes_a_connection_from_the_client(colour, fault) -> N
 
 
 @sync_asyncio_trio
-async def test_cookies_are_not_sent_back(colour) -> None:
+async def test_cookies_are_not_sent_back(client_kind) -> None:
     def serve(connection: Connection) -> None:
         while request := connection.read():
             connection.send(answer_to(request, "Set-Cookie: session=1; Path=/"))
 
     with RawServer(serve) as server:
-        async with colour.open(server.url) as client:
+        async with client_kind.open(server.url) as client:
             for call in (read, write, read):
                 await wait(call(client))
     assert [b"cookie" in request.lower() for request in server.requests] == [False] * 3
@@ -402,21 +402,21 @@ async def test_cookies_are_not_sent_back(colour) -> None:
 
 @pytest.mark.parametrize("coding", ["gzip", "x-gzip"])
 @sync_asyncio_trio
-async def test_a_compressed_body(colour, coding) -> None:
+async def test_a_compressed_body(client_kind, coding) -> None:
     def serve(connection: Connection) -> None:
         while connection.read():
             body = gzip.compress(LISTING_BYTES)
             connection.send(reply(200, body, f"Content-Encoding: {coding}"))
 
     with RawServer(serve) as server:
-        async with colour.open(server.url) as client:
+        async with client_kind.open(server.url) as client:
             page = await wait(read(client))
     assert page.to_dict() == LISTING
     assert b"\r\naccept-encoding: gzip, deflate\r\n" in server.requests[0].lower()
 
 
 @sync_asyncio_trio
-async def test_compressed_data_that_ends_too_early(colour) -> None:
+async def test_compressed_data_that_ends_too_early(client_kind) -> None:
     def serve(connection: Connection) -> None:
         while request := connection.read():
             body = gzip.compress(DRAFT_BYTES)[:-10]
@@ -424,15 +424,15 @@ async def test_compressed_data_that_ends_too_early(colour) -> None:
             connection.send(reply(status, body, "Content-Encoding: gzip"))
 
     with RawServer(serve) as server:
-        async with colour.open(server.url) as client:
-            with pytest.raises(UnexpectedReply, match="too early"):
+        async with client_kind.open(server.url) as client:
+            with pytest.raises(UnexpectedResponse, match="too early"):
                 await wait(read(client))
             with pytest.raises(OutcomeUnknown, match="too early"):
                 await wait(write(client))
 
 
 @sync_asyncio_trio
-async def test_a_chunked_body(colour) -> None:
+async def test_a_chunked_body(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         connection.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -441,7 +441,7 @@ async def test_a_chunked_body(colour) -> None:
         connection.send(b"0\r\n\r\n")
 
     with RawServer(serve) as server:
-        async with colour.open(server.url) as client:
+        async with client_kind.open(server.url) as client:
             assert (await wait(read(client))).to_dict() == LISTING
 
 
@@ -450,10 +450,10 @@ async def test_a_chunked_body(colour) -> None:
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_the_proxy_of_the_environment(colour, monkeypatch) -> None:
+async def test_the_proxy_of_the_environment(client_kind, monkeypatch) -> None:
     with RawServer(serve_well) as proxy:
         monkeypatch.setenv("http_proxy", proxy.url)
-        async with colour.open("http://ads.example.com") as client:
+        async with client_kind.open("http://ads.example.com") as client:
             await wait(write(client))
     assert proxy.requests[0].startswith(b"POST http://ads.example.com/v1/beta-ads/pause")
 
@@ -461,14 +461,14 @@ async def test_the_proxy_of_the_environment(colour, monkeypatch) -> None:
 @pytest.mark.own
 @pytest.mark.parametrize("variable", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"])
 @sync_asyncio_trio
-async def test_the_tunnel_of_the_environment(colour, monkeypatch, variable) -> None:
+async def test_the_tunnel_of_the_environment(client_kind, monkeypatch, variable) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         connection.send(reply(403, b""))
 
     with RawServer(serve) as proxy:
         monkeypatch.setenv(variable, proxy.url)
-        async with colour.open("https://ads.example.com", max_retries=0) as client:
+        async with client_kind.open("https://ads.example.com", max_retries=0) as client:
             with pytest.raises(ConnectionFailed):
                 await wait(write(client))
     assert proxy.requests[0].startswith(b"CONNECT ads.example.com:443 HTTP/1.1\r\n")
@@ -476,10 +476,12 @@ async def test_the_tunnel_of_the_environment(colour, monkeypatch, variable) -> N
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_a_tunnel_that_breaks_never_reached_the_service(colour) -> None:
+async def test_a_tunnel_that_breaks_never_reached_the_service(client_kind) -> None:
     with RawServer(Connection.read) as proxy:  # and hangs up
         retry = RetryPolicy(max_retries=1, backoff_first=0)
-        async with colour.open("https://ads.example.com", proxy=proxy.url, retry=retry) as client:
+        async with client_kind.open(
+            "https://ads.example.com", proxy=proxy.url, retry=retry
+        ) as client:
             with pytest.raises(ConnectionFailed) as caught:
                 await wait(write(client))
     assert caught.value.attempts == len(proxy.requests) == 2
@@ -487,13 +489,15 @@ async def test_a_tunnel_that_breaks_never_reached_the_service(colour) -> None:
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_a_tunnel_that_is_not_made_in_time_never_reached_the_service(colour) -> None:
+async def test_a_tunnel_that_is_not_made_in_time_never_reached_the_service(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         connection.stay_silent()
 
     with RawServer(serve) as proxy:
-        async with colour.open("https://ads.example.com", proxy=proxy.url, timeout=0.2) as client:
+        async with client_kind.open(
+            "https://ads.example.com", proxy=proxy.url, timeout=0.2
+        ) as client:
             with pytest.raises(CallTimeout, match="no connection in time") as caught:
                 await wait(write(client))
     assert not caught.value.outcome_unknown
@@ -501,22 +505,22 @@ async def test_a_tunnel_that_is_not_made_in_time_never_reached_the_service(colou
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_a_proxy_argument_wins(colour, monkeypatch) -> None:
+async def test_a_proxy_argument_wins(client_kind, monkeypatch) -> None:
     monkeypatch.setenv("http_proxy", refusing_url())
     with RawServer(serve_well) as proxy:
-        async with colour.open("http://ads.example.com", proxy=proxy.url) as client:
+        async with client_kind.open("http://ads.example.com", proxy=proxy.url) as client:
             await wait(write(client))
     assert len(proxy.requests) == 1
 
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_loopback_has_no_proxy(colour, monkeypatch) -> None:
+async def test_loopback_has_no_proxy(client_kind, monkeypatch) -> None:
     for variable in ("http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.setenv(variable, refusing_url())
     with RawServer(serve_well) as server:
         for url in (server.url, server.url.replace("127.0.0.1", "localhost")):
-            async with colour.open(url) as client:
+            async with client_kind.open(url) as client:
                 await wait(write(client))
     assert len(server.requests) == 2
 
@@ -533,17 +537,17 @@ async def test_loopback_has_no_proxy(colour, monkeypatch) -> None:
     ],
 )
 @sync_asyncio_trio
-async def test_no_proxy_with_a_port_or_brackets(colour, url, excepted, monkeypatch) -> None:
+async def test_no_proxy_with_a_port_or_brackets(client_kind, url, excepted, monkeypatch) -> None:
     for variable in ("http_proxy", "https_proxy"):
         monkeypatch.setenv(variable, "http://proxy.example.com:3128")
     for expected in ("http://proxy.example.com:3128", None):
-        async with colour.open(url) as client:
+        async with client_kind.open(url) as client:
             assert client._engine.connections._network.proxy == expected
         monkeypatch.setenv("no_proxy", f"other.example.com,{excepted}")
 
 
 @sync_asyncio_trio
-async def test_no_proxy(colour, monkeypatch) -> None:
+async def test_no_proxy(client_kind, monkeypatch) -> None:
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -551,7 +555,7 @@ async def test_no_proxy(colour, monkeypatch) -> None:
         monkeypatch.setenv("http_proxy", proxy.url)
         monkeypatch.setenv("no_proxy", "example.invalid")
         monkeypatch.setattr(socket, "getaddrinfo", unknown)
-        async with colour.open("http://ads.example.invalid", max_retries=0) as client:
+        async with client_kind.open("http://ads.example.invalid", max_retries=0) as client:
             with pytest.raises(ConnectionFailed):
                 await wait(write(client))
     assert proxy.requests == []
@@ -565,10 +569,10 @@ async def test_no_proxy(colour, monkeypatch) -> None:
         ("ALL_PROXY", "http://user:s3cret@proxy:port", "https://ads.example.com"),
     ],
 )
-@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
-def test_a_bad_proxy_variable_is_named(colour, monkeypatch, variable, value, base_url) -> None:
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
+def test_a_bad_proxy_variable_is_named(client_kind, monkeypatch, variable, value, base_url) -> None:
     monkeypatch.setenv(variable, value)
     with pytest.raises(ConfigurationError) as caught:
-        colour.client(base_url)
+        client_kind.client(base_url)
     assert variable.lower() in str(caught.value).lower()
     assert "s3cret" not in str(caught.value)

@@ -14,17 +14,17 @@ import anyio
 import httpx
 import pytest
 from cases import each_case
-from colours import (
+from clients import (
     ASYNC,
     AT_ONCE,
     BASE_URL,
-    COLOURS,
+    CLIENT_KINDS,
     DRAFT,
     TRIO,
     Service,
     a_draft,
-    clients,
     close,
+    each_client_class,
     read,
     sync_asyncio_trio,
     wait,
@@ -49,9 +49,9 @@ from adclient import (
 
 
 @sync_asyncio_trio
-async def test_closing_twice_and_using_after(colour) -> None:
+async def test_closing_twice_and_using_after(client_kind) -> None:
     service = Service()
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         await close(client)
         await close(client)
         assert "closed" in repr(client)
@@ -70,8 +70,8 @@ def test_the_sync_client_is_a_context_manager() -> None:
         write(client)
 
 
-@pytest.mark.parametrize("colour", COLOURS[1:], ids=str)
-def test_the_async_client_is_a_context_manager(colour) -> None:
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)
+def test_the_async_client_is_a_context_manager(client_kind) -> None:
     service = Service(a_draft())
 
     async def scenario() -> None:
@@ -80,7 +80,7 @@ def test_the_async_client_is_a_context_manager(colour) -> None:
         with pytest.raises(ConfigurationError, match="closed"):
             await write(client)
 
-    colour.run(scenario)
+    client_kind.run(scenario)
 
 
 def test_each_client_has_its_own_kind_of_block() -> None:
@@ -90,16 +90,16 @@ def test_each_client_has_its_own_kind_of_block() -> None:
     assert not hasattr(AsyncAdClient, "close")
 
 
-@clients
+@each_client_class
 def test_a_client_that_made_no_call_has_nothing_to_close(client_class) -> None:
     client_class(BASE_URL)
     gc.collect()
 
 
 @sync_asyncio_trio
-async def test_closing_a_copy_leaves_the_original_open(colour) -> None:
+async def test_closing_a_copy_leaves_the_original_open(client_kind) -> None:
     service = Service(a_draft(), a_draft())
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         other, third = client.with_options(timeout=7), client.with_options(timeout=8)
         await close(other)
         with pytest.raises(ConfigurationError, match="closed"):
@@ -109,8 +109,8 @@ async def test_closing_a_copy_leaves_the_original_open(colour) -> None:
 
 
 @sync_asyncio_trio
-async def test_closing_the_original_ends_its_copies(colour) -> None:
-    async with colour.open(transport=Service().transport) as client:
+async def test_closing_the_original_ends_its_copies(client_kind) -> None:
+    async with client_kind.open(transport=Service().transport) as client:
         other = client.with_options(timeout=7)
         await close(client)
         with pytest.raises(ConfigurationError, match="closed"):
@@ -119,7 +119,7 @@ async def test_closing_the_original_ends_its_copies(colour) -> None:
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_closing_ends_idle_connections(colour) -> None:
+async def test_closing_ends_idle_connections(client_kind) -> None:
     ended = threading.Event()
 
     def serve(connection: Connection) -> None:
@@ -128,7 +128,7 @@ async def test_closing_ends_idle_connections(colour) -> None:
         ended.set()
 
     with RawServer(serve) as server:
-        async with colour.open(server.url) as client:
+        async with client_kind.open(server.url) as client:
             await wait(read(client))
             await close(client.with_options(timeout=5))
             assert not ended.is_set()
@@ -160,8 +160,8 @@ def test_closing_while_a_call_is_under_way() -> None:
         assert ended.wait(10)
 
 
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_closing_an_async_client_while_a_call_is_under_way(colour) -> None:
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
+def test_closing_an_async_client_while_a_call_is_under_way(client_kind) -> None:
     proceed, ended = threading.Event(), threading.Event()
 
     def serve(connection: Connection) -> None:
@@ -185,7 +185,7 @@ def test_closing_an_async_client_while_a_call_is_under_way(colour) -> None:
         assert await anyio.to_thread.run_sync(ended.wait, 10)
 
     with RawServer(serve) as server:
-        colour.run(scenario)
+        client_kind.run(scenario)
 
 
 # Scripts that print nothing when every warning is an error.
@@ -467,22 +467,22 @@ def test_fifty_threads_with_ten_clients_of_their_own_keys() -> None:
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_fifty_tasks_with_ten_clients_of_their_own_keys(colour) -> None:
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
+def test_fifty_tasks_with_ten_clients_of_their_own_keys(client_kind) -> None:
     async def work(client, key: str) -> None:
         for _ in range(3):
             await read(client, account_id=key)
 
     async def scenario() -> None:
         async with contextlib.AsyncExitStack() as stack:
-            opened = [colour.open(server.url, token=key, timeout=60) for key in KEYS]
+            opened = [client_kind.open(server.url, token=key, timeout=60) for key in KEYS]
             clients = [await stack.enter_async_context(client) for client in opened]
             async with anyio.create_task_group() as tasks:
                 for number in range(50):
                     tasks.start_soon(work, clients[number % 10], KEYS[number % 10])
 
     with server_of_keys() as server:
-        colour.run(scenario)
+        client_kind.run(scenario)
 
 
 @pytest.mark.no_cover
@@ -596,8 +596,8 @@ def test_200_threads() -> None:
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_200_tasks(colour) -> None:
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
+def test_200_tasks(client_kind) -> None:
     pages = []
 
     async def one(client) -> None:
@@ -605,13 +605,13 @@ def test_200_tasks(colour) -> None:
 
     async def scenario() -> None:
         async with (
-            colour.open(server.url, max_concurrency=20) as client,
+            client_kind.open(server.url, max_concurrency=20) as client,
             anyio.create_task_group() as tasks,
         ):
             for _ in range(200):
                 tasks.start_soon(one, client)
 
     with RawServer(serve_well) as server:
-        colour.run(scenario)
+        client_kind.run(scenario)
     assert len(pages) == len(server.requests) == 200
     assert server.connections <= 20

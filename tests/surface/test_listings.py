@@ -1,4 +1,4 @@
-"""Pages and the walks over them, in both colours."""
+"""Pages and the walks over them, in both clients."""
 
 import copy
 import json
@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import httpx
 import pytest
-from colours import (
+from clients import (
     ASYNC,
     BASE_URL,
     END,
@@ -60,8 +60,8 @@ def three_pages() -> Service:
 
 
 @sync_and_async
-async def test_a_page_is_this_page_only(colour, three_pages) -> None:
-    async with colour.open(transport=three_pages.transport) as client:
+async def test_a_page_is_this_page_only(client_kind, three_pages) -> None:
+    async with client_kind.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
         assert names(page.data) == "ab"
         assert page.next == "c1"
@@ -69,8 +69,8 @@ async def test_a_page_is_this_page_only(colour, three_pages) -> None:
 
 
 @sync_and_async
-async def test_iteration_walks_every_page(colour, three_pages) -> None:
-    async with colour.open(transport=three_pages.transport) as client:
+async def test_iteration_walks_every_page(client_kind, three_pages) -> None:
+    async with client_kind.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
         assert names(await everything(page)) == "abcde"
     assert three_pages.queries == [
@@ -81,8 +81,8 @@ async def test_iteration_walks_every_page(colour, three_pages) -> None:
 
 
 @sync_and_async
-async def test_pages_walks_page_by_page(colour, three_pages) -> None:
-    async with colour.open(transport=three_pages.transport) as client:
+async def test_pages_walks_page_by_page(client_kind, three_pages) -> None:
+    async with client_kind.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
         pages = await everything(page.pages())
     assert [names(page.data) for page in pages] == ["ab", "c", "de"]
@@ -90,17 +90,17 @@ async def test_pages_walks_page_by_page(colour, three_pages) -> None:
 
 
 @sync_and_async
-async def test_a_page_can_be_walked_twice(colour) -> None:
+async def test_a_page_can_be_walked_twice(client_kind) -> None:
     service = Service(a_page("a", "c1"), a_page("b"), a_page("b"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
         assert names(await everything(page)) == "ab"
         assert names(await everything(page)) == "ab"
 
 
 @sync_and_async
-async def test_later_pages_carry_the_same_filters(colour, three_pages) -> None:
-    async with colour.open(transport=three_pages.transport) as client:
+async def test_later_pages_carry_the_same_filters(client_kind, three_pages) -> None:
+    async with client_kind.open(transport=three_pages.transport) as client:
         await everything(await wait(listed(client, **FILTERS)))
     assert three_pages.queries == [
         FILTER_QUERY,
@@ -118,12 +118,12 @@ STYLES = {
 
 @pytest.mark.parametrize("style", STYLES)
 @sync_and_async
-async def test_filters_are_those_of_the_call(colour, style) -> None:
+async def test_filters_are_those_of_the_call(client_kind, style) -> None:
     """What the caller does to an argument afterwards, however deep in it, changes no page."""
     service = Service(a_page("a", "c1"), a_page("b", "c2"), a_page("c"))
     targeting = {"type": "X", "geo": {"in": ["DE"]}}
     conventions = Conventions(object_style=style)
-    async with colour.open(transport=service.transport, conventions=conventions) as client:
+    async with client_kind.open(transport=service.transport, conventions=conventions) as client:
         listing = client.gamma.search_targeting(account_id="a", targeting=targeting)
         targeting["geo"]["in"].append("FR")
         pages = walk((await wait(listing)).pages())
@@ -138,9 +138,9 @@ async def test_filters_are_those_of_the_call(colour, style) -> None:
 
 
 @sync_and_async
-async def test_cursor_goes_on_from_there(colour) -> None:
+async def test_cursor_goes_on_from_there(client_kind) -> None:
     service = Service(a_page("c", "c2"), a_page("de"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client, cursor="c1"))
         assert names(await everything(page)) == "cde"
     assert service.queries == ["account_id=a&cursor=c1", "account_id=a&cursor=c2"]
@@ -173,9 +173,9 @@ CONTINUATIONS = {
 
 @pytest.mark.parametrize(("next", "query"), list(CONTINUATIONS.values()), ids=list(CONTINUATIONS))
 @sync_and_async
-async def test_kinds_of_continuation(colour, next, query) -> None:
+async def test_kinds_of_continuation(client_kind, next, query) -> None:
     service = Service(a_page("a", next), a_page("b"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
         assert page.next == next
         assert type(page.next) is type(next)
@@ -187,26 +187,26 @@ async def test_kinds_of_continuation(colour, next, query) -> None:
 
 @pytest.mark.parametrize(("next", "query"), list(CONTINUATIONS.values()), ids=list(CONTINUATIONS))
 @sync_and_async
-async def test_every_kind_can_be_kept_and_passed_as_cursor(colour, next, query) -> None:
+async def test_every_kind_can_be_kept_and_passed_as_cursor(client_kind, next, query) -> None:
     service = Service(a_page("b"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         kept = json.loads(json.dumps(next))
         assert names(await everything(await wait(listed(client, cursor=kept)))) == "b"
     assert service.queries == [query]
 
 
 @sync_and_async
-async def test_an_empty_page_is_not_the_end(colour) -> None:
+async def test_an_empty_page_is_not_the_end(client_kind) -> None:
     service = Service(a_page("a", "c1"), a_page("", "c2"), a_page("", "c3"), a_page("b"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         assert names(await everything(await wait(listed(client)))) == "ab"
     assert len(service.requests) == 4
 
 
 @sync_and_async
-async def test_an_empty_first_and_only_page(colour) -> None:
+async def test_an_empty_first_and_only_page(client_kind) -> None:
     service = Service(a_page())
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
         assert page.data == ()
         assert await everything(page) == []
@@ -219,11 +219,11 @@ async def test_an_empty_first_and_only_page(colour) -> None:
     ids=["A-A", "A-B-A", "objects"],
 )
 @sync_and_async
-async def test_a_repeated_continuation_ends_the_walk(colour, nexts, handed_out) -> None:
+async def test_a_repeated_continuation_ends_the_walk(client_kind, nexts, handed_out) -> None:
     service = Service(
         *(a_page(name, following) for name, following in zip("abc", nexts, strict=False))
     )
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         iterator, found = walk(await wait(listed(client))), []
         with pytest.raises(PaginationError, match="cursor_parameter") as caught:
             await drain(iterator, found)
@@ -234,18 +234,18 @@ async def test_a_repeated_continuation_ends_the_walk(colour, nexts, handed_out) 
 
 
 @sync_and_async
-async def test_a_page_that_leads_to_itself_is_not_handed_out(colour) -> None:
+async def test_a_page_that_leads_to_itself_is_not_handed_out(client_kind) -> None:
     """A service that does not know our parameter answers with page one for ever."""
     service = Service(a_page("a", "A"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         with pytest.raises(PaginationError, match="'A'"):
             await wait(listed(client, cursor="A"))
 
 
 @sync_and_async
-async def test_what_makes_no_url_is_refused_before_it_is_sent(colour) -> None:
+async def test_what_makes_no_url_is_refused_before_it_is_sent(client_kind) -> None:
     service = Service(a_page("a", "c" * 70_000))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         for argument in ({"account_id": "a" * 70_000}, {"cursor": "c" * 70_000}):
             with pytest.raises(InvalidRequest, match="65536 are the most") as caught:
                 await wait(listed(client, **argument))
@@ -275,9 +275,9 @@ async def test_what_makes_no_url_is_refused_before_it_is_sent(colour) -> None:
     ],
 )
 @sync_and_async
-async def test_a_foreign_continuation_is_not_followed(colour, next) -> None:
+async def test_a_foreign_continuation_is_not_followed(client_kind, next) -> None:
     service = Service(a_page("a", next))
-    async with colour.open(transport=service.transport, token="t0ken") as client:
+    async with client_kind.open(transport=service.transport, token="t0ken") as client:
         iterator = walk(await wait(listed(client)))
         assert (await step(iterator)).name == "a"
         with pytest.raises(PaginationError, match="nothing was sent") as caught:
@@ -291,11 +291,11 @@ async def test_a_foreign_continuation_is_not_followed(colour, next) -> None:
 
 @pytest.mark.parametrize("failures", [1, 3])
 @sync_and_async
-async def test_an_error_on_a_page_loses_nothing(colour, failures) -> None:
+async def test_an_error_on_a_page_loses_nothing(client_kind, failures) -> None:
     faults = [httpx.Response(500, json={"error": "down"}) for _ in range(failures)]
     service = Service(a_page("ab", "c1"), *faults, a_page("cd", "c2"), a_page("e"))
     options = {"transport": service.transport, "retry": RetryPolicy(max_retries=0)}
-    async with colour.open(**options) as client:
+    async with client_kind.open(**options) as client:
         iterator, found = walk(await wait(listed(client))), []
         for _ in range(failures):
             with pytest.raises(ServerError) as caught:
@@ -307,10 +307,10 @@ async def test_an_error_on_a_page_loses_nothing(colour, failures) -> None:
 
 
 @sync_and_async
-async def test_a_walk_by_pages_goes_on_after_an_error(colour) -> None:
+async def test_a_walk_by_pages_goes_on_after_an_error(client_kind) -> None:
     service = Service(a_page("a", "c1"), cut(), a_page("b"))
     options = {"transport": service.transport, "retry": RetryPolicy(max_retries=0)}
-    async with colour.open(**options) as client:
+    async with client_kind.open(**options) as client:
         pages = (await wait(listed(client))).pages()
         assert pages.cursor == "c1"
         await step(pages)
@@ -324,8 +324,8 @@ async def test_a_walk_by_pages_goes_on_after_an_error(colour) -> None:
 
 
 @sync_and_async
-async def test_cursor_of_a_walk_by_items(colour, three_pages) -> None:
-    async with colour.open(transport=three_pages.transport) as client:
+async def test_cursor_of_a_walk_by_items(client_kind, three_pages) -> None:
+    async with client_kind.open(transport=three_pages.transport) as client:
         iterator, cursors = walk(await wait(listed(client))), []
         while await step(iterator) is not END:
             cursors.append(iterator.cursor)
@@ -333,9 +333,9 @@ async def test_cursor_of_a_walk_by_items(colour, three_pages) -> None:
 
 
 @sync_and_async
-async def test_the_error_of_a_first_page_has_its_cursor(colour) -> None:
+async def test_the_error_of_a_first_page_has_its_cursor(client_kind) -> None:
     service = Service(httpx.Response(404), httpx.Response(404))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         with pytest.raises(AdClientError) as caught:
             await wait(listed(client))
         assert caught.value.cursor is None
@@ -352,8 +352,8 @@ async def test_the_error_of_a_first_page_has_its_cursor(colour) -> None:
     [(0, "", 1), (1, "a", 1), (2, "ab", 1), (3, "abc", 2), (5, "abcde", 3), (None, "abcde", 3)],
 )
 @sync_and_async
-async def test_collect(colour, three_pages, limit, expected, requests) -> None:
-    async with colour.open(transport=three_pages.transport) as client:
+async def test_collect(client_kind, three_pages, limit, expected, requests) -> None:
+    async with client_kind.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
         found = await wait(page.collect(limit=limit))
     assert isinstance(found, list)
@@ -363,8 +363,8 @@ async def test_collect(colour, three_pages, limit, expected, requests) -> None:
 
 @pytest.mark.parametrize("limit", [-1, 1.5, "2", True])
 @sync_and_async
-async def test_a_limit_that_is_no_count(colour, three_pages, limit) -> None:
-    async with colour.open(transport=three_pages.transport) as client:
+async def test_a_limit_that_is_no_count(client_kind, three_pages, limit) -> None:
+    async with client_kind.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
         with pytest.raises(InvalidRequest) as caught:
             await wait(page.collect(limit=limit))
@@ -376,9 +376,9 @@ async def test_a_limit_that_is_no_count(colour, three_pages, limit) -> None:
 
 
 @sync_and_async
-async def test_no_hidden_requests(colour) -> None:
+async def test_no_hidden_requests(client_kind) -> None:
     service = Service(a_page("ab", "c1"), a_page("ab", "c1"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page, other = await wait(listed(client)), await wait(listed(client))
         assert page == other
         assert hash(page) == hash(other)
@@ -416,8 +416,8 @@ def test_only_its_own_kind_of_loop_walks_a_page() -> None:
 
 
 @sync_and_async
-async def test_an_iterator_is_its_own_iterator(colour, three_pages) -> None:
-    async with colour.open(transport=three_pages.transport) as client:
+async def test_an_iterator_is_its_own_iterator(client_kind, three_pages) -> None:
+    async with client_kind.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
         items, pages = walk(page), page.pages()
         assert walk(items) is items
@@ -436,9 +436,9 @@ COPIES = {
 
 @pytest.mark.parametrize("made", list(COPIES.values()), ids=list(COPIES))
 @sync_and_async
-async def test_a_copied_page_keeps_its_data(colour, made) -> None:
+async def test_a_copied_page_keeps_its_data(client_kind, made) -> None:
     service = Service(a_page("ab", "c1"))
-    async with colour.open(transport=service.transport, token="t0ken") as client:
+    async with client_kind.open(transport=service.transport, token="t0ken") as client:
         page = await wait(listed(client))
         kept = made(page)
         assert kept == page
@@ -454,17 +454,17 @@ async def test_a_copied_page_keeps_its_data(colour, made) -> None:
 
 
 @sync_and_async
-async def test_a_copied_last_page_ends_as_any_other(colour) -> None:
+async def test_a_copied_last_page_ends_as_any_other(client_kind) -> None:
     service = Service(a_page("ab"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = copy.deepcopy(await wait(listed(client)))
     assert names(await everything(page)) == "ab"
 
 
 @sync_and_async
-async def test_a_page_that_outlives_its_client(colour) -> None:
+async def test_a_page_that_outlives_its_client(client_kind) -> None:
     service = Service(a_page("a", "c1"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
     iterator = walk(page)
     assert (await step(iterator)).name == "a"
@@ -475,15 +475,15 @@ async def test_a_page_that_outlives_its_client(colour) -> None:
 
 # The listing that a method of the async client returns.
 
-async_only = pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+async_only = pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
 
 
 @async_only
-def test_nothing_is_sent_before_a_listing_is_used(colour) -> None:
+def test_nothing_is_sent_before_a_listing_is_used(client_kind) -> None:
     service = Service()
 
     async def scenario() -> None:
-        async with colour.open(transport=service.transport) as client:
+        async with client_kind.open(transport=service.transport) as client:
             listing = listed(client, cursor="c1")
             assert "beta.list_campaigns" in repr(listing)
             assert "c1" in repr(listing)
@@ -491,85 +491,85 @@ def test_nothing_is_sent_before_a_listing_is_used(colour) -> None:
             listing.pages()
             listing.typed(Campaign)
 
-    colour.run(scenario)
+    client_kind.run(scenario)
     assert service.requests == []
 
 
 @async_only
-def test_a_cursor_is_taken_as_it_was_when_the_listing_was_made(colour) -> None:
+def test_a_cursor_is_taken_as_it_was_when_the_listing_was_made(client_kind) -> None:
     service = Service(a_page("a"))
 
     async def scenario() -> None:
-        async with colour.open(transport=service.transport) as client:
+        async with client_kind.open(transport=service.transport) as client:
             cursor = {"after": 1}
             listing = listed(client, cursor=cursor)
             cursor["after"] = 2
             await listing
 
-    colour.run(scenario)
+    client_kind.run(scenario)
     assert service.requests[0].url.params["cursor"] == '{"after":1}'
 
 
 @async_only
-def test_a_listing_is_awaited_for_its_first_page(colour, three_pages) -> None:
+def test_a_listing_is_awaited_for_its_first_page(client_kind, three_pages) -> None:
     async def scenario() -> None:
-        async with colour.open(transport=three_pages.transport) as client:
+        async with client_kind.open(transport=three_pages.transport) as client:
             page = await listed(client)
             assert isinstance(page, AsyncPage)
             assert names(page.data) == "ab"
 
-    colour.run(scenario)
+    client_kind.run(scenario)
     assert len(three_pages.requests) == 1
 
 
 @async_only
-def test_a_listing_is_iterated_without_await(colour, three_pages) -> None:
+def test_a_listing_is_iterated_without_await(client_kind, three_pages) -> None:
     async def scenario() -> None:
-        async with colour.open(transport=three_pages.transport) as client:
+        async with client_kind.open(transport=three_pages.transport) as client:
             assert names([item async for item in listed(client)]) == "abcde"
 
-    colour.run(scenario)
+    client_kind.run(scenario)
     assert three_pages.queries[0] == "account_id=a"
 
 
 @async_only
-def test_a_listing_walks_by_pages_from_its_cursor(colour, three_pages) -> None:
+def test_a_listing_walks_by_pages_from_its_cursor(client_kind, three_pages) -> None:
     async def scenario() -> None:
-        async with colour.open(transport=three_pages.transport) as client:
+        async with client_kind.open(transport=three_pages.transport) as client:
             pages = listed(client, cursor="c0").pages()
             assert pages.cursor == "c0"
             assert [names(page.data) async for page in pages] == ["ab", "c", "de"]
 
-    colour.run(scenario)
+    client_kind.run(scenario)
     assert three_pages.queries[0] == "account_id=a&cursor=c0"
 
 
 @async_only
-def test_a_listing_collects(colour, three_pages) -> None:
+def test_a_listing_collects(client_kind, three_pages) -> None:
     async def scenario() -> None:
-        async with colour.open(transport=three_pages.transport) as client:
+        async with client_kind.open(transport=three_pages.transport) as client:
             assert await listed(client).collect(limit=0) == []
             assert three_pages.requests == []
             assert names(await listed(client).collect(limit=2)) == "ab"
 
-    colour.run(scenario)
+    client_kind.run(scenario)
     assert len(three_pages.requests) == 1
 
 
 @async_only
-def test_the_first_page_of_a_listing_that_fails_is_asked_for_again(colour) -> None:
+def test_the_first_page_of_a_listing_that_fails_is_asked_for_again(client_kind) -> None:
     service = Service(cut(), a_page("a"))
 
     async def scenario() -> None:
         options = {"transport": service.transport, "retry": RetryPolicy(max_retries=0)}
-        async with colour.open(**options) as client:
+        async with client_kind.open(**options) as client:
             iterator = aiter(listed(client, cursor="c3"))
             with pytest.raises(ConnectionFailed) as caught:
                 await step(iterator)
             assert caught.value.cursor == iterator.cursor == "c3"
             assert (await step(iterator)).name == "a"
 
-    colour.run(scenario)
+    client_kind.run(scenario)
 
 
 def test_a_listing_is_no_page() -> None:

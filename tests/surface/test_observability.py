@@ -11,7 +11,7 @@ import anyio
 import attrs
 import httpx
 import pytest
-from colours import (
+from clients import (
     ASYNC,
     TRIO,
     Service,
@@ -39,10 +39,10 @@ from adclient import (
     RateLimited,
     _telemetry,
 )
-from adclient._core import observe
-from adclient._core.call import PAUSE_BETA_CAMPAIGN, Call
-from adclient._core.exchange import exchange
-from adclient._core.request import settled
+from adclient._core import events
+from adclient._core.call import exchange
+from adclient._core.operations import PAUSE_BETA_CAMPAIGN, Call
+from adclient._core.request import validated
 
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 PAUSE = "/v1/beta-ads/pause-beta-campaign"
@@ -61,10 +61,12 @@ def answer(status: int, **more) -> httpx.Response:
 
 
 @sync_and_async
-async def test_hooks_follow_a_call(colour) -> None:
+async def test_hooks_follow_a_call(client_kind) -> None:
     told: list = []
     service = Service(httpx.ConnectError("refused"), answer(429), a_draft())
-    async with colour.open(transport=service.transport, hooks=all_hooks(told.append)) as client:
+    async with client_kind.open(
+        transport=service.transport, hooks=all_hooks(told.append)
+    ) as client:
         draft = await wait(client.beta.pause_campaign(**IDS))
     attempt = ["RequestEvent", "ResponseEvent"]
     names = [*attempt, "RetryEvent", *attempt, "RetryEvent", *attempt, "DraftEvent"]
@@ -75,10 +77,12 @@ async def test_hooks_follow_a_call(colour) -> None:
 
 
 @sync_and_async
-async def test_hooks_follow_each_page(colour) -> None:
+async def test_hooks_follow_each_page(client_kind) -> None:
     told: list = []
     service = Service(a_page("ab", next="c2"), a_page("c"))
-    async with colour.open(transport=service.transport, hooks=all_hooks(told.append)) as client:
+    async with client_kind.open(
+        transport=service.transport, hooks=all_hooks(told.append)
+    ) as client:
         listing = client.beta.list_campaigns(account_id="account_b204")
         items = await everything(listing)
     assert len(items) == 3
@@ -87,11 +91,11 @@ async def test_hooks_follow_each_page(colour) -> None:
 
 
 @sync_and_async
-async def test_hooks_of_a_copy_are_added(colour) -> None:
+async def test_hooks_of_a_copy_are_added(client_kind) -> None:
     told: list[str] = []
     first, second = (Hooks(on_draft=lambda _, who=who: told.append(who)) for who in "ab")
     service = Service(a_draft(), a_draft(), a_draft())
-    async with colour.open(transport=service.transport, hooks=first) as client:
+    async with client_kind.open(transport=service.transport, hooks=first) as client:
         await wait(client.with_options(hooks=second).beta.pause_campaign(**IDS))
         assert told == ["a", "b"]
         await wait(client.with_options(timeout=5).beta.pause_campaign(**IDS))
@@ -101,12 +105,12 @@ async def test_hooks_of_a_copy_are_added(colour) -> None:
 
 
 @sync_and_async
-async def test_a_hook_that_raises_loses_no_draft(colour, caplog) -> None:
+async def test_a_hook_that_raises_loses_no_draft(client_kind, caplog) -> None:
     def hook(event) -> None:
         raise RuntimeError("mine")
 
     service = Service(httpx.ConnectError("refused"), a_draft())
-    async with colour.open(transport=service.transport, hooks=all_hooks(hook)) as client:
+    async with client_kind.open(transport=service.transport, hooks=all_hooks(hook)) as client:
         draft = await wait(client.beta.pause_campaign(**IDS))
     assert draft.draft_id == "draft_7c2e"
     lines = [record.getMessage() for record in caplog.records if record.name == "adclient"]
@@ -114,11 +118,11 @@ async def test_a_hook_that_raises_loses_no_draft(colour, caplog) -> None:
 
 
 @sync_and_async
-async def test_what_are_no_hooks_is_refused(colour) -> None:
+async def test_what_are_no_hooks_is_refused(client_kind) -> None:
     for wrong in (print, [Hooks()], {"on_draft": print}):
         with pytest.raises(ConfigurationError, match="hooks must be a Hooks"):
-            colour.client("https://ads.example.com", hooks=wrong)
-    async with colour.open(transport=Service().transport) as client:
+            client_kind.client("https://ads.example.com", hooks=wrong)
+    async with client_kind.open(transport=Service().transport) as client:
         with pytest.raises(ConfigurationError, match="hooks must be a Hooks"):
             client.with_options(hooks=print)
 
@@ -145,9 +149,9 @@ def events_of(span) -> list:
 
 
 @sync_asyncio_trio
-async def test_a_call_is_one_span(colour, exported) -> None:
+async def test_a_call_is_one_span(client_kind, exported) -> None:
     service = Service(a_draft())
-    async with colour.open("http://127.0.0.1:8080/ads", transport=service.transport) as client:
+    async with client_kind.open("http://127.0.0.1:8080/ads", transport=service.transport) as client:
         await wait(client.beta.pause_campaign(**IDS))
     [span] = exported.get_finished_spans()
     assert span.name == f"POST /ads{PAUSE}"
@@ -172,10 +176,10 @@ async def test_a_call_is_one_span(colour, exported) -> None:
 
 
 @sync_and_async
-async def test_attempts_and_waits_are_events_of_the_span(colour, exported) -> None:
+async def test_attempts_and_waits_are_events_of_the_span(client_kind, exported) -> None:
     busy = answer(503, headers={"x-request-id": "r1"})
     service = Service(httpx.ReadError("reset"), busy, a_page("a"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         await everything(client.beta.list_campaigns(account_id="account_b204"))
     [span] = exported.get_finished_spans()
     [_, lost, retry, again, busy, *_] = events_of(span)
@@ -199,27 +203,27 @@ async def test_attempts_and_waits_are_events_of_the_span(colour, exported) -> No
     ("make_last", "error", "name", "description"),
     [
         (lambda: answer(429), RateLimited, "adclient.errors.RateLimited", None),
-        (lambda: answer(500), OutcomeUnknown, "adclient.errors.UnconfirmedServerError", None),
+        (lambda: answer(500), OutcomeUnknown, "adclient.errors.OutcomeUnknownServerError", None),
         (
             lambda: httpx.ReadTimeout(""),
             OutcomeUnknown,
-            "adclient.errors.UnconfirmedTimeout",
+            "adclient.errors.OutcomeUnknownTimeout",
             "no answer in time",
         ),
         (
             lambda: httpx.Response(201, text="hm"),
             OutcomeUnknown,
-            "adclient.errors.UnconfirmedReply",
+            "adclient.errors.OutcomeUnknownResponse",
             None,
         ),
     ],
 )
 @sync_and_async
 async def test_the_span_tells_how_a_call_failed(
-    colour, exported, make_last, error, name, description
+    client_kind, exported, make_last, error, name, description
 ) -> None:
     last = make_last()  # of its own, for an HTTP client changes what it is given
-    async with colour.open(transport=Service(last).transport, max_retries=0) as client:
+    async with client_kind.open(transport=Service(last).transport, max_retries=0) as client:
         with pytest.raises(error):
             await wait(client.beta.pause_campaign(**IDS))
     [span] = exported.get_finished_spans()
@@ -231,9 +235,9 @@ async def test_the_span_tells_how_a_call_failed(
 
 
 @sync_and_async
-async def test_the_last_attempt_names_the_status(colour, exported) -> None:
+async def test_the_last_attempt_names_the_status(client_kind, exported) -> None:
     service = Service(answer(503), httpx.ConnectError("refused"))
-    async with colour.open(transport=service.transport, max_retries=1) as client:
+    async with client_kind.open(transport=service.transport, max_retries=1) as client:
         with pytest.raises(AdClientError):
             await everything(client.beta.list_campaigns(account_id="a"))
     [span] = exported.get_finished_spans()
@@ -241,11 +245,13 @@ async def test_the_last_attempt_names_the_status(colour, exported) -> None:
 
 
 @sync_and_async
-async def test_an_error_of_the_caller_s_own_is_told_by_its_type_alone(colour, exported) -> None:
+async def test_an_error_of_the_caller_s_own_is_told_by_its_type_alone(
+    client_kind, exported
+) -> None:
     def token() -> str:
         raise KeyError("canary")
 
-    async with colour.open(transport=Service().transport, token=token) as client:
+    async with client_kind.open(transport=Service().transport, token=token) as client:
         with pytest.raises(KeyError):
             await wait(client.beta.pause_campaign(**IDS))
     [span] = exported.get_finished_spans()
@@ -254,7 +260,7 @@ async def test_an_error_of_the_caller_s_own_is_told_by_its_type_alone(colour, ex
 
 
 @sync_asyncio_trio
-async def test_the_span_is_current_while_the_call_is_under_way(colour, exported) -> None:
+async def test_the_span_is_current_while_the_call_is_under_way(client_kind, exported) -> None:
     seen: list = []
 
     def look(request: httpx.Request) -> httpx.Response:
@@ -262,7 +268,7 @@ async def test_the_span_is_current_while_the_call_is_under_way(colour, exported)
         return answer(400) if "list" in request.url.path else a_draft()
 
     mine = trace.get_tracer("mine")
-    async with colour.open(transport=httpx.MockTransport(look)) as client:
+    async with client_kind.open(transport=httpx.MockTransport(look)) as client:
         with mine.start_as_current_span("mine") as parent:
             await wait(client.beta.pause_campaign(**IDS))
             assert trace.get_current_span() is parent
@@ -274,8 +280,8 @@ async def test_the_span_is_current_while_the_call_is_under_way(colour, exported)
     assert {span.parent.span_id for span in spans} == {parent.get_span_context().span_id}
 
 
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_spans_of_tasks_do_not_mix(colour, exported) -> None:
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
+def test_spans_of_tasks_do_not_mix(client_kind, exported) -> None:
     seen: dict[str, int] = {}
 
     async def look(request: httpx.Request) -> httpx.Response:
@@ -286,22 +292,23 @@ def test_spans_of_tasks_do_not_mix(colour, exported) -> None:
 
     async def scenario() -> None:
         async with (
-            colour.open(transport=httpx.MockTransport(look)) as client,
+            client_kind.open(transport=httpx.MockTransport(look)) as client,
             anyio.create_task_group() as tasks,
         ):
             for number in range(20):
                 tasks.start_soon(everything, client.beta.list_campaigns(account_id=f"a{number}"))
 
-    colour.run(scenario)
+    client_kind.run(scenario)
     spans = exported.get_finished_spans()
     assert seen == {span.attributes["adclient.account_id"]: span.context.span_id for span in spans}
     assert len(seen) == 20
 
 
 @pytest.mark.parametrize(
-    ("colour", "error"), [(ASYNC, "asyncio.exceptions.CancelledError"), (TRIO, "trio.Cancelled")]
+    ("client_kind", "error"),
+    [(ASYNC, "asyncio.exceptions.CancelledError"), (TRIO, "trio.Cancelled")],
 )
-def test_the_span_of_a_cancelled_call_ends_at_once(colour, error, exported) -> None:
+def test_the_span_of_a_cancelled_call_ends_at_once(client_kind, error, exported) -> None:
     async def scenario() -> None:
         is_over = anyio.Event()
 
@@ -310,7 +317,7 @@ def test_the_span_of_a_cancelled_call_ends_at_once(colour, error, exported) -> N
             await is_over.wait()
             return a_draft()
 
-        async with colour.open(transport=httpx.MockTransport(hang)) as client:
+        async with client_kind.open(transport=httpx.MockTransport(hang)) as client:
             with anyio.CancelScope() as scope:
                 await client.beta.pause_campaign(**IDS)
             [span] = exported.get_finished_spans()
@@ -319,12 +326,12 @@ def test_the_span_of_a_cancelled_call_ends_at_once(colour, error, exported) -> N
             assert trace.get_current_span() is INVALID_SPAN
             is_over.set()  # closing waits for what goes on
 
-    colour.run(scenario)
+    client_kind.run(scenario)
 
 
 def test_a_call_that_is_never_finished_may_be_cleaned_up_elsewhere(exported, caplog) -> None:
     engine = AdClient("https://ads.example.com", transport=Service().transport)._engine
-    call = settled(Call(PAUSE_BETA_CAMPAIGN, IDS))
+    call = validated(Call(PAUSE_BETA_CAMPAIGN, IDS))
     steps = exchange(call, engine.options, engine.world, engine.pauses)
     contextvars.copy_context().run(steps.send, None)
     steps.close()
@@ -334,7 +341,7 @@ def test_a_call_that_is_never_finished_may_be_cleaned_up_elsewhere(exported, cap
 
 
 @sync_and_async
-async def test_a_span_that_is_not_sampled_is_current_too(colour, monkeypatch) -> None:
+async def test_a_span_that_is_not_sampled_is_current_too(client_kind, monkeypatch) -> None:
     exported = provided(monkeypatch, sampler=ALWAYS_OFF)
     seen: list = []
 
@@ -342,7 +349,7 @@ async def test_a_span_that_is_not_sampled_is_current_too(colour, monkeypatch) ->
         seen.append(trace.get_current_span())
         return a_draft()
 
-    async with colour.open(transport=httpx.MockTransport(look)) as client:
+    async with client_kind.open(transport=httpx.MockTransport(look)) as client:
         await wait(client.beta.pause_campaign(**IDS))
     assert seen[0].get_span_context().is_valid
     assert not seen[0].is_recording()
@@ -351,16 +358,18 @@ async def test_a_span_that_is_not_sampled_is_current_too(colour, monkeypatch) ->
 
 
 @sync_and_async
-async def test_without_a_provider_there_are_no_spans_and_no_records(colour, monkeypatch) -> None:
+async def test_without_a_provider_there_are_no_spans_and_no_records(
+    client_kind, monkeypatch
+) -> None:
     for name in ("RequestEvent", "ResponseEvent", "DraftEvent"):
-        monkeypatch.setattr(observe, name, pytest.fail)
+        monkeypatch.setattr(events, name, pytest.fail)
     seen: list = []
 
     def look(request: httpx.Request) -> httpx.Response:
         seen.append(trace.get_current_span())
         return a_draft()
 
-    async with colour.open(transport=httpx.MockTransport(look)) as client:
+    async with client_kind.open(transport=httpx.MockTransport(look)) as client:
         await wait(client.beta.pause_campaign(**IDS))
     assert seen == [INVALID_SPAN]
 
@@ -375,8 +384,8 @@ async def test_without_a_provider_there_are_no_spans_and_no_records(colour, monk
     ],
 )
 @sync_asyncio_trio
-async def test_the_span_names_the_server(colour, exported, base_url, address, port) -> None:
-    async with colour.open(base_url, transport=Service(a_draft()).transport) as client:
+async def test_the_span_names_the_server(client_kind, exported, base_url, address, port) -> None:
+    async with client_kind.open(base_url, transport=Service(a_draft()).transport) as client:
         await wait(client.beta.pause_campaign(**IDS))
     [span] = exported.get_finished_spans()
     assert span.attributes["server.address"] == address
@@ -384,9 +393,9 @@ async def test_the_span_names_the_server(colour, exported, base_url, address, po
 
 
 @sync_and_async
-async def test_no_trace_header_is_sent_unless_auth_makes_one(colour, exported) -> None:
+async def test_no_trace_header_is_sent_unless_auth_makes_one(client_kind, exported) -> None:
     service = Service(a_draft())
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         await wait(client.beta.pause_campaign(**IDS))
     assert not {"traceparent", "tracestate", "baggage"} & service.requests[0].headers.keys()
 
@@ -414,7 +423,7 @@ def test_without_the_api_there_is_no_tracer(monkeypatch) -> None:
     assert _telemetry.tracer() is None
 
 
-# Secrets.
+# Redactor.
 
 CANARY = "canary-7d1f"
 OUTCOMES = [
@@ -431,7 +440,7 @@ OUTCOMES = [
 @pytest.mark.parametrize("outcome", OUTCOMES)
 @pytest.mark.parametrize("credentials", ["token", "auth", "headers"])
 @sync_and_async
-async def test_no_secret_is_told(colour, exported, caplog, outcome, credentials) -> None:
+async def test_no_secret_is_told(client_kind, exported, caplog, outcome, credentials) -> None:
     caplog.set_level(logging.DEBUG, "adclient")
     told: list = []
     settings = {
@@ -440,7 +449,7 @@ async def test_no_secret_is_told(colour, exported, caplog, outcome, credentials)
         "headers": {"headers": {"x-api-key": CANARY, "idempotency-key": CANARY}},
     }[credentials]
     service = Service(*(outcome() for _ in range(6)))
-    async with colour.open(
+    async with client_kind.open(
         transport=service.transport,
         hooks=all_hooks(told.append),
         conventions=Conventions(idempotency_header="Idempotency-Key"),

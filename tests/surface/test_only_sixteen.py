@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 import httpx
 import pytest
-from colours import ASYNC, BASE_URL, SYNC, a_draft, a_page, everything, method_of, wait
+from clients import ASYNC, BASE_URL, SYNC, a_draft, a_page, everything, method_of, wait
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interface_table import NUMBER, OBJECT, ROWS, STRING, STRINGS
@@ -113,7 +113,7 @@ def test_no_request_of_the_async_client_outside_the_sixteen(row, data) -> None:
     assert_inside(ASYNC, row, data)
 
 
-def assert_inside(colour, row, data) -> None:
+def assert_inside(client_kind, row, data) -> None:
     seen, following = [], data.draw(json_values)
     chosen, arguments = data.draw(conventions), data.draw(arguments_of(row))
 
@@ -125,13 +125,13 @@ def assert_inside(colour, row, data) -> None:
 
     async def scenario() -> None:
         options = {"transport": httpx.MockTransport(answer), "token": "t0ken"}
-        async with colour.open(conventions=chosen, **options) as client:
+        async with client_kind.open(conventions=chosen, **options) as client:
             try:
                 await use(client, row, arguments)
             except AdClientError as error:
                 assert not error.outcome_unknown  # noqa: PT017  an error is one of several good ends
 
-    colour.run(scenario)
+    client_kind.run(scenario)
     assert len(seen) <= 2
     for request, cursor in zip(seen, (arguments.get("cursor"), following), strict=False):
         path, _, query = request.url.raw_path.decode("ascii").partition("?")

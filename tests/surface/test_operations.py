@@ -10,10 +10,10 @@ import httpx
 import pytest
 from attrs import AttrsInstance
 from cases import each_case
-from colours import (
+from clients import (
     ASYNC,
     BASE_URL,
-    COLOURS,
+    CLIENT_KINDS,
     DRAFT,
     SYNC,
     Service,
@@ -36,7 +36,7 @@ from adclient import (
     InvalidRequest,
     Page,
 )
-from adclient._core.call import OPERATIONS
+from adclient._core.operations import OPERATIONS
 
 LISTING = {
     "data": [
@@ -56,10 +56,10 @@ def answer_to(row) -> httpx.Response:
     return httpx.Response(201, json=DRAFT, headers={"X-Request-Id": "req_1"})
 
 
-async def called(colour, row, arguments, **options):
+async def called(client_kind, row, arguments, **options):
     """The result of a call, and the one request that it made."""
     service = Service(answer_to(row))
-    async with colour.open(transport=service.transport, **options) as client:
+    async with client_kind.open(transport=service.transport, **options) as client:
         result = await wait(method_of(client, row.call)(**arguments))
     (request,) = service.requests
     return result, request
@@ -90,8 +90,8 @@ def test_the_library_knows_the_interface(row, operation) -> None:
 
 @each_row
 @sync_and_async
-async def test_all_arguments_on_the_wire(colour, row) -> None:
-    _, request = await called(colour, row, row.arguments)
+async def test_all_arguments_on_the_wire(client_kind, row) -> None:
+    _, request = await called(client_kind, row, row.arguments)
     assert request.method == row.method
     assert str(request.url).startswith(f"{BASE_URL}/v1/")
     assert wire_of(request) == expected_wire(row, row.wire)
@@ -99,24 +99,26 @@ async def test_all_arguments_on_the_wire(colour, row) -> None:
 
 @each_row
 @sync_and_async
-async def test_required_arguments_alone(colour, row) -> None:
-    _, request = await called(colour, row, row.required)
+async def test_required_arguments_alone(client_kind, row) -> None:
+    _, request = await called(client_kind, row, row.required)
     assert wire_of(request) == expected_wire(row, row.least)
 
 
 @each_row
 @sync_and_async
-async def test_none_is_not_sent(colour, row) -> None:
+async def test_none_is_not_sent(client_kind, row) -> None:
     nothing = dict.fromkeys((p.name for p in row.parameters if not p.required), None)
     cursor = {"cursor": None} if row.is_read else {}
-    _, request = await called(colour, row, {**row.required, **nothing, **cursor})
+    _, request = await called(client_kind, row, {**row.required, **nothing, **cursor})
     assert wire_of(request) == expected_wire(row, row.least)
 
 
 @each_row
 @sync_and_async
-async def test_headers(colour, row) -> None:
-    _, request = await called(colour, row, row.arguments, token="t0ken", headers={"X-Team": "ads"})
+async def test_headers(client_kind, row) -> None:
+    _, request = await called(
+        client_kind, row, row.arguments, token="t0ken", headers={"X-Team": "ads"}
+    )
     expected = {
         "host": "ads.example.com",
         "accept": "application/json",
@@ -133,8 +135,8 @@ async def test_headers(colour, row) -> None:
 
 @pytest.mark.parametrize("row", WRITES, ids=str)
 @sync_and_async
-async def test_a_write_gives_a_draft(colour, row) -> None:
-    draft, _ = await called(colour, row, row.arguments)
+async def test_a_write_gives_a_draft(client_kind, row) -> None:
+    draft, _ = await called(client_kind, row, row.arguments)
     assert draft == Draft(
         draft_id="draft_7c2e",
         status="pending_approval",
@@ -149,9 +151,9 @@ async def test_a_write_gives_a_draft(colour, row) -> None:
 
 @pytest.mark.parametrize("row", READS, ids=str)
 @sync_and_async
-async def test_a_read_gives_a_page(colour, row) -> None:
-    page, _ = await called(colour, row, row.arguments)
-    assert type(page) is (Page if colour.client is AdClient else AsyncPage)
+async def test_a_read_gives_a_page(client_kind, row) -> None:
+    page, _ = await called(client_kind, row, row.arguments)
+    assert type(page) is (Page if client_kind.client is AdClient else AsyncPage)
     assert isinstance(page.data, tuple)
     assert {type(item) for item in page.data} == {row.result}
     assert [(item.id, item.name, item.status) for item in page.data] == [
@@ -190,28 +192,28 @@ MISTYPED = [
 ]
 
 
-@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
 @pytest.mark.parametrize(("row", "name"), MISSING, ids=str)
-def test_a_missing_argument_is_a_type_error_at_the_call(colour, row, name) -> None:
-    client = colour.client(BASE_URL)
+def test_a_missing_argument_is_a_type_error_at_the_call(client_kind, row, name) -> None:
+    client = client_kind.client(BASE_URL)
     arguments = {key: value for key, value in row.arguments.items() if key != name}
     with pytest.raises(TypeError, match=name):
         method_of(client, row.call)(**arguments)
 
 
-@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
 @each_row
-def test_arguments_are_keyword_only_and_known(colour, row) -> None:
-    method = method_of(colour.client(BASE_URL), row.call)
+def test_arguments_are_keyword_only_and_known(client_kind, row) -> None:
+    method = method_of(client_kind.client(BASE_URL), row.call)
     with pytest.raises(TypeError, match="positional"):
         method(*row.required.values())
     with pytest.raises(TypeError, match="unexpected keyword"):
         method(**row.required, approve=True)
 
 
-async def assert_refused(colour, row, name, value) -> None:
+async def assert_refused(client_kind, row, name, value) -> None:
     service = Service()
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         with pytest.raises(InvalidRequest, match=rf"{name}\b.*nothing was sent") as caught:
             await wait(method_of(client, row.call)(**{**row.arguments, name: value}))
     assert caught.value.argument == name
@@ -222,12 +224,12 @@ async def assert_refused(colour, row, name, value) -> None:
 
 @each_case(("row", "name", "value"), MISTYPED)
 def test_a_mistyped_argument_is_refused(row, name, value) -> None:
-    SYNC.run(assert_refused, colour=SYNC, row=row, name=name, value=value)
+    SYNC.run(assert_refused, client_kind=SYNC, row=row, name=name, value=value)
 
 
 @each_row
 def test_a_mistyped_argument_is_refused_by_the_async_client(row) -> None:
-    ASYNC.run(assert_refused, colour=ASYNC, row=row, name="account_id", value=7)
+    ASYNC.run(assert_refused, client_kind=ASYNC, row=row, name="account_id", value=7)
 
 
 # What is accepted, because its bounds are the service's business.
@@ -247,9 +249,9 @@ def test_a_mistyped_argument_is_refused_by_the_async_client(row) -> None:
     ids=str,
 )
 @sync_and_async
-async def test_the_digits_of_a_budget(colour, budget, digits) -> None:
+async def test_the_digits_of_a_budget(client_kind, budget, digits) -> None:
     service = Service(a_draft())
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         await wait(
             client.alpha.update_campaign_budget(
                 account_id="a", campaign_id="c", daily_budget=budget
@@ -266,9 +268,9 @@ class Geo:
 
 
 @sync_and_async
-async def test_an_attrs_instance_is_an_object(colour) -> None:
+async def test_an_attrs_instance_is_an_object(client_kind) -> None:
     service = Service(a_draft())
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         await wait(
             client.alpha.update_campaign_targeting(
                 account_id="a", campaign_id="c", targeting=Geo(("x",)), fields={"geo": Geo(())}
@@ -281,9 +283,9 @@ async def test_an_attrs_instance_is_an_object(colour) -> None:
 
 
 @sync_and_async
-async def test_a_tuple_and_nothing_of_keywords(colour) -> None:
+async def test_a_tuple_and_nothing_of_keywords(client_kind) -> None:
     service = Service(a_draft(), a_draft())
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         await wait(client.delta.update_keyword(account_id="a", keywords=("tent",)))
         await wait(client.delta.update_keyword(account_id="a", keywords=[]))
     assert [request.content.decode() for request in service.requests] == [
@@ -293,10 +295,10 @@ async def test_a_tuple_and_nothing_of_keywords(colour) -> None:
 
 
 @sync_and_async
-async def test_arguments_are_not_changed(colour) -> None:
+async def test_arguments_are_not_changed(client_kind) -> None:
     service = Service(a_draft())
     fields = {"assets": {"images": ["img_1"]}, "name": None}
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         await wait(client.gamma.create_dco_ad(account_id="a", fields=fields))
     assert fields == {"assets": {"images": ["img_1"]}, "name": None}
 
@@ -324,10 +326,10 @@ async def test_arguments_are_not_changed(colour) -> None:
     ids=["object_style", "cursor_parameter", "read_parameters"],
 )
 @sync_and_async
-async def test_conventions_reach_the_wire(colour, conventions, query, body) -> None:
+async def test_conventions_reach_the_wire(client_kind, conventions, query, body) -> None:
     row, targeting = ROWS[10], {"type": "X", "ages": [18]}
     arguments = {"account_id": "a", "targeting": targeting, "cursor": "c1"}
-    _, request = await called(colour, row, arguments, conventions=conventions)
+    _, request = await called(client_kind, row, arguments, conventions=conventions)
     assert request.method == "GET"
     assert wire_of(request) == SimpleNamespace(path=f"/prefix{row.path}", query=query, body=body)
 

@@ -1,16 +1,16 @@
 """A caller's own HTTP client or transport is used as it is, and left open."""
 
-import colours
+import clients
 import httpx
 import pytest
-from colours import (
+from clients import (
     BASE_URL,
-    COLOURS,
+    CLIENT_KINDS,
     DRAFT,
     Service,
     a_draft,
     a_page,
-    clients,
+    each_client_class,
     read,
     sync_and_async,
     sync_asyncio_trio,
@@ -21,11 +21,11 @@ from colours import (
 from adclient import AdClient, APIError, Draft
 
 
-async def with_their_client(colour, handler, scenario, **options) -> None:
+async def with_their_client(client_kind, handler, scenario, **options) -> None:
     """Run a scenario over an HTTP client of the caller's; it must stay open."""
-    theirs = colour.http_client(httpx.MockTransport(handler), **options)
+    theirs = client_kind.http_client(httpx.MockTransport(handler), **options)
     try:
-        async with colour.open(http_client=theirs) as client:
+        async with client_kind.open(http_client=theirs) as client:
             await scenario(client)
         assert not theirs.is_closed
     finally:
@@ -33,7 +33,7 @@ async def with_their_client(colour, handler, scenario, **options) -> None:
 
 
 @sync_and_async
-async def test_http_client_is_used_and_not_closed(colour) -> None:
+async def test_http_client_is_used_and_not_closed(client_kind) -> None:
     requests = []
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -44,7 +44,7 @@ async def test_http_client_is_used_and_not_closed(colour) -> None:
         assert (await wait(write(client))).draft_id == "draft_7c2e"
 
     await with_their_client(
-        colour,
+        client_kind,
         handler,
         scenario,
         base_url="https://elsewhere.example.com",
@@ -59,7 +59,7 @@ async def test_http_client_is_used_and_not_closed(colour) -> None:
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @sync_and_async
-async def test_http_client_follows_no_redirect(colour, status) -> None:
+async def test_http_client_follows_no_redirect(client_kind, status) -> None:
     requests = []
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -72,12 +72,12 @@ async def test_http_client_follows_no_redirect(colour, status) -> None:
                 await wait(call(client))
             assert caught.value.status == status
 
-    await with_their_client(colour, handler, scenario, follow_redirects=True)
+    await with_their_client(client_kind, handler, scenario, follow_redirects=True)
     assert [request.url.host for request in requests] == ["ads.example.com"] * 2
 
 
 @sync_and_async
-async def test_http_client_sends_no_cookie_back(colour) -> None:
+async def test_http_client_sends_no_cookie_back(client_kind) -> None:
     requests = []
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -88,34 +88,34 @@ async def test_http_client_sends_no_cookie_back(colour) -> None:
         await wait(write(client))
         await wait(write(client))
 
-    await with_their_client(colour, handler, scenario)
+    await with_their_client(client_kind, handler, scenario)
     assert ["cookie" in request.headers for request in requests] == [False, False]
 
 
-@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
-def test_http_client_of_the_wrong_colour(colour) -> None:
-    library, name = colours.FAMILY.library, colour.http_client_name
-    other = getattr(library, colour.other_name)()
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
+def test_http_client_of_the_wrong_colour(client_kind) -> None:
+    library, name = clients.FAMILY.library, client_kind.http_client_name
+    other = getattr(library, client_kind.other_name)()
     with pytest.raises(TypeError) as caught:
-        colour.client(BASE_URL, http_client=other)
+        client_kind.client(BASE_URL, http_client=other)
     assert str(caught.value) == (
-        f"http_client of {colour.client.__name__} must be an httpx.{name} or httpx2.{name}, "
-        f"not {library.__name__}.{colour.other_name}"
+        f"http_client of {client_kind.client.__name__} must be an httpx.{name} or httpx2.{name}, "
+        f"not {library.__name__}.{client_kind.other_name}"
     )
 
 
-@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
-def test_transport_of_the_wrong_colour(colour) -> None:
-    other = httpx.AsyncHTTPTransport() if colour.client is AdClient else httpx.HTTPTransport()
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
+def test_transport_of_the_wrong_colour(client_kind) -> None:
+    other = httpx.AsyncHTTPTransport() if client_kind.client is AdClient else httpx.HTTPTransport()
     with pytest.raises(
-        TypeError, match=f"transport of {colour.client.__name__}.*{type(other).__name__}"
+        TypeError, match=f"transport of {client_kind.client.__name__}.*{type(other).__name__}"
     ):
-        colour.client(BASE_URL, transport=other)
+        client_kind.client(BASE_URL, transport=other)
 
 
 @pytest.mark.parametrize("given", ["https://x", 7, object(), [], ""])
 @pytest.mark.parametrize("argument", ["transport", "http_client"])
-@clients
+@each_client_class
 def test_what_is_no_transport_at_all(client_class, argument, given) -> None:
     with pytest.raises(TypeError, match=argument):
         client_class(BASE_URL, **{argument: given})
@@ -123,7 +123,7 @@ def test_what_is_no_transport_at_all(client_class, argument, given) -> None:
 
 @pytest.mark.own
 @sync_and_async
-async def test_a_transport_is_not_closed(colour) -> None:
+async def test_a_transport_is_not_closed(client_kind) -> None:
     class Transport(httpx.MockTransport):
         def close(self) -> None:
             raise AssertionError
@@ -132,32 +132,32 @@ async def test_a_transport_is_not_closed(colour) -> None:
             raise AssertionError
 
     transport = Transport(lambda request: a_draft())
-    async with colour.open(transport=transport) as client:
+    async with client_kind.open(transport=transport) as client:
         await wait(write(client))
 
 
 @sync_and_async
-async def test_a_transport_that_tells_false_is_used(colour) -> None:
+async def test_a_transport_that_tells_false_is_used(client_kind) -> None:
     class Transport(httpx.MockTransport):
         def __bool__(self) -> bool:
             return False
 
     nowhere, transport = "http://127.0.0.1:1", Transport(lambda request: a_draft())
-    async with colour.open(nowhere, transport=transport) as client:
+    async with client_kind.open(nowhere, transport=transport) as client:
         assert isinstance(await wait(write(client)), Draft)
 
 
 @sync_asyncio_trio
-async def test_a_transport_needs_no_proxy(colour, monkeypatch) -> None:
+async def test_a_transport_needs_no_proxy(client_kind, monkeypatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "http://[broken")
     service = Service(a_draft())
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         await wait(write(client))
 
 
 @pytest.mark.parametrize("call", [write, read])
 @sync_and_async
-async def test_a_fault_after_the_whole_answer_is_none(colour, call) -> None:
+async def test_a_fault_after_the_whole_answer_is_none(client_kind, call) -> None:
     class Body(httpx.SyncByteStream, httpx.AsyncByteStream):
         def __init__(self, content: bytes) -> None:
             self.content = content
@@ -185,5 +185,5 @@ async def test_a_fault_after_the_whole_answer_is_none(colour, call) -> None:
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
             return answer(request)
 
-    async with colour.open(transport=Transport()) as client:
+    async with client_kind.open(transport=Transport()) as client:
         assert (await wait(call(client))).response.attempts == 1

@@ -15,14 +15,14 @@ import attrs
 import httpx
 import pytest
 from cases import each_case
-from colours import (
+from clients import (
     BASE_URL,
     DRAFT,
     SYNC,
     Service,
     a_page,
-    clients,
     close,
+    each_client_class,
     method_of,
     sync_and_async,
     wait,
@@ -44,8 +44,8 @@ from adclient import (
     Items,
     Request,
     RequestEvent,
-    Response,
     ResponseEvent,
+    ResponseInfo,
     RetryEvent,
     RetryPolicy,
     errors,
@@ -99,7 +99,7 @@ def modules_named_in(data: bytes) -> set[str]:
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
 @sync_and_async
-async def test_what_a_method_gives(colour, row, pool) -> None:
+async def test_what_a_method_gives(client_kind, row, pool) -> None:
     body = (
         {"data": [{"id": "x", "name": "X", "status": "S", "more": [1]}], "page": {"next": "c2"}}
         if row.is_read
@@ -107,7 +107,7 @@ async def test_what_a_method_gives(colour, row, pool) -> None:
     )
     headers = {"x-request-id": "req_1"}
     service = Service(httpx.Response(200 if row.is_read else 201, json=body, headers=headers))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         value = await wait(method_of(client, row.call)(**row.arguments))
     for twin in (pool.submit(same, value).result(), copy.copy(value), copy.deepcopy(value)):
         assert twin == value
@@ -140,9 +140,9 @@ def test_another_process_goes_on_from_a_page() -> None:
 
 
 @sync_and_async
-async def test_a_typed_page(colour, pool) -> None:
+async def test_a_typed_page(client_kind, pool) -> None:
     service = Service(a_page("ab", daily_budget=7.5))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = (await wait(client.beta.list_campaigns(account_id="a"))).typed(Priced)
     twin = pool.submit(same, page).result()
     assert twin == page
@@ -201,7 +201,7 @@ DIFF = Diff(field="daily_budget", before=100, after=Decimal("120.5"), extra={"cu
         BusinessProfile(id="x_1"),
         Ad(id="x_1", name="Ä", status="ENABLED", extra={"a": [1, {"b": None}]}),
         Items([Campaign(id="c", name="n", status="s")]),
-        AsyncPage(data=(), next={"after": 1}, response=Response(status=200)),
+        AsyncPage(data=(), next={"after": 1}, response=ResponseInfo(status=200)),
         Request(method="GET", url="https://ads.example.com/"),
         RequestEvent(**CALL, method="GET", url="https://ads.example.com/", attempt=1),
         ResponseEvent(
@@ -225,20 +225,20 @@ def test_a_public_class_names_a_public_module(name) -> None:
 
 
 @pytest.mark.parametrize("made", [pickle.dumps, copy.copy, copy.deepcopy])
-@clients
+@each_client_class
 def test_a_client_is_not_pickled_or_copied(client_class, made) -> None:
     with pytest.raises(TypeError, match="client"):
         made(client_class(BASE_URL))
 
 
 @sync_and_async
-async def test_a_page_with_something_replaced_is_as_whole_as_before(colour) -> None:
+async def test_a_page_with_something_replaced_is_as_whole_as_before(client_kind) -> None:
     @attrs.frozen(kw_only=True)
     class Named:
         name: str
 
     fake = FakeAdService()
-    client = fake.client() if colour is SYNC else fake.async_client()
+    client = fake.client() if client_kind is SYNC else fake.async_client()
     page = await wait(client.gamma.list_ads(account_id="account_c3d8"))
     evolved = attrs.evolve(page.typed(Named), extra={})
     assert evolved.to_dict() == page.to_dict()

@@ -1,4 +1,4 @@
-"""Walks that fetch the next page while the caller works on this one, in both colours."""
+"""Walks that fetch the next page while the caller works on this one, in both clients."""
 
 import asyncio
 import contextvars
@@ -13,9 +13,9 @@ from contextlib import suppress
 import anyio
 import httpx
 import pytest
-from colours import ASYNC, END, TRIO, Service, a_page, everything, step, sync_asyncio_trio, wait
+from clients import ASYNC, END, TRIO, Service, a_page, everything, step, sync_asyncio_trio, wait
 
-from adclient import AdClient, AsyncAdClient, Hooks, PaginationError, ServerError, prefetch
+from adclient import AdClient, AsyncAdClient, Hooks, PaginationError, ServerError, _tasks
 
 LONG = 20.0  # seconds, for a machine under load
 
@@ -78,19 +78,19 @@ def three(kind=Service):
 
 
 @sync_asyncio_trio
-async def test_the_same_items_in_the_same_order(colour) -> None:
+async def test_the_same_items_in_the_same_order(client_kind) -> None:
     service = three()
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
         assert names(await everything(page.items(prefetch=True))) == "abcde"
     assert service.queries == ["account_id=a", "account_id=a&cursor=c1", "account_id=a&cursor=c2"]
 
 
 @sync_asyncio_trio
-async def test_the_next_page_is_asked_for_while_this_one_is_at_hand(colour) -> None:
+async def test_the_next_page_is_asked_for_while_this_one_is_at_hand(client_kind) -> None:
     """And none after it, however long the caller works."""
     service = three()
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         pages = (await wait(listed(client))).pages(prefetch=True)
         for requests, letters, cursor in [(2, "ab", "c1"), (3, "c", "c2"), (3, "de", None)]:
             page = await step(pages)
@@ -101,31 +101,31 @@ async def test_the_next_page_is_asked_for_while_this_one_is_at_hand(colour) -> N
 
 
 @sync_asyncio_trio
-async def test_off_by_default(colour) -> None:
+async def test_off_by_default(client_kind) -> None:
     service = three()
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
         for walk in (page.items(), page.pages()):
             await step(walk)
         assert len(service.requests) == 1
 
 
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_a_listing_that_was_not_awaited(colour) -> None:
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
+def test_a_listing_that_was_not_awaited(client_kind) -> None:
     async def scenario() -> None:
         service = three()
-        async with colour.open(transport=service.transport) as client:
+        async with client_kind.open(transport=service.transport) as client:
             pages = [page async for page in listed(client).pages(prefetch=True)]
         assert [names(page.data) for page in pages] == ["ab", "c", "de"]
         assert len(service.requests) == 3
 
-    colour.run(scenario)
+    client_kind.run(scenario)
 
 
 @sync_asyncio_trio
-async def test_an_error_comes_where_it_would_have_come_and_loses_nothing(colour) -> None:
+async def test_an_error_comes_where_it_would_have_come_and_loses_nothing(client_kind) -> None:
     service = Service(a_page("ab", "c1"), httpx.Response(500), a_page("c", "c2"), a_page("d"))
-    async with colour.open(transport=service.transport, max_retries=0) as client:
+    async with client_kind.open(transport=service.transport, max_retries=0) as client:
         walk = (await wait(listed(client))).items(prefetch=True)
         assert names([await step(walk), await step(walk)]) == "ab"
         await until(lambda: len(service.requests) == 2)
@@ -138,9 +138,9 @@ async def test_an_error_comes_where_it_would_have_come_and_loses_nothing(colour)
 
 
 @sync_asyncio_trio
-async def test_an_error_that_nobody_meets_is_nobody_s(colour) -> None:
+async def test_an_error_that_nobody_meets_is_nobody_s(client_kind) -> None:
     service = Service(a_page("ab", "c1"), httpx.Response(500))
-    async with colour.open(transport=service.transport, max_retries=0) as client:
+    async with client_kind.open(transport=service.transport, max_retries=0) as client:
         walk = (await wait(listed(client))).items(prefetch=True)
         await step(walk)
         await until(lambda: len(service.requests) == 2)
@@ -149,9 +149,9 @@ async def test_an_error_that_nobody_meets_is_nobody_s(colour) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_repeated_continuation_is_noticed_and_not_followed(colour) -> None:
+async def test_a_repeated_continuation_is_noticed_and_not_followed(client_kind) -> None:
     service = Service(a_page("a", "A"), a_page("b", "B"), a_page("c", "A"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         pages = (await wait(listed(client))).pages(prefetch=True)
         assert names((await step(pages)).data + (await step(pages)).data) == "ab"
         with pytest.raises(PaginationError, match="'A'"):
@@ -160,9 +160,9 @@ async def test_a_repeated_continuation_is_noticed_and_not_followed(colour) -> No
 
 
 @sync_asyncio_trio
-async def test_a_page_without_a_client_fetches_nothing(colour) -> None:
+async def test_a_page_without_a_client_fetches_nothing(client_kind) -> None:
     service = Service(a_page("a", "A"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
     alone = type(page)(data=page.data, next=page.next)
     pages = alone.pages(prefetch=True)
@@ -172,12 +172,12 @@ async def test_a_page_without_a_client_fetches_nothing(colour) -> None:
 
 
 @sync_asyncio_trio
-async def test_hooks_are_told_in_the_context_of_the_walk(colour) -> None:
+async def test_hooks_are_told_in_the_context_of_the_walk(client_kind) -> None:
     walker = contextvars.ContextVar("walker", default="nobody")
     told: list[str] = []
     hooks = Hooks(on_request=lambda _: told.append(walker.get()))
     service = Service(a_page("a", "c1"), a_page("b"))
-    async with colour.open(transport=service.transport, hooks=hooks) as client:
+    async with client_kind.open(transport=service.transport, hooks=hooks) as client:
         walker.set("me")
         await everything((await wait(listed(client))).items(prefetch=True))
     assert told == ["me", "me"]
@@ -219,19 +219,19 @@ async def leave_to_the_collector(items, is_asked) -> None:
     await until(is_asked)
 
 
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
 @pytest.mark.parametrize("leave", [leave_by_break, leave_by_error, leave_to_the_collector])
-def test_what_is_under_way_is_cancelled_when_the_walk_is_left(colour, leave) -> None:
+def test_what_is_under_way_is_cancelled_when_the_walk_is_left(client_kind, leave) -> None:
     async def scenario() -> None:
         service, tokens = three(), Tokens()
-        async with colour.open(transport=service.transport, token=tokens) as client:
+        async with client_kind.open(transport=service.transport, token=tokens) as client:
             page = await listed(client)
             await leave(page.items(prefetch=True), lambda: len(tokens.calls) == 2)
             gc.collect()
             await until(lambda: tokens.calls[2:] == ["cancelled"])
         assert len(service.requests) == 1
 
-    colour.run(scenario)
+    client_kind.run(scenario)
 
 
 def test_a_thread_that_is_left_ends_with_its_request() -> None:
@@ -250,11 +250,11 @@ def prefetching() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name == "adclient-prefetch"]
 
 
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_whoever_stops_waiting_may_ask_again(colour) -> None:
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
+def test_whoever_stops_waiting_may_ask_again(client_kind) -> None:
     async def scenario() -> None:
         gate = three(Gate)
-        async with colour.open(transport=gate.transport) as client:
+        async with client_kind.open(transport=gate.transport) as client:
             pages = (await listed(client)).pages(prefetch=True)
             await anext(pages)
             with anyio.move_on_after(0.01) as scope:
@@ -265,11 +265,11 @@ def test_whoever_stops_waiting_may_ask_again(colour) -> None:
             assert names((await anext(pages)).data) == "de"
         assert len(gate.requests) == 3
 
-    colour.run(scenario)
+    client_kind.run(scenario)
 
 
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_a_walk_that_goes_on_in_another_event_loop(colour) -> None:
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
+def test_a_walk_that_goes_on_in_another_event_loop(client_kind) -> None:
     gate = three(Gate)
     client = AsyncAdClient("https://ads.example.com", transport=gate.transport)
     walk = listed(client).items(prefetch=True)
@@ -279,14 +279,14 @@ def test_a_walk_that_goes_on_in_another_event_loop(colour) -> None:
         await until(lambda: len(gate.requests) == 2)
         return item.name
 
-    assert colour.run(first) == "a"
+    assert client_kind.run(first) == "a"
     gate.answers.insert(0, a_page("c", "c2"))  # what was cancelled is asked for again
     gate.opened.set()
 
     async def rest() -> str:
         return names([item async for item in walk])
 
-    assert colour.run(rest) == "bcde"
+    assert client_kind.run(rest) == "bcde"
 
 
 @pytest.mark.parametrize("is_closed", [False, True])
@@ -333,7 +333,7 @@ def test_a_task_that_never_began_is_done_when_asked_for() -> None:
         async def work() -> int:
             return 7
 
-        ahead = prefetch.AsyncPrefetch(work)
+        ahead = _tasks.AsyncPrefetch(work)
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
         with anyio.fail_after(LONG):
@@ -377,11 +377,11 @@ def test_a_fork_leaves_the_thread_behind() -> None:
 
 
 @sync_asyncio_trio
-async def test_no_more_than_two_pages_are_held(colour) -> None:
+async def test_no_more_than_two_pages_are_held(client_kind) -> None:
     service = Service(*(a_page("abc", str(n)) for n in range(9)), a_page("z"))
     held: list[weakref.ref] = []
     most = 0
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         pages = (await wait(listed(client))).pages(prefetch=True)
         page = None
         while page is not END:

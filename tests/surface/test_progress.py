@@ -10,7 +10,7 @@ from contextlib import suppress
 import httpx
 import pytest
 import tqdm.auto
-from colours import END, SYNC, Service, a_page, everything, step, sync_asyncio_trio, wait, walk
+from clients import END, SYNC, Service, a_page, everything, step, sync_asyncio_trio, wait, walk
 
 from adclient import (
     AdClient,
@@ -19,7 +19,7 @@ from adclient import (
     ConnectionFailed,
     Page,
     RetryPolicy,
-    progress,
+    _progress,
 )
 
 
@@ -78,8 +78,8 @@ WALKS = {
 
 @pytest.mark.parametrize("way", WALKS)
 @sync_asyncio_trio
-async def test_a_bar_counts_pages_and_items(colour, way, bars) -> None:
-    async with colour.open(transport=pages().transport) as client:
+async def test_a_bar_counts_pages_and_items(client_kind, way, bars) -> None:
+    async with client_kind.open(transport=pages().transport) as client:
         listing = await listed(client)
         walked = await WALKS[way](listing.progress())
     assert len(walked) == {"pages": 3}.get(way, 5)
@@ -93,8 +93,8 @@ async def test_a_bar_counts_pages_and_items(colour, way, bars) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_page_at_hand_counts_too(colour, bars) -> None:
-    async with colour.open(transport=pages().transport) as client:
+async def test_a_page_at_hand_counts_too(client_kind, bars) -> None:
+    async with client_kind.open(transport=pages().transport) as client:
         page = await wait(await listed(client))
         shown = page.progress()
         assert shown == page
@@ -107,15 +107,15 @@ async def test_a_page_at_hand_counts_too(colour, bars) -> None:
 
 
 @sync_asyncio_trio
-async def test_no_bar_unless_it_is_asked_for(colour, bars) -> None:
-    async with colour.open(transport=pages().transport) as client:
+async def test_no_bar_unless_it_is_asked_for(client_kind, bars) -> None:
+    async with client_kind.open(transport=pages().transport) as client:
         await everything(await listed(client))
     assert bars.made == []
 
 
 @sync_asyncio_trio
-async def test_a_walk_that_is_left_ends_its_bar(colour, bars) -> None:
-    async with colour.open(transport=pages().transport) as client:
+async def test_a_walk_that_is_left_ends_its_bar(client_kind, bars) -> None:
+    async with client_kind.open(transport=pages().transport) as client:
         walked = walk((await listed(client)).progress())
         await step(walked)
         assert not bars.all_ended
@@ -125,17 +125,17 @@ async def test_a_walk_that_is_left_ends_its_bar(colour, bars) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_limit_ends_the_bar(colour, bars) -> None:
-    async with colour.open(transport=pages().transport) as client:
+async def test_a_limit_ends_the_bar(client_kind, bars) -> None:
+    async with client_kind.open(transport=pages().transport) as client:
         assert len(await wait((await listed(client)).progress().collect(limit=3))) == 3
     assert bars.all_ended
     assert "pages: 2" in bars.last
 
 
 @sync_asyncio_trio
-async def test_a_program_without_a_terminal_goes_on_without_a_bar(colour, monkeypatch) -> None:
+async def test_a_program_without_a_terminal_goes_on_without_a_bar(client_kind, monkeypatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
-    async with colour.open(transport=pages().transport) as client:
+    async with client_kind.open(transport=pages().transport) as client:
         assert len(await everything((await listed(client)).progress())) == 5
 
 
@@ -153,9 +153,9 @@ def failing_once(error: BaseException) -> httpx.MockTransport:
 
 
 @sync_asyncio_trio
-async def test_an_error_ends_the_bar_and_the_walk_goes_on(colour, bars) -> None:
+async def test_an_error_ends_the_bar_and_the_walk_goes_on(client_kind, bars) -> None:
     transport = failing_once(httpx.ConnectError("cut"))
-    async with colour.open(transport=transport, retry=RetryPolicy(max_retries=0)) as client:
+    async with client_kind.open(transport=transport, retry=RetryPolicy(max_retries=0)) as client:
         walked = walk((await listed(client)).progress().pages())
         await step(walked)
         with pytest.raises(ConnectionFailed):
@@ -173,11 +173,11 @@ async def test_an_error_ends_the_bar_and_the_walk_goes_on(colour, bars) -> None:
 
 @sync_asyncio_trio
 @pytest.mark.parametrize("pages_asked", [2, 3])
-async def test_a_bar_is_closed_and_not_merely_forgotten(colour, pages_asked, bars) -> None:
+async def test_a_bar_is_closed_and_not_merely_forgotten(client_kind, pages_asked, bars) -> None:
     error = httpx.ConnectError("cut")
     answers = [a_page("ab", "c1"), a_page("c") if pages_asked == 3 else error]
     transport = Service(*answers).transport
-    async with colour.open(transport=transport, retry=RetryPolicy(max_retries=0)) as client:
+    async with client_kind.open(transport=transport, retry=RetryPolicy(max_retries=0)) as client:
         walked = walk((await listed(client)).progress().pages())
         await step(walked)
         (bar,) = tqdm.auto.tqdm._instances
@@ -224,16 +224,16 @@ def test_an_interrupt_ends_the_bar(bars) -> None:
 
 
 @sync_asyncio_trio
-async def test_an_error_in_the_loop_ends_the_bar(colour, bars) -> None:
+async def test_an_error_in_the_loop_ends_the_bar(client_kind, bars) -> None:
     async def divide(listing) -> None:
-        if colour is SYNC:
+        if client_kind is SYNC:
             for _ in listing:
                 1 / 0  # noqa: B018
         else:
             async for _ in listing:
                 1 / 0  # noqa: B018
 
-    async with colour.open(transport=pages().transport) as client:
+    async with client_kind.open(transport=pages().transport) as client:
         with pytest.raises(ZeroDivisionError):
             await divide((await listed(client)).progress())
     assert "pages: 1" in bars.last
@@ -241,8 +241,8 @@ async def test_an_error_in_the_loop_ends_the_bar(colour, bars) -> None:
 
 
 @sync_asyncio_trio
-async def test_typed_items_have_a_bar_too(colour, bars) -> None:
-    async with colour.open(transport=pages().transport) as client:
+async def test_typed_items_have_a_bar_too(client_kind, bars) -> None:
+    async with client_kind.open(transport=pages().transport) as client:
         listing = (await listed(client)).progress().typed(Campaign)
         assert len(await wait(listing.collect())) == 5
     assert "5 items" in bars.last
@@ -255,10 +255,10 @@ def test_a_page_without_a_client_has_nothing_to_count(bars) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_missing_library_is_named_at_once(colour, monkeypatch) -> None:
+async def test_a_missing_library_is_named_at_once(client_kind, monkeypatch) -> None:
     monkeypatch.delitem(sys.modules, "tqdm.auto")
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    async with colour.open(transport=pages().transport) as client:
+    async with client_kind.open(transport=pages().transport) as client:
         listing = await listed(client)
         with pytest.raises(ModuleNotFoundError) as caught:
             listing.progress()
@@ -266,4 +266,4 @@ async def test_a_missing_library_is_named_at_once(colour, monkeypatch) -> None:
 
 
 def test_a_bar_that_was_never_drawn_closes() -> None:
-    progress.Bar("x").close()
+    _progress.Bar("x").close()

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import anyio
 import pytest
-from colours import ASYNC, TRIO, sync_asyncio_trio, wait
+from clients import ASYNC, TRIO, sync_asyncio_trio, wait
 from raw_server import Connection, RawServer, answer_to, reply
 
 from adclient import AdClient, Conventions, RateLimited
@@ -28,11 +28,11 @@ async def refused(client) -> None:
 
 @pytest.mark.own  # by the clock of the fake
 @sync_asyncio_trio
-async def test_another_call_waits_without_asking(colour, caplog) -> None:
+async def test_another_call_waits_without_asking(client_kind, caplog) -> None:
     caplog.set_level(logging.INFO, "adclient")
     fake = FakeAdService()
     fake.faults.add(LIMITED)
-    async with colour.open(transport=fake.transport) as client:
+    async with client_kind.open(transport=fake.transport) as client:
         await refused(client)
         page = await wait(client.beta.list_campaigns(account_id=ACCOUNT))
         assert page.response.attempts == 1
@@ -50,23 +50,23 @@ async def test_another_call_waits_without_asking(colour, caplog) -> None:
 @pytest.mark.own
 @pytest.mark.parametrize(("scope", "sleeps"), [("account", 0), ("client", 1), ("call", 0)])
 @sync_asyncio_trio
-async def test_a_call_for_another_account(colour, scope, sleeps) -> None:
+async def test_a_call_for_another_account(client_kind, scope, sleeps) -> None:
     fake = FakeAdService()
     fake.faults.add(LIMITED)
     conventions = Conventions(rate_limit_scope=scope)
-    async with colour.open(transport=fake.transport, conventions=conventions) as client:
+    async with client_kind.open(transport=fake.transport, conventions=conventions) as client:
         await refused(client)
         await wait(client.alpha.explain_objectives(account_id=OTHER))
     assert len(fake.clock.sleeps) == sleeps
 
 
 @sync_asyncio_trio
-async def test_clients_do_not_wait_for_each_other(colour) -> None:
+async def test_clients_do_not_wait_for_each_other(client_kind) -> None:
     fake = FakeAdService()
     fake.faults.add(LIMITED)
-    async with colour.open(transport=fake.transport) as one:
+    async with client_kind.open(transport=fake.transport) as one:
         await refused(one)
-    async with colour.open(transport=fake.transport) as two:
+    async with client_kind.open(transport=fake.transport) as two:
         await wait(two.beta.list_campaigns(account_id=ACCOUNT))
     assert fake.clock.sleeps == ()
 
@@ -139,8 +139,8 @@ def test_fifty_threads_make_one_pause() -> None:
     assert (len(found), limited.refused, len(server.requests)) == (50, 1, 51)
 
 
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_fifty_tasks_make_one_pause(colour) -> None:
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
+def test_fifty_tasks_make_one_pause(client_kind) -> None:
     limited = Limited()
     found: list[object] = []
 
@@ -148,7 +148,7 @@ def test_fifty_tasks_make_one_pause(colour) -> None:
         found.append(await client.delta.analyze_wasted_spend(account_id=ACCOUNT))
 
     async def scenario() -> None:
-        async with colour.client(server.url) as client, anyio.create_task_group() as tasks:
+        async with client_kind.client(server.url) as client, anyio.create_task_group() as tasks:
             tasks.start_soon(call, client)
             for _ in until(lambda: client._engine.pauses._ends):
                 await anyio.sleep(0.001)
@@ -156,7 +156,7 @@ def test_fifty_tasks_make_one_pause(colour) -> None:
                 tasks.start_soon(call, client)
 
     with RawServer(limited.serve) as server:
-        colour.run(scenario)
+        client_kind.run(scenario)
     assert (len(found), limited.refused, len(server.requests)) == (50, 1, 51)
 
 
@@ -176,8 +176,8 @@ def test_threads_that_wait_for_a_connection_learn_of_the_pause() -> None:
     assert (limited.refused, len(server.requests)) == (1, 21)
 
 
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_tasks_that_wait_for_a_connection_learn_of_the_pause(colour) -> None:
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
+def test_tasks_that_wait_for_a_connection_learn_of_the_pause(client_kind) -> None:
     limited = Limited()
     token = token_of_the_last(limited, 20)
     attempts: list[int] = []
@@ -188,13 +188,13 @@ def test_tasks_that_wait_for_a_connection_learn_of_the_pause(colour) -> None:
 
     async def scenario() -> None:
         async with (
-            colour.open(server.url, token=token, max_concurrency=1) as client,
+            client_kind.open(server.url, token=token, max_concurrency=1) as client,
             anyio.create_task_group() as tasks,
         ):
             for _ in range(20):
                 tasks.start_soon(call, client)
 
     with RawServer(limited.serve) as server:
-        colour.run(scenario)
+        client_kind.run(scenario)
     assert sorted(attempts) == [1] * 19 + [2]
     assert (limited.refused, len(server.requests)) == (1, 21)

@@ -4,7 +4,7 @@ import ssl
 
 import httpx
 import pytest
-from colours import KEYED, Service, a_draft, a_page, everything, read, sync_and_async, wait, write
+from clients import KEYED, Service, a_draft, a_page, everything, read, sync_and_async, wait, write
 
 import adclient
 from adclient import (
@@ -20,9 +20,9 @@ from adclient import (
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
 @sync_and_async
-async def test_a_read_is_tried_again(colour, status) -> None:
+async def test_a_read_is_tried_again(client_kind, status) -> None:
     service = Service(httpx.Response(status), httpx.Response(status), a_page("ab"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(read(client))
     assert page.response.attempts == 3
     assert len(await everything(page)) == 2
@@ -33,18 +33,18 @@ async def test_a_read_is_tried_again(colour, status) -> None:
     "fault", [httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.ConnectError]
 )
 @sync_and_async
-async def test_a_read_is_tried_again_after_a_fault(colour, fault) -> None:
+async def test_a_read_is_tried_again_after_a_fault(client_kind, fault) -> None:
     service = Service(fault(""), a_page("ab"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(read(client))
     assert page.response.attempts == 2
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 422, 501])
 @sync_and_async
-async def test_a_refused_read_is_not_tried_again(colour, status) -> None:
+async def test_a_refused_read_is_not_tried_again(client_kind, status) -> None:
     service = Service(httpx.Response(status, json={"error": "no"}))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         with pytest.raises(APIError) as caught:
             await wait(read(client))
     assert (caught.value.attempts, caught.value.message) == (1, "no")
@@ -52,18 +52,18 @@ async def test_a_refused_read_is_not_tried_again(colour, status) -> None:
 
 @pytest.mark.parametrize("fault", [lambda: httpx.ConnectError(""), lambda: httpx.Response(429)])
 @sync_and_async
-async def test_a_write_that_was_not_taken_is_tried_again(colour, fault) -> None:
+async def test_a_write_that_was_not_taken_is_tried_again(client_kind, fault) -> None:
     service = Service(fault(), a_draft())
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         draft = await wait(write(client))
     assert draft.response.attempts == 2
 
 
 @pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
 @sync_and_async
-async def test_a_write_that_may_have_been_taken_is_not(colour, status) -> None:
+async def test_a_write_that_may_have_been_taken_is_not(client_kind, status) -> None:
     service = Service(httpx.Response(status))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         with pytest.raises(OutcomeUnknown, match="dashboard") as caught:
             await wait(write(client))
     assert caught.value.status == status
@@ -73,9 +73,9 @@ async def test_a_write_that_may_have_been_taken_is_not(colour, status) -> None:
 
 @pytest.mark.parametrize("fault", [httpx.ReadError(""), httpx.RemoteProtocolError("")])
 @sync_and_async
-async def test_a_write_is_not_sent_twice(colour, fault) -> None:
+async def test_a_write_is_not_sent_twice(client_kind, fault) -> None:
     service = Service(fault)
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         with pytest.raises(OutcomeUnknown) as caught:
             await wait(write(client))
     assert isinstance(caught.value, ConnectionLost)
@@ -84,9 +84,9 @@ async def test_a_write_is_not_sent_twice(colour, fault) -> None:
 
 @pytest.mark.parametrize("fault", [lambda: httpx.ReadError(""), lambda: httpx.Response(503)])
 @sync_and_async
-async def test_a_write_with_a_key_is_tried_again_unchanged(colour, fault) -> None:
+async def test_a_write_with_a_key_is_tried_again_unchanged(client_kind, fault) -> None:
     service = Service(fault(), a_draft(), a_draft())
-    async with colour.open(transport=service.transport, conventions=KEYED) as client:
+    async with client_kind.open(transport=service.transport, conventions=KEYED) as client:
         draft = await wait(write(client))
         await wait(write(client))
     keys = [request.headers["idempotency-key"] for request in service.requests]
@@ -96,17 +96,17 @@ async def test_a_write_with_a_key_is_tried_again_unchanged(colour, fault) -> Non
 
 
 @sync_and_async
-async def test_a_read_has_no_key(colour) -> None:
+async def test_a_read_has_no_key(client_kind) -> None:
     service = Service(a_page("a"))
-    async with colour.open(transport=service.transport, conventions=KEYED) as client:
+    async with client_kind.open(transport=service.transport, conventions=KEYED) as client:
         await wait(read(client))
     assert "idempotency-key" not in service.requests[0].headers
 
 
 @sync_and_async
-async def test_no_retries_is_one_request(colour) -> None:
+async def test_no_retries_is_one_request(client_kind) -> None:
     service = Service(httpx.ConnectError("refused"), httpx.ConnectError("refused"))
-    async with colour.open(transport=service.transport, max_retries=0) as client:
+    async with client_kind.open(transport=service.transport, max_retries=0) as client:
         for call in (write, read):
             with pytest.raises(ConnectionFailed, match="Nothing was sent") as caught:
                 await wait(call(client))
@@ -115,19 +115,19 @@ async def test_no_retries_is_one_request(colour) -> None:
 
 
 @sync_and_async
-async def test_a_retry_after_that_does_not_fit_is_told_at_once(colour) -> None:
+async def test_a_retry_after_that_does_not_fit_is_told_at_once(client_kind) -> None:
     service = Service(httpx.Response(429, headers={"retry-after": "900"}))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         with pytest.raises(RateLimited, match="900") as caught:
             await wait(read(client))
     assert (caught.value.retry_after, caught.value.attempts) == (900.0, 1)
 
 
 @sync_and_async
-async def test_no_error_of_the_http_library_escapes(colour) -> None:
+async def test_no_error_of_the_http_library_escapes(client_kind) -> None:
     service = Service(*(cls("") for cls in HTTP_ERRORS))
     options = {"transport": service.transport, "retry": RetryPolicy(max_retries=0)}
-    async with colour.open(**options) as client:
+    async with client_kind.open(**options) as client:
         for _ in HTTP_ERRORS:
             with pytest.raises(adclient.TransportError):
                 await wait(read(client))

@@ -11,9 +11,9 @@ import anyio
 import attrs
 import httpx
 import pytest
-from colours import (
+from clients import (
     ASYNC,
-    COLOURS,
+    CLIENT_KINDS,
     SECRET,
     TRIO,
     Service,
@@ -145,14 +145,14 @@ IN_A_HEAD = [in_headers, in_a_redirect, in_a_content_coding, in_what_is_no_http,
 
 @pytest.mark.parametrize("answer", [*IN_A_BODY, *IN_A_HEAD])
 @sync_asyncio_trio
-async def test_an_answer_that_repeats_the_token(colour, answer, caplog) -> None:
+async def test_an_answer_that_repeats_the_token(client_kind, answer, caplog) -> None:
     def serve(connection: Connection) -> None:
         if request := connection.read():
             connection.send(answer(request))
 
     caplog.set_level("DEBUG")
     with RawServer(serve) as server, warnings.catch_warnings(record=True) as warned:
-        async with colour.open(server.url, token=TOKEN, max_retries=0) as client:
+        async with client_kind.open(server.url, token=TOKEN, max_retries=0) as client:
             for call in (client.beta.pause_campaign, client.beta.list_campaigns):
                 with pytest.raises(AdClientError) as caught:
                     await wait(call(**IDS))
@@ -166,10 +166,10 @@ async def test_an_answer_that_repeats_the_token(colour, answer, caplog) -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
 @sync_asyncio_trio
-async def test_no_method_tells_the_token(colour, row, caplog) -> None:
+async def test_no_method_tells_the_token(client_kind, row, caplog) -> None:
     caplog.set_level("DEBUG")
     with RawServer(serve_well) as server:
-        async with colour.open(server.url, token=TOKEN, headers={"x-key": TOKEN}) as client:
+        async with client_kind.open(server.url, token=TOKEN, headers={"x-key": TOKEN}) as client:
             value = await wait(method_of(client, row.call)(**row.arguments))
             assert_untold(repr(client), repr(client.beta))
             assert_untold(repr(value), str(value), value._repr_html_(), repr(value.response))
@@ -180,7 +180,7 @@ async def test_no_method_tells_the_token(colour, row, caplog) -> None:
 
 
 @sync_and_async
-async def test_headers_of_auth_are_credentials(colour) -> None:
+async def test_headers_of_auth_are_credentials(client_kind) -> None:
     def refuse(request: httpx.Request) -> httpx.Response:
         given = request.headers["x-api-key"]
         return httpx.Response(401, json={"message": f"{request.headers['x-v']}: no key {given}"})
@@ -188,7 +188,7 @@ async def test_headers_of_auth_are_credentials(colour) -> None:
     def sign(request: object) -> dict[str, str]:
         return {"x-api-key": TOKEN, "x-v": "v2"}
 
-    async with colour.open(transport=httpx.MockTransport(refuse), auth=sign) as client:
+    async with client_kind.open(transport=httpx.MockTransport(refuse), auth=sign) as client:
         with pytest.raises(AdClientError) as caught:
             await wait(client.beta.pause_campaign(**IDS))
     assert caught.value.message == "v2: no key ***"
@@ -196,14 +196,14 @@ async def test_headers_of_auth_are_credentials(colour) -> None:
 
 
 @sync_and_async
-async def test_a_success_is_data_and_stays_as_it_came(colour) -> None:
+async def test_a_success_is_data_and_stays_as_it_came(client_kind) -> None:
     headers = {"x-echo": f"Bearer {TOKEN}", "x-other": "kept"}
     draft = a_draft(note=TOKEN)
     draft.headers.update(headers)
     page = a_page("a", note=TOKEN)
     page.headers.update(headers)
     service = Service(draft, page)
-    async with colour.open(transport=service.transport, token=TOKEN) as client:
+    async with client_kind.open(transport=service.transport, token=TOKEN) as client:
         staged = await wait(client.beta.pause_campaign(**IDS))
         listed = await wait(client.beta.list_campaigns(**IDS))
     assert staged.extra["note"] == listed.data[0].extra["note"] == TOKEN
@@ -213,10 +213,10 @@ async def test_a_success_is_data_and_stays_as_it_came(colour) -> None:
 
 
 @sync_and_async
-async def test_a_continuation_with_a_token_in_its_url(colour) -> None:
+async def test_a_continuation_with_a_token_in_its_url(client_kind) -> None:
     onward = f"https://elsewhere.example.com/?{httpx.QueryParams({'token': TOKEN})}"
     service = Service(a_page("a", next=onward))
-    async with colour.open(transport=service.transport, token=TOKEN) as client:
+    async with client_kind.open(transport=service.transport, token=TOKEN) as client:
         with pytest.raises(PaginationError, match=r"elsewhere\.example\.com/\?…") as caught:
             await everything(await wait(client.beta.list_campaigns(**IDS)))
     assert_untold(str(caught.value))
@@ -241,10 +241,10 @@ def bad_headers(request: object) -> dict[str, str]:
     ],
     ids=lambda options: ", ".join(options),
 )
-@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
-def test_a_client_that_cannot_be_made(colour, options) -> None:
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
+def test_a_client_that_cannot_be_made(client_kind, options) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        colour.client("https://ads.example.com", **options)
+        client_kind.client("https://ads.example.com", **options)
     shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
     own = [frame for frame in shown.stack if Path(frame.filename).is_relative_to(PACKAGE)]
     assert own
@@ -254,15 +254,15 @@ def test_a_client_that_cannot_be_made(colour, options) -> None:
 
 @pytest.mark.parametrize("options", [{"token": bad_token}, {"auth": bad_headers}], ids=list)
 @sync_and_async
-async def test_a_function_that_gives_what_cannot_be_sent(colour, options) -> None:
-    async with colour.open(transport=Service().transport, **options) as client:
+async def test_a_function_that_gives_what_cannot_be_sent(client_kind, options) -> None:
+    async with client_kind.open(transport=Service().transport, **options) as client:
         with pytest.raises(ConfigurationError) as caught:
             await wait(client.beta.pause_campaign(**IDS))
     assert_untold(shown_by(caught.value))
 
 
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_a_call_that_is_cancelled(colour) -> None:
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
+def test_a_call_that_is_cancelled(client_kind) -> None:
     seen: list[str] = []
 
     def serve(connection: Connection) -> None:
@@ -278,25 +278,28 @@ def test_a_call_that_is_cancelled(colour) -> None:
             raise
 
     async def scenario() -> None:
-        async with colour.open(server.url, token=TOKEN) as client, anyio.create_task_group() as tg:
+        async with (
+            client_kind.open(server.url, token=TOKEN) as client,
+            anyio.create_task_group() as tg,
+        ):
             tg.start_soon(call, client)
             while not server.requests:
                 await anyio.sleep(0.001)
             tg.cancel_scope.cancel()
 
     with RawServer(serve) as server:
-        colour.run(scenario)
+        client_kind.run(scenario)
     assert "Cancelled" in seen[-1]
     assert_untold(*seen)
 
 
 @sync_and_async
-async def test_secrets_are_shown_nowhere(colour, caplog) -> None:
+async def test_secrets_are_shown_nowhere(client_kind, caplog) -> None:
     caplog.set_level("DEBUG")
     service = Service(a_draft(), httpx.Response(401), httpx.ConnectError(""))
     options = {"token": SECRET, "headers": {"x-key": SECRET}, "retry": RetryPolicy(max_retries=0)}
     shown = []
-    async with colour.open(transport=service.transport, **options) as client:
+    async with client_kind.open(transport=service.transport, **options) as client:
         draft = await wait(write(client))
         shown += [repr(client), repr(client.beta), repr(draft), draft._repr_html_(), str(draft)]
         for _ in range(2):

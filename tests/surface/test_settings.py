@@ -1,18 +1,18 @@
-"""What a client is told when it is made or copied, and what it refuses, in both colours."""
+"""What a client is told when it is made or copied, and what it refuses, in both clients."""
 
 import ssl
 
 import httpx
 import pytest
 from cases import each_case
-from colours import (
+from clients import (
     BASE_URL,
-    COLOURS,
+    CLIENT_KINDS,
     SECRET,
     Service,
     a_draft,
     assert_names_the_argument,
-    clients,
+    each_client_class,
     read,
     sync_and_async,
     wait,
@@ -136,7 +136,7 @@ BAD_CONVENTIONS = [
 
 
 @pytest.mark.parametrize("base_url", BAD_BASE_URLS, ids=lambda url: repr(url)[:45])
-@clients
+@each_client_class
 def test_bad_base_url(client_class, base_url) -> None:
     with pytest.raises(ConfigurationError) as caught:
         client_class(base_url)
@@ -155,9 +155,9 @@ def test_bad_base_url(client_class, base_url) -> None:
     ],
 )
 @sync_and_async
-async def test_good_base_url(colour, base_url, sent_to) -> None:
+async def test_good_base_url(client_kind, base_url, sent_to) -> None:
     service = Service(a_draft())
-    async with colour.open(base_url, transport=service.transport) as client:
+    async with client_kind.open(base_url, transport=service.transport) as client:
         await wait(write(client))
     request = service.requests[0]
     assert str(request.url) == f"{sent_to}beta-ads/pause-beta-campaign"
@@ -165,14 +165,14 @@ async def test_good_base_url(colour, base_url, sent_to) -> None:
 
 
 @pytest.mark.parametrize(("argument", "value"), BAD_OPTIONS)
-@clients
+@each_client_class
 def test_bad_option(client_class, argument, value) -> None:
     with pytest.raises(ConfigurationError) as caught:
         client_class(BASE_URL, **{argument: value})
     assert_names_the_argument(caught.value, argument)
 
 
-@clients
+@each_client_class
 def test_options_are_keyword_only(client_class) -> None:
     with pytest.raises(TypeError):
         client_class(BASE_URL, "t0ken")
@@ -204,7 +204,7 @@ def test_bad_convention(argument, value) -> None:
     ],
     ids=["token and auth", "transport and proxy", "transport and verify", "socks"],
 )
-@clients
+@each_client_class
 def test_options_that_cannot_be_used_here(client_class, options, monkeypatch) -> None:
     monkeypatch.setattr("adclient._http.network.find_spec", lambda name: None)
     with pytest.raises(ConfigurationError) as caught:
@@ -213,12 +213,12 @@ def test_options_that_cannot_be_used_here(client_class, options, monkeypatch) ->
     assert SECRET not in str(caught.value)
 
 
-@pytest.mark.parametrize("colour", COLOURS[:2], ids=str)
-def test_transport_and_http_client_exclude_each_other(colour) -> None:
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
+def test_transport_and_http_client_exclude_each_other(client_kind) -> None:
     service = Service()
-    theirs = colour.http_client(transport=service.transport)
+    theirs = client_kind.http_client(transport=service.transport)
     with pytest.raises(ConfigurationError, match="transport and http_client"):
-        colour.client(BASE_URL, transport=service.transport, http_client=theirs)
+        client_kind.client(BASE_URL, transport=service.transport, http_client=theirs)
 
 
 def test_a_ca_bundle_that_is_not_there(tmp_path) -> None:
@@ -231,7 +231,7 @@ def test_a_ca_bundle_that_is_not_there(tmp_path) -> None:
 @pytest.mark.parametrize(
     "verify", [True, False, ssl.create_default_context()], ids=["on", "off", "context"]
 )
-@clients
+@each_client_class
 def test_good_verify(client_class, verify) -> None:
     assert client_class(BASE_URL, verify=verify)
 
@@ -240,11 +240,11 @@ def test_good_verify(client_class, verify) -> None:
 
 
 @sync_and_async
-async def test_settings_from_the_environment(colour, monkeypatch) -> None:
+async def test_settings_from_the_environment(client_kind, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_BASE_URL", " https://env.example.com/x ")
     monkeypatch.setenv("ADCLIENT_TOKEN", " env-token\n")
     service = Service(a_draft())
-    async with colour.open(None, transport=service.transport) as client:
+    async with client_kind.open(None, transport=service.transport) as client:
         await wait(write(client))
     (request,) = service.requests
     assert str(request.url).startswith("https://env.example.com/x/v1/")
@@ -252,13 +252,13 @@ async def test_settings_from_the_environment(colour, monkeypatch) -> None:
 
 
 @sync_and_async
-async def test_arguments_win_over_the_environment(colour, monkeypatch) -> None:
+async def test_arguments_win_over_the_environment(client_kind, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_BASE_URL", "https://env.example.com")
     monkeypatch.setenv("ADCLIENT_TOKEN", "env-token")
     service = Service(a_draft(), a_draft())
-    async with colour.open(transport=service.transport, token="mine") as client:
+    async with client_kind.open(transport=service.transport, token="mine") as client:
         await wait(write(client))
-    async with colour.open(
+    async with client_kind.open(
         transport=service.transport, auth=lambda request: {"x-key": "1"}
     ) as client:
         await wait(write(client))
@@ -270,19 +270,19 @@ async def test_arguments_win_over_the_environment(colour, monkeypatch) -> None:
 
 @pytest.mark.parametrize("blank", ["", "  ", "\n"])
 @sync_and_async
-async def test_a_blank_variable_is_not_set(colour, monkeypatch, blank) -> None:
+async def test_a_blank_variable_is_not_set(client_kind, monkeypatch, blank) -> None:
     monkeypatch.setenv("ADCLIENT_BASE_URL", blank)
     monkeypatch.setenv("ADCLIENT_TOKEN", blank)
     with pytest.raises(ConfigurationError, match="ADCLIENT_BASE_URL") as caught:
-        colour.client()
+        client_kind.client()
     assert caught.value.argument == "base_url"
     service = Service(a_draft())
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         await wait(write(client))
     assert "authorization" not in service.requests[0].headers
 
 
-@clients
+@each_client_class
 def test_a_bad_token_in_the_environment_is_not_shown(client_class, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_TOKEN", f"{SECRET} {SECRET}")
     with pytest.raises(ConfigurationError) as caught:
@@ -290,7 +290,7 @@ def test_a_bad_token_in_the_environment_is_not_shown(client_class, monkeypatch) 
     assert_names_the_argument(caught.value, "token")
 
 
-@clients
+@each_client_class
 def test_a_bad_base_url_in_the_environment(client_class, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_BASE_URL", f"https://user:{SECRET}@ads.example.com")
     with pytest.raises(ConfigurationError) as caught:
@@ -302,23 +302,23 @@ def test_a_bad_base_url_in_the_environment(client_class, monkeypatch) -> None:
 
 
 @sync_and_async
-async def test_own_user_agent(colour) -> None:
+async def test_own_user_agent(client_kind) -> None:
     service = Service(a_draft())
     options = {"headers": {"User-Agent": "reporter/2"}}
-    async with colour.open(transport=service.transport, **options) as client:
+    async with client_kind.open(transport=service.transport, **options) as client:
         await wait(write(client))
     assert service.requests[0].headers["user-agent"] == "reporter/2"
 
 
 @sync_and_async
-async def test_with_options_merges_and_changes_nothing(colour) -> None:
+async def test_with_options_merges_and_changes_nothing(client_kind) -> None:
     service = Service(a_draft(), a_draft())
     headers = {"X-Team": "ads", "X-Run": "1"}
-    async with colour.open(transport=service.transport, headers=headers) as client:
+    async with client_kind.open(transport=service.transport, headers=headers) as client:
         before = repr(client)
         other = client.with_options(headers={"x-team": "search"}, timeout=7, max_retries=5)
         headers["X-Run"] = "2"
-        assert type(other) is colour.client
+        assert type(other) is client_kind.client
         assert repr(client) == before
         assert "timeout 7 s, max_retries 5" in repr(other)
         await wait(write(other))
@@ -328,10 +328,10 @@ async def test_with_options_merges_and_changes_nothing(colour) -> None:
 
 
 @sync_and_async
-async def test_with_options_keeps_what_it_is_not_told(colour) -> None:
+async def test_with_options_keeps_what_it_is_not_told(client_kind) -> None:
     service = Service(a_draft())
     options = {"timeout": 9, "max_retries": 4, "token": "t0ken"}
-    async with colour.open(transport=service.transport, **options) as client:
+    async with client_kind.open(transport=service.transport, **options) as client:
         other = client.with_options().with_options(timeout=None, max_retries=None, headers=None)
         assert repr(other) == repr(client)
         await wait(write(other))
@@ -351,9 +351,9 @@ async def test_with_options_keeps_what_it_is_not_told(colour) -> None:
     ],
 )
 @sync_and_async
-async def test_which_retry_setting_wins(colour, constructor, copied, attempts) -> None:
+async def test_which_retry_setting_wins(client_kind, constructor, copied, attempts) -> None:
     service = Service(*(httpx.Response(503) for _ in range(9)))
-    async with colour.open(transport=service.transport, **constructor) as client:
+    async with client_kind.open(transport=service.transport, **constructor) as client:
         with pytest.raises(ServerError) as caught:
             await wait(read(client.with_options(**copied)))
     assert caught.value.attempts == len(service.requests) == attempts
@@ -363,7 +363,7 @@ async def test_which_retry_setting_wins(colour, constructor, copied, attempts) -
     ("argument", "value"),
     [("timeout", 0), ("max_retries", -1), ("headers", {"host": "x"}), ("retry", 3)],
 )
-@clients
+@each_client_class
 def test_with_options_checks_like_the_constructor(client_class, argument, value) -> None:
     with pytest.raises(ConfigurationError) as caught:
         client_class(BASE_URL).with_options(**{argument: value})
@@ -373,7 +373,7 @@ def test_with_options_checks_like_the_constructor(client_class, argument, value)
 # How a client shows them.
 
 
-@clients
+@each_client_class
 def test_repr(client_class) -> None:
     text = repr(client_class(BASE_URL, token=SECRET, timeout=2.5, max_retries=1))
     assert text == (
@@ -385,8 +385,8 @@ def test_repr(client_class) -> None:
 
 
 @sync_and_async
-async def test_a_client_shows_itself_in_a_notebook(colour) -> None:
-    async with colour.open(token="t0ken", timeout=7) as client:
+async def test_a_client_shows_itself_in_a_notebook(client_kind) -> None:
+    async with client_kind.open(token="t0ken", timeout=7) as client:
         html = client._repr_html_()
         for part in (type(client).__name__, BASE_URL, "token", "7 s"):
             assert part in html

@@ -14,13 +14,13 @@ import pandas
 import pyarrow
 import pytest
 from cases import each_case
-from colours import Service, a_page, sync_and_async, wait
+from clients import Service, a_page, sync_and_async, wait
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adclient import AsyncPage, BusinessProfile, Campaign, Item, Items, Page
 
-ROWS_AT_ONCE = "adclient._frames.table.ROWS_AT_ONCE"
+ROWS_AT_ONCE = "adclient._tables.table.ROWS_AT_ONCE"
 
 
 def items_of(*values, name="x") -> Items:
@@ -273,9 +273,9 @@ def test_what_was_made_as_another_type_is_made_again(values, monkeypatch) -> Non
 
 
 @sync_and_async
-async def test_a_typed_page_is_a_table_of_its_class(colour) -> None:
+async def test_a_typed_page_is_a_table_of_its_class(client_kind) -> None:
     service = Service(a_page("a", spend=1.5))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = (await wait(client.beta.list_campaigns(account_id="a"))).typed(Priced)
     assert page.to_records()[0]["spend"] == D("1.5")
     assert page.to_dict()["data"][0]["spend"] == 1.5
@@ -339,8 +339,8 @@ def test_the_arrow_stream_is_for_all_libraries() -> None:
 @pytest.mark.usefixtures("stand_in_for_polars")
 def test_a_missing_library_is_named_in_one_line(missing, method, extra, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    monkeypatch.delitem(sys.modules, "adclient._frames.table", raising=False)
-    monkeypatch.delitem(sys.modules, "adclient._frames.columns", raising=False)
+    monkeypatch.delitem(sys.modules, "adclient._tables.table", raising=False)
+    monkeypatch.delitem(sys.modules, "adclient._tables.columns", raising=False)
     with pytest.raises(ModuleNotFoundError) as caught:
         getattr(ROWS, method)()
     assert str(caught.value) == f"this needs {missing}: pip install 'adclient[{extra}]'"
@@ -352,9 +352,9 @@ def test_a_missing_library_is_named_in_one_line(missing, method, extra, monkeypa
 
 
 @sync_and_async
-async def test_collect_gives_a_list_that_is_a_table(colour) -> None:
+async def test_collect_gives_a_list_that_is_a_table(client_kind) -> None:
     service = Service(a_page("ab", "c1"), a_page("c"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(client.beta.list_campaigns(account_id="a"))
         items = await wait(page.collect())
     assert isinstance(items, list)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from colours import SYNC, Service, a_page, everything, sync_and_async, wait
+from clients import SYNC, Service, a_page, everything, sync_and_async, wait
 
 import adclient
 from adclient import AdClientError, Conventions, InvalidRequest, NotFound, OutcomeUnknown
@@ -24,8 +24,8 @@ def missing() -> Service:
 
 
 @sync_and_async
-async def test_a_write_shows_its_method_alone(colour) -> None:
-    async with colour.open(transport=missing().transport) as client:
+async def test_a_write_shows_its_method_alone(client_kind) -> None:
+    async with client_kind.open(transport=missing().transport) as client:
         with pytest.raises(NotFound) as caught:
             await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
         assert of_ours(caught.value) == ["pause_campaign"]
@@ -35,12 +35,12 @@ async def test_a_write_shows_its_method_alone(colour) -> None:
 
 
 @sync_and_async
-async def test_a_read_shows_its_method_alone(colour) -> None:
-    async with colour.open(transport=missing().transport) as client:
+async def test_a_read_shows_its_method_alone(client_kind) -> None:
+    async with client_kind.open(transport=missing().transport) as client:
         with pytest.raises(NotFound) as caught:
             await wait(client.beta.list_campaigns(account_id="a"))
         # Of the async client, the method has returned when its listing is awaited.
-        assert of_ours(caught.value) == ["list_campaigns"] * (colour is SYNC)
+        assert of_ours(caught.value) == ["list_campaigns"] * (client_kind is SYNC)
         with pytest.raises(InvalidRequest) as caught:
             client.beta.list_campaigns(account_id="")
         assert of_ours(caught.value) == ["list_campaigns"]
@@ -57,10 +57,10 @@ WALKS = {
 
 @pytest.mark.parametrize("way", WALKS)
 @sync_and_async
-async def test_a_later_page_that_fails_shows_no_more_than_the_walk(colour, way) -> None:
+async def test_a_later_page_that_fails_shows_no_more_than_the_walk(client_kind, way) -> None:
     walk, shown = WALKS[way]
     service = Service(a_page("a", "c1"), *missing().answers)
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(client.beta.list_campaigns(account_id="a"))
         with pytest.raises(NotFound, match=r"^beta\.list_campaigns: ") as caught:
             await walk(page)
@@ -70,8 +70,8 @@ async def test_a_later_page_that_fails_shows_no_more_than_the_walk(colour, way) 
 
 
 @sync_and_async
-async def test_a_limit_that_is_refused_shows_collect_alone(colour) -> None:
-    async with colour.open(transport=Service(a_page("a")).transport) as client:
+async def test_a_limit_that_is_refused_shows_collect_alone(client_kind) -> None:
+    async with client_kind.open(transport=Service(a_page("a")).transport) as client:
         page = await wait(client.beta.list_campaigns(account_id="a"))
         with pytest.raises(InvalidRequest) as caught:
             await wait(page.collect(limit=-1))
@@ -79,9 +79,9 @@ async def test_a_limit_that_is_refused_shows_collect_alone(colour) -> None:
 
 
 @sync_and_async
-async def test_the_whole_is_shown_on_request(colour, monkeypatch) -> None:
+async def test_the_whole_is_shown_on_request(client_kind, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_TRACEBACK", "full")
-    async with colour.open(transport=missing().transport) as client:
+    async with client_kind.open(transport=missing().transport) as client:
         with pytest.raises(NotFound) as caught:
             await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
     assert of_ours(caught.value)[:4] == ["pause_campaign", "stage", "run", "exchange"]
@@ -97,8 +97,8 @@ def of_the_caller(error: BaseException | None) -> list[str]:
 
 
 @sync_and_async
-async def test_frames_of_the_caller_stay(colour) -> None:
-    async with colour.open(transport=missing().transport, token=broken_token) as client:
+async def test_frames_of_the_caller_stay(client_kind) -> None:
+    async with client_kind.open(transport=missing().transport, token=broken_token) as client:
         with pytest.raises(AdClientError, match="no token today") as caught:
             await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
     assert of_the_caller(caught.value)[-1] == "broken_token"
@@ -106,14 +106,14 @@ async def test_frames_of_the_caller_stay(colour) -> None:
 
 
 @sync_and_async
-async def test_the_cause_stays_with_its_frames(colour) -> None:
+async def test_the_cause_stays_with_its_frames(client_kind) -> None:
     tokens = iter(["first"])
 
     def token() -> str:
         return next(tokens, None) or {}["second"]
 
     service = Service(httpx.Response(503))
-    async with colour.open(
+    async with client_kind.open(
         transport=service.transport, token=token, conventions=Conventions(idempotency_header="key")
     ) as client:
         with pytest.raises(OutcomeUnknown) as caught:

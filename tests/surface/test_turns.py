@@ -9,7 +9,7 @@ import httpx
 import pytest
 from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint
-from colours import ASYNC, TRIO, a_draft, a_page
+from clients import ASYNC, TRIO, a_draft, a_page
 
 from adclient import AdClient, AsyncAdClient, CallTimeout
 from adclient._http.slots import Slots
@@ -37,8 +37,8 @@ class Slow(httpx.AsyncBaseTransport):
 
 
 # Of several tasks that can go on, trio takes any first.
-@pytest.mark.parametrize(("colour", "slots"), [(ASYNC, 1), (ASYNC, 3), (TRIO, 1)], ids=str)
-def test_tasks_are_served_in_the_order_in_which_they_came(colour, slots) -> None:
+@pytest.mark.parametrize(("client_kind", "slots"), [(ASYNC, 1), (ASYNC, 3), (TRIO, 1)], ids=str)
+def test_tasks_are_served_in_the_order_in_which_they_came(client_kind, slots) -> None:
     names = [f"account_{number}" for number in range(40)]
 
     async def scenario() -> None:
@@ -54,7 +54,7 @@ def test_tasks_are_served_in_the_order_in_which_they_came(colour, slots) -> None
         assert transport.accounts == names
         assert transport.most_under_way == slots
 
-    anyio.run(scenario, backend=colour.name)
+    anyio.run(scenario, backend=client_kind.name)
 
 
 async def _started(group: TaskGroup, client: AsyncAdClient, account_id: str) -> None:
@@ -185,8 +185,8 @@ def test_threads_of_one_client_get_their_turns() -> None:
     assert most == 3
 
 
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_waiting_counts_and_the_error_says_so(colour) -> None:
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
+def test_waiting_counts_and_the_error_says_so(client_kind) -> None:
     async def scenario() -> None:
         transport = Slow()
         client = AsyncAdClient(
@@ -200,4 +200,4 @@ def test_waiting_counts_and_the_error_says_so(colour) -> None:
             assert not caught.value.outcome_unknown
             transport.opened.set()
 
-    anyio.run(scenario, backend=colour.name)
+    anyio.run(scenario, backend=client_kind.name)

@@ -5,7 +5,7 @@ import pickle
 import attrs
 import httpx
 import pytest
-from colours import (
+from clients import (
     ASYNC,
     TRIO,
     Service,
@@ -18,7 +18,7 @@ from colours import (
     walk,
 )
 
-from adclient import Campaign, UnexpectedReply
+from adclient import Campaign, UnexpectedResponse
 
 
 def listed(client):
@@ -39,11 +39,11 @@ class Row:
 
 @pytest.mark.parametrize("cls", [MyCampaign, Row])
 @sync_and_async
-async def test_typed_page(colour, cls) -> None:
+async def test_typed_page(client_kind, cls) -> None:
     service = Service(
         a_page("a", "c1", objective="SALES", note=1), a_page("b", objective="LEADS", note=2)
     )
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
         typed = page.typed(cls)
         assert type(typed) is type(page)
@@ -56,9 +56,9 @@ async def test_typed_page(colour, cls) -> None:
 
 
 @sync_and_async
-async def test_typed_subclass_keeps_the_rest_in_extra(colour) -> None:
+async def test_typed_subclass_keeps_the_rest_in_extra(client_kind) -> None:
     service = Service(a_page("a", objective="SALES", daily_budget=1.5, note=1))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         (item,) = (await wait(listed(client))).typed(MyCampaign).data
     assert (item.objective, item.daily_budget) == ("SALES", 1.5)
     assert item.extra == {"note": 1}
@@ -67,10 +67,10 @@ async def test_typed_subclass_keeps_the_rest_in_extra(colour) -> None:
 
 @pytest.mark.parametrize("cls", [MyCampaign, Row])
 @sync_and_async
-async def test_typed_page_walks_by_pages_and_collects(colour, cls) -> None:
+async def test_typed_page_walks_by_pages_and_collects(client_kind, cls) -> None:
     answers = [a_page("a", "c1", objective="X"), a_page("b", objective="Y")]
     service = Service(*answers, a_page("b", objective="Y"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = (await wait(listed(client))).typed(cls)
         pages = await everything(page.pages())
         found = await wait(page.collect(limit=2))
@@ -79,33 +79,35 @@ async def test_typed_page_walks_by_pages_and_collects(colour, cls) -> None:
 
 
 @sync_and_async
-async def test_typed_again(colour) -> None:
+async def test_typed_again(client_kind) -> None:
     service = Service(a_page("a", "c1", objective="SALES"), a_page("b", objective="LEADS"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = (await wait(listed(client))).typed(Row).typed(MyCampaign)
         assert [type(item) for item in await everything(page)] == [MyCampaign, MyCampaign]
 
 
 @sync_and_async
-async def test_a_misfit_of_typed_says_where(colour) -> None:
+async def test_a_misfit_of_typed_says_where(client_kind) -> None:
     items = [an_item("a", objective="SALES"), an_item("b", objective=7)]
     answer = httpx.Response(200, json={"data": items, "page": {"next": None}})
     service = Service(answer)
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
-        with pytest.raises(UnexpectedReply, match=r"\$\.data\[1\]\.objective.*text") as caught:
+        with pytest.raises(UnexpectedResponse, match=r"\$\.data\[1\]\.objective.*text") as caught:
             page.typed(MyCampaign)
     assert caught.value.operation == "beta.list_campaigns"
     assert "MyCampaign" in str(caught.value)
 
 
 @sync_and_async
-async def test_a_misfit_on_a_later_page(colour) -> None:
+async def test_a_misfit_on_a_later_page(client_kind) -> None:
     service = Service(a_page("a", "c1", objective="X"), a_page("b"), a_page("b", objective="Y"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         iterator = walk((await wait(listed(client))).typed(Row))
         await step(iterator)
-        with pytest.raises(UnexpectedReply, match=r"\$\.data\[0\]\.objective: missing") as caught:
+        with pytest.raises(
+            UnexpectedResponse, match=r"\$\.data\[0\]\.objective: missing"
+        ) as caught:
             await step(iterator)
         assert caught.value.cursor == iterator.cursor == "c1"
         assert (await step(iterator)).objective == "Y"
@@ -113,9 +115,9 @@ async def test_a_misfit_on_a_later_page(colour) -> None:
 
 @pytest.mark.parametrize("cls", [dict, int, "Campaign", None])
 @sync_and_async
-async def test_typed_takes_attrs_classes_only(colour, cls) -> None:
+async def test_typed_takes_attrs_classes_only(client_kind, cls) -> None:
     service = Service(a_page("a"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
         with pytest.raises(TypeError, match="attrs class"):
             page.typed(cls)
@@ -127,9 +129,9 @@ class Unreadable:
 
 
 @sync_and_async
-async def test_typed_refuses_a_class_that_it_cannot_read(colour) -> None:
+async def test_typed_refuses_a_class_that_it_cannot_read(client_kind) -> None:
     service = Service(a_page("a"))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
         with pytest.raises(TypeError, match="Unreadable"):
             page.typed(Unreadable)
@@ -141,19 +143,19 @@ class Portfolio:
 
 
 @sync_and_async
-async def test_items_inside_a_class_of_yours_leave_the_page_whole(colour) -> None:
+async def test_items_inside_a_class_of_yours_leave_the_page_whole(client_kind) -> None:
     members = [an_item("x", spend=1), an_item("y")]
     service = Service(a_page("a", members=members))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = (await wait(listed(client))).typed(Portfolio)
     assert [member.name for member in page.data[0].members] == ["x", "y"]
     assert page.to_dict()["data"] == [an_item("a", members=members)]
 
 
 @sync_and_async
-async def test_a_copied_typed_page(colour) -> None:
+async def test_a_copied_typed_page(client_kind) -> None:
     service = Service(a_page("a", objective="X", note=1))
-    async with colour.open(transport=service.transport) as client:
+    async with client_kind.open(transport=service.transport) as client:
         page = (await wait(listed(client))).typed(Row)
     kept = pickle.loads(pickle.dumps(page))
     assert kept == page
@@ -161,15 +163,15 @@ async def test_a_copied_typed_page(colour) -> None:
 
 
 @pytest.mark.parametrize("cls", [MyCampaign, Row])
-@pytest.mark.parametrize("colour", [ASYNC, TRIO], ids=str)
-def test_a_typed_listing(colour, cls) -> None:
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
+def test_a_typed_listing(client_kind, cls) -> None:
     def answers():
         return a_page("a", "c1", objective="X"), a_page("b", objective="Y")
 
     service = Service(*answers(), *answers(), *answers())
 
     async def scenario() -> None:
-        async with colour.open(transport=service.transport) as client:
+        async with client_kind.open(transport=service.transport) as client:
             listing = listed(client).typed(cls)
             assert [item.objective async for item in listing] == ["X", "Y"]
             page = await listing
@@ -178,4 +180,4 @@ def test_a_typed_listing(colour, cls) -> None:
             assert [type(item) async for item in page] == [cls, cls]
             assert (await listing.typed(Row).collect(limit=1)) == [Row("campaign_a", "X")]
 
-    colour.run(scenario)
+    client_kind.run(scenario)

@@ -5,7 +5,7 @@ import threading
 from contextlib import asynccontextmanager
 
 import pytest
-from colours import DRAFT, KEYED, close, method_of, sync_asyncio_trio, wait
+from clients import DRAFT, KEYED, close, method_of, sync_asyncio_trio, wait
 from interface_table import ROWS
 from raw_server import Connection, RawServer, answer_to, head, refusing_url, reply
 
@@ -56,8 +56,8 @@ class Staging:
             connection.send(answer_to(request))
 
 
-async def fails(colour, server: RawServer, **options) -> OutcomeUnknown:
-    async with colour.open(server.url, **options) as client:
+async def fails(client_kind, server: RawServer, **options) -> OutcomeUnknown:
+    async with client_kind.open(server.url, **options) as client:
         with pytest.raises(OutcomeUnknown) as caught:
             await wait(client.beta.pause_campaign(**IDS))
     return caught.value
@@ -65,9 +65,9 @@ async def fails(colour, server: RawServer, **options) -> OutcomeUnknown:
 
 @pytest.mark.parametrize("goes_wrong", [*AFTERWARDS, *UNREADABLE])
 @sync_asyncio_trio
-async def test_without_a_key_it_is_sent_once(colour, goes_wrong) -> None:
+async def test_without_a_key_it_is_sent_once(client_kind, goes_wrong) -> None:
     with RawServer(Staging({**AFTERWARDS, **UNREADABLE}[goes_wrong]).serve) as server:
-        error = await fails(colour, server)
+        error = await fails(client_kind, server)
     assert len(server.requests) == error.attempts == 1
     assert error.outcome_unknown
     assert "look for it in the approval dashboard" in str(error)
@@ -75,9 +75,9 @@ async def test_without_a_key_it_is_sent_once(colour, goes_wrong) -> None:
 
 @pytest.mark.parametrize("row", WRITES, ids=str)
 @sync_asyncio_trio
-async def test_each_of_the_nine(colour, row) -> None:
+async def test_each_of_the_nine(client_kind, row) -> None:
     with RawServer(Staging(Connection.reset).serve) as server:
-        async with colour.open(server.url) as client:
+        async with client_kind.open(server.url) as client:
             with pytest.raises(OutcomeUnknown, match=row.call):
                 await wait(method_of(client, row.call)(**row.arguments))
     assert len(server.requests) == 1
@@ -85,18 +85,18 @@ async def test_each_of_the_nine(colour, row) -> None:
 
 @pytest.mark.parametrize("goes_wrong", AFTERWARDS)
 @sync_asyncio_trio
-async def test_with_a_key_every_attempt_is_the_same(colour, goes_wrong) -> None:
+async def test_with_a_key_every_attempt_is_the_same(client_kind, goes_wrong) -> None:
     with RawServer(Staging(AFTERWARDS[goes_wrong]).serve) as server:
-        error = await fails(colour, server, conventions=KEYED)
+        error = await fails(client_kind, server, conventions=KEYED)
     assert len(server.requests) == error.attempts == 3
     assert len(set(server.requests)) == 1
     assert f"idempotency-key: {error.idempotency_key}".encode() in server.requests[0].lower()
 
 
 @sync_asyncio_trio
-async def test_with_a_key_the_draft_comes_in_the_end(colour) -> None:
+async def test_with_a_key_the_draft_comes_in_the_end(client_kind) -> None:
     with RawServer(Staging(Connection.reset, times=2).serve) as server:
-        async with colour.open(server.url, conventions=KEYED) as client:
+        async with client_kind.open(server.url, conventions=KEYED) as client:
             draft = await wait(client.beta.pause_campaign(**IDS))
             await wait(client.beta.pause_campaign(**IDS))
     assert draft.response.attempts == 3
@@ -106,9 +106,9 @@ async def test_with_a_key_the_draft_comes_in_the_end(colour) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_key_of_the_caller_s_is_in_every_attempt(colour) -> None:
+async def test_a_key_of_the_caller_s_is_in_every_attempt(client_kind) -> None:
     with RawServer(Staging(Connection.reset, times=2).serve) as server:
-        async with colour.open(server.url, conventions=KEYED) as client:
+        async with client_kind.open(server.url, conventions=KEYED) as client:
             mine = client.with_options(headers={"Idempotency-Key": "mine-7"})
             await wait(mine.beta.pause_campaign(**IDS))
     assert [b"idempotency-key: mine-7\r\n" in r.lower() for r in server.requests] == [True] * 3
@@ -116,19 +116,19 @@ async def test_a_key_of_the_caller_s_is_in_every_attempt(colour) -> None:
 
 @pytest.mark.parametrize("conventions", [KEYED, Conventions()], ids=["key", "no key"])
 @sync_asyncio_trio
-async def test_without_retries_it_is_sent_once(colour, conventions) -> None:
+async def test_without_retries_it_is_sent_once(client_kind, conventions) -> None:
     with RawServer(Staging(Connection.reset).serve) as server:
-        await fails(colour, server, conventions=conventions, max_retries=0)
+        await fails(client_kind, server, conventions=conventions, max_retries=0)
     assert len(server.requests) == 1
 
 
 @sync_asyncio_trio
-async def test_a_401_is_not_sent_again(colour) -> None:
+async def test_a_401_is_not_sent_again(client_kind) -> None:
     def refuse(connection: Connection) -> None:
         connection.send(reply(401, b"{}"))
 
     with RawServer(Staging(refuse).serve) as server:
-        async with colour.open(server.url, conventions=KEYED, token="t0ken") as client:
+        async with client_kind.open(server.url, conventions=KEYED, token="t0ken") as client:
             with pytest.raises(Unauthenticated) as caught:
                 await wait(client.beta.pause_campaign(**IDS))
     assert not caught.value.outcome_unknown
@@ -136,15 +136,15 @@ async def test_a_401_is_not_sent_again(colour) -> None:
 
 
 @asynccontextmanager
-async def opened(colour, library: str | None, url: str, **options):
+async def opened(client_kind, library: str | None, url: str, **options):
     """A client over its own connections, or over those of somebody's HTTP client."""
     if library is None:
-        async with colour.open(url, **options) as client:
+        async with client_kind.open(url, **options) as client:
             yield client
         return
-    theirs = getattr(pytest.importorskip(library), colour.http_client_name)(verify=False)
+    theirs = getattr(pytest.importorskip(library), client_kind.http_client_name)(verify=False)
     try:
-        async with colour.open(url, http_client=theirs, **options) as client:
+        async with client_kind.open(url, http_client=theirs, **options) as client:
             yield client
     finally:
         await close(theirs)
@@ -157,7 +157,7 @@ HALFWAY = {"resets": Connection.reset, "reads no more": Connection.stay_silent}
 @pytest.mark.parametrize("library", [None, "httpx"])
 @pytest.mark.parametrize("ending", HALFWAY)
 @sync_asyncio_trio
-async def test_a_write_cut_while_its_body_leaves_is_sent_once(colour, ending, library) -> None:
+async def test_a_write_cut_while_its_body_leaves_is_sent_once(client_kind, ending, library) -> None:
     def serve(connection: Connection) -> None:
         connection._receive()
         HALFWAY[ending](connection)
@@ -165,14 +165,14 @@ async def test_a_write_cut_while_its_body_leaves_is_sent_once(colour, ending, li
     large = {"note": "x" * 8_000_000}  # more than the sockets on the way hold
     with RawServer(serve) as server:
         timeout = 0.5 if ending == "reads no more" else 20
-        async with opened(colour, library, server.url, timeout=timeout) as client:
+        async with opened(client_kind, library, server.url, timeout=timeout) as client:
             with pytest.raises(OutcomeUnknown) as caught:
                 await wait(client.alpha.update_campaign_budget(**IDS, fields=large))
     assert server.connections == caught.value.attempts == 1
 
 
 @sync_asyncio_trio
-async def test_a_connection_that_was_never_made_is_made_again(colour) -> None:
+async def test_a_connection_that_was_never_made_is_made_again(client_kind) -> None:
     tokens: list[str] = []
     started: list[RawServer] = []
     url = refusing_url()
@@ -185,7 +185,7 @@ async def test_a_connection_that_was_never_made_is_made_again(colour) -> None:
             )
         return tokens[-1]
 
-    async with colour.open(url, token=token, retry=RetryPolicy(backoff_first=0)) as client:
+    async with client_kind.open(url, token=token, retry=RetryPolicy(backoff_first=0)) as client:
         draft = await wait(client.beta.pause_campaign(**IDS))
         assert draft.response.attempts == 3
         with started[0] as server:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from adclient import Request, RetryPolicy
-from adclient._core.call import OPERATIONS
+from adclient._core.operations import OPERATIONS
 
 PATHS = {operation.full_name: operation for operation in OPERATIONS}
 ACCOUNTS = {
@@ -85,19 +85,19 @@ def everything(fake, namespace=""):
     return pages
 
 
-COLOURS = pytest.mark.parametrize("colour", ["sync", "async"])
+CLIENT_KINDS = pytest.mark.parametrize("client_kind", ["sync", "async"])
 AT_ONCE = RetryPolicy(max_retries=3, backoff_first=0)
 
 
-def call(fake, colour, operation="beta.pause_campaign", **options):
-    """One call of a write, or the items of all pages of a read, from a client of a colour."""
+def call(fake, client_kind, operation="beta.pause_campaign", **options):
+    """One call of a write, or the items of all pages of a read, from a client of a client_kind."""
     namespace = operation.partition(".")[0]
     options.setdefault("retry", RetryPolicy(max_retries=0))
     arguments = {"account_id": ACCOUNTS[namespace], **VALID_WRITES.get(operation, {})}
-    client = fake.client(**options) if colour == "sync" else fake.async_client(**options)
+    client = fake.client(**options) if client_kind == "sync" else fake.async_client(**options)
     made = attrgetter(operation)(client)(**arguments)
     is_read = operation in {read.full_name for read in READS}
-    if colour == "sync":
+    if client_kind == "sync":
         return made.collect() if is_read else made
     return asyncio.run(awaited(made.collect() if is_read else made))
 

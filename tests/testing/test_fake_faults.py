@@ -3,7 +3,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import pytest
-from fake_helpers import AT_ONCE, COLOURS, call
+from fake_helpers import AT_ONCE, CLIENT_KINDS, call
 
 from adclient import (
     CallTimeout,
@@ -13,7 +13,7 @@ from adclient import (
     PaginationError,
     RateLimited,
     ServerError,
-    UnexpectedReply,
+    UnexpectedResponse,
 )
 from adclient.errors import APIError
 from adclient.testing import FakeAdService, Fault, Profile
@@ -33,47 +33,47 @@ def statuses(fake):
 # One request, one fault.
 
 
-@COLOURS
-def test_an_error_status_comes_once(fake, colour):
+@CLIENT_KINDS
+def test_an_error_status_comes_once(fake, client_kind):
     headers = {"Retry-After": "7"}
     fake.faults.add(Fault.status(503, code="tired", message="come back", headers=headers))
     with pytest.raises(ServerError, match="come back") as caught:
-        call(fake, colour, READ)
+        call(fake, client_kind, READ)
     assert (caught.value.code, caught.value.retry_after) == ("tired", 7)
     assert caught.value.request_id.startswith("req_")
-    assert call(fake, colour, READ)
+    assert call(fake, client_kind, READ)
     assert statuses(fake)[:2] == [503, 200]
 
 
-@COLOURS
-def test_a_refused_connection_never_reaches_the_service(fake, colour):
+@CLIENT_KINDS
+def test_a_refused_connection_never_reaches_the_service(fake, client_kind):
     fake.faults.add(Fault.refused())
     with pytest.raises(ConnectionFailed):
-        call(fake, colour)
+        call(fake, client_kind)
     assert fake.requests == ()
     assert fake.drafts == ()
 
 
-@COLOURS
+@CLIENT_KINDS
 @pytest.mark.parametrize("taken", [False, True])
 @pytest.mark.parametrize(
     ("fault", "expected"), [(Fault.dropped, ConnectionLost), (Fault.no_answer, CallTimeout)]
 )
-def test_a_lost_answer_to_a_write(fake, colour, fault, expected, taken):
+def test_a_lost_answer_to_a_write(fake, client_kind, fault, expected, taken):
     fake.faults.add(fault(taken=taken))
     with pytest.raises(OutcomeUnknown) as caught:
-        call(fake, colour)
+        call(fake, client_kind)
     assert isinstance(caught.value, expected)
     assert len(fake.drafts) == taken
     assert statuses(fake) == [None]
 
 
-@COLOURS
+@CLIENT_KINDS
 @pytest.mark.parametrize("taken", [False, True])
-def test_an_error_to_a_write(fake, colour, taken):
+def test_an_error_to_a_write(fake, client_kind, taken):
     fake.faults.add(Fault.status(500, taken=taken))
     with pytest.raises(OutcomeUnknown):
-        call(fake, colour)
+        call(fake, client_kind)
     assert len(fake.drafts) == taken
 
 
@@ -86,29 +86,29 @@ def test_a_refused_write_that_was_taken_stages_nothing(fake):
     assert fake.drafts == ()
 
 
-@COLOURS
-def test_an_error_of_the_service_comes_in_the_shape_of_its_profile(colour):
+@CLIENT_KINDS
+def test_an_error_of_the_service_comes_in_the_shape_of_its_profile(client_kind):
     fake = FakeAdService(profile=Profile(errors="problem"))
     fake.faults.add(Fault.status(504, code="upstream", message="too slow"))
     with pytest.raises(ServerError, match="too slow") as caught:
-        call(fake, colour, READ)
+        call(fake, client_kind, READ)
     assert caught.value.code == "upstream"
     assert '"title":"Upstream"' in caught.value.body
 
 
-@COLOURS
+@CLIENT_KINDS
 @pytest.mark.parametrize("body", [b'{"draft_id":"draft_1', "<html>", {"data": None}, None, ""])
-def test_any_answer(fake, colour, body):
+def test_any_answer(fake, client_kind, body):
     fake.faults.add(Fault.answer(body, status=201, headers={"Content-Type": "text/x"}))
-    with pytest.raises(UnexpectedReply) as caught:
-        call(fake, colour)
+    with pytest.raises(UnexpectedResponse) as caught:
+        call(fake, client_kind)
     assert caught.value.outcome_unknown
     assert len(fake.drafts) == 1
 
 
 def test_an_answer_need_not_be_taken(fake):
     fake.faults.add(Fault.answer({}, taken=False))
-    with pytest.raises(UnexpectedReply):
+    with pytest.raises(UnexpectedResponse):
         call(fake, "sync")
     assert fake.drafts == ()
 
@@ -120,21 +120,21 @@ def test_headers_of_a_fault_replace_those_of_the_service(fake):
     assert page.response.request_id == "mine"
 
 
-@COLOURS
+@CLIENT_KINDS
 @pytest.mark.parametrize("status", [302, 307])
-def test_a_redirect_is_not_followed(fake, colour, status):
+def test_a_redirect_is_not_followed(fake, client_kind, status):
     fake.faults.add(Fault.redirect("https://elsewhere.example/x", status=status))
     with pytest.raises(APIError, match="redirect") as caught:
-        call(fake, colour)
+        call(fake, client_kind)
     assert caught.value.status == status
     assert fake.drafts == ()
     assert len(fake.requests) == 1
 
 
-@COLOURS
-def test_a_draft_with_another_status_is_a_draft(fake, colour):
+@CLIENT_KINDS
+def test_a_draft_with_another_status_is_a_draft(fake, client_kind):
     fake.faults.add(Fault.other_status(200))
-    draft = call(fake, colour)
+    draft = call(fake, client_kind)
     assert draft.response.status == 200
     assert draft.draft_id == fake.drafts[0].draft_id
 
@@ -142,11 +142,11 @@ def test_a_draft_with_another_status_is_a_draft(fake, colour):
 # Time.
 
 
-@COLOURS
-def test_a_slow_answer_takes_time_of_the_fakes_clock(fake, colour):
+@CLIENT_KINDS
+def test_a_slow_answer_takes_time_of_the_fakes_clock(fake, client_kind):
     start = fake.clock.now()
     fake.faults.add(Fault.slow(7.5))
-    assert call(fake, colour, timeout=8).draft_id == fake.drafts[0].draft_id
+    assert call(fake, client_kind, timeout=8).draft_id == fake.drafts[0].draft_id
     assert (fake.clock.now() - start).total_seconds() == 7.5
 
 
@@ -156,13 +156,13 @@ def test_pages_have_at_least_one_item(page_size):
         FakeAdService(page_size=page_size)
 
 
-@COLOURS
+@CLIENT_KINDS
 @pytest.mark.parametrize("seconds", [8, 3600])
-def test_an_answer_slower_than_the_client_waits_is_a_timeout(fake, colour, seconds):
+def test_an_answer_slower_than_the_client_waits_is_a_timeout(fake, client_kind, seconds):
     start = fake.clock.now()
     fake.faults.add(Fault.slow(seconds))
     with pytest.raises(OutcomeUnknown) as caught:
-        call(fake, colour, timeout=8)
+        call(fake, client_kind, timeout=8)
     assert isinstance(caught.value, CallTimeout)
     assert len(fake.drafts) == 1
     assert (fake.clock.now() - start).total_seconds() == pytest.approx(8, abs=1)
@@ -190,25 +190,25 @@ def test_another_client_times_out_as_it_was_told():
 # Bodies.
 
 
-@COLOURS
+@CLIENT_KINDS
 @pytest.mark.parametrize(
     ("what", "expected", "said"),
     [
-        ("cut", UnexpectedReply, "dropped"),
+        ("cut", UnexpectedResponse, "dropped"),
         ("stalled", CallTimeout, "no answer in time"),
-        ("wrong_length", UnexpectedReply, "expected"),
-        ("broken_gzip", UnexpectedReply, "damaged"),
-        ("not_json", UnexpectedReply, "JSON"),
-        ("not_utf8", UnexpectedReply, "UTF-8"),
-        ("wrong_shape", UnexpectedReply, "draft_id"),
-        ("error_object", UnexpectedReply, "something went wrong"),
-        ("duplicate_keys", UnexpectedReply, "a name comes twice"),
+        ("wrong_length", UnexpectedResponse, "expected"),
+        ("broken_gzip", UnexpectedResponse, "damaged"),
+        ("not_json", UnexpectedResponse, "JSON"),
+        ("not_utf8", UnexpectedResponse, "UTF-8"),
+        ("wrong_shape", UnexpectedResponse, "draft_id"),
+        ("error_object", UnexpectedResponse, "something went wrong"),
+        ("duplicate_keys", UnexpectedResponse, "a name comes twice"),
     ],
 )
-def test_a_draft_whose_answer_cannot_be_read(fake, colour, what, expected, said):
+def test_a_draft_whose_answer_cannot_be_read(fake, client_kind, what, expected, said):
     fake.faults.add(Fault.in_body(what))
     with pytest.raises(OutcomeUnknown, match=said) as caught:
-        call(fake, colour)
+        call(fake, client_kind)
     assert isinstance(caught.value, expected)
     assert statuses(fake) == [201]
     [draft] = fake.drafts
@@ -217,24 +217,24 @@ def test_a_draft_whose_answer_cannot_be_read(fake, colour, what, expected, said)
         assert caught.value.draft_id == draft.draft_id
 
 
-@COLOURS
+@CLIENT_KINDS
 @pytest.mark.parametrize(
     ("what", "expected"),
     [
         ("cut", ConnectionLost),
         ("stalled", CallTimeout),
         ("wrong_length", ConnectionLost),
-        ("broken_gzip", UnexpectedReply),
-        ("not_json", UnexpectedReply),
-        ("not_utf8", UnexpectedReply),
-        ("wrong_shape", UnexpectedReply),
-        ("error_object", UnexpectedReply),
+        ("broken_gzip", UnexpectedResponse),
+        ("not_json", UnexpectedResponse),
+        ("not_utf8", UnexpectedResponse),
+        ("wrong_shape", UnexpectedResponse),
+        ("error_object", UnexpectedResponse),
     ],
 )
-def test_a_page_that_cannot_be_read(fake, colour, what, expected):
+def test_a_page_that_cannot_be_read(fake, client_kind, what, expected):
     fake.faults.add(Fault.in_body(what))
     with pytest.raises(expected) as caught:
-        call(fake, colour, READ)
+        call(fake, client_kind, READ)
     assert not caught.value.outcome_unknown
 
 
@@ -246,20 +246,20 @@ def test_a_body_that_stalls_uses_up_the_time(fake):
     assert (fake.clock.now() - start).total_seconds() == pytest.approx(9, abs=1)
 
 
-@COLOURS
-def test_a_body_that_drips_takes_time_of_the_fakes_clock(fake, colour):
+@CLIENT_KINDS
+def test_a_body_that_drips_takes_time_of_the_fakes_clock(fake, client_kind):
     start = fake.clock.now()
     fake.faults.add(Fault.drip(7.5))
-    assert call(fake, colour, timeout=8).draft_id == fake.drafts[0].draft_id
+    assert call(fake, client_kind, timeout=8).draft_id == fake.drafts[0].draft_id
     assert (fake.clock.now() - start).total_seconds() == 7.5
 
 
-@COLOURS
-def test_a_body_that_drips_for_too_long_comes_in_part(fake, colour):
+@CLIENT_KINDS
+def test_a_body_that_drips_for_too_long_comes_in_part(fake, client_kind):
     start = fake.clock.now()
     fake.faults.add(Fault.drip(40))
     with pytest.raises(OutcomeUnknown) as caught:
-        call(fake, colour, timeout=30)
+        call(fake, client_kind, timeout=30)
     assert isinstance(caught.value, CallTimeout)
     assert caught.value.status == 201
     assert caught.value.draft_id == fake.drafts[0].draft_id
@@ -277,7 +277,7 @@ def test_an_answer_may_be_late_and_drip():
         call(fake, "sync", READ, timeout=8)
 
 
-@COLOURS
+@CLIENT_KINDS
 @pytest.mark.parametrize(
     ("what", "operation"),
     [
@@ -288,10 +288,10 @@ def test_an_answer_may_be_late_and_drip():
         ("duplicate_keys", READ),
     ],
 )
-def test_oddities_that_a_client_bears(fake, colour, what, operation):
-    expected = call(FakeAdService(), colour, operation)
+def test_oddities_that_a_client_bears(fake, client_kind, what, operation):
+    expected = call(FakeAdService(), client_kind, operation)
     fake.faults.add(Fault.in_body(what))
-    found = call(fake, colour, operation)
+    found = call(fake, client_kind, operation)
     if operation == WRITE:
         assert (found.draft_id, found.diff) == (expected.draft_id, expected.diff)
     else:
@@ -308,25 +308,25 @@ def test_an_error_keeps_its_body(fake):
 # Pages.
 
 
-@COLOURS
+@CLIENT_KINDS
 @pytest.mark.parametrize(
     ("what", "error", "said", "asked"),
     [
         ("same_next", PaginationError, "came before", 2),
         ("foreign_next", PaginationError, "leads away", 1),
-        ("next_missing", UnexpectedReply, r"\$\.page\.next", 1),
-        ("page_missing", UnexpectedReply, r"\$\.page", 1),
-        ("data_null", UnexpectedReply, r"\$\.data", 1),
+        ("next_missing", UnexpectedResponse, r"\$\.page\.next", 1),
+        ("page_missing", UnexpectedResponse, r"\$\.page", 1),
+        ("data_null", UnexpectedResponse, r"\$\.data", 1),
     ],
 )
-def test_a_listing_that_cannot_go_on(fake, colour, what, error, said, asked):
+def test_a_listing_that_cannot_go_on(fake, client_kind, what, error, said, asked):
     fake.faults.add(Fault.in_page(what), times=None)
     with pytest.raises(error, match=said):
-        call(fake, colour, "gamma.list_ads")
+        call(fake, client_kind, "gamma.list_ads")
     assert len(fake.requests) == asked
 
 
-@COLOURS
+@CLIENT_KINDS
 @pytest.mark.parametrize(
     ("what", "kept"),
     [
@@ -335,33 +335,33 @@ def test_a_listing_that_cannot_go_on(fake, colour, what, error, said, asked):
         ("shrinking_list", [*range(50), *range(51, 101), *range(100, 126)]),
     ],
 )
-def test_a_listing_that_goes_on_with_other_items(fake, colour, what, kept):
-    whole = call(fake, colour, "gamma.list_ads")
+def test_a_listing_that_goes_on_with_other_items(fake, client_kind, what, kept):
+    whole = call(fake, client_kind, "gamma.list_ads")
     fake.faults.add(Fault.in_page(what), call=2)
-    found = call(fake, colour, "gamma.list_ads")
+    found = call(fake, client_kind, "gamma.list_ads")
     assert found == [whole[place] for place in kept]
 
 
 def test_a_fault_in_a_page_waits_for_a_listing(fake):
     fake.faults.add(Fault.in_page("data_null"))
     assert call(fake, "sync").status == "pending_approval"
-    with pytest.raises(UnexpectedReply):
+    with pytest.raises(UnexpectedResponse):
         call(fake, "sync", READ)
 
 
 # Which request meets which fault.
 
 
-@COLOURS
-def test_faults_come_in_order_and_as_often_as_asked(fake, colour):
+@CLIENT_KINDS
+def test_faults_come_in_order_and_as_often_as_asked(fake, client_kind):
     fake.faults.add(Fault.status(429), times=2)
     fake.faults.add(Fault.refused())
     assert fake.faults.pending == 2
     for expected in (RateLimited, RateLimited, ConnectionFailed):
         with pytest.raises(expected):
-            call(fake, colour)
+            call(fake, client_kind)
     assert fake.faults.pending == 0
-    assert call(fake, colour).status == "pending_approval"
+    assert call(fake, client_kind).status == "pending_approval"
 
 
 def test_a_fault_waits_for_its_operation_and_call(fake):
@@ -403,12 +403,12 @@ def test_chance_follows_from_the_seed():
     assert outcomes("a", 1).count(422) == 100
 
 
-@COLOURS
-def test_the_client_tries_again_what_it_may(fake, colour):
+@CLIENT_KINDS
+def test_the_client_tries_again_what_it_may(fake, client_kind):
     fake.faults.add(Fault.in_body("cut"))
     fake.faults.add(Fault.status(502))
     fake.faults.add(Fault.refused())
-    assert len(call(fake, colour, "alpha.explain_objectives", retry=AT_ONCE)) == 7
+    assert len(call(fake, client_kind, "alpha.explain_objectives", retry=AT_ONCE)) == 7
     assert statuses(fake) == [200, 502, 200]
 
 
@@ -442,7 +442,7 @@ def test_faults_that_cannot_be(fake, add, said):
 def test_a_page_fault_may_be_for_one_listing(fake):
     fake.faults.add(Fault.in_page("data_null"), operation=READ)
     assert call(fake, "sync", "gamma.list_ads")
-    with pytest.raises(UnexpectedReply):
+    with pytest.raises(UnexpectedResponse):
         call(fake, "sync", READ)
 
 

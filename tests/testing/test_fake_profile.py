@@ -6,7 +6,7 @@ import json
 import attrs
 import pytest
 from cases import each_case
-from fake_helpers import ACCOUNTS, COLOURS, READS, VALID_WRITES, WRITES, call, refusal, send
+from fake_helpers import ACCOUNTS, CLIENT_KINDS, READS, VALID_WRITES, WRITES, call, refusal, send
 
 from adclient import (
     AdClient,
@@ -18,7 +18,7 @@ from adclient import (
     RateLimited,
     Request,
     Unauthenticated,
-    UnexpectedReply,
+    UnexpectedResponse,
     Unprocessable,
 )
 from adclient.testing import FakeAdService, Profile
@@ -84,11 +84,11 @@ def test_an_error_about_no_field():
 # Credentials.
 
 
-@COLOURS
+@CLIENT_KINDS
 @pytest.mark.parametrize("header", [None, "X-Api-Key"])
-def test_a_token_in_the_header_of_the_profile(colour, header):
+def test_a_token_in_the_header_of_the_profile(client_kind, header):
     fake = FakeAdService(token="sesame", profile=Profile(key_header=header))
-    assert call(fake, colour).draft_id
+    assert call(fake, client_kind).draft_id
     sent = fake.requests[0].headers
     if header is None:
         assert sent["authorization"] == "Bearer sesame"
@@ -138,17 +138,17 @@ def test_a_service_that_takes_reads_either_way(operation, place):
     )
 
 
-@COLOURS
-def test_a_client_with_the_wrong_convention_is_told(colour):
+@CLIENT_KINDS
+def test_a_client_with_the_wrong_convention_is_told(client_kind):
     fake = FakeAdService(profile=Profile(read_parameters="body"))
     with pytest.raises(BadRequest) as caught:
-        call(fake, colour, "gamma.list_ads")
+        call(fake, client_kind, "gamma.list_ads")
     assert caught.value.code == "invalid_json"
     fake = FakeAdService(
         conventions=Conventions(read_parameters="body"), profile=Profile(read_parameters="query")
     )
     with pytest.raises(BadRequest) as caught:
-        call(fake, colour, "gamma.list_ads")
+        call(fake, client_kind, "gamma.list_ads")
     assert caught.value.code == "unexpected_body"
 
 
@@ -166,19 +166,21 @@ def test_the_delete_takes_its_parameters_where_the_profile_says():
                 assert refusal(fake, DELETE, **how) == (400, expected, [])
 
 
-@COLOURS
-def test_the_clients_delete_fits_a_service_that_takes_it_either_way(colour):
+@CLIENT_KINDS
+def test_the_clients_delete_fits_a_service_that_takes_it_either_way(client_kind):
     fake = FakeAdService(profile=Profile(delete_parameters="either"))
-    assert call(fake, colour, DELETE).diff.after == []
+    assert call(fake, client_kind, DELETE).diff.after == []
 
 
 # Continuations.
 
 
-@COLOURS
-def test_a_service_without_pages(colour):
+@CLIENT_KINDS
+def test_a_service_without_pages(client_kind):
     fake = FakeAdService(profile=Profile(continuation="none"))
-    assert call(fake, colour, "gamma.list_ads") == call(FakeAdService(), colour, "gamma.list_ads")
+    assert call(fake, client_kind, "gamma.list_ads") == call(
+        FakeAdService(), client_kind, "gamma.list_ads"
+    )
     assert len(fake.requests) == 1
     assert fake.client().gamma.list_ads(account_id="account_e000").next is None
 
@@ -214,33 +216,33 @@ def test_without_an_end_a_continuation_is_good_for_ever():
 # More than the interface names.
 
 
-@COLOURS
+@CLIENT_KINDS
 @pytest.mark.parametrize("operation", [o for o in READS if o.full_name != "gamma.list_ads"],
                          ids=lambda operation: operation.full_name)  # fmt: skip
-def test_items_keep_what_nobody_knows(colour, operation):
-    plain = call(FakeAdService(), colour, operation.full_name)
-    found = call(FakeAdService(profile=Profile(extras=True)), colour, operation.full_name)
+def test_items_keep_what_nobody_knows(client_kind, operation):
+    plain = call(FakeAdService(), client_kind, operation.full_name)
+    found = call(FakeAdService(profile=Profile(extras=True)), client_kind, operation.full_name)
     assert [(item.id, item.name) for item in found] == [(item.id, item.name) for item in plain]
     assert all(item.extra["x_labels"] == [{"text": "new", "weight": None}] for item in found)
     assert {item.status for item in found[2::3]} == {"UNDER_POLICY_REVIEW"}
     assert [i.status for i in found[::3]] == [i.status for i in plain[::3]]
 
 
-@COLOURS
-def test_an_ad_without_a_name_is_named_by_the_client(colour):
+@CLIENT_KINDS
+def test_an_ad_without_a_name_is_named_by_the_client(client_kind):
     fake = FakeAdService(profile=Profile(extras=True))
-    with pytest.raises(UnexpectedReply, match=r"\$\.data\[1\]\.name"):
-        call(fake, colour, "gamma.list_ads")
+    with pytest.raises(UnexpectedResponse, match=r"\$\.data\[1\]\.name"):
+        call(fake, client_kind, "gamma.list_ads")
 
 
-@COLOURS
+@CLIENT_KINDS
 @pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.full_name)
-def test_drafts_keep_what_nobody_knows(colour, operation):
+def test_drafts_keep_what_nobody_knows(client_kind, operation):
     fake = FakeAdService(profile=Profile(extras=True))
-    draft = call(fake, colour, operation.full_name)
+    draft = call(fake, client_kind, operation.full_name)
     assert draft.extra == {"reviewers": ["ads-team"]}
     assert draft.diff.extra == {"note": None}
-    plain = call(FakeAdService(), colour, operation.full_name)
+    plain = call(FakeAdService(), client_kind, operation.full_name)
     assert attrs.evolve(draft, extra={}, diff=plain.diff) == plain
 
 
@@ -299,33 +301,33 @@ def test_by_default_the_same_change_is_another_draft():
 # Limits.
 
 
-@COLOURS
-def test_too_many_requests_in_a_minute(colour):
+@CLIENT_KINDS
+def test_too_many_requests_in_a_minute(client_kind):
     fake = FakeAdService(profile=Profile(requests_a_minute=3))
     fake.clock.advance(3600)
     for _ in range(3):
-        call(fake, colour, "alpha.explain_objectives")
+        call(fake, client_kind, "alpha.explain_objectives")
     fake.clock.advance(12.5)
     with pytest.raises(RateLimited) as caught:
-        call(fake, colour)
+        call(fake, client_kind)
     assert (caught.value.code, caught.value.retry_after) == ("rate_limited", 48)
     assert not caught.value.outcome_unknown
     fake.clock.advance(caught.value.retry_after)
-    assert call(fake, colour).draft_id
+    assert call(fake, client_kind).draft_id
 
 
-@COLOURS
-def test_too_many_open_drafts(colour):
+@CLIENT_KINDS
+def test_too_many_open_drafts(client_kind):
     fake = FakeAdService(profile=Profile(most_open_drafts=2))
-    first, _ = call(fake, colour), call(fake, colour)
+    first, _ = call(fake, client_kind), call(fake, client_kind)
     with pytest.raises(Conflict) as caught:
-        call(fake, colour)
+        call(fake, client_kind)
     assert caught.value.code == "too_many_open_drafts"
-    assert call(fake, colour, "gamma.create_dco_ad").draft_id
+    assert call(fake, client_kind, "gamma.create_dco_ad").draft_id
     fake.dashboard.reject(first.draft_id, reviewer="Ines")
-    assert call(fake, colour).draft_id
+    assert call(fake, client_kind).draft_id
     fake.clock.advance(48 * 3600)
-    assert call(fake, colour).draft_id
+    assert call(fake, client_kind).draft_id
 
 
 def test_five_hundred_drafts_may_be_open():
@@ -336,17 +338,17 @@ def test_five_hundred_drafts_may_be_open():
     assert refusal(fake, "beta.pause_campaign", body)[:2] == (409, "too_many_open_drafts")
 
 
-@COLOURS
-def test_too_many_drafts_in_a_day(colour):
+@CLIENT_KINDS
+def test_too_many_drafts_in_a_day(client_kind):
     fake = FakeAdService(profile=Profile(drafts_a_day=2))
     for _ in range(2):
-        draft = call(fake, colour)
+        draft = call(fake, client_kind)
         fake.dashboard.reject(draft.draft_id, reviewer="Ines")
     with pytest.raises(Conflict) as caught:
-        call(fake, colour)
+        call(fake, client_kind)
     assert caught.value.code == "envelope_exhausted"
     fake.clock.advance(86_400)
-    assert call(fake, colour).draft_id
+    assert call(fake, client_kind).draft_id
 
 
 # Switches that cannot be.

@@ -7,7 +7,7 @@ from cases import each_case
 from fake_helpers import ACCOUNTS, READS, VALID_WRITES, WRITES, approve, refusal, send, stage
 
 from adclient import AdClient, NotFound, PermissionDenied, Request, Unauthenticated, Unprocessable
-from adclient._core.call import OPERATIONS
+from adclient._core.operations import OPERATIONS
 from adclient.errors import ServerError
 from adclient.testing import FakeAdService
 

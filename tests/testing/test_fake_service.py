@@ -5,7 +5,7 @@ import sys
 from datetime import timedelta
 
 import pytest
-from fake_helpers import COLOURS, call, send, stage
+from fake_helpers import CLIENT_KINDS, call, send, stage
 
 from adclient import AdClient, Conventions, Request
 from adclient.testing import FakeAdService, Profile
@@ -79,13 +79,13 @@ def test_what_is_recorded(fake):
     assert (reading.body, reading.json, reading.operation) == (b"", None, "beta.list_campaigns")
 
 
-@COLOURS
+@CLIENT_KINDS
 @pytest.mark.parametrize("continuation", ["text", "url", "absolute_url"])
-def test_a_base_url_may_have_a_path(colour, continuation):
+def test_a_base_url_may_have_a_path(client_kind, continuation):
     fake = FakeAdService(profile=Profile(continuation=continuation))
-    whole = call(fake, colour, "gamma.list_ads")
+    whole = call(fake, client_kind, "gamma.list_ads")
     fake.base_url += "/ads/v1/eu"
-    assert call(fake, colour, "gamma.list_ads") == whole
+    assert call(fake, client_kind, "gamma.list_ads") == whole
     assert fake.requests[-1].path == "/ads/v1/eu/v1/gamma-ads/list-gamma-ads"
     assert fake.requests[-1].operation == "gamma.list_ads"
 

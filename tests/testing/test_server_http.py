@@ -21,8 +21,8 @@ from adclient import (
     ServerError,
     Unauthenticated,
 )
-from adclient._core.call import OPERATIONS
-from adclient._core.reply import Failure, Reply
+from adclient._core.operations import OPERATIONS
+from adclient._core.response import Failure, RawResponse
 from adclient.testing import FakeAdService, Fault, Profile
 from adclient.testing.server import create_app, serving
 
@@ -194,7 +194,7 @@ def test_an_error_status_and_its_headers(fake, client) -> None:
 
 
 def test_a_body_that_breaks_off(fake, client, monkeypatch) -> None:
-    cut = Reply(status=200, body=b'{"data": [', broken=Failure(reason="cut", sent=True))
+    cut = RawResponse(status=200, body=b'{"data": [', broken=Failure(reason="cut", sent=True))
     monkeypatch.setattr(fake, "handle_untimed", lambda request: (cut, 0))
     with pytest.raises(ConnectionLost):
         client.beta.list_campaigns(account_id=ACCOUNT)

@@ -24,7 +24,7 @@ from adclient import (
     Objective,
     Page,
     Request,
-    Response,
+    ResponseInfo,
     RetryPolicy,
     TargetingOption,
     WastedSpend,
@@ -82,7 +82,7 @@ assert_type(draft.diff, Diff)
 assert_type(draft.diff.before, JSON)
 assert_type(draft.diff.percent, float | None)
 assert_type(draft.draft_id, str)
-assert_type(draft.response, Response)
+assert_type(draft.response, ResponseInfo)
 assert_type(draft.to_dict(), dict[str, JSON])
 
 # The seven that read.

@@ -8,7 +8,7 @@ from itertools import islice
 
 import attrs
 
-from adclient._core import wire
+from adclient._core import jsontext
 from adclient._json import copied
 from adclient.models import PENDING_APPROVAL, Diff
 from adclient.testing._accounts.ids import nth_id
@@ -182,4 +182,4 @@ def _all(draft: FakeDraft) -> list[Edit]:
 def _fingerprint(account_id: str, change: Change) -> str:
     """The same for drafts of one account that make the same change."""
     asked = [account_id, change.target, change.field, change.before, change.after]
-    return hashlib.sha256(wire.dumps(asked, "draft").encode()).hexdigest()
+    return hashlib.sha256(jsontext.dumps(asked, "draft").encode()).hexdigest()

@@ -2,17 +2,17 @@
 
 import attrs
 
-from adclient._core.reply import Failure, Reply
+from adclient._core.response import Failure, RawResponse
 
 
 @attrs.frozen(kw_only=True)
-class DrippingReply(Reply):
+class DrippingReply(RawResponse):
     """An answer whose body takes `seconds` to come."""
 
     seconds: float
 
     @classmethod
-    def of(cls, reply: Reply, seconds: float) -> "DrippingReply":
+    def of(cls, reply: RawResponse, seconds: float) -> "DrippingReply":
         """An answer, but little by little."""
         return cls(**attrs.asdict(reply, recurse=False), seconds=seconds)
 

@@ -6,8 +6,8 @@ from typing import get_args
 
 import attrs
 
-from adclient._core import wire
-from adclient._core.reply import Failure, Outcome, Reply
+from adclient._core import jsontext
+from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.models import JSON
 from adclient.testing._faults.dripping import DrippingReply
 from adclient.testing._faults.spoiling import BodyFault, spoilt
@@ -203,9 +203,9 @@ class Fault:
             >>> FakeAdService().faults.add(Fault.answer({"data": [], "page": {"next": None}}))
         """
         _check_status(status)
-        raw = body if isinstance(body, bytes | str) else wire.dumps(body, "body")
+        raw = body if isinstance(body, bytes | str) else jsontext.dumps(body, "body")
         content = raw if isinstance(raw, bytes) else raw.encode()
-        reply = Reply(status=status, headers=_lowered(headers), body=content)
+        reply = RawResponse(status=status, headers=_lowered(headers), body=content)
         return cls(taken=taken, instead=reply)
 
     @classmethod
@@ -250,7 +250,7 @@ class Fault:
         """
         if not 300 <= status <= 399:
             raise ValueError("status must be from 300 to 399")
-        reply = Reply(status=status, headers={"location": location})
+        reply = RawResponse(status=status, headers={"location": location})
         return cls(taken=False, instead=reply)
 
     @classmethod
@@ -304,7 +304,7 @@ class Fault:
         _check_choice("what", what, get_args(PagingFault))
         return cls(page=what)
 
-    def spoil(self, reply: Reply) -> Reply:
+    def spoil(self, reply: RawResponse) -> RawResponse:
         """What is left of an answer; the service calls this, and errors stay as they are."""
         if not reply.is_success:
             return reply

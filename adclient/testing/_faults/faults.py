@@ -4,7 +4,7 @@ import random
 
 import attrs
 
-from adclient._core.call import OPERATIONS
+from adclient._core.operations import OPERATIONS
 from adclient.testing._faults.fault import Fault
 
 _READS = frozenset(o.full_name for o in OPERATIONS if o.kind == "read")

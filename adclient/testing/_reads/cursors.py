@@ -4,7 +4,7 @@ import hashlib
 import re
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from adclient._core import wire
+from adclient._core import jsontext
 from adclient.models import JSON
 from adclient.testing._clock import START, FakeClock
 from adclient.testing._profile import Profile
@@ -63,7 +63,7 @@ class Cursors:
         """A place, signed so that it fits only this listing with these arguments."""
         name = f"{self._seed}:{asked.operation.full_name}:{place}"
         arguments = sorted(asked.arguments.items())
-        content = name + wire.dumps(dict(arguments), "arguments")
+        content = name + jsontext.dumps(dict(arguments), "arguments")
         signature = hashlib.sha256(content.encode()).hexdigest()[:8]
         return place << _SIGNATURE_BITS | int(signature, 16)
 

@@ -5,8 +5,8 @@ from html import escape
 
 import attrs
 
-from adclient._core import wire
-from adclient._core.reply import Reply
+from adclient._core import jsontext
+from adclient._core.response import RawResponse
 from adclient.models import JSON
 from adclient.testing._profile import ErrorStyle
 from adclient.testing._wire.protocol import Refusal
@@ -33,12 +33,12 @@ class _Said:
         return details[0]["field"] if details else None
 
 
-def refused(refusal: Refusal, style: ErrorStyle, request_id: str) -> Reply:
+def refused(refusal: Refusal, style: ErrorStyle, request_id: str) -> RawResponse:
     """The answer that tells of a refusal."""
     content_type, write = _STYLES[style]
     headers = {"content-type": content_type, **refusal.headers}
     body = write(_Said(refusal, request_id))
-    return Reply(status=refusal.status, headers=headers, body=body)
+    return RawResponse(status=refusal.status, headers=headers, body=body)
 
 
 def _error_object(said: _Said) -> bytes:
@@ -101,7 +101,7 @@ def _truncated(said: _Said) -> bytes:
 
 
 def _encoded(body: JSON) -> bytes:
-    return wire.dumps(body, "error").encode()
+    return jsontext.dumps(body, "error").encode()
 
 
 _STYLES: dict[ErrorStyle, tuple[str, Callable[[_Said], bytes]]] = {

@@ -7,12 +7,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 import attrs
 
-from adclient._core import wire
-from adclient._core.call import OPERATIONS, Operation, Parameter, ParameterType
-from adclient._core.reply import Reply
+from adclient._core import jsontext
+from adclient._core.operations import OPERATIONS, Operation, Parameter, ParameterType
 from adclient._core.request import Request
+from adclient._core.response import RawResponse
 from adclient.conventions import Conventions
-from adclient.models import JSON, Answer
+from adclient.models import JSON, Result
 from adclient.testing._profile import Place, Profile
 
 Arguments = Mapping[str, JSON]
@@ -49,22 +49,22 @@ def invalid(field: str, reason: str) -> Refusal:
     return Refusal(422, "invalid_parameter", message, details=details)
 
 
-def json_reply(status: int, body: JSON, headers: Mapping[str, str] | None = None) -> Reply:
+def json_reply(status: int, body: JSON, headers: Mapping[str, str] | None = None) -> RawResponse:
     """An answer that holds JSON."""
-    content = wire.dumps(body, "answer").encode()
-    return Reply(status=status, headers=dict(headers or {}), body=content)
+    content = jsontext.dumps(body, "answer").encode()
+    return RawResponse(status=status, headers=dict(headers or {}), body=content)
 
 
 _AT_PATH = {operation.path: operation for operation in OPERATIONS}
 
 
-def operation_at(request: Request) -> Operation[Answer] | None:
+def operation_at(request: Request) -> Operation[Result] | None:
     """The operation at the path of a request; the base URL of a client may hold a prefix."""
     _, version, path = urlsplit(request.url).path.rpartition("/v1/")
     return _AT_PATH.get(version + path)
 
 
-def operation_of(request: Request) -> Operation[Answer]:
+def operation_of(request: Request) -> Operation[Result]:
     """The operation that a request is for."""
     operation = operation_at(request)
     if operation is None:
@@ -83,7 +83,7 @@ def operation_of(request: Request) -> Operation[Answer]:
 class Asked:
     """What a request asks for."""
 
-    operation: Operation[Answer]
+    operation: Operation[Result]
     url: str
     arguments: Arguments
     cursor: JSON = None
@@ -100,7 +100,7 @@ class Asked:
 
 
 def asked_by(
-    request: Request, operation: Operation[Answer], conventions: Conventions, profile: Profile
+    request: Request, operation: Operation[Result], conventions: Conventions, profile: Profile
 ) -> Asked:
     """The arguments of a request, checked against the interface."""
     url, _, text = request.url.partition("?")
@@ -123,7 +123,7 @@ def asked_by(
     return Asked(operation, url, _checked(operation, given), cursor)
 
 
-def _place(operation: Operation[Answer], conventions: Conventions, profile: Profile) -> Place:
+def _place(operation: Operation[Result], conventions: Conventions, profile: Profile) -> Place:
     """Where the parameters of an operation travel."""
     if operation.kind == "read":
         return profile.read_parameters or conventions.read_parameters
@@ -133,7 +133,7 @@ def _place(operation: Operation[Answer], conventions: Conventions, profile: Prof
 def _from_body(body: bytes | None) -> dict[str, JSON]:
     try:
         value = _loads(body or b"")
-    except wire.WireError as error:
+    except jsontext.JSONError as error:
         raise Refusal(400, "invalid_json", f"the body cannot be read: {error}") from None
     if not isinstance(value, dict):
         raise Refusal(400, "invalid_json", "the body is not a JSON object")
@@ -141,7 +141,7 @@ def _from_body(body: bytes | None) -> dict[str, JSON]:
 
 
 def _from_query(
-    query: Pairs, operation: Operation[Answer], conventions: Conventions
+    query: Pairs, operation: Operation[Result], conventions: Conventions
 ) -> dict[str, JSON]:
     objects = {parameter.name for parameter in operation.parameters if parameter.type == "object"}
     given: dict[str, JSON] = {}
@@ -174,7 +174,7 @@ def _put(given: dict[str, JSON], path: list[str], text: str) -> None:
 def _decoded(name: str, text: str) -> JSON:
     try:
         return _loads(text.encode())
-    except wire.WireError:
+    except jsontext.JSONError:
         raise invalid(name, "not_json") from None
 
 
@@ -183,14 +183,14 @@ _DEEPEST = 100
 
 def _loads(content: bytes) -> JSON:
     """JSON of a depth that every part of the fake can walk and write again."""
-    value = wire.loads(content)
-    wire.dumps(value, "value")  # half of a surrogate pair can be read, but not written
+    value = jsontext.loads(content)
+    jsontext.dumps(value, "value")  # half of a surrogate pair can be read, but not written
     level = [value]
     for _ in range(_DEEPEST):
         level = [child for parent in level for child in _inside(parent)]
         if not level:
             return value
-    raise wire.WireError("nested too deeply")
+    raise jsontext.JSONError("nested too deeply")
 
 
 def _inside(value: JSON) -> list[JSON]:
@@ -199,7 +199,7 @@ def _inside(value: JSON) -> list[JSON]:
     return value if isinstance(value, list) else []
 
 
-def _checked(operation: Operation[Answer], given: dict[str, JSON]) -> Arguments:
+def _checked(operation: Operation[Result], given: dict[str, JSON]) -> Arguments:
     known = {parameter.name: parameter for parameter in operation.parameters}
     for name, value in given.items():
         if name not in known:

@@ -9,8 +9,8 @@ import anyio
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from adclient._core.reply import Failure, Reply
 from adclient._core.request import Request as ServiceRequest
+from adclient._core.response import Failure, RawResponse
 from adclient.testing._faults.dripping import DrippingReply
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.dropping import drop
@@ -26,7 +26,7 @@ class Bridge:
         self._fake = fake
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Result one request."""
         request = Request(scope, receive)
         body = await request.body()
         outcome, latency = self._fake.handle_untimed(
@@ -39,7 +39,7 @@ class Bridge:
         )
         if latency:
             await _wait(latency, request)
-        if isinstance(outcome, Reply):
+        if isinstance(outcome, RawResponse):
             await _answer(outcome, request, send)
         else:
             await _lose(outcome, request)
@@ -56,7 +56,7 @@ def _target(scope: Scope) -> str:
     return f"{path}?{query}" if query else path
 
 
-async def _answer(reply: Reply, request: Request, send: Send) -> None:
+async def _answer(reply: RawResponse, request: Request, send: Send) -> None:
     length = len(reply.body) if reply.broken is None else len(reply.body) + 1
     headers = {"content-length": str(length), **reply.headers}
     encoded = [(name.encode("latin-1"), text.encode("latin-1")) for name, text in headers.items()]

@@ -8,7 +8,7 @@ from itertools import islice
 
 import attrs
 
-from adclient._core import wire
+from adclient._core import jsontext
 from adclient._json import differ
 from adclient.models import JSON, Diff
 
@@ -95,11 +95,11 @@ def _are_told_apart(values: list[JSON]) -> bool:
 
 def _parted(values: list[JSON], others: list[JSON]) -> tuple[list[JSON], list[JSON]]:
     """What is left when each of the others takes away one that is the same, and what is taken."""
-    taken = Counter(wire.dumps(other, "value") for other in others)
+    taken = Counter(jsontext.dumps(other, "value") for other in others)
     left: list[JSON] = []
     kept: list[JSON] = []
     for value in values:
-        text = wire.dumps(value, "value")
+        text = jsontext.dumps(value, "value")
         (kept if taken[text] > 0 else left).append(value)
         taken[text] -= 1
     return left, kept
@@ -138,7 +138,7 @@ def _inner(value: JSON) -> str:
         return value
     if isinstance(value, list) and value and all(isinstance(element, str) for element in value):
         return ", ".join(map(str, value))
-    return wire.dumps(value, "value")
+    return jsontext.dumps(value, "value")
 
 
 def visible(text: str) -> str:
@@ -152,7 +152,7 @@ def visible(text: str) -> str:
 
 def exact(value: JSON) -> str:
     """A value as JSON in which no character is unseen."""
-    text = wire.dumps(value, "value")
+    text = jsontext.dumps(value, "value")
     return "".join(c if c.isprintable() else _escaped(c) for c in text)
 
 

@@ -38,7 +38,7 @@ class Guard:
         self._any_host = any_host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or refuse it."""
+        """Result one request, or refuse it."""
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":

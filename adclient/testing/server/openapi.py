@@ -4,14 +4,14 @@ import inspect
 from http import HTTPStatus
 from typing import get_args
 
-from adclient._core.call import OPERATIONS, Operation, Parameter, ParameterType
+from adclient._core.operations import OPERATIONS, Operation, Parameter, ParameterType
 from adclient._json import JSON
 from adclient._sync.alpha import Alpha
 from adclient._sync.beta import Beta
 from adclient._sync.delta import Delta
 from adclient._sync.gamma import Gamma
 from adclient._version import __version__
-from adclient.models import Answer, Item
+from adclient.models import Item, Result
 
 Object = dict[str, JSON]
 
@@ -48,7 +48,7 @@ def document() -> Object:
     }
 
 
-def _operation(operation: Operation[Answer]) -> Object:
+def _operation(operation: Operation[Result]) -> Object:
     described: Object = {
         "operationId": operation.full_name,
         "summary": _summary(operation),
@@ -62,7 +62,7 @@ def _operation(operation: Operation[Answer]) -> Object:
     return described
 
 
-def _summary(operation: Operation[Answer]) -> str:
+def _summary(operation: Operation[Result]) -> str:
     """What the client's method says of itself in its first line."""
     method: object = getattr(_NAMESPACES[operation.namespace], operation.name)
     return (inspect.getdoc(method) or "").partition("\n")[0].removesuffix(".")
@@ -80,7 +80,7 @@ def _cursor() -> Object:
     return {"name": "cursor", "in": "query", "description": description, "schema": schema}
 
 
-def _body(operation: Operation[Answer]) -> Object:
+def _body(operation: Operation[Result]) -> Object:
     return {
         "type": "object",
         "properties": {p.name: _SCHEMAS[p.type] for p in operation.parameters},
@@ -89,7 +89,7 @@ def _body(operation: Operation[Answer]) -> Object:
     }
 
 
-def _responses(operation: Operation[Answer]) -> Object:
+def _responses(operation: Operation[Result]) -> Object:
     if operation.kind == "read":
         success: Object = {"200": _answer(200, _listing(operation))}
     else:
@@ -110,7 +110,7 @@ def _reference(name: str) -> Object:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _listing(operation: Operation[Answer]) -> Object:
+def _listing(operation: Operation[Result]) -> Object:
     item: Object = {
         **_object(id=_SCHEMAS["id"], name=_SCHEMAS["text"], status=_SCHEMAS["text"]),
         "title": _item_of(operation).__name__,
@@ -119,7 +119,7 @@ def _listing(operation: Operation[Answer]) -> Object:
     return _object(data=data, page=_object(next={"description": "Null on the last page."}))
 
 
-def _item_of(operation: Operation[Answer]) -> type[Item]:
+def _item_of(operation: Operation[Result]) -> type[Item]:
     item: type[Item] = get_args(operation.result)[0]
     return item
 

@@ -13,8 +13,8 @@ from core_helpers import JSON_VALUE, Level, Mood, Shade, Status
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from adclient._core import wire
-from adclient._core.wire import WireError, digits, dumps, loads
+from adclient._core import jsontext
+from adclient._core.jsontext import JSONError, digits, dumps, loads
 from adclient.models import Campaign
 
 NUMBER_TEXT = st.from_regex(
@@ -101,18 +101,18 @@ class TestLoads:
         ],
     )
     def test_refuses_what_is_not_json(self, body, why):
-        with pytest.raises(WireError, match=r"^\$: ") as caught:
+        with pytest.raises(JSONError, match=r"^\$: ") as caught:
             loads(body)
         assert why in str(caught.value)
 
     @each_case("exponent", ["9" * 19, "-" + "9" * 19, "9" * 400])
     def test_an_exponent_beyond_all_bounds_is_an_error_of_ours(self, exponent):
-        with pytest.raises(WireError):
+        with pytest.raises(JSONError):
             loads(b"[1e" + exponent.encode() + b"]")
 
     @given(st.binary(max_size=100))
     def test_any_bytes_give_a_value_or_our_error(self, body):
-        with contextlib.suppress(WireError):
+        with contextlib.suppress(JSONError):
             loads(body)
 
 
@@ -131,13 +131,13 @@ WRITTEN = st.builds(
 def outcome_of(body):
     try:
         return repr(loads(body))
-    except WireError as error:
+    except JSONError as error:
         return str(error)
 
 
 def by_json(body):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wire, "_fast_loads", lambda: None)
+        patch.setattr(jsontext, "_fast_loads", lambda: None)
         return outcome_of(body)
 
 
@@ -173,27 +173,27 @@ class TestTwoDecoders:
     @each_case("number", ["0.123456789012345", "12345678901234.5", "1234567890123456"])
     def test_a_long_number_is_found_anywhere(self, place, number, offset, monkeypatch):
         body = (" " * offset + place % number).encode()
-        monkeypatch.setattr(wire, "_fast_loads", lambda: pytest.fail)
+        monkeypatch.setattr(jsontext, "_fast_loads", lambda: pytest.fail)
         assert repr(json.loads(body)) == outcome_of(body)
 
     def test_digits_in_a_text_are_no_number(self, monkeypatch):
-        monkeypatch.setattr(wire, "_fast_loads", lambda: json.loads)
-        monkeypatch.setattr(wire, "_decoder", pytest.fail)
+        monkeypatch.setattr(jsontext, "_fast_loads", lambda: json.loads)
+        monkeypatch.setattr(jsontext, "_decoder", pytest.fail)
         assert loads(b'{"id": "12021000000000000123", "at": "2026-02-01"}') == {
             "id": "12021000000000000123",
             "at": "2026-02-01",
         }
 
     def test_a_very_long_body_is_left_to_json(self, monkeypatch):
-        monkeypatch.setattr(wire, "_LONGEST_FAST", 4)
-        monkeypatch.setattr(wire, "_fast_loads", lambda: lambda body: len(body))
+        monkeypatch.setattr(jsontext, "_LONGEST_FAST", 4)
+        monkeypatch.setattr(jsontext, "_fast_loads", lambda: lambda body: len(body))
         assert [loads(b"[12]"), loads(b"[123]")] == [4, [123]]
 
     @each_case("depth", [900, 1_000, 1_024, 1_025, 2_000])
     def test_how_deep_is_too_deep_is_the_decoder_s_to_say(self, depth):
         try:
             value = loads(b"[" * depth + b"]" * depth)
-        except WireError as error:
+        except JSONError as error:
             assert str(error) == "$: nested too deeply"  # noqa: PT017  both ends are right
         else:
             for _ in range(depth - 1):
@@ -316,20 +316,20 @@ class TestDumps:
         ],
     )
     def test_refuses(self, value, problem):
-        with pytest.raises(WireError) as caught:
+        with pytest.raises(JSONError) as caught:
             dumps(value, "fields")
         assert str(caught.value) == problem
 
     def test_refuses_what_holds_itself(self):
         ring: list[Any] = []
         ring.append({"again": ring})
-        with pytest.raises(WireError, match="holds itself"):
+        with pytest.raises(JSONError, match="holds itself"):
             dumps(ring, "fields")
 
     def test_a_bool_is_no_number(self):
-        with pytest.raises(WireError, match="daily_budget: expected a finite number"):
+        with pytest.raises(JSONError, match="daily_budget: expected a finite number"):
             digits(True, "daily_budget")
 
     def test_what_is_no_number_has_no_digits(self):
-        with pytest.raises(WireError, match="daily_budget: expected a finite number, got str"):
+        with pytest.raises(JSONError, match="daily_budget: expected a finite number, got str"):
             digits("120", "daily_budget")

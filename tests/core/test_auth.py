@@ -2,7 +2,7 @@ import pytest
 from cases import each_case
 from core_helpers import BASE_URL
 
-from adclient._core.credentials import Credentials, bearer, granted
+from adclient._core.auth import Credentials, bearer, granted
 from adclient._core.request import Request
 from adclient.errors import ConfigurationError
 

@@ -1,15 +1,15 @@
 """The error that ends a call: which class, which facts, and one line that helps."""
 
-from adclient._core.call import Call
+from adclient._core.operations import Call
 from adclient._core.redact import excerpt, one_line
-from adclient._core.reply import Failure, Outcome, Reply, draft_id_in, problem_of, said_in
+from adclient._core.response import Failure, Outcome, RawResponse, draft_id_in, problem_of, said_in
 from adclient._core.retry import retry_after
 from adclient.errors import (
     AdClientError,
     CallTimeout,
     ConnectionFailed,
     ConnectionLost,
-    Facts,
+    ErrorDetails,
     NotFound,
     OutcomeUnknown,
     PermissionDenied,
@@ -17,11 +17,11 @@ from adclient.errors import (
     ServerError,
     TransportError,
     Unauthenticated,
-    UnexpectedReply,
+    UnexpectedResponse,
     for_status,
-    unconfirmed,
+    with_unknown_outcome,
 )
-from adclient.models import Answer
+from adclient.models import Result
 
 # The first that fits is given.
 _ADVICE: tuple[tuple[type[AdClientError], str], ...] = (
@@ -37,24 +37,26 @@ _ADVICE: tuple[tuple[type[AdClientError], str], ...] = (
     (NotFound, "Check the ids, and base_url"),
     (RateLimited, "Call again later"),
     (ServerError, "Call again later"),
-    (UnexpectedReply, "What came is kept in the error's body"),
+    (UnexpectedResponse, "What came is kept in the error's body"),
 )
 
 
 def error_for(
-    call: Call[Answer], outcome: Outcome, facts: Facts, *, may_be_staged: bool
+    call: Call[Result], outcome: Outcome, facts: ErrorDetails, *, may_be_staged: bool
 ) -> AdClientError:
     """The error for an attempt after which there is no other."""
     cls, what, more = _told_by(call, outcome)
-    cls = unconfirmed(cls) if may_be_staged else cls
+    cls = with_unknown_outcome(cls) if may_be_staged else cls
     return _error(call, cls, what, {**facts, **more, **_request_id(facts, more)})
 
 
-def unreadable(call: Call[Answer], reply: Reply, facts: Facts, problem: str) -> AdClientError:
+def unreadable(
+    call: Call[Result], reply: RawResponse, facts: ErrorDetails, problem: str
+) -> AdClientError:
     """The error for a success status whose body is not what the interface documents."""
-    cls: type[AdClientError] = UnexpectedReply
+    cls: type[AdClientError] = UnexpectedResponse
     if call.operation.kind == "write":
-        cls = unconfirmed(UnexpectedReply)
+        cls = with_unknown_outcome(UnexpectedResponse)
     reply = reply.quotable()
     said = None if reply.defect is not None else said_in(reply)
     what = f"{reply.status} with an unexpected body: {problem}"
@@ -62,13 +64,13 @@ def unreadable(call: Call[Answer], reply: Reply, facts: Facts, problem: str) -> 
     return _error(call, cls, what, {**facts, **_facts_of(call, reply)})
 
 
-def interrupted(call: Call[Answer], facts: Facts, error: Exception) -> AdClientError:
+def interrupted(call: Call[Result], facts: ErrorDetails, error: Exception) -> AdClientError:
     """The error for a write that something else stopped after an attempt that may have staged."""
     what = f"stopped by {type(error).__name__} after an attempt that may have been taken"
     return _error(call, OutcomeUnknown, what, facts)
 
 
-def _told_by(call: Call[Answer], outcome: Outcome) -> tuple[type[AdClientError], str, Facts]:
+def _told_by(call: Call[Result], outcome: Outcome) -> tuple[type[AdClientError], str, ErrorDetails]:
     """What happened, as a class, in words, and as facts."""
     if isinstance(outcome, Failure):
         return _transport_error(outcome), outcome.reason, {}
@@ -94,14 +96,14 @@ def _transport_error(failure: Failure) -> type[AdClientError]:
     return ConnectionLost if failure.sent else ConnectionFailed
 
 
-def _broken_class(call: Call[Answer], failure: Failure) -> type[AdClientError]:
+def _broken_class(call: Call[Result], failure: Failure) -> type[AdClientError]:
     """A success that was cut off: of a write, we know that it was one."""
     if failure.timed_out:
         return CallTimeout
-    return UnexpectedReply if call.operation.kind == "write" else ConnectionLost
+    return UnexpectedResponse if call.operation.kind == "write" else ConnectionLost
 
 
-def _facts_of(call: Call[Answer], reply: Reply) -> Facts:
+def _facts_of(call: Call[Result], reply: RawResponse) -> ErrorDetails:
     is_write = call.operation.kind == "write"
     return {
         "status": reply.status,
@@ -111,16 +113,18 @@ def _facts_of(call: Call[Answer], reply: Reply) -> Facts:
     }
 
 
-def _request_id(facts: Facts, more: Facts) -> Facts:
+def _request_id(facts: ErrorDetails, more: ErrorDetails) -> ErrorDetails:
     """A header's id counts more than one in the body."""
     return {"request_id": facts.get("request_id") or more.get("request_id")}
 
 
-def _error(call: Call[Answer], cls: type[AdClientError], what: str, facts: Facts) -> AdClientError:
+def _error(
+    call: Call[Result], cls: type[AdClientError], what: str, facts: ErrorDetails
+) -> AdClientError:
     operation, what = call.operation, one_line(what, 160)
     text = f"{operation.full_name}: {what} ({', '.join(_context(call, facts))})"
     advice = next((advice for family, advice in _ADVICE if issubclass(cls, family)), None)
-    known: Facts = {
+    known: ErrorDetails = {
         "message": what,
         **facts,
         "operation": operation.full_name,
@@ -130,7 +134,7 @@ def _error(call: Call[Answer], cls: type[AdClientError], what: str, facts: Facts
     return cls(f"{text}. {advice}" if advice else text, **known)
 
 
-def _context(call: Call[Answer], facts: Facts) -> list[str]:
+def _context(call: Call[Result], facts: ErrorDetails) -> list[str]:
     """What support will ask for."""
     context = [f"{call.operation.method} {call.operation.path}"]
     attempts, request_id = facts.get("attempts", 0), facts.get("request_id")

@@ -37,7 +37,7 @@ FAMILY = Family()  # changed by `pytest --family=…`
 
 
 @attrs.frozen
-class Colour:
+class ClientKind:
     """One of the two clients, and what runs it."""
 
     name: str
@@ -84,21 +84,21 @@ class Colour:
         return self.name
 
 
-SYNC = Colour("sync", AdClient, "Client", "AsyncClient")
-ASYNC = Colour("asyncio", AsyncAdClient, "AsyncClient", "Client")
-TRIO = Colour("trio", AsyncAdClient, "AsyncClient", "Client")
-COLOURS = (SYNC, ASYNC, TRIO)
+SYNC = ClientKind("sync", AdClient, "Client", "AsyncClient")
+ASYNC = ClientKind("asyncio", AsyncAdClient, "AsyncClient", "Client")
+TRIO = ClientKind("trio", AsyncAdClient, "AsyncClient", "Client")
+CLIENT_KINDS = (SYNC, ASYNC, TRIO)
 
 # For what the constructor does before any call.
-clients = pytest.mark.parametrize("client_class", [AdClient, AsyncAdClient])
+each_client_class = pytest.mark.parametrize("client_class", [AdClient, AsyncAdClient])
 
 
-def _of_each(colours):
+def _of_each(kinds):
     def decorate(scenario):
-        @pytest.mark.parametrize("colour", colours, ids=str)
+        @pytest.mark.parametrize("client_kind", kinds, ids=str)
         @functools.wraps(scenario)
-        def test(colour, **arguments):
-            colour.run(scenario, colour=colour, **arguments)
+        def test(client_kind, **arguments):
+            client_kind.run(scenario, client_kind=client_kind, **arguments)
 
         return test
 
@@ -107,8 +107,8 @@ def _of_each(colours):
 
 # Each turns a coroutine into a test of the sync client and of the async one; the second also on
 # trio, which makes a difference only where there is I/O, waiting or cancellation.
-sync_and_async = _of_each(COLOURS[:2])
-sync_asyncio_trio = _of_each(COLOURS)
+sync_and_async = _of_each(CLIENT_KINDS[:2])
+sync_asyncio_trio = _of_each(CLIENT_KINDS)
 
 
 async def wait(value):
@@ -121,14 +121,14 @@ async def close(client) -> None:
 
 
 async def step(iterator):
-    """The next element of an iterator of either colour, or END."""
+    """The next element of an iterator of either client_kind, or END."""
     if hasattr(iterator, "__anext__"):
         return await anext(iterator, END)
     return next(iterator, END)
 
 
 def walk(iterable):
-    """An iterator of either colour."""
+    """An iterator of either client_kind."""
     return aiter(iterable) if hasattr(iterable, "__aiter__") else iter(iterable)
 
 

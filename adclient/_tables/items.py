@@ -7,10 +7,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Generic, Protocol, SupportsIndex, TypeVar, cast, overload
 
-from adclient import notebook
+from adclient import _notebook
 from adclient._extras import needs
-from adclient._frames.records import record
 from adclient._signatures import deferred, unquote
+from adclient._tables.records import record
 
 if TYPE_CHECKING:
     import pandas
@@ -26,7 +26,7 @@ class _ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
-class Tabular(notebook.Shown, Generic[T]):
+class Tabular(_notebook.HTMLRepr, Generic[T]):
     """What a page and a list of items have in common: they are tables.
 
     Any library that reads Arrow streams takes them as they are, such as `pyarrow.table(page)`.
@@ -144,11 +144,11 @@ def html_table(
     title: str, items: Sequence[object], *, about: Sequence[str] = (), notes: Sequence[str] = ()
 ) -> str:
     """The first items as a table for a notebook."""
-    rows = [record(item) for item in items[: notebook.ROWS]]
-    return notebook.table(title, rows, total=len(items), about=about, notes=notes)
+    rows = [record(item) for item in items[: _notebook.ROWS]]
+    return _notebook.table(title, rows, total=len(items), about=about, notes=notes)
 
 
 def _table(items: Sequence[object], extra: str) -> "pyarrow.Table":
     with needs(extra):
-        from adclient._frames.table import table_of  # which loads pyarrow
+        from adclient._tables.table import table_of  # which loads pyarrow
     return table_of(items)

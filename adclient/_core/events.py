@@ -8,11 +8,11 @@ from traceback import format_exception_only
 from types import TracebackType
 from typing import ParamSpec, Protocol, Self, TypedDict, TypeVar
 
-from adclient._core.call import Call
+from adclient._core.operations import Call
 from adclient._core.redact import one_line
-from adclient._core.reply import Failure, Outcome, Reply
+from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.hooks import DraftEvent, RequestEvent, ResponseEvent, RetryEvent
-from adclient.models import Answer, Draft
+from adclient.models import Draft, Result
 from adclient.options import Options
 
 P = ParamSpec("P")
@@ -45,7 +45,7 @@ class Span(Protocol):
         ...
 
 
-Tracer = Callable[[Call[Answer], str], Span | None]
+Tracer = Callable[[Call[Result], str], Span | None]
 """What begins the span of a call to a URL."""
 
 
@@ -66,7 +66,7 @@ class Observer:
     __slots__ = ("_call", "_call_id", "_hooks", "_now", "_options", "_sent_at", "_span", "_tracer")
 
     def __init__(
-        self, call: Call[Answer], options: Options, now: Callable[[], float], tracer: Tracer | None
+        self, call: Call[Result], options: Options, now: Callable[[], float], tracer: Tracer | None
     ) -> None:
         self._call = call
         self._options = options
@@ -104,7 +104,7 @@ class Observer:
     ) -> None:
         """An attempt came to its end."""
         if self._is_heard(logging.DEBUG):
-            reply = outcome if isinstance(outcome, Reply) else None
+            reply = outcome if isinstance(outcome, RawResponse) else None
             event = ResponseEvent(
                 **self._about(),
                 attempt=attempt,
@@ -127,7 +127,7 @@ class Observer:
         line = f"{self._call.operation.full_name} #{self._call_id}: held back for {wait:.3f} s"
         self._log(logging.INFO, line)
 
-    def returning(self, value: Answer) -> None:
+    def returning(self, value: Result) -> None:
         """The call is about to return its value."""
         if isinstance(value, Draft) and self._is_heard(logging.DEBUG):
             self._tell(logging.DEBUG, DraftEvent(**self._about(), draft=value))

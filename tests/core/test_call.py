@@ -25,7 +25,7 @@ from core_helpers import (
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from adclient._core import call as operations
+from adclient._core import operations
 from adclient.errors import (
     AdClientError,
     APIError,
@@ -36,7 +36,7 @@ from adclient.errors import (
     PaginationError,
     RateLimited,
     ServerError,
-    UnexpectedReply,
+    UnexpectedResponse,
 )
 from adclient.models import Campaign, Draft
 from adclient.options import RetryPolicy
@@ -72,7 +72,7 @@ class TestReads:
     def test_are_not_tried_again_after_an_answer_that_cannot_be_read(self):
         run = drive(READ, reply(200, b"not JSON"), LISTED)
         assert len(run.sends) == 1
-        assert isinstance(run.error, UnexpectedReply)
+        assert isinstance(run.error, UnexpectedResponse)
 
     @each_case(
         ("outcome", "expected"),
@@ -85,8 +85,8 @@ class TestReads:
             (CUT_BY_TIME, CallTimeout),
             (reply(429), RateLimited),
             (reply(503), ServerError),
-            (reply(200, b"not JSON"), UnexpectedReply),
-            (reply(200, LISTING, defect="its compressed data is damaged"), UnexpectedReply),
+            (reply(200, b"not JSON"), UnexpectedResponse),
+            (reply(200, LISTING, defect="its compressed data is damaged"), UnexpectedResponse),
         ],
     )
     def test_never_leave_the_outcome_unknown(self, outcome, expected):
@@ -139,16 +139,16 @@ class TestWrites:
             (TIMED_OUT, CallTimeout),
             *[(reply(status), ServerError) for status in (500, 501, 502, 503, 504, 520, 599)],
             (reply(408), APIError),
-            (reply(201, b""), UnexpectedReply),
-            (reply(204), UnexpectedReply),
-            (reply(201, b"<html>welcome</html>"), UnexpectedReply),
-            (reply(201, b'{"draft_id": "draft_7c'), UnexpectedReply),
-            (reply(201, [DRAFT]), UnexpectedReply),
-            (reply(201, {**DRAFT, "diff": None}), UnexpectedReply),
-            (reply(201, LISTING), UnexpectedReply),
-            (reply(201, DRAFT, defect="its compressed data is damaged"), UnexpectedReply),
-            (reply(201, b'{"draft_id":', broken=LOST), UnexpectedReply),
-            (reply(201, b'{"draft_id":', broken=REFUSED), UnexpectedReply),
+            (reply(201, b""), UnexpectedResponse),
+            (reply(204), UnexpectedResponse),
+            (reply(201, b"<html>welcome</html>"), UnexpectedResponse),
+            (reply(201, b'{"draft_id": "draft_7c'), UnexpectedResponse),
+            (reply(201, [DRAFT]), UnexpectedResponse),
+            (reply(201, {**DRAFT, "diff": None}), UnexpectedResponse),
+            (reply(201, LISTING), UnexpectedResponse),
+            (reply(201, DRAFT, defect="its compressed data is damaged"), UnexpectedResponse),
+            (reply(201, b'{"draft_id":', broken=LOST), UnexpectedResponse),
+            (reply(201, b'{"draft_id":', broken=REFUSED), UnexpectedResponse),
             (reply(201, b'{"draft_id":', broken=TIMED_OUT), CallTimeout),
         ],
     )

@@ -6,13 +6,13 @@ from typing import TypeVar
 
 import attrs
 
-from adclient._core import wire
-from adclient._core.answers import read
-from adclient._core.call import Call
-from adclient._core.redact import Secrets, excerpt, one_line
-from adclient.models import JSON, Answer, Response
+from adclient._core import jsontext
+from adclient._core.decode import read
+from adclient._core.operations import Call
+from adclient._core.redact import Redactor, excerpt, one_line
+from adclient.models import JSON, ResponseInfo, Result
 
-R = TypeVar("R", bound=Answer)
+R = TypeVar("R", bound=Result)
 
 
 @attrs.frozen(kw_only=True)
@@ -32,7 +32,7 @@ class Failure:
 
 
 @attrs.frozen(kw_only=True)
-class Reply:
+class RawResponse:
     """An answer: its body is whole unless `broken` or `defect` says why not.
 
     `secrets` are the credentials that it answers to, which it may repeat.
@@ -44,7 +44,7 @@ class Reply:
     received_at: float = 0.0
     broken: Failure | None = None
     defect: str | None = None
-    secrets: Secrets = attrs.field(default=Secrets(), repr=False, eq=False)
+    secrets: Redactor = attrs.field(default=Redactor(), repr=False, eq=False)
 
     def __str__(self) -> str:
         return f"{self.status}" if self.broken is None else f"{self.status}, then {self.broken}"
@@ -57,51 +57,51 @@ class Reply:
     def is_whole_success(self) -> bool:
         return self.is_success and self.broken is None
 
-    def quotable(self) -> "Reply":
+    def quotable(self) -> "RawResponse":
         """The same, with a body that may be shown."""
-        return attrs.evolve(self, body=self.secrets.hide_in(self.body))
+        return attrs.evolve(self, body=self.secrets.redact_bytes(self.body))
 
 
-Outcome = Reply | Failure
+Outcome = RawResponse | Failure
 
 
-def told(outcome: Outcome, secrets: Secrets) -> Outcome:
+def told(outcome: Outcome, secrets: Redactor) -> Outcome:
     """An outcome that tells no secret; the body of a success is data, and stays as it came."""
     if isinstance(outcome, Failure):
         return _told_failure(outcome, secrets)
     headers, body = outcome.headers, outcome.body
-    if secrets.hide(together := " ".join(headers.values())) != together:
-        headers = {name: secrets.hide(value) for name, value in headers.items()}
+    if secrets.redact(together := " ".join(headers.values())) != together:
+        headers = {name: secrets.redact(value) for name, value in headers.items()}
     elif outcome.is_whole_success and outcome.defect is None:
         return outcome
     return attrs.evolve(
         outcome,
         headers=headers,
-        body=body if outcome.is_whole_success else secrets.hide_in(body),
+        body=body if outcome.is_whole_success else secrets.redact_bytes(body),
         broken=outcome.broken and _told_failure(outcome.broken, secrets),
-        defect=outcome.defect and secrets.hide(outcome.defect),
+        defect=outcome.defect and secrets.redact(outcome.defect),
     )
 
 
-def _told_failure(failure: Failure, secrets: Secrets) -> Failure:
-    return attrs.evolve(failure, reason=secrets.hide(failure.reason))
+def _told_failure(failure: Failure, secrets: Redactor) -> Failure:
+    return attrs.evolve(failure, reason=secrets.redact(failure.reason))
 
 
-def value_of(call: Call[R], reply: Reply, response: Response) -> R:
-    """The value of a successful reply, or a `WireError` that says why it has none."""
+def value_of(call: Call[R], reply: RawResponse, response: ResponseInfo) -> R:
+    """The value of a successful reply, or a `JSONError` that says why it has none."""
     if reply.defect is not None:
-        raise wire.WireError(f"$: the body cannot be used: {reply.defect}")
+        raise jsontext.JSONError(f"$: the body cannot be used: {reply.defect}")
     # A draft is what a human approves, so it must not be open to two readings. Of a listing, the
     # check would take a fifth of the decoding.
-    body = wire.loads(reply.body, unique=call.operation.kind == "write")
+    body = jsontext.loads(reply.body, unique=call.operation.kind == "write")
     return read(body, call.operation.result, response)
 
 
-def said_in(reply: Reply) -> str | None:
+def said_in(reply: RawResponse) -> str | None:
     """What the body of an answer that has no value says instead."""
     try:
-        return problem_in(wire.loads(reply.body)).message
-    except wire.WireError:
+        return problem_in(jsontext.loads(reply.body)).message
+    except jsontext.JSONError:
         return _plain_text(reply)
 
 
@@ -115,11 +115,11 @@ class Problem:
     request_id: str | None = None
 
 
-def problem_of(reply: Reply) -> Problem:
+def problem_of(reply: RawResponse) -> Problem:
     """What an error reply says; a body of no known shape is its own message."""
     try:
-        body = wire.loads(reply.body)
-    except wire.WireError:
+        body = jsontext.loads(reply.body)
+    except jsontext.JSONError:
         return Problem(message=_plain_text(reply))
     problem = problem_in(body)
     if problem.message is None and body:
@@ -164,14 +164,14 @@ def _text(source: dict[str, JSON], *names: str) -> str | None:
     return next((text for text in texts if text), None)
 
 
-def _plain_text(reply: Reply) -> str | None:
+def _plain_text(reply: RawResponse) -> str | None:
     """The text of a body that is not JSON; of a web page, its title."""
     text = excerpt(reply.body)
     title = re.search(r"<title[^>]*>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
     return one_line(title[1] if title else text) or None
 
 
-def request_id_of(reply: Reply, names: Sequence[str]) -> str | None:
+def request_id_of(reply: RawResponse, names: Sequence[str]) -> str | None:
     """The service's id of the request, from the first header that holds one."""
     return next((reply.headers[n] for n in map(str.lower, names) if reply.headers.get(n)), None)
 

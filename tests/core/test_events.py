@@ -23,9 +23,8 @@ from core_helpers import (
     reply,
 )
 
-from adclient._core import call as operations
-from adclient._core import observe
-from adclient._core.exchange import World, exchange
+from adclient._core import events, operations
+from adclient._core.call import World, exchange
 from adclient._core.pause import Pauses
 from adclient.errors import OutcomeUnknown, PaginationError
 from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
@@ -295,7 +294,7 @@ class TestLog:
     def test_is_made_of_nothing_that_nobody_reads(self, monkeypatch):
         monkeypatch.setattr(logging.getLogger("adclient"), "level", logging.WARNING)
         for name in ("RequestEvent", "ResponseEvent", "RetryEvent", "DraftEvent"):
-            monkeypatch.setattr(observe, name, pytest.fail)
+            monkeypatch.setattr(events, name, pytest.fail)
         assert drive(WRITE, REFUSED, STAGED).value is not None
 
     def test_is_not_worded_for_hooks(self, monkeypatch):

@@ -25,7 +25,7 @@ def short(value: object) -> str:
     return line
 
 
-class Tidy:
+class PublicDir:
     """A value that completes, and lists by `dir`, what its users need."""
 
     __slots__ = ()
@@ -36,7 +36,7 @@ class Tidy:
         return [name for name in names if name.startswith("__") or not name.startswith("_")]
 
 
-class Shown(Tidy):
+class HTMLRepr(PublicDir):
     """A value that shows itself as HTML in a notebook, and as its `repr` everywhere else."""
 
     __slots__ = ()

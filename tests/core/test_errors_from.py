@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient import errors
-from adclient._core.reply import Failure
+from adclient._core.response import Failure
 
 ONCE = options_of(max_retries=0)
 

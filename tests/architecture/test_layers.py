@@ -35,31 +35,30 @@ BASE = {
     "errors",
     "hooks",
     "models",
-    "notebook",
+    "_notebook",
     "options",
 }
-COLOUR = BASE | {"_core", "_http", "_telemetry", "_tracebacks"}
-COLOUR |= {"pages", "frames", "_frames", "prefetch", "progress", "transports"}
-# Each floor, and those that it may stand on.
-FLOORS = {
+CLIENT = BASE | {"_core", "_http", "_telemetry", "_tracebacks"}
+CLIENT |= {"_pages", "_tables", "_tasks", "_progress", "transports"}
+# Each layer, and those that it may import.
+LAYERS = {
     **dict.fromkeys(BASE, BASE),
     "transports": set(),
     "_extras": set(),
-    "prefetch": set(),
-    "progress": {"_extras"},
+    "_tasks": set(),
+    "_progress": {"_extras"},
     "_tracebacks": {"errors"},
-    "_frames": BASE | {"_core", "_frames"},
-    "frames": BASE | {"_core", "_extras", "_frames"},
+    "_tables": BASE | {"_core", "_extras", "_tables"},
     "_core": BASE | {"_core"},
     "_http": BASE | {"_core", "_extras", "_http"},
     "aiohttp": {"_http"},
     "_telemetry": BASE | {"_core", "_telemetry"},
-    "pages": BASE | {"_core", "frames"},
-    "_async": COLOUR | {"_async"},
-    "_sync": COLOUR | {"_sync"},
-    "__init__": COLOUR - {"_http", "_telemetry"} | {"_async", "_sync"},
+    "_pages": BASE | {"_core", "_tables"},
+    "_async": CLIENT | {"_async"},
+    "_sync": CLIENT | {"_sync"},
+    "__init__": CLIENT - {"_http", "_telemetry"} | {"_async", "_sync"},
     "pytest_plugin": {"__init__", "testing"},
-    "testing": COLOUR | {"_async", "_sync", "testing", "__init__"},
+    "testing": CLIENT | {"_async", "_sync", "testing", "__init__"},
 }
 
 
@@ -102,23 +101,23 @@ def ours(names: set[str]) -> set[str]:
     return {module for name in names if (module := module_of(name)) is not None}
 
 
-def floor_of(module: str) -> str:
+def layer_of(module: str) -> str:
     return module.split(".")[1] if "." in module else "__init__"
 
 
 @each_case("module", MODULES)
-def test_floors(module) -> None:
-    below = {floor_of(name) for name in ours(imports(tree_of(MODULES[module])))}
-    assert below <= FLOORS[floor_of(module)]
+def test_layers_import_only_those_below(module) -> None:
+    below = {layer_of(name) for name in ours(imports(tree_of(MODULES[module])))}
+    assert below <= LAYERS[layer_of(module)]
 
 
-@each_case("module", [name for name in MODULES if floor_of(name) == "_core"])
+@each_case("module", [name for name in MODULES if layer_of(name) == "_core"])
 def test_what_decides_does_no_io(module) -> None:
     names = {name.partition(".")[0] for name in imports(tree_of(MODULES[module]))}
     assert not names & IMPURE
 
 
-@each_case("module", [name for name in MODULES if floor_of(name) != "_http"])
+@each_case("module", [name for name in MODULES if layer_of(name) != "_http"])
 def test_one_place_knows_the_http_library(module) -> None:
     names = {name.partition(".")[0] for name in imports(tree_of(MODULES[module]))}
     assert not names & {"httpx", "httpx2", "httpcore", "h11"}
@@ -136,7 +135,7 @@ def test_one_place_knows_opentelemetry() -> None:
 TABLES = {"pandas", "polars", "pyarrow"}
 
 
-MADE_OF_ARROW = {"adclient._frames.columns", "adclient._frames.table"}
+MADE_OF_ARROW = {"adclient._tables.columns", "adclient._tables.table"}
 
 
 @cache
@@ -150,7 +149,7 @@ def graph() -> dict[str, set[str]]:
 
 @pytest.mark.parametrize(
     ("libraries", "places"),
-    [(TABLES, {"adclient.frames", *MADE_OF_ARROW}), ({"tqdm"}, {"adclient.progress"})],
+    [(TABLES, {"adclient._tables.items", *MADE_OF_ARROW}), ({"tqdm"}, {"adclient._progress"})],
 )
 def test_one_place_knows_each_extra_and_not_before_it_is_needed(libraries, places) -> None:
     def known(*, at_import: bool) -> set[str]:
@@ -171,9 +170,9 @@ def test_nothing_imports_in_a_circle() -> None:
 
 
 @pytest.mark.parametrize("name", ["alpha", "beta", "gamma", "delta"])
-@pytest.mark.parametrize("colour", ["_async", "_sync"])
-def test_an_endpoint_is_one_expression(colour, name) -> None:
-    tree = tree_of(PACKAGE / colour / f"{name}.py")
+@pytest.mark.parametrize("client_kind", ["_async", "_sync"])
+def test_an_endpoint_is_one_expression(client_kind, name) -> None:
+    tree = tree_of(PACKAGE / client_kind / f"{name}.py")
     branching = ast.If | ast.IfExp | ast.For | ast.AsyncFor | ast.While | ast.Try | ast.With
     assert not [node for node in ast.walk(tree) if isinstance(node, branching | ast.AsyncWith)]
     assert "__future__.annotations" not in imports(tree)

@@ -1,15 +1,15 @@
 """Texts that a table can hold: free of lone surrogates, which are written out."""
 
-from adclient._core import wire
+from adclient._core import jsontext
 
 
 def encodable(value: object) -> object:
     """A value whose texts are free of lone surrogates, which no table can hold."""
     if isinstance(value, str):
         return encodable_text(value)
-    if wire.is_object(value):
+    if jsontext.is_object(value):
         return {name: encodable(inner) for name, inner in value.items()}
-    return [encodable(inner) for inner in value] if wire.is_array(value) else value
+    return [encodable(inner) for inner in value] if jsontext.is_array(value) else value
 
 
 def encodable_text(text: str) -> str:

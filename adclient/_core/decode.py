@@ -9,19 +9,18 @@ from typing import TypeVar, cast, get_args
 
 import attrs
 
-from adclient._core.call import OPERATIONS
-from adclient._core.listing import Listing, PageInfo
-from adclient.models import JSON, Answer, Diff, Draft, Item, Response
+from adclient._core.operations import OPERATIONS, Listing, PageInfo
+from adclient.models import JSON, Diff, Draft, Item, ResponseInfo, Result
 
-R = TypeVar("R", bound=Answer)
+R = TypeVar("R", bound=Result)
 T = TypeVar("T", bound=Item)
 
 Fields = dict[str, JSON]
-Reader = Callable[[JSON, Response], Answer]
+Reader = Callable[[JSON, ResponseInfo], Result]
 
 
-def read(body: JSON, result: type[R], response: Response) -> R:
-    """The value of an answer, or a `WireError` that says which part of the body does not fit.
+def read(body: JSON, result: type[R], response: ResponseInfo) -> R:
+    """The value of an answer, or a `JSONError` that says which part of the body does not fit.
 
     The body is not to be used afterwards: what is kept of it was not copied.
     """
@@ -32,7 +31,7 @@ def read(body: JSON, result: type[R], response: Response) -> R:
     return attrs.evolve(structure(body, result), response=response)
 
 
-def _read_draft(body: JSON, response: Response) -> Draft:
+def _read_draft(body: JSON, response: ResponseInfo) -> Draft:
     fields = _fields(body)
     diff = _fields(fields.pop("diff"))
     return Draft(
@@ -53,7 +52,7 @@ def _read_draft(body: JSON, response: Response) -> Draft:
 def _listing_reader(cls: type[T]) -> Reader:
     read_items = _items_reader(cls)
 
-    def read_listing(body: JSON, response: Response) -> Listing[T]:
+    def read_listing(body: JSON, response: ResponseInfo) -> Listing[T]:
         fields = _fields(body)
         page, data = _fields(fields.pop("page")), fields.pop("data")
         info = PageInfo(next=page.pop("next"), extra=page)

@@ -7,10 +7,10 @@ from typing import Any
 import attrs
 import pyarrow
 
-from adclient import notebook
-from adclient._core import wire
-from adclient._frames.records import Row
-from adclient._frames.seen import NUMBERS, Kind, Seen, exact
+from adclient import _notebook
+from adclient._core import jsontext
+from adclient._tables.infer import NUMBERS, Kind, Seen, exact
+from adclient._tables.records import Row
 
 _MOST_DIGITS = 38  # of a decimal that every table library takes
 
@@ -101,6 +101,6 @@ def _exact_number(value: object) -> object:
 
 def _json_text(value: object) -> str:
     try:
-        return wire.dumps(value, "value")
-    except wire.WireError:  # of a class of the caller's, or nested too deeply
-        return notebook.short(value)
+        return jsontext.dumps(value, "value")
+    except jsontext.JSONError:  # of a class of the caller's, or nested too deeply
+        return _notebook.short(value)

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import attrs
 
-from adclient._core.redact import Secrets
+from adclient._core.redact import Redactor
 from adclient._core.request import Request
 from adclient.errors import ConfigurationError
 from adclient.options import ENV_TOKEN, check_headers, check_token, from_environment
@@ -21,7 +21,7 @@ class Grant:
     """The headers that carry credentials, and what of them must not be shown."""
 
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
-    secrets: Secrets = attrs.field(factory=Secrets)
+    secrets: Redactor = attrs.field(factory=Redactor)
 
     def signed(self, request: Request) -> Request:
         """The request with these headers."""
@@ -72,13 +72,13 @@ class Credentials:
 def bearer(token: object) -> Grant:
     """A grant by a bearer token."""
     text = check_token(token)
-    return Grant({"authorization": f"Bearer {text}"}, Secrets((text,)))
+    return Grant({"authorization": f"Bearer {text}"}, Redactor((text,)))
 
 
 def granted(headers: object) -> Grant:
     """A grant by the headers that an `auth` function returned."""
     checked = check_headers(headers, argument="auth")
-    return Grant(checked, Secrets(tuple(_secret_in(*header) for header in checked.items())))
+    return Grant(checked, Redactor(tuple(_secret_in(*header) for header in checked.items())))
 
 
 def _secret_in(name: str, value: str) -> str:

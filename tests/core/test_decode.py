@@ -8,11 +8,11 @@ from core_helpers import DRAFT, ITEM, JSON_VALUE, LISTING, TEXT, problem_with, s
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adclient._core import answers
-from adclient._core.listing import Listing, PageInfo
-from adclient._core.wire import WireError
+from adclient._core import decode
+from adclient._core.jsontext import JSONError
+from adclient._core.operations import Listing, PageInfo
 from adclient._json import copied
-from adclient.models import Ad, Campaign, Draft, Objective, Response, WastedSpend
+from adclient.models import Ad, Campaign, Draft, Objective, ResponseInfo, WastedSpend
 
 THREE = {"data": [ITEM, {**ITEM, "spend": 1.5}, ITEM], "page": {"next": "more"}}
 # A class, a body that fits it, and the way to one place in the body.
@@ -151,7 +151,7 @@ class TestAnswers:
     @each_case("name", ["before", "after"])
     def test_what_a_diff_tells_of_a_value_is_the_value_itself(self, name, value):
         body = with_spot(DRAFT, ("diff", name), value)
-        for draft in (structure(body, Draft), answers.read(copied(body), Draft, Response())):
+        for draft in (structure(body, Draft), decode.read(copied(body), Draft, ResponseInfo())):
             assert repr(getattr(draft.diff, name)) == repr(value)  # for True == 1 == 1.0
 
     @each_case(
@@ -201,7 +201,7 @@ class TestAnswers:
     @given(JSON_VALUE)
     def test_any_body_gives_a_model_or_our_error(self, value):
         for cls in (Draft, Listing[Campaign], Listing[Objective]):
-            with contextlib.suppress(WireError):
+            with contextlib.suppress(JSONError):
                 structure(value, cls)
 
     @given(st.sampled_from(SPOTS), st.none() | JSON_VALUE, st.booleans())
@@ -214,7 +214,7 @@ class TestAnswers:
             del parent[name]
         else:
             parent[name] = value
-        with contextlib.suppress(WireError):
+        with contextlib.suppress(JSONError):
             structure(body, cls)
 
     @pytest.mark.parametrize("status", ["ENABLED", "PAUSED", "", "a status of tomorrow"])

@@ -8,7 +8,7 @@ from typing import cast
 import attrs
 
 from adclient import models
-from adclient._core import wire
+from adclient._core import jsontext
 from adclient.models import Item
 
 Row = Mapping[str, object]
@@ -28,7 +28,7 @@ def fields_of(item: object) -> dict[str, object]:
     """All fields of an item, as values that it may share."""
     if isinstance(item, Item) and type(item) in OURS:
         return {"id": item.id, "name": item.name, "status": item.status, **item.extra}
-    fields = dict(wire.as_mapping(item))
+    fields = dict(jsontext.as_mapping(item))
     if isinstance(item, Item):
         del fields["extra"]
         fields |= {name: value for name, value in item.extra.items() if name not in fields}
@@ -37,12 +37,12 @@ def fields_of(item: object) -> dict[str, object]:
 
 def _plain(value: object) -> object:
     if attrs.has(type(value)):
-        return _plain(wire.as_mapping(value))
+        return _plain(jsontext.as_mapping(value))
     if isinstance(value, Enum):
         return value.value
-    if wire.is_object(value):
+    if jsontext.is_object(value):
         return {str(name): _plain(inner) for name, inner in value.items()}
-    if wire.is_array(value):
+    if jsontext.is_array(value):
         return [_plain(inner) for inner in value]
     if isinstance(value, set | frozenset):
         return sorted(map(_plain, cast("Collection[object]", value)), key=repr)

@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import pyarrow
 
-from adclient._frames.columns import Column, Types, column_of, fitted
-from adclient._frames.records import OURS, by_name, fields_of
-from adclient._frames.seen import Kind, Seen
-from adclient._frames.texts import encodable, encodable_name
+from adclient._tables.columns import Column, Types, column_of, fitted
+from adclient._tables.infer import Kind, Seen
+from adclient._tables.records import OURS, by_name, fields_of
+from adclient._tables.texts import encodable, encodable_name
 from adclient.models import Item
 
 ROWS_AT_ONCE = 8192

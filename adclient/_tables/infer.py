@@ -9,8 +9,8 @@ from typing import Any
 
 import attrs
 
-from adclient._frames.records import Row, by_name
-from adclient._frames.texts import encodable_name
+from adclient._tables.records import Row, by_name
+from adclient._tables.texts import encodable_name
 
 _MOST_FIELDS = 64  # of an object that has columns of its own; a larger one is more of a map
 _MOST_LEVELS = 8

@@ -5,20 +5,21 @@ from typing import TypeVar
 
 import attrs
 
-from adclient import frames, notebook
-from adclient._core.listing import Listing
+from adclient import _notebook
+from adclient._core.jsontext import JSONError
+from adclient._core.operations import Listing
 from adclient._core.redact import one_line
-from adclient._core.wire import WireError
 from adclient._json import copied, copied_fields
-from adclient.errors import InvalidRequest, UnexpectedReply
-from adclient.models import JSON, Answer, Item
+from adclient._tables import items as tables
+from adclient.errors import InvalidRequest, UnexpectedResponse
+from adclient.models import JSON, Item, Result
 
 T = TypeVar("T")
 A = TypeVar("A", bound=attrs.AttrsInstance)
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class BasePage(Answer, frames.Tabular[T]):
+class BasePage(Result, tables.Tabular[T]):
     """One page of a listing."""
 
     data: tuple[T, ...]
@@ -52,15 +53,15 @@ class BasePage(Answer, frames.Tabular[T]):
         return self.data
 
     def __repr__(self) -> str:
-        more = "the last page" if self.next is None else f"next={notebook.short(self.next)}"
-        return f"<{type(self).__name__} of {frames.counted(self.data)}, {more}>"
+        more = "the last page" if self.next is None else f"next={_notebook.short(self.next)}"
+        return f"<{type(self).__name__} of {tables.counted(self.data)}, {more}>"
 
     def _repr_html_(self) -> str:
-        title = f"{type(self).__name__} of {frames.counted(self.data)}"
+        title = f"{type(self).__name__} of {tables.counted(self.data)}"
         call = [self.response.operation, self.response.account_id]
         notes = [] if self.next is None else ["more pages follow"]
         about = [text for text in call if text is not None]
-        return frames.html_table(title, self.data, about=about, notes=notes)
+        return tables.html_table(title, self.data, about=about, notes=notes)
 
 
 def extra_of(listing: Listing[object]) -> dict[str, JSON]:
@@ -79,8 +80,8 @@ def reread(items: Iterable[dict[str, JSON]], cls: type[A], operation: str) -> tu
         return tuple(structure(item, cls, f"$.data[{i}]") for i, item in enumerate(items))
     except NoReaderError as error:
         raise TypeError(f"typed() cannot read {cls.__name__}: {error}") from None
-    except WireError as error:
-        raise UnexpectedReply(
+    except JSONError as error:
+        raise UnexpectedResponse(
             one_line(f"{operation}: the items do not fit {cls.__name__}: {error}", 400),
             operation=operation,
         ) from None

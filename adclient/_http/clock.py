@@ -6,9 +6,9 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from adclient._core.exchange import World
+from adclient._core.call import World
 from adclient._core.request import Request
-from adclient._http.service import ServiceTransport
+from adclient._http.in_process import ServiceTransport
 
 G = TypeVar("G")
 

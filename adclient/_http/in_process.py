@@ -5,9 +5,9 @@ from functools import partial
 
 import httpx
 
-from adclient._core.exchange import World
-from adclient._core.reply import Failure, Outcome, Reply
+from adclient._core.call import World
 from adclient._core.request import Request
+from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._http.family import HTTPX, Family, family_of
 
 Service = Callable[[Request, float | None], Outcome]
@@ -42,14 +42,14 @@ class ServiceTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
             ),
             _time_left(request),
         )
-        if isinstance(outcome, Reply):
+        if isinstance(outcome, RawResponse):
             stream = family.stream(partial(_chunks, family, outcome))
             headers = dict(outcome.headers)
             return family.response(outcome.status, headers=headers, stream=stream)
         raise _fault(family, outcome)
 
 
-def _chunks(family: Family, reply: Reply) -> Iterator[bytes]:
+def _chunks(family: Family, reply: RawResponse) -> Iterator[bytes]:
     """The body of an answer, which may break off."""
     yield reply.body
     if reply.broken is not None:

@@ -15,7 +15,7 @@ import attrs
 from adclient._json import JSON
 
 
-class WireError(Exception):
+class JSONError(Exception):
     """Something is not as it should be; the text says where, such as `$.data[3].id`."""
 
 
@@ -29,7 +29,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def loads(body: bytes, *, unique: bool = False) -> JSON:
-    """The value of a JSON document, or a `WireError` if it is not one.
+    """The value of a JSON document, or a `JSONError` if it is not one.
 
     Of names that come twice in an object, the last counts, unless they are to be `unique`.
     """
@@ -43,11 +43,11 @@ def loads(body: bytes, *, unique: bool = False) -> JSON:
         decoder = _decoder(_is_delicate(body), unique)
         return cast(JSON, decoder.decode(body.decode()))
     except UnicodeDecodeError as error:
-        raise WireError(f"$: not UTF-8 text at byte {error.start}") from None
+        raise JSONError(f"$: not UTF-8 text at byte {error.start}") from None
     except RecursionError:
-        raise WireError("$: nested too deeply") from None
+        raise JSONError("$: nested too deeply") from None
     except (ValueError, ArithmeticError) as error:
-        raise WireError(f"$: not JSON: {error}") from None
+        raise JSONError(f"$: not JSON: {error}") from None
 
 
 @functools.cache
@@ -110,15 +110,15 @@ def _decoder(careful: bool, unique: bool) -> json.JSONDecoder:
 def dumps(value: object, name: str) -> str:
     """Compact JSON text of any mapping, attrs instance or JSON value.
 
-    `name` is where the value came from, for the `WireError` about what is not JSON in it.
+    `name` is where the value came from, for the `JSONError` about what is not JSON in it.
     """
     try:
         text = _encode(value, name)
         text.encode("utf-8")
     except RecursionError:
-        raise WireError(f"{name}: nested too deeply, or holds itself") from None
+        raise JSONError(f"{name}: nested too deeply, or holds itself") from None
     except UnicodeEncodeError:
-        raise WireError(f"{name}: holds a text with a lone surrogate") from None
+        raise JSONError(f"{name}: holds a text with a lone surrogate") from None
     return text
 
 
@@ -138,7 +138,7 @@ def _encode(value: object, path: str) -> str:
         return "[" + ",".join(_encode(v, f"{path}[{i}]") for i, v in enumerate(value)) + "]"
     if attrs.has(type(value)):
         return _encode(as_mapping(value), path)
-    raise WireError(f"{path}: expected a JSON value, got {type(value).__name__}")
+    raise JSONError(f"{path}: expected a JSON value, got {type(value).__name__}")
 
 
 def is_object(value: object) -> TypeGuard[Mapping[object, object]]:
@@ -155,7 +155,7 @@ def _members(value: Mapping[object, object], path: str) -> list[str]:
     members: list[str] = []
     for key, inner in value.items():
         if not isinstance(key, str):
-            raise WireError(f"{path}: expected text as a key, got {type(key).__name__}")
+            raise JSONError(f"{path}: expected text as a key, got {type(key).__name__}")
         members.append(f"{_quoted(str.__str__(key))}:{_encode(inner, f'{path}.{key}')}")
     return members
 
@@ -163,7 +163,7 @@ def _members(value: Mapping[object, object], path: str) -> list[str]:
 def digits(value: object, path: str) -> str:
     """The digits of a number as its owner wrote them; NaN, infinities and bools are no numbers."""
     if isinstance(value, bool):
-        raise WireError(f"{path}: expected a finite number, got {value}")
+        raise JSONError(f"{path}: expected a finite number, got {value}")
     if isinstance(value, int | Integral):
         return _whole(int(value), path)
     if isinstance(value, float) and math.isfinite(value):
@@ -171,22 +171,22 @@ def digits(value: object, path: str) -> str:
     if isinstance(value, Decimal) and value.is_finite():
         return str(value)
     got = str(value) if isinstance(value, float | Decimal) else type(value).__name__
-    raise WireError(f"{path}: expected a finite number, got {got}")
+    raise JSONError(f"{path}: expected a finite number, got {got}")
 
 
 def _whole(value: int, path: str) -> str:
     try:
         return int.__repr__(value)
     except ValueError:
-        raise WireError(f"{path}: expected a number of at most 4300 digits") from None
+        raise JSONError(f"{path}: expected a number of at most 4300 digits") from None
 
 
 def plain(value: object, name: str) -> object:
-    """A copy of a caller's value that the caller cannot change any more, or a `WireError`."""
+    """A copy of a caller's value that the caller cannot change any more, or a `JSONError`."""
     try:
         return _plain(value)
     except RecursionError:
-        raise WireError(f"{name}: nested too deeply, or holds itself") from None
+        raise JSONError(f"{name}: nested too deeply, or holds itself") from None
 
 
 def _plain(value: object) -> object:

@@ -1,0 +1,271 @@
+"""The sixteen operations as data, in the order of section 4 of the interface.
+
+What sends, checks, documents, fakes or tests an operation reads it here.
+"""
+
+from collections.abc import Mapping
+from typing import Generic, Literal, TypeVar
+
+import attrs
+
+from adclient.models import (
+    JSON,
+    Ad,
+    BusinessProfile,
+    Campaign,
+    CreativeFatigue,
+    Draft,
+    Objective,
+    Result,
+    TargetingOption,
+    WastedSpend,
+)
+
+R = TypeVar("R", bound=Result, covariant=True)
+ItemT = TypeVar("ItemT", covariant=True)
+
+
+@attrs.frozen(kw_only=True)
+class PageInfo:
+    """The `page` object beside the items of a listing."""
+
+    next: JSON
+    extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON])
+
+
+@attrs.frozen(kw_only=True)
+class Listing(Result, Generic[ItemT]):
+    """The response of a read operation: one page of its items."""
+
+    data: tuple[ItemT, ...]
+    page: PageInfo
+    extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON])
+
+
+ParameterType = Literal["id", "text", "object", "number", "texts"]
+
+
+@attrs.frozen
+class Parameter:
+    """One parameter of an operation."""
+
+    name: str
+    type: ParameterType
+    required: bool = False
+
+
+@attrs.frozen
+class Operation(Generic[R]):
+    """One operation of the service; `result` is what its answer is read into."""
+
+    namespace: Literal["alpha", "beta", "gamma", "delta"]
+    name: str
+    method: Literal["GET", "POST", "DELETE"]
+    path: str
+    result: type[R]
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def kind(self) -> Literal["read", "write"]:
+        """Whether it reads a listing or stages a draft."""
+        return "write" if self.result is Draft else "read"
+
+    @property
+    def full_name(self) -> str:
+        """How a user calls it, such as `alpha.update_campaign_budget`."""
+        return f"{self.namespace}.{self.name}"
+
+
+@attrs.frozen
+class Call(Generic[R]):
+    """One call of one operation; `cursor` is where a listing goes on.
+
+    A validated call has the `texts` of its arguments, as JSON, and no arguments beside them.
+    """
+
+    operation: Operation[R]
+    arguments: Mapping[str, object]
+    cursor: JSON = None
+    texts: Mapping[str, str] = attrs.field(factory=dict[str, str])
+
+    def at(self, cursor: JSON) -> "Call[R]":
+        """The same call for another page."""
+        return Call(self.operation, self.arguments, cursor, self.texts)
+
+    @property
+    def account_id(self) -> str:
+        """The account of a call whose arguments were checked."""
+        account_id = self._id("account_id")
+        assert account_id is not None
+        return account_id
+
+    @property
+    def target_id(self) -> str | None:
+        """The campaign, creative or ad that it names, if any."""
+        found = map(self._id, ("campaign_id", "creative_id", "ad_id"))
+        return next((target for target in found if target is not None), None)
+
+    def _id(self, name: str) -> str | None:
+        value = self.arguments.get(name)
+        return str.__str__(value) if isinstance(value, str) else None  # of a text enum, the text
+
+
+_ACCOUNT = Parameter("account_id", "id", required=True)
+_CAMPAIGN = Parameter("campaign_id", "id")
+_CREATIVE = Parameter("creative_id", "id")
+_AD = Parameter("ad_id", "id")
+_TARGETING = Parameter("targeting", "object")
+_FIELDS = Parameter("fields", "object")
+_BUDGET = Parameter("daily_budget", "number")
+_KEYWORDS = Parameter("keywords", "texts", required=True)
+_DATE_RANGE = Parameter("date_range", "text")
+_CAMPAIGN_REQUIRED = attrs.evolve(_CAMPAIGN, required=True)
+_FIELDS_REQUIRED = attrs.evolve(_FIELDS, required=True)
+
+UPDATE_ALPHA_CAMPAIGN_TARGETING = Operation(
+    "alpha",
+    "update_campaign_targeting",
+    "POST",
+    "/v1/alpha-ads/update-alpha-campaign-targeting",
+    Draft,
+    (_ACCOUNT, _CAMPAIGN_REQUIRED, _TARGETING, _FIELDS),
+)
+UPDATE_ALPHA_CAMPAIGN_BUDGET = Operation(
+    "alpha",
+    "update_campaign_budget",
+    "POST",
+    "/v1/alpha-ads/update-alpha-campaign-budget",
+    Draft,
+    (_ACCOUNT, _CAMPAIGN_REQUIRED, _BUDGET, _FIELDS),
+)
+CREATE_BETA_VIDEO_CAMPAIGN = Operation(
+    "beta",
+    "create_video_campaign",
+    "POST",
+    "/v1/beta-ads/create-beta-video-campaign",
+    Draft,
+    (_ACCOUNT, _CAMPAIGN, _FIELDS_REQUIRED),
+)
+UPDATE_ALPHA_CREATIVE = Operation(
+    "alpha",
+    "update_creative",
+    "POST",
+    "/v1/alpha-ads/update-alpha-creative",
+    Draft,
+    (_ACCOUNT, _CREATIVE, _FIELDS),
+)
+CREATE_GAMMA_IMAGE_CAMPAIGN = Operation(
+    "gamma",
+    "create_image_campaign",
+    "POST",
+    "/v1/gamma-ads/create-gamma-image-campaign",
+    Draft,
+    (_ACCOUNT, _CAMPAIGN, _FIELDS_REQUIRED),
+)
+UPDATE_KEYWORD = Operation(
+    "delta",
+    "update_keyword",
+    "POST",
+    "/v1/delta-ads/update-keyword",
+    Draft,
+    (_ACCOUNT, _KEYWORDS, _FIELDS),
+)
+CREATE_GAMMA_DCO_AD = Operation(
+    "gamma",
+    "create_dco_ad",
+    "POST",
+    "/v1/gamma-ads/create-gamma-dco-ad",
+    Draft,
+    (_ACCOUNT, _AD, _FIELDS_REQUIRED),
+)
+PAUSE_BETA_CAMPAIGN = Operation(
+    "beta",
+    "pause_campaign",
+    "POST",
+    "/v1/beta-ads/pause-beta-campaign",
+    Draft,
+    (_ACCOUNT, _CAMPAIGN_REQUIRED),
+)
+REMOVE_DELTA_AUTO_SEARCH_THEMES = Operation(
+    "delta",
+    "remove_auto_search_themes",
+    "DELETE",
+    "/v1/delta-ads/remove-delta-auto-search-themes",
+    Draft,
+    (_ACCOUNT,),
+)
+LIST_BETA_CAMPAIGNS = Operation(
+    "beta",
+    "list_campaigns",
+    "GET",
+    "/v1/beta-ads/list-beta-campaigns",
+    Listing[Campaign],
+    (_ACCOUNT, _CAMPAIGN, _DATE_RANGE),
+)
+SEARCH_GAMMA_TARGETING = Operation(
+    "gamma",
+    "search_targeting",
+    "GET",
+    "/v1/gamma-ads/search-gamma-targeting",
+    Listing[TargetingOption],
+    (_ACCOUNT, _TARGETING),
+)
+DETECT_BETA_CREATIVE_FATIGUE = Operation(
+    "beta",
+    "detect_creative_fatigue",
+    "GET",
+    "/v1/beta-ads/detect-beta-creative-fatigue",
+    Listing[CreativeFatigue],
+    (_ACCOUNT, _CREATIVE),
+)
+LIST_GAMMA_ADS = Operation(
+    "gamma",
+    "list_ads",
+    "GET",
+    "/v1/gamma-ads/list-gamma-ads",
+    Listing[Ad],
+    (_ACCOUNT, _DATE_RANGE),
+)
+EXPLAIN_ALPHA_OBJECTIVES = Operation(
+    "alpha",
+    "explain_objectives",
+    "GET",
+    "/v1/alpha-ads/explain-alpha-objectives",
+    Listing[Objective],
+    (_ACCOUNT,),
+)
+ANALYZE_WASTED_SPEND = Operation(
+    "delta",
+    "analyze_wasted_spend",
+    "GET",
+    "/v1/delta-ads/analyze-wasted-spend",
+    Listing[WastedSpend],
+    (_ACCOUNT,),
+)
+INFER_BUSINESS_PROFILE = Operation(
+    "delta",
+    "infer_business_profile",
+    "GET",
+    "/v1/delta-ads/infer-business-profile",
+    Listing[BusinessProfile],
+    (_ACCOUNT,),
+)
+
+OPERATIONS: tuple[Operation[Result], ...] = (
+    UPDATE_ALPHA_CAMPAIGN_TARGETING,
+    UPDATE_ALPHA_CAMPAIGN_BUDGET,
+    CREATE_BETA_VIDEO_CAMPAIGN,
+    UPDATE_ALPHA_CREATIVE,
+    CREATE_GAMMA_IMAGE_CAMPAIGN,
+    UPDATE_KEYWORD,
+    CREATE_GAMMA_DCO_AD,
+    PAUSE_BETA_CAMPAIGN,
+    REMOVE_DELTA_AUTO_SEARCH_THEMES,
+    LIST_BETA_CAMPAIGNS,
+    SEARCH_GAMMA_TARGETING,
+    DETECT_BETA_CREATIVE_FATIGUE,
+    LIST_GAMMA_ADS,
+    EXPLAIN_ALPHA_OBJECTIVES,
+    ANALYZE_WASTED_SPEND,
+    INFER_BUSINESS_PROFILE,
+)
