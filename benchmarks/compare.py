@@ -1,11 +1,12 @@
-"""adclient beside bare httpx and other client libraries: one command, one table.
+"""Compare adclient with bare httpx and other client libraries: one command, one table.
 
     python benchmarks/compare.py
 
-sets up each peer in an environment of its own (under `benchmarks/.cache`; the first time takes
-minutes), starts a service on another core, lets the peers do the same work in turns, and prints a
-Markdown table of ratios to bare httpx and `json` in the same run. `--quick` is a smoke run with
-what is installed here; it fails if a row is not answered rightly, and its figures mean nothing.
+sets up each peer in its own environment (under `benchmarks/.cache`; the first run takes minutes),
+starts a service on another core, lets the peers do the same work in turns, and prints a Markdown
+table of ratios to bare httpx and `json` in the same run. `--quick` is a smoke run with the
+libraries that are installed here; it fails if a row gives a wrong result, and its figures mean
+nothing.
 """
 
 import argparse
@@ -52,19 +53,19 @@ def arguments() -> argparse.Namespace:
 
 
 def smoke(row: Row) -> Row:
-    """A row in little, without a goal unless that holds on every machine."""
+    """A small version of a row, without its goal unless that holds on every machine."""
     return replace(row, **{"goal": None, **row.quick})
 
 
 def participants(names: list[str] | None, *, quick: bool) -> Mapping[Peer, Environment | Present]:
-    """The chosen peers and their environments; bare httpx always takes part, and so do we."""
+    """Return the chosen peers and their environments; bare httpx and adclient always take part."""
     chosen = [OURS.name, BARE.name, *(names or [] if quick or names else [p.name for p in PEERS])]
     peers = [peer for peer in PEERS if peer.name in chosen]
     if quick:
         return {peer: Present() for peer in peers if Present().has(peer)}
     environments: dict[Peer, Environment | Present] = {}
     for peer in peers:
-        tell(f"setting up {peer.name}")
+        log(f"setting up {peer.name}")
         environments[peer] = environment_of(peer)
     return environments
 
@@ -72,13 +73,13 @@ def participants(names: list[str] | None, *, quick: bool) -> Mapping[Peer, Envir
 def compare(
     rows: list[Row], peers: Mapping[Peer, Environment | Present], rounds: int, seconds: float
 ) -> dict[str, dict[str, Result]]:
-    """What each row showed."""
+    """Return the results of each row."""
     results: dict[str, dict[str, Result]] = {}
     with service(sys.executable) as address:
         field = Field(peers, address, seconds)
         try:
             for row in rows:
-                tell(row.title)
+                log(row.title)
                 results[row.key] = field.compare(row, rounds)
         finally:
             field.close()
@@ -91,8 +92,8 @@ def about_the_machine() -> str:
     return f"{implementation}, {platform.system()}, {os.cpu_count()} cores{load}"
 
 
-def tell(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)
+def log(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

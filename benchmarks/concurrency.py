@@ -1,9 +1,9 @@
-"""Many tasks on one async client against a bare `httpx.AsyncClient`, in turns within one run.
+"""Compare many tasks on one async client with a bare `httpx.AsyncClient`, in turns in one run.
 
     python benchmarks/concurrency.py [--tasks 1000] [--rounds 3]
 
-The server runs in a process of its own and answers after 10 ms. Each task makes one call. What
-counts is the ratio: throughput, and how many calls were answered at all.
+The server runs in a separate process and responds after 10 ms. Each task makes one call. The
+figures that matter are the ratio of the throughputs and the number of calls that got a response.
 """
 
 import argparse
@@ -65,12 +65,12 @@ async def ours(url: str, tasks: int) -> int:
 
 
 async def bare(url: str, tasks: int) -> int:
-    """As httpx comes: with 5 seconds for the pool."""
+    """httpx with its default pool timeout of 5 seconds."""
     return await by_hand(url, tasks, httpx.Timeout(5))
 
 
 async def bare_and_patient(url: str, tasks: int) -> int:
-    """With all the time in the world, so that calls are answered at all."""
+    """httpx without a timeout, so that all calls get a response."""
     return await by_hand(url, tasks, httpx.Timeout(None))
 
 

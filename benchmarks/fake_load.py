@@ -1,7 +1,7 @@
-"""Whether the fake service stays as fast and as small as it began.
+"""Measure whether the speed and memory of the fake service stay constant.
 
-`python benchmarks/fake_load.py` stages 100,000 drafts, all of which a human turns down or approves,
-then has 1,000 calls in flight, and prints figures. Give another number of drafts as an argument.
+`python benchmarks/fake_load.py` stages 100,000 drafts, all of which are rejected or approved, then
+runs 1,000 concurrent calls, and prints figures. Pass another number of drafts as an argument.
 """
 
 import asyncio
@@ -19,14 +19,14 @@ CAMPAIGN = {"account_id": "account_a91f", "campaign_id": "campaign_4c10"}
 
 
 def seconds(work: Callable[[], None]) -> float:
-    """How long some work takes."""
+    """Time some work."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
 
 
 def stage_and_decide(fake: FakeAdService, client: AdClient) -> None:
-    """A thousand drafts; of every hundred one is approved, the others are turned down."""
+    """Stage a thousand drafts; approve one of every hundred and reject the others."""
     for number in range(STEP):
         draft = client.alpha.update_campaign_budget(**CAMPAIGN, daily_budget=101 + number)
         if number % 100:
@@ -37,14 +37,14 @@ def stage_and_decide(fake: FakeAdService, client: AdClient) -> None:
 
 
 def read_and_look(fake: FakeAdService, client: AdClient) -> None:
-    """A thousand reads and looks at what waits for approval."""
+    """Make a thousand reads, each with a query of the pending drafts."""
     for _ in range(STEP):
         client.alpha.explain_objectives(account_id="account_a91f")
         fake.dashboard.pending()
 
 
 async def read_at_once(fake: FakeAdService) -> float:
-    """A thousand calls in flight; seconds for all of them."""
+    """Run a thousand concurrent calls; return the seconds for all of them."""
     async with fake.async_client(timeout=120) as client:
         began = time.perf_counter()
         calls = (
@@ -58,7 +58,7 @@ async def read_at_once(fake: FakeAdService) -> float:
 
 
 def time_of(drafts: int) -> None:
-    """Print what the first and the last thousand calls cost."""
+    """Print the cost of the first and the last thousand calls."""
     fake = FakeAdService()
     client = fake.client()
     reading = [seconds(lambda: read_and_look(fake, client))]
@@ -69,14 +69,14 @@ def time_of(drafts: int) -> None:
         ("write and decide", steps[0], steps[-1]),
         ("read and look", reading[0], reading[-1]),
     ):
-        told = f"first 1,000: {first:.3f} s, last 1,000: {last:.3f} s"
-        print(f"{what}: {told}, ratio {last / first:.2f}")
+        times = f"first 1,000: {first:.3f} s, last 1,000: {last:.3f} s"
+        print(f"{what}: {times}, ratio {last / first:.2f}")
     at_once = asyncio.run(read_at_once(fake))
     print(f"{IN_FLIGHT:,} calls in flight: {at_once:.2f} s, {IN_FLIGHT / at_once:,.0f} a second")
 
 
 def memory_of(drafts: int, history: int) -> None:
-    """Print what is kept at each quarter of the way."""
+    """Print the allocated memory after each quarter of the drafts."""
     fake = FakeAdService(history=history)
     client = fake.client()
     tracemalloc.start()
@@ -90,7 +90,7 @@ def memory_of(drafts: int, history: int) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Time first, without the cost of watching the memory."""
+    """Measure the time first, without the overhead of tracemalloc."""
     drafts = int(arguments[0]) if arguments else 100_000
     time_of(drafts)
     memory_of(drafts // 5, 1_000)

@@ -1,8 +1,8 @@
-"""What a table of a long listing costs, beside the table libraries' own constructors.
+"""Compare the cost of a table of a long listing with the table libraries' own constructors.
 
-`python benchmarks/frames.py` makes a million items of fourteen fields and gives each way its turn
-on the same values, in a process of its own: seconds, and the memory that came on top of the items.
-Give another number of items as an argument.
+`python benchmarks/frames.py` creates a million items of fourteen fields and measures each way with
+the same values in a separate process: seconds, and the memory in addition to the items.
+Pass another number of items as an argument.
 """
 
 import multiprocessing
@@ -21,7 +21,7 @@ from adclient import Campaign, Items
 
 Way = Callable[[Items[Campaign], list[dict[str, object]]], object]
 
-# Each beside what one would write by hand. An ArrowDtype is what our data frames have, too.
+# Each way is followed by what one would write without adclient; all data frames have Arrow types.
 WAYS: dict[str, Way] = {
     "adclient: an Arrow table of items": lambda items, _: pyarrow.RecordBatchReader.from_stream(
         items
@@ -35,7 +35,7 @@ WAYS: dict[str, Way] = {
 
 
 def item(number: int) -> Campaign:
-    """A campaign with the fields that the fake service shows, one of them nested, one optional."""
+    """Return a campaign with the fields of the fake service, one of them nested, one optional."""
     extra = {
         "objective": ("SALES", "LEADS", "REACH")[number % 3],
         "daily_budget": 20 + number % 400,
@@ -55,13 +55,13 @@ def item(number: int) -> Campaign:
 
 
 def resident() -> int:
-    """The megabytes that this process holds now."""
+    """Return the resident memory of this process in megabytes."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * resource.getpagesize() >> 20
 
 
 def measure(name: str, count: int) -> tuple[float, int, int]:
-    """Run one way, and watch the memory meanwhile."""
+    """Run one way and sample the memory meanwhile."""
     items = Items(item(number) for number in range(count))
     dicts = [] if name.startswith("adclient") else [each.to_dict() for each in items]
     if dicts:
@@ -85,7 +85,7 @@ def measure(name: str, count: int) -> tuple[float, int, int]:
 
 
 def main() -> None:
-    """Print a line for each way, and the ratios."""
+    """Print one line for each way, and the ratio of the time of adclient to that of the others."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     context = multiprocessing.get_context("spawn")
     ours = 0.0

@@ -1,10 +1,10 @@
-"""How many machine instructions a call costs, counted by valgrind: the same on a busy machine.
+"""Count the machine instructions of a call with valgrind; other load does not change the result.
 
     python benchmarks/instructions.py
 
-counts the rows that need no network, for adclient and bare httpx as they are installed here: a
-process that makes N calls and one that makes 2N differ by N calls. It needs Linux and valgrind, and
-a few minutes. The last line is a row for the history in `docs/speed.md`.
+counts the rows that need no network, for the installed adclient and bare httpx: a process that
+makes N calls and one that makes 2N differ by N calls. It needs Linux, valgrind, and a few minutes.
+The last line is a row for the history in `docs/speed.md`.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from field.peers import BARE, OURS, Peer
 from field.rows import ROWS, Row
 
 HERE = Path(__file__).parent
-# How many calls make the difference: enough that what happens now and then is spread over them.
+# The number of calls in the difference: enough to average out what happens only now and then.
 CALLS = {"get-in-process": 200, "post-in-process": 200, "error": 200, "decode": 10}
 
 
@@ -48,13 +48,13 @@ def arguments() -> argparse.Namespace:
 
 
 def per_call(row: Row, peer: Peer) -> int:
-    """The instructions of one call, when the interpreter has warmed up."""
+    """Return the instructions of one call after the warm-up of the interpreter."""
     calls = CALLS[row.key]
     return round((counted(row, peer, 2 * calls) - counted(row, peer, calls)) / calls)
 
 
 def counted(row: Row, peer: Peer, calls: int) -> int:
-    """The instructions of a process that makes so many calls."""
+    """Return the instructions of a process that makes this number of calls."""
     with tempfile.NamedTemporaryFile() as profile:
         command = [
             *("valgrind", "--tool=callgrind", f"--callgrind-out-file={profile.name}"),

@@ -1,9 +1,10 @@
-"""How the fake keeps answering over HTTP with many requests in flight, on loopback.
+"""Measure the fake over HTTP on loopback with many requests in flight.
 
     python benchmarks/server_load.py --at-once 1000 --rounds 3
 
-The server runs in a process of its own. Each round stages drafts and reads pages, half and half,
-all at once; a slow answer counts as failed after a minute. The approval page is read at the end.
+The server runs in a separate process. Each round stages drafts and reads pages, half and half,
+all at once; a response that takes more than a minute counts as failed. The approval page is read at
+the end.
 """
 
 import argparse
@@ -40,7 +41,7 @@ def main() -> None:
             assert server.stdout is not None
             url = server.stdout.readline().strip()
             for number in range(1, rounds + 1):
-                tell(number, asyncio.run(load(url, at_once)), memory(server.pid))
+                report(number, asyncio.run(load(url, at_once)), memory(server.pid))
             started = time.perf_counter()
             with urlopen(f"{url}/approval") as page:
                 size = len(page.read())
@@ -60,13 +61,13 @@ def arguments() -> tuple[int, int]:
 
 
 def allow_sockets() -> None:
-    """As many as this user may have."""
+    """Raise the limit of open files to the maximum of this user."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 async def load(url: str, at_once: int) -> list[float]:
-    """The seconds that each of the calls took, and last those of the whole round."""
+    """Return the sorted seconds of all calls, followed by the seconds of the whole round."""
     async with AsyncAdClient(url, timeout=60, max_retries=0, max_concurrency=at_once) as client:
         started = time.perf_counter()
         took = await asyncio.gather(*(call(client, number) for number in range(at_once)))
@@ -85,13 +86,13 @@ async def call(client: AsyncAdClient, number: int) -> float:
 
 
 def memory(pid: int) -> str:
-    """The memory of the server, where the system tells it."""
+    """Return the resident memory of the server, if the system reports it."""
     status = Path(f"/proc/{pid}/status")
     found = re.search(r"VmRSS:\s+(\d+) kB", status.read_text()) if status.exists() else None
     return f"{int(found[1]) / 1024:.0f} MB" if found else "unknown"
 
 
-def tell(number: int, took: list[float], used: str) -> None:
+def report(number: int, took: list[float], used: str) -> None:
     *calls, whole = took
     middle, slow = calls[len(calls) // 2], calls[int(len(calls) * 0.99)]
     print(

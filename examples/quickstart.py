@@ -1,7 +1,7 @@
-"""Drafts on four platforms, and a listing of several pages, against the fake service.
+"""Stage drafts on four platforms and read a listing of several pages, on the fake service.
 
-Nothing here needs a network or an account: the service is a fake that lives in this process.
-With a real one, the first lines of `main` become `AdClient("https://…", token="…")`.
+This needs no network and no account: the fake service runs in this process.
+With a real service, create the client with `AdClient("https://…", token="…")` instead.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from adclient.testing import FakeAdService
 
 
 def show(title: str, draft: Draft) -> None:
-    """One draft as a person wants to see it."""
+    """Print a draft in a readable form."""
     percent = "" if draft.diff.percent is None else f"  ({draft.diff.percent:+.1f} %)"
     print(title)
     print(f"  {draft.draft_id}  {draft.diff}{percent}")
@@ -46,7 +46,7 @@ def stage_drafts(client: AdClient) -> None:
 
 
 def walk_listing(client: AdClient) -> None:
-    """Walk every ad of an account, page after page."""
+    """Iterate over every ad of an account, page by page."""
     page = client.gamma.list_ads(account_id="account_c3d8")
     print(f"gamma: {len(page.data)} ads on the first page, and more follow")
     number = 0
@@ -57,7 +57,7 @@ def walk_listing(client: AdClient) -> None:
 
 
 async def the_same_async(client: AsyncAdClient) -> None:
-    """Stage two drafts at once, and walk a listing without awaiting its first page."""
+    """Stage two drafts at once, and iterate over a listing without awaiting its first page."""
     async with client:
         drafts = await asyncio.gather(
             client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7"),
@@ -72,7 +72,7 @@ async def the_same_async(client: AsyncAdClient) -> None:
 
 
 def main() -> None:
-    """Do all of it."""
+    """Run the sync and the async examples."""
     service = FakeAdService()
     with service.client() as client:
         stage_drafts(client)
