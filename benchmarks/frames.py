@@ -21,7 +21,7 @@ from adclient import Campaign, Items
 
 Way = Callable[[Items[Campaign], list[dict[str, object]]], object]
 
-# Each way is followed by what one would write without adclient; all data frames have Arrow types.
+# Each way is followed by what one would write without adclient.
 WAYS: dict[str, Way] = {
     "adclient: an Arrow table of items": lambda items, _: pyarrow.RecordBatchReader.from_stream(
         items
