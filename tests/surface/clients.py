@@ -1,4 +1,4 @@
-"""Both clients, and both event loops of the async one, from one text for each scenario."""
+"""Run one scenario with both clients, and the async one on both event loops."""
 
 import functools
 import inspect
@@ -25,12 +25,12 @@ TLS = ssl.create_default_context()
 
 @attrs.define
 class Family:
-    """The HTTP library under test, and whether every client is given an HTTP client of it."""
+    """The HTTP library under test, and whether its clients are injected into every client."""
 
     library: ModuleType = httpx
     is_injected: bool = False
     carry: Callable = lambda transport: transport
-    transport: Callable | None = None  # what makes the connections of every async client
+    transport: Callable | None = None  # creates the transport of every async client
 
 
 FAMILY = Family()  # changed by `pytest --family=…`
@@ -38,7 +38,7 @@ FAMILY = Family()  # changed by `pytest --family=…`
 
 @attrs.frozen
 class ClientKind:
-    """One of the two clients, and what runs it."""
+    """One of the two clients, and how to run it."""
 
     name: str
     client: type
@@ -46,7 +46,7 @@ class ClientKind:
     other_name: str
 
     def http_client(self, transport=None, **options):
-        """An HTTP client of the family under test, over its own connections or over a transport."""
+        """An HTTP client of the library under test, with its own connections or a transport."""
         carried = None if transport is None else FAMILY.carry(transport)
         return getattr(FAMILY.library, self.http_client_name)(transport=carried, **options)
 
@@ -61,7 +61,7 @@ class ClientKind:
 
     @asynccontextmanager
     async def open(self, base_url=BASE_URL, **options):
-        """A client for the length of a block; it tries again without any pause."""
+        """A client for the duration of a block, which retries without backoff."""
         theirs = None
         if FAMILY.is_injected and "http_client" not in options:
             theirs = self.http_client(options.pop("transport", None), verify=TLS)
@@ -89,7 +89,7 @@ ASYNC = ClientKind("asyncio", AsyncAdClient, "AsyncClient", "Client")
 TRIO = ClientKind("trio", AsyncAdClient, "AsyncClient", "Client")
 CLIENT_KINDS = (SYNC, ASYNC, TRIO)
 
-# For what the constructor does before any call.
+# For tests of the constructor, without any call.
 each_client_class = pytest.mark.parametrize("client_class", [AdClient, AsyncAdClient])
 
 
@@ -105,14 +105,14 @@ def _of_each(kinds):
     return decorate
 
 
-# Each turns a coroutine into a test of the sync client and of the async one; the second also on
-# trio, which makes a difference only where there is I/O, waiting or cancellation.
+# Each turns a coroutine into a test of the sync client and of the async one. The second also runs
+# on trio, which makes a difference only where there is I/O, waiting or cancellation.
 sync_and_async = _of_each(CLIENT_KINDS[:2])
 sync_asyncio_trio = _of_each(CLIENT_KINDS)
 
 
 async def wait(value):
-    """What the async client gives has to be awaited."""
+    """Await the value if it is awaitable, as results of the async client are."""
     return await value if inspect.isawaitable(value) else value
 
 
@@ -121,19 +121,19 @@ async def close(client) -> None:
 
 
 async def step(iterator):
-    """The next element of an iterator of either client_kind, or END."""
+    """Return the next element of a sync or async iterator, or END."""
     if hasattr(iterator, "__anext__"):
         return await anext(iterator, END)
     return next(iterator, END)
 
 
 def walk(iterable):
-    """An iterator of either client_kind."""
+    """Return a sync or async iterator."""
     return aiter(iterable) if hasattr(iterable, "__aiter__") else iter(iterable)
 
 
 async def drain(iterator, found: list) -> None:
-    """Add the elements that are left, up to an error if there is one."""
+    """Add the remaining elements, up to an error if there is one."""
     while (element := await step(iterator)) is not END:
         found.append(element)
 
@@ -145,12 +145,12 @@ async def everything(iterable) -> list:
 
 
 def write(client, **arguments):
-    """Stage some draft."""
+    """Stage a draft."""
     return client.beta.pause_campaign(**{"account_id": "a", "campaign_id": "c", **arguments})
 
 
 def read(client, **arguments):
-    """Read some page."""
+    """Read a page."""
     return client.alpha.explain_objectives(**{"account_id": "a", **arguments})
 
 
@@ -159,7 +159,7 @@ def method_of(client, name):
 
 
 class Service:
-    """Answers from a list, and remembers what it was asked."""
+    """Responds from a list, and records the requests."""
 
     def __init__(self, *answers: httpx.Response | Exception) -> None:
         self.answers = list(answers)

@@ -13,12 +13,12 @@ def pytest_addoption(parser) -> None:
         help="send through injected clients of a library, or the async client through aiohttp",
     )
     parser.addoption(
-        "--seeds", type=int, default=1, help="how often each storm of cancelled calls is repeated"
+        "--seeds", type=int, default=1, help="how often each cancellation stress test is repeated"
     )
 
 
 def pytest_configure(config) -> None:
-    config.addinivalue_line("markers", "own: the connections of adclient itself are tested")
+    config.addinivalue_line("markers", "own: tests the default connections of adclient")
     family = config.getoption("--family", default=None)
     if family == "aiohttp":
         from adclient.aiohttp import AiohttpTransport
@@ -34,7 +34,7 @@ def pytest_configure(config) -> None:
 
 
 def pytest_collection_modifyitems(config, items) -> None:
-    """Leave out what another library does not send."""
+    """Deselect the tests that do not apply to the chosen library."""
     left_out = [item for item in items if not _concerns_the_family(item)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(config, items) -> None:
 
 
 def _concerns_the_family(item) -> bool:
-    """Connections of adclient itself are those of httpx; aiohttp is for asyncio alone."""
+    """Return whether a test applies: `own` tests need the default connections, aiohttp asyncio."""
     family = clients.FAMILY
     if family.transport is not None:
         callspec = getattr(item, "callspec", None)

@@ -1,11 +1,11 @@
-"""A transport of httpx for clients of httpx2, so that one text of a test serves both families."""
+"""An httpx transport for httpx2 clients, so that one test serves both libraries."""
 
 import httpx
 import httpx2
 
 
 class Carrier(httpx2.BaseTransport, httpx2.AsyncBaseTransport):
-    """Takes requests of httpx2 to a transport of httpx, and what comes of them back."""
+    """Passes httpx2 requests to an httpx transport, and returns its responses."""
 
     def __init__(self, inner) -> None:
         self.inner = inner

@@ -1,4 +1,4 @@
-"""Section 4 of the interface, copied out by hand, so that an error in the library cannot hide."""
+"""Section 4 of the interface, transcribed by hand to find errors in the library."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -39,7 +39,7 @@ def optional(name: str, type: str = STRING) -> Parameter:
 class Row:
     """One operation; `wire` is the query of a read and the body of a write.
 
-    `wire` is what `arguments` look like, `least` what the required ones of them look like.
+    `wire` is the encoding of `arguments`, `least` that of the required ones.
     """
 
     number: int

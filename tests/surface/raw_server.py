@@ -1,4 +1,4 @@
-"""A server of raw sockets on 127.0.0.1, for faults that no HTTP server can be asked for."""
+"""A raw socket server on 127.0.0.1, for failures that an HTTP server cannot produce."""
 
 import json
 import socket
@@ -22,7 +22,7 @@ class Connection:
         self.is_over = False
 
     def read(self) -> bytes | None:
-        """One whole request, which the server notes; None when the client has closed."""
+        """Read and record one whole request; return None if the client has closed."""
         while (found := _whole(self._pending)) is None:
             if not (received := self._receive()):
                 return None
@@ -39,7 +39,7 @@ class Connection:
             self.is_over = True
 
     def pause(self, seconds: float) -> None:
-        """Wait, but no longer than the server lives."""
+        """Wait, but not after the server stops."""
         self._server.stopping.wait(seconds)
 
     def stay_silent(self) -> None:
@@ -51,7 +51,7 @@ class Connection:
             pass
 
     def reset(self) -> None:
-        """Drop the connection without a farewell."""
+        """Reset the connection."""
         self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close()
 
@@ -66,7 +66,7 @@ class Connection:
 
 
 class RawServer:
-    """Runs `serve` for each connection, in a thread of its own, and then closes it."""
+    """Runs `serve` for each connection in a separate thread, and then closes the connection."""
 
     def __init__(self, serve: Callable[[Connection], None], port: int = 0) -> None:
         self.requests: list[bytes] = []
@@ -119,7 +119,7 @@ class RawServer:
 
 
 def _whole(data: bytes) -> tuple[bytes, bytes] | None:
-    """The first request in the data and what follows it, if it is there as a whole."""
+    """Return the first request in the data and the rest, or None if it is incomplete."""
     head, end, body = data.partition(b"\r\n\r\n")
     if not end:
         return None
@@ -133,7 +133,7 @@ def _whole(data: bytes) -> tuple[bytes, bytes] | None:
 
 
 def refusing_url() -> str:
-    """An address at which nobody listens."""
+    """Return a URL at which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as sock:
         return f"http://127.0.0.1:{sock.getsockname()[1]}"
 
@@ -148,7 +148,7 @@ def reply(status: int, body: bytes, *lines: str) -> bytes:
 
 
 def answer_to(request: bytes, *lines: str) -> bytes:
-    """A draft for a write, a listing for a read."""
+    """Respond with a draft to a write, and with a listing to a read."""
     if request.startswith(b"GET"):
         return reply(200, json.dumps(LISTING).encode(), *lines)
     return reply(201, json.dumps(DRAFT).encode(), *lines)

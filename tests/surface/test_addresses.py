@@ -1,4 +1,4 @@
-"""A host name that stands for several addresses."""
+"""A host name that resolves to several addresses."""
 
 import socket
 import time
@@ -18,7 +18,7 @@ SWALLOWING = [f"127.0.0.{last}" for last in (2, 3, 4)]
 
 @contextmanager
 def swallowing(port: int) -> Iterator[None]:
-    """Addresses at which nobody answers, nor refuses: the queues of their listeners are full."""
+    """Make connects to some addresses hang: the backlogs of their listeners are full."""
     with ExitStack() as stack:
         for address in SWALLOWING:
             listener = stack.enter_context(socket.socket())
@@ -33,7 +33,7 @@ def swallowing(port: int) -> Iterator[None]:
 
 @pytest.fixture
 def host(monkeypatch):
-    """Let the name of a host stand for some addresses."""
+    """Make a host name resolve to given addresses."""
     asked = socket.getaddrinfo
 
     def stands_for(*addresses: str) -> None:
@@ -52,7 +52,7 @@ pytestmark = pytest.mark.own
 
 
 @sync_asyncio_trio
-async def test_they_share_the_time_of_a_call(client_kind, host) -> None:
+async def test_addresses_share_the_timeout_of_a_call(client_kind, host) -> None:
     host(*SWALLOWING)
     with RawServer(serve_well) as server:
         port = server.url.rpartition(":")[2]
@@ -65,7 +65,7 @@ async def test_they_share_the_time_of_a_call(client_kind, host) -> None:
 
 
 async def is_punctual(client, most: float) -> bool:
-    """Whether one of some calls that time out is in time: a busy machine is late now and then."""
+    """Return whether one of several calls times out punctually; a busy machine may delay some."""
     for _ in range(5):
         began = time.monotonic()
         with pytest.raises(CallTimeout, match="no connection in time"):
@@ -76,7 +76,7 @@ async def is_punctual(client, most: float) -> bool:
 
 
 @sync_asyncio_trio
-async def test_one_that_swallows_leaves_time_for_the_next(client_kind, host) -> None:
+async def test_hanging_address_leaves_time_for_the_next(client_kind, host) -> None:
     host(SWALLOWING[0], "127.0.0.1")
     with RawServer(serve_well) as server:
         port = server.url.rpartition(":")[2]
@@ -87,7 +87,7 @@ async def test_one_that_swallows_leaves_time_for_the_next(client_kind, host) -> 
                 assert len((await wait(read(client))).data) == 1
 
 
-def test_an_address_of_one_link_keeps_its_link(monkeypatch) -> None:
+def test_link_local_address_keeps_its_zone(monkeypatch) -> None:
     link = socket.if_nametoindex("lo")
     place = (socket.AF_INET6, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("fe80::1", 80, 0, link))
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [place])
@@ -95,7 +95,7 @@ def test_an_address_of_one_link_keeps_its_link(monkeypatch) -> None:
 
 
 @sync_asyncio_trio
-async def test_one_that_refuses_costs_nothing(client_kind, host) -> None:
+async def test_refusing_address_is_skipped(client_kind, host) -> None:
     host("127.0.0.2", "127.0.0.3", "127.0.0.1")
     with RawServer(serve_well) as server:
         url = server.url.replace("127.0.0.1", HOST)
@@ -104,7 +104,7 @@ async def test_one_that_refuses_costs_nothing(client_kind, host) -> None:
 
 
 @sync_asyncio_trio
-async def test_none_of_them_listens(client_kind, host) -> None:
+async def test_all_addresses_refusing_is_connection_failed(client_kind, host) -> None:
     host("127.0.0.2", "127.0.0.3")
     with RawServer(serve_well) as server:
         url = server.url.replace("127.0.0.1", HOST)

@@ -1,4 +1,4 @@
-"""Connections of aiohttp; with `--family=aiohttp` the other tests of this folder meet them."""
+"""The aiohttp transport; `--family=aiohttp` runs the other tests of this folder over it."""
 
 import asyncio
 import subprocess
@@ -28,7 +28,7 @@ IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 ONCE = RetryPolicy(max_retries=0)
 
 
-def test_what_is_sent_is_what_the_own_connections_send() -> None:
+def test_requests_equal_those_of_the_default_connections() -> None:
     async def scenario(url: str, transport: AiohttpTransport | None) -> None:
         async with AsyncAdClient(url, transport=transport, token="t") as client:
             await client.beta.list_campaigns(**IDS, date_range="a b/ü")
@@ -52,8 +52,8 @@ def test_what_is_sent_is_what_the_own_connections_send() -> None:
 
 
 @pytest.mark.parametrize("call", ["read", "delete", "post"])
-def test_nothing_is_sent_again_when_a_kept_connection_breaks(call) -> None:
-    """aiohttp by itself would do that with a GET, and with some DELETEs."""
+def test_nothing_is_resent_when_a_reused_connection_breaks(call) -> None:
+    """aiohttp on its own resends a GET, and some DELETEs."""
 
     def serve(connection: Connection) -> None:
         request = connection.read()
@@ -89,7 +89,7 @@ FAULTS = {
 
 
 @each_case("fault", FAULTS)
-def test_a_write_is_sent_once_whatever_comes(fault) -> None:
+def test_write_is_sent_once_whatever_the_server_does(fault) -> None:
     def serve(connection: Connection) -> None:
         if connection.read():
             FAULTS[fault](connection)
@@ -107,7 +107,7 @@ def test_a_write_is_sent_once_whatever_comes(fault) -> None:
     assert len(server.requests) == 1
 
 
-def test_a_client_of_httpx_can_send_over_it_too() -> None:
+def test_httpx_client_can_use_the_transport() -> None:
     async def scenario(url: str) -> None:
         async with httpx.AsyncClient(transport=AiohttpTransport(), timeout=0.2) as client:
             assert (await client.get(url)).status_code == 200
@@ -122,7 +122,7 @@ def test_a_client_of_httpx_can_send_over_it_too() -> None:
         asyncio.run(scenario(server.url))
 
 
-def test_trio_is_refused() -> None:
+def test_call_on_trio_is_refused() -> None:
     async def scenario() -> None:
         client = AsyncAdClient("http://127.0.0.1:9", transport=AiohttpTransport())
         with pytest.raises(ConfigurationError, match="asyncio alone"):
@@ -150,7 +150,7 @@ def test_one_transport_serves_several_loops_and_clients() -> None:
     assert (server.connections, len(server.requests)) == (4, 6)
 
 
-def test_a_loop_that_has_closed_is_forgotten() -> None:
+def test_closed_loop_is_dropped() -> None:
     transport = AiohttpTransport()
     closed = asyncio.new_event_loop()
     closed.close()
@@ -165,8 +165,8 @@ def test_a_loop_that_has_closed_is_forgotten() -> None:
         asyncio.run(scenario(server.url))
 
 
-def test_a_child_process_leaves_the_connections_of_its_parent_alone(monkeypatch) -> None:
-    """To close them there would take them out of a selector that both processes have."""
+def test_forked_child_leaves_the_parents_connections_open(monkeypatch) -> None:
+    """Closing them in the child would remove them from a selector that both processes share."""
     transport = AiohttpTransport()
 
     async def scenario(url: str) -> None:
@@ -185,7 +185,7 @@ def test_a_child_process_leaves_the_connections_of_its_parent_alone(monkeypatch)
         asyncio.run(scenario(server.url))
 
 
-def test_a_proxy() -> None:
+def test_proxy_is_used_for_http_and_https() -> None:
     def serve(connection: Connection) -> None:
         request = connection.read()
         refused = request.startswith(b"CONNECT")
@@ -220,13 +220,13 @@ def test_a_proxy() -> None:
         {"verify": 0},
     ],
 )
-def test_settings_that_cannot_be_used(options) -> None:
+def test_invalid_setting_is_named(options) -> None:
     with pytest.raises(ConfigurationError, match=next(iter(options))):
         AiohttpTransport(**options)
 
 
-def test_a_connection_that_is_not_made_in_time(monkeypatch) -> None:
-    """The last attempt to connect is given up by aiohttp itself, a moment before the call is."""
+def test_connect_timeout_of_aiohttp_is_call_timeout(monkeypatch) -> None:
+    """aiohttp itself gives up connecting a moment before the call times out."""
 
     async def scenario() -> None:
         async def never(*_: object, **__: object) -> None:
@@ -243,7 +243,7 @@ def test_a_connection_that_is_not_made_in_time(monkeypatch) -> None:
     asyncio.run(scenario())
 
 
-def test_a_service_that_is_not_there() -> None:
+def test_refused_connection_is_connection_failed() -> None:
     async def scenario() -> None:
         async with AiohttpTransport() as transport:
             client = AsyncAdClient(refusing_url(), transport=transport, retry=ONCE)
@@ -253,17 +253,17 @@ def test_a_service_that_is_not_there() -> None:
     asyncio.run(scenario())
 
 
-def test_its_repr() -> None:
+def test_repr_does_not_contain_the_proxy() -> None:
     assert repr(AiohttpTransport(proxy="http://user:secret@proxy")) == "<AiohttpTransport>"
 
 
-def test_without_aiohttp_one_line_says_what_to_install() -> None:
+def test_missing_aiohttp_names_the_extra_to_install() -> None:
     code = "import sys; sys.modules['aiohttp'] = None; import adclient.aiohttp"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "this needs aiohttp: pip install 'adclient[aiohttp]'" in done.stderr
 
 
-# httpx-aiohttp calls a connection that broke in use one that was never made.
+# httpx-aiohttp reports a connection that broke in use as one that was never established.
 
 
 class Untrusted(httpx.AsyncBaseTransport):
@@ -298,7 +298,7 @@ def test_httpx_aiohttp_is_refused(options) -> None:
         AsyncAdClient("https://ads.example.com", **options)
 
 
-def test_httpx_aiohttp_inside_a_wrapper_is_not_believed() -> None:
+def test_connect_error_of_a_wrapped_httpx_aiohttp_is_outcome_unknown() -> None:
     async def scenario() -> None:
         async with httpx.AsyncClient(transport=Wrapper(Untrusted())) as theirs:
             client = AsyncAdClient("https://ads.example.com", http_client=theirs)

@@ -1,4 +1,4 @@
-"""What `token` and `auth` put on a request, and what they may not."""
+"""The headers that `token` and `auth` add to a request, and those that they may not add."""
 
 import httpx
 import pytest
@@ -21,7 +21,7 @@ from adclient import ConfigurationError, Request
 
 
 @sync_and_async
-async def test_without_credentials_none_are_sent(client_kind) -> None:
+async def test_no_authorization_header_without_credentials(client_kind) -> None:
     service = Service(a_draft())
     async with client_kind.open(transport=service.transport) as client:
         await wait(write(client))
@@ -29,7 +29,7 @@ async def test_without_credentials_none_are_sent(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_token_function_is_called_for_each_attempt(client_kind) -> None:
+async def test_token_function_is_called_for_each_attempt(client_kind) -> None:
     service = Service(httpx.Response(503), a_page("a"))
     tokens = iter(["first", "second"])
     async with client_kind.open(transport=service.transport, token=lambda: next(tokens)) as client:
@@ -40,7 +40,7 @@ async def test_a_token_function_is_called_for_each_attempt(client_kind) -> None:
 
 @pytest.mark.parametrize("token", [None, "", f"{SECRET}\n", 7])
 @sync_and_async
-async def test_a_token_function_that_returns_no_token(client_kind, token) -> None:
+async def test_token_function_without_a_valid_token_is_refused(client_kind, token) -> None:
     service = Service()
     async with client_kind.open(transport=service.transport, token=lambda: token) as client:
         with pytest.raises(ConfigurationError) as caught:
@@ -50,7 +50,7 @@ async def test_a_token_function_that_returns_no_token(client_kind, token) -> Non
 
 
 @sync_and_async
-async def test_the_error_of_a_token_function_passes(client_kind) -> None:
+async def test_error_of_a_token_function_propagates(client_kind) -> None:
     def token():
         raise KeyError("vault")
 
@@ -62,7 +62,7 @@ async def test_the_error_of_a_token_function_passes(client_kind) -> None:
 
 
 @sync_and_async
-async def test_auth_gets_the_request_and_returns_headers(client_kind) -> None:
+async def test_auth_receives_the_request_and_adds_headers(client_kind) -> None:
     seen = []
 
     def sign(request: Request) -> dict[str, str]:
@@ -108,7 +108,7 @@ async def test_auth_may_set_authorization(client_kind) -> None:
     ],
 )
 @sync_and_async
-async def test_bad_headers_of_auth_are_refused(client_kind, headers) -> None:
+async def test_invalid_headers_from_auth_are_refused(client_kind, headers) -> None:
     service = Service()
     async with client_kind.open(
         transport=service.transport, auth=lambda request: headers

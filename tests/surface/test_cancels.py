@@ -1,4 +1,4 @@
-"""Calls that are cancelled or run out of time take nothing away from those that follow."""
+"""Calls that are cancelled or time out leave the connections usable for later calls."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ from adclient import (
 )
 from adclient._http import async_connections
 
-ROUNDS = 30  # for each seed, of which `nox -s long` has twenty
+ROUNDS = 30  # for each seed; `nox -s long` uses twenty seeds
 NO_RETRY = RetryPolicy(max_retries=0)
 # Before 4.15.1, anyio leaves the socket of a cancelled connect to the garbage collector.
 IS_OLD_ANYIO = tuple(map(int, version("anyio").split(".")[:3])) < (4, 15, 1)
@@ -37,7 +37,7 @@ every_library = pytest.mark.parametrize("library", ["httpx", "httpx2", None])
 
 
 async def random_cancels(client: AsyncAdClient, pool: int, seed: int, rounds: int) -> None:
-    """Twice as many calls as connections at a time, most of which are ended at a bad moment."""
+    """Run twice as many calls as connections, and end most of them at a random moment."""
     chance = random.Random(seed)
 
     async def one(patience: float, timeout: float) -> None:
@@ -53,7 +53,7 @@ async def random_cancels(client: AsyncAdClient, pool: int, seed: int, rounds: in
 
 
 async def cancels_at_every_turn(client: AsyncAdClient, pool: int) -> None:
-    """The same with the cancelling of asyncio itself, from which no scope shields."""
+    """Do the same with asyncio's own cancellation, which no cancel scope shields from."""
     for turns in range(60):
         tasks = [asyncio.ensure_future(read(client)) for _ in range(2 * pool)]
         for task in tasks:
@@ -69,7 +69,7 @@ async def still_works(client: AsyncAdClient, calls: int = 6) -> None:
 
 
 class Meeting:
-    """Answers after a moment, but calls that are to meet only when so many of them are there."""
+    """Responds after a moment; calls for the account `meet` wait until all of them have arrived."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -87,7 +87,7 @@ class Meeting:
             connection.send(answer_to(request))
 
     async def hold(self, client: AsyncAdClient) -> None:
-        """Have as many calls under way at once; if one cannot join the others, all of them fail."""
+        """Run that many concurrent calls; all of them fail if one cannot get a connection."""
 
         async def one() -> None:
             await read(client, account_id="meet")
@@ -99,7 +99,7 @@ class Meeting:
 
 @contextlib.asynccontextmanager
 async def pooled(library: str | None, pool: int, url: str):
-    """A client of so many connections, its own or those of somebody's HTTP client."""
+    """A client with this many connections, its default ones or those of an injected HTTP client."""
     options = {"max_concurrency": pool, "retry": NO_RETRY, "timeout": 20}
     if library is None:
         async with AsyncAdClient(url, **options) as client:
@@ -118,7 +118,7 @@ async def pooled(library: str | None, pool: int, url: str):
 @pytest.mark.filterwarnings(NOISE)
 @every_library
 @both_loops
-def test_cancels_over_a_small_pool(client_kind, library) -> None:
+def test_random_cancellations_leave_a_small_pool_usable(client_kind, library) -> None:
     async def scenario() -> None:
         async with pooled(library, 2, server.url) as client:
             await random_cancels(client, 2, seed=0, rounds=25)
@@ -135,7 +135,9 @@ def test_cancels_over_a_small_pool(client_kind, library) -> None:
 @pytest.mark.filterwarnings(NOISE)
 @every_library
 @both_loops
-def test_cancels_over_a_pool(client_kind, library, pytestconfig) -> None:
+def test_random_cancellations_lose_no_connection_of_a_pool(
+    client_kind, library, pytestconfig
+) -> None:
     async def scenario() -> None:
         async with pooled(library, 8, server.url) as client:
             for seed in range(pytestconfig.getoption("seeds")):
@@ -152,8 +154,10 @@ def test_cancels_over_a_pool(client_kind, library, pytestconfig) -> None:
 @pytest.mark.parametrize("library", ["httpx", "httpx2"])
 @pytest.mark.parametrize("received", [0, 1, -1], ids=["nothing", "half a head", "half a body"])
 @both_loops
-def test_a_cancelled_read_of_somebody_s_own_client_is_cut(client_kind, received, library) -> None:
-    """Its pool would hold the connection, and we the call's place, until the answer is late."""
+def test_cancelled_read_of_an_injected_client_frees_its_connection(
+    client_kind, received, library
+) -> None:
+    """Otherwise its pool would hold the connection, and we the slot, until the read timed out."""
     hx = pytest.importorskip(library)
     awake, asked = threading.Event(), threading.Event()
 
@@ -186,8 +190,8 @@ def test_a_cancelled_read_of_somebody_s_own_client_is_cut(client_kind, received,
 
 
 @pytest.mark.parametrize("turns", [0, 1, 5])
-def test_somebody_who_cancels_every_task_cancels_a_call_with_a_clear_error(turns) -> None:
-    """That of a caller's own client goes on in a task of its own, which is cancelled here."""
+def test_cancelling_the_background_task_of_a_call_raises_a_transport_error(turns) -> None:
+    """A request of an injected client runs in a task of its own, which this test cancels."""
 
     class Slow(httpx.AsyncBaseTransport):
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -213,8 +217,8 @@ def test_somebody_who_cancels_every_task_cancels_a_call_with_a_clear_error(turns
 
 @pytest.mark.parametrize("ending", ["timeout", "cancel"])
 @both_loops
-def test_a_write_that_had_not_left_is_not_sent_after_its_call(client_kind, ending) -> None:
-    """It waits for a connection of somebody's own pool, and its call has told that nothing left."""
+def test_write_that_waited_for_a_pool_is_not_sent_after_its_call_ended(client_kind, ending) -> None:
+    """It waited for a connection of an injected pool; its call reported that nothing was sent."""
     sent = []
 
     async def scenario() -> None:
@@ -242,7 +246,7 @@ def test_a_write_that_had_not_left_is_not_sent_after_its_call(client_kind, endin
 
 
 class Unhurried:
-    """Closes something only after a moment, in which a call that is cancelled can be cut short."""
+    """Closes something after a checkpoint, at which a cancelled call can be interrupted."""
 
     def __init__(self, close) -> None:
         self._close = close
@@ -256,7 +260,7 @@ class Unhurried:
 
 @pytest.mark.own
 @both_loops
-def test_a_connection_is_closed_though_its_call_is_cancelled(client_kind, monkeypatch) -> None:
+def test_connection_of_a_cancelled_call_is_closed(client_kind, monkeypatch) -> None:
     asked, made = threading.Event(), []
 
     def serve(connection: Connection) -> None:
@@ -284,7 +288,7 @@ def test_a_connection_is_closed_though_its_call_is_cancelled(client_kind, monkey
 
 
 class Endless(httpx.AsyncByteStream):
-    """A body of which the rest never comes; `begun` is called when somebody waits for it."""
+    """A body that never ends; it calls `begun` when somebody waits for the rest."""
 
     def __init__(self, request: httpx.Request, begun) -> None:
         self._trace = request.extensions["trace"]
@@ -300,8 +304,8 @@ class Endless(httpx.AsyncByteStream):
 
 
 @both_loops
-def test_an_answer_is_closed_though_its_call_is_cancelled(client_kind) -> None:
-    """Also that of somebody's own transport, which is cut while its body is read."""
+def test_response_of_a_cancelled_call_is_closed(client_kind) -> None:
+    """This includes a response of an injected transport, cancelled while its body is read."""
     bodies = []
 
     async def scenario() -> None:
@@ -319,10 +323,8 @@ def test_an_answer_is_closed_though_its_call_is_cancelled(client_kind) -> None:
 
 
 @both_loops
-def test_what_never_ends_in_somebody_s_own_transport_gives_its_place_back(
-    client_kind, monkeypatch
-) -> None:
-    """It cannot be cut at once, for it tells of no read; after three times its time, it is."""
+def test_hanging_request_of_an_injected_transport_frees_its_slot(client_kind, monkeypatch) -> None:
+    """It reports no read, so it cannot be cancelled at once, only after a grace period."""
     is_stuck = True
 
     async def answer(request: httpx.Request) -> httpx.Response:
@@ -345,7 +347,7 @@ def test_what_never_ends_in_somebody_s_own_transport_gives_its_place_back(
 
 
 @both_loops
-def test_a_full_pool_of_somebody_s_own_client(client_kind) -> None:
+def test_full_pool_of_an_injected_async_client_is_not_outcome_unknown(client_kind) -> None:
     async def scenario() -> None:
         limits = httpx.Limits(max_connections=1)
         async with (
@@ -362,7 +364,7 @@ def test_a_full_pool_of_somebody_s_own_client(client_kind) -> None:
     assert len(server.requests) == 1
 
 
-def test_a_full_pool_of_somebody_s_own_sync_client() -> None:
+def test_full_pool_of_an_injected_sync_client_is_not_outcome_unknown() -> None:
     limits = httpx.Limits(max_connections=1)
     with (
         RawServer(serve_well) as server,
@@ -377,7 +379,7 @@ def test_a_full_pool_of_somebody_s_own_sync_client() -> None:
 
 
 @both_loops
-def test_closing_waits_for_what_goes_on(client_kind) -> None:
+def test_closing_waits_for_background_requests(client_kind) -> None:
     order = []
 
     async def scenario() -> None:
@@ -407,7 +409,7 @@ def test_closing_waits_for_what_goes_on(client_kind) -> None:
 
 
 @both_loops
-def test_an_error_that_is_none_of_the_library_passes(client_kind) -> None:
+def test_foreign_error_of_a_transport_propagates(client_kind) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         raise LookupError("a hook of the caller")
 
@@ -420,7 +422,7 @@ def test_an_error_that_is_none_of_the_library_passes(client_kind) -> None:
 
 
 @both_loops
-def test_a_cancelled_call_leaves_the_client_usable(client_kind) -> None:
+def test_cancelled_calls_leave_the_client_usable(client_kind) -> None:
     awake = threading.Event()
 
     def serve(connection: Connection) -> None:
@@ -435,7 +437,7 @@ def test_a_cancelled_call_leaves_the_client_usable(client_kind) -> None:
                 with anyio.move_on_after(0.02) as scope:
                     await read(client)
                 assert scope.cancelled_caught
-            # Not counted by requests: on a busy machine a cancelled one may never have left.
+            # Do not count requests: on a busy machine a cancelled one may never have been sent.
             awake.set()
             assert len((await read(client)).data) == 1
 

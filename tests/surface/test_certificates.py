@@ -1,4 +1,4 @@
-"""Whom a client trusts: its `verify=`, else what the environment says."""
+"""Trusted certificates: from `verify=`, otherwise from the environment."""
 
 import os
 
@@ -13,7 +13,7 @@ VARIABLES = ["SSL_CERT_FILE", "SSL_CERT_DIR"]
 
 @pytest.fixture(autouse=True)
 def new_contexts(monkeypatch):
-    """The one TLS context of this process was made in another environment."""
+    """Bypass the cached TLS context, which was created in another environment."""
     monkeypatch.setattr(network, "_made_context", network._made_context.__wrapped__)
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
@@ -21,7 +21,7 @@ def new_contexts(monkeypatch):
 
 @pytest.mark.parametrize("name", VARIABLES)
 @each_client_class
-def test_a_variable_that_leads_nowhere_is_named_at_once(client_class, name, monkeypatch) -> None:
+def test_variable_with_a_missing_path_is_named_at_once(client_class, name, monkeypatch) -> None:
     monkeypatch.setenv(name, "/no/such/place")
     with pytest.raises(ConfigurationError, match=f"environment variable {name} leads to") as caught:
         client_class(BASE_URL)
@@ -34,7 +34,7 @@ def test_a_variable_that_leads_nowhere_is_named_at_once(client_class, name, monk
     ids=["no TLS", "not verified", "own context"],
 )
 @each_client_class
-def test_where_nobody_looks_at_it_a_variable_may_lead_nowhere(
+def test_variable_with_a_missing_path_is_ignored_if_unused(
     client_class, url, verify, monkeypatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/no/such/file.pem")
@@ -42,20 +42,20 @@ def test_where_nobody_looks_at_it_a_variable_may_lead_nowhere(
 
 
 @each_client_class
-def test_one_of_several_directories_is_enough(client_class, monkeypatch, tmp_path) -> None:
+def test_one_existing_directory_of_several_is_enough(client_class, monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("SSL_CERT_DIR", f"/no/such/place{os.pathsep}{tmp_path}")
     assert client_class(BASE_URL)
 
 
 @each_client_class
-def test_an_empty_variable_is_none(client_class, monkeypatch) -> None:
+def test_empty_variable_is_ignored(client_class, monkeypatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "")
     assert client_class(BASE_URL)
 
 
 @pytest.mark.own
 @sync_and_async
-async def test_a_file_that_holds_no_certificates_is_named_when_it_is_read(
+async def test_file_without_certificates_is_named_when_it_is_read(
     client_kind, monkeypatch, tmp_path
 ) -> None:
     path = tmp_path / "bundle.pem"

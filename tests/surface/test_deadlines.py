@@ -1,4 +1,4 @@
-"""A call ends in time, whatever the server does, and no other call is ended with it."""
+"""A call ends at its timeout, whatever the server does, and ends no other call."""
 
 import itertools
 import json
@@ -24,10 +24,10 @@ from adclient import AdClient, AdClientError, CallTimeout, OutcomeUnknown, RateL
 from adclient._http import watchdog
 
 TIMEOUT = 0.2
-TOGETHER = 1.0  # of dozens of calls at once, each of which has to be sent in it
+TOGETHER = 1.0  # the timeout of dozens of concurrent calls, long enough to send all of them
 PUNCTUAL = 1.1 * TOGETHER
-TRIES = 5  # a loaded machine may delay some of them, and hardly all
-SLACK = 5.0  # a loaded machine; each fault here lasts for 15 seconds or more
+TRIES = 5  # a loaded machine may delay some of them, but hardly all
+SLACK = 5.0  # for a loaded machine; each fault here lasts for 15 seconds or more
 DRIP = 0.05
 LIBRARIES = [import_module(name) for name in ("httpx", "httpx2") if find_spec(name)]
 BODY = json.dumps(LISTING).encode()
@@ -83,7 +83,7 @@ DRIPPING_BODIES = (drip_body, drip_body_of_no_length, drip_chunks)
 
 @attrs.frozen
 class Ending:
-    """How a call came to its end."""
+    """How a call ended."""
 
     error: AdClientError
     took: float
@@ -108,7 +108,7 @@ def ending(client_kind, fault, call) -> Ending:
 
 
 def best_ending(client_kind, fault, call) -> Ending:
-    """A call that ended on time, or the last of several if none of them did."""
+    """Return the first call that ended on time, or the last one."""
     for _ in range(TRIES):
         last = ending(client_kind, fault, call)
         if last.took <= PUNCTUAL:
@@ -118,8 +118,8 @@ def best_ending(client_kind, fault, call) -> Ending:
 
 @pytest.fixture(scope="module")
 def endings() -> dict[tuple, Ending]:
-    """Of every call under every fault, all at once: each does nothing but wait."""
-    for name in ("trio", "httpcore"):  # threads that import them together may find half of them
+    """The endings of every call under every fault, run concurrently because they only wait."""
+    for name in ("trio", "httpcore"):  # concurrent imports may see half-initialized modules
         import_module(name)
     cases = list(itertools.product(CLIENT_KINDS, FAULTS, (read, write)))
     with ThreadPoolExecutor(len(cases)) as pool:
@@ -128,7 +128,7 @@ def endings() -> dict[tuple, Ending]:
 
 @each_case("fault", FAULTS)
 @each_case("client_kind", CLIENT_KINDS)
-def test_a_call_ends_in_time(client_kind, fault, endings) -> None:
+def test_call_ends_at_its_timeout_under_every_fault(client_kind, fault, endings) -> None:
     of_read, of_write = endings[client_kind, fault, read], endings[client_kind, fault, write]
     assert TOGETHER * 0.9 <= of_read.took <= PUNCTUAL
     assert of_write.took <= PUNCTUAL
@@ -159,7 +159,7 @@ async def ends_in_time(call, client) -> AdClientError:
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_a_kept_connection_is_watched_as_well(client_kind) -> None:
+async def test_timeout_is_enforced_on_a_reused_connection(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.send(answer_to(connection.read()))
         connection.read()
@@ -173,7 +173,7 @@ async def test_a_kept_connection_is_watched_as_well(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_silent_tls_handshake(client_kind) -> None:
+async def test_silent_tls_handshake_times_out(client_kind) -> None:
     with RawServer(never_answer) as server:
         url = server.url.replace("http", "https")
         async with client_kind.open(url, timeout=TIMEOUT) as client:
@@ -182,7 +182,7 @@ async def test_a_silent_tls_handshake(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_dripping_tls_handshake(client_kind) -> None:
+async def test_dripping_tls_handshake_times_out(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.send(b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03")  # a long ServerHello
         drip(connection, bytes(1000))
@@ -195,7 +195,7 @@ async def test_a_dripping_tls_handshake(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_wait_of_an_hour_is_told_at_once(client_kind) -> None:
+async def test_retry_after_beyond_the_timeout_raises_at_once(client_kind) -> None:
     def serve(connection: Connection) -> None:
         while connection.read():
             connection.send(reply(429, b"{}", "Retry-After: 3600"))
@@ -208,8 +208,8 @@ async def test_a_wait_of_an_hour_is_told_at_once(client_kind) -> None:
     assert time.monotonic() - began < 10
 
 
-def test_a_call_that_was_ended_ends_no_other() -> None:
-    """Many short calls, some of which are ended, on connections that are handed on."""
+def test_timed_out_calls_do_not_affect_others() -> None:
+    """Many short calls, some of which time out, on reused connections."""
     slow = threading.Event()
 
     def serve(connection: Connection) -> None:
@@ -240,8 +240,8 @@ def test_a_call_that_was_ended_ends_no_other() -> None:
     assert slow.is_set()
 
 
-def test_a_connection_that_is_handed_on_is_left_alone() -> None:
-    """The watch ends before a connection goes back to the pool of somebody's own client."""
+def test_connection_returned_to_an_injected_pool_is_not_shut_down() -> None:
+    """The watch ends before the connection returns to the pool of an injected client."""
     with RawServer(serve_well) as server, ExitStack() as stack:
         own = [stack.enter_context(library.Client()) for library in LIBRARIES]
         clients = [AdClient(server.url, http_client=theirs) for theirs in own]
@@ -254,7 +254,7 @@ def test_a_connection_that_is_handed_on_is_left_alone() -> None:
         assert server.connections == len(clients)
 
 
-def test_a_hook_that_reads_the_answer_hands_the_connection_on() -> None:
+def test_hook_that_reads_the_body_ends_the_watch() -> None:
     with RawServer(serve_well) as server:
         watched = []
 
@@ -270,8 +270,8 @@ def test_a_hook_that_reads_the_answer_hands_the_connection_on() -> None:
         assert server.connections == 1
 
 
-def test_a_shared_connection_is_not_watched() -> None:
-    """Of HTTP/2, where others' calls are on the same connection."""
+def test_http2_connection_is_not_watched() -> None:
+    """With HTTP/2, other calls share the connection."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         sock = socket.create_connection(listener.getsockname())
         stream = type("Stream", (), {"get_extra_info": lambda self, info: sock})()
@@ -306,14 +306,14 @@ else:
 
 
 @pytest.mark.parametrize("when", ["before", "late"])
-def test_a_call_while_the_interpreter_ends(when) -> None:
+def test_call_during_interpreter_exit_succeeds(when) -> None:
     with RawServer(serve_well) as server:
         command = [sys.executable, "-W", "error", "-X", "dev", "-c", AT_EXIT, server.url, when]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("1\n", "")
 
 
-def test_no_thread_is_started_for_a_service_in_this_process() -> None:
+def test_no_thread_is_started_for_the_in_process_fake() -> None:
     code = (
         "import threading\n"
         "from adclient.testing import FakeAdService\n"
@@ -324,7 +324,7 @@ def test_no_thread_is_started_for_a_service_in_this_process() -> None:
     assert done.stdout == "1\n"
 
 
-def test_without_a_thread_the_socket_s_own_timeout_is_left(monkeypatch) -> None:
+def test_watchdog_tolerates_a_thread_that_cannot_start(monkeypatch) -> None:
     def fail(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -332,12 +332,12 @@ def test_without_a_thread_the_socket_s_own_timeout_is_left(monkeypatch) -> None:
     assert not watchdog._is_started(print)
 
 
-def test_a_connection_is_shut_down_at_its_deadline() -> None:
+def test_connection_is_shut_down_at_its_deadline() -> None:
     one, other = socket.socketpair()
     with other:
         watch = watchdog.Watch(time.monotonic() + 0.01)
         watch._socket = one
-        dog = watchdog._Watchdog()  # its thread is traced, if anything is
+        dog = watchdog._Watchdog()  # a new one, so that coverage traces its thread
         dog.watch(watch)
         assert other.recv(1) == b""
         dog.dismiss(watch)
@@ -345,7 +345,7 @@ def test_a_connection_is_shut_down_at_its_deadline() -> None:
 
 
 @pytest.mark.own
-def test_a_body_of_no_length_that_is_shut_down_is_not_taken_for_whole() -> None:
+def test_body_without_length_that_is_shut_down_is_a_timeout() -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         connection.send(b"HTTP/1.1 200 OK\r\n\r\n" + BODY)
@@ -362,7 +362,7 @@ def test_a_body_of_no_length_that_is_shut_down_is_not_taken_for_whole() -> None:
     assert caught.value.status == 200
 
 
-def test_a_child_process_watches_nothing_of_its_parent_s() -> None:
+def test_forked_child_drops_the_watches_of_its_parent() -> None:
     dog, (one, other) = watchdog._Watchdog(), socket.socketpair()
     watch = watchdog.Watch(time.monotonic() + 60)
     watch._socket = one
@@ -373,7 +373,7 @@ def test_a_child_process_watches_nothing_of_its_parent_s() -> None:
 
 
 class Slow(httpx.SyncByteStream, httpx.AsyncByteStream):
-    """A body in this process, of which each piece takes its time, and so does its end."""
+    """An in-process body whose chunks and close are slow."""
 
     def __init__(self, chunk: float = 0.0, end: float = 0.0) -> None:
         self.chunk, self.end = chunk, end
@@ -390,7 +390,7 @@ class Slow(httpx.SyncByteStream, httpx.AsyncByteStream):
         await anyio.sleep(self.end)
 
 
-def test_a_slow_transport_without_a_socket() -> None:
+def test_slow_body_of_an_in_process_transport_times_out() -> None:
     transport = httpx.MockTransport(lambda request: httpx.Response(200, stream=Slow(chunk=0.05)))
     with (
         AdClient("https://a.example.com", transport=transport, timeout=0.2) as client,
@@ -401,7 +401,7 @@ def test_a_slow_transport_without_a_socket() -> None:
 
 
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)
-def test_a_whole_answer_counts_though_its_end_is_late(client_kind) -> None:
+def test_complete_response_counts_although_its_close_is_late(client_kind) -> None:
     transport = httpx.MockTransport(lambda request: httpx.Response(200, stream=Slow(end=0.4)))
 
     async def scenario() -> None:

@@ -1,4 +1,4 @@
-"""Clients and transports of httpx and of httpx2, and what either raises."""
+"""Clients and transports from httpx and httpx2, and their errors."""
 
 import ssl
 import subprocess
@@ -32,7 +32,7 @@ def pause(client):
 
 @families
 @sync_asyncio_trio
-async def test_a_client_of_either_family(client_kind, library) -> None:
+async def test_client_from_either_library_is_used(client_kind, library) -> None:
     hx = pytest.importorskip(library)
     with RawServer(serve_well) as server:
         theirs = getattr(hx, client_kind.http_client_name)(verify=False)
@@ -43,7 +43,7 @@ async def test_a_client_of_either_family(client_kind, library) -> None:
 
 @families
 @sync_and_async
-async def test_a_transport_of_either_family(client_kind, library) -> None:
+async def test_transport_from_either_library_is_used(client_kind, library) -> None:
     hx = pytest.importorskip(library)
     transport = hx.MockTransport(lambda request: hx.Response(201, json=DRAFT))
     async with client_kind.open(http_client=None, transport=transport) as client:
@@ -51,7 +51,7 @@ async def test_a_transport_of_either_family(client_kind, library) -> None:
 
 
 @sync_and_async
-async def test_the_fake_answers_clients_of_httpx2_too(client_kind) -> None:
+async def test_fake_serves_httpx2_clients(client_kind) -> None:
     hx = pytest.importorskip("httpx2")
     fake = FakeAdService()
     theirs = getattr(hx, client_kind.http_client_name)(transport=fake.transport)
@@ -62,7 +62,7 @@ async def test_the_fake_answers_clients_of_httpx2_too(client_kind) -> None:
 
 
 class Stranger:
-    """Something that looks like a client and is of no family."""
+    """Something that looks like an HTTP client but comes from neither library."""
 
     is_closed = False
 
@@ -75,7 +75,7 @@ class Stranger:
 
 @families
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
-def test_a_client_of_the_wrong_colour_or_of_no_family(client_kind, library) -> None:
+def test_http_client_of_a_wrong_type_is_refused(client_kind, library) -> None:
     hx, name = pytest.importorskip(library), client_kind.http_client_name
     expected = (
         f"http_client of {client_kind.client.__name__} must be an httpx.{name} or httpx2.{name}"
@@ -88,7 +88,7 @@ def test_a_client_of_the_wrong_colour_or_of_no_family(client_kind, library) -> N
 
 
 @families
-def test_a_transport_of_the_wrong_colour(library) -> None:
+def test_transport_of_the_other_kind_is_refused(library) -> None:
     hx = pytest.importorskip(library)
     with pytest.raises(TypeError, match=rf"httpx or httpx2, not {library}\.AsyncHTTPTransport"):
         AdClient(BASE_URL, transport=hx.AsyncHTTPTransport())
@@ -96,7 +96,7 @@ def test_a_transport_of_the_wrong_colour(library) -> None:
         AsyncAdClient(BASE_URL, transport=hx.HTTPTransport())
 
 
-def test_the_other_family_is_not_imported() -> None:
+def test_other_library_is_not_imported() -> None:
     code = (
         "import httpx, sys; from adclient import AdClient\n"
         "AdClient('https://ads.example.com', http_client=httpx.Client())\n"
@@ -106,7 +106,7 @@ def test_the_other_family_is_not_imported() -> None:
     assert done.stdout == "False\n"
 
 
-# Every error of the library and from below, out of the sending and out of the body.
+# Every error of the HTTP library and the layers below it, while sending and while reading.
 
 
 def errors_of(hx) -> list[Exception]:
@@ -128,7 +128,9 @@ NOT_SENT |= {"UnsupportedProtocol", "LocalProtocolError"}
 @families
 @pytest.mark.parametrize("where", ["send", "body"])
 @sync_and_async
-async def test_every_error_is_ours(client_kind, where, library) -> None:
+async def test_every_http_library_error_becomes_a_library_error(
+    client_kind, where, library
+) -> None:
     hx = pytest.importorskip(library)
     errors = errors_of(hx)
     assert len(errors) > 20
@@ -168,7 +170,7 @@ async def test_every_error_is_ours(client_kind, where, library) -> None:
             is_unknown = where == "body" or type(error).__name__ not in NOT_SENT
             assert isinstance(caught.value, OutcomeUnknown) == is_unknown, error
             assert "httpx" not in type(caught.value).__module__
-            # Of a write, all that it does not know makes the outcome unknown; not so of a read.
+            # An unknown state makes the outcome of a write unknown, but not that of a read.
             with pytest.raises(TransportError):
                 await wait(client.beta.list_campaigns(account_id="a"))
 
@@ -180,7 +182,7 @@ def bad_text() -> Exception:
 @families
 @pytest.mark.parametrize("failing", ["a request of its own", "text", "by hand"])
 @sync_asyncio_trio
-async def test_a_hook_that_fails_after_a_write_does_not_repeat_it(
+async def test_write_is_not_repeated_after_a_response_hook_fails(
     client_kind, failing, library
 ) -> None:
     hx, nobody = pytest.importorskip(library), refusing_url()
@@ -213,7 +215,7 @@ async def test_a_hook_that_fails_after_a_write_does_not_repeat_it(
 
 @families
 @sync_asyncio_trio
-async def test_an_error_of_a_hook_does_not_hide_that_a_write_was_sent(client_kind, library) -> None:
+async def test_response_hook_error_after_a_write_is_outcome_unknown(client_kind, library) -> None:
     hx = pytest.importorskip(library)
 
     def hook(_) -> None:
@@ -244,7 +246,7 @@ async def test_an_error_of_a_hook_does_not_hide_that_a_write_was_sent(client_kin
 
 
 @families
-def test_a_client_s_auth_that_cannot_reach_its_own_service_has_sent_nothing(library) -> None:
+def test_timeout_in_the_auth_of_an_injected_client_has_sent_nothing(library) -> None:
     hx = pytest.importorskip(library)
 
     class Auth(hx.Auth):
@@ -262,7 +264,7 @@ def test_a_client_s_auth_that_cannot_reach_its_own_service_has_sent_nothing(libr
 
 @pytest.mark.parametrize("fault", [httpx.ConnectError, httpx.ReadError, httpx.PoolTimeout, OSError])
 @sync_and_async
-async def test_fifty_failures_take_no_slot(client_kind, fault) -> None:
+async def test_fifty_failures_leak_no_slot(client_kind, fault) -> None:
     count = [0]
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -279,7 +281,7 @@ async def test_fifty_failures_take_no_slot(client_kind, fault) -> None:
         assert (await wait(pause(client))).draft_id == "draft_7c2e"
 
 
-def test_a_transport_of_no_family_is_spoken_to_in_httpx() -> None:
+def test_duck_typed_transport_receives_httpx_requests() -> None:
     class Bare:
         def handle_request(self, request):
             assert isinstance(request, httpx.Request)
@@ -288,8 +290,8 @@ def test_a_transport_of_no_family_is_spoken_to_in_httpx() -> None:
     assert pause(AdClient(BASE_URL, transport=Bare())).draft_id == "draft_7c2e"
 
 
-def test_faults_are_known_without_loading_anything(monkeypatch) -> None:
-    """What is caught is asked for after a fault, such as too many open files."""
+def test_fault_classes_are_looked_up_without_an_import(monkeypatch) -> None:
+    """The lookup happens after a failure, such as too many open files, when imports may fail."""
     assert anyio.EndOfStream in HTTPX.faults
     monkeypatch.delitem(sys.modules, "anyio")
     assert anyio.EndOfStream not in HTTPX.faults

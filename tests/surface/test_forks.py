@@ -1,4 +1,4 @@
-"""A child process made by `os.fork`, and what it must not share with its parent."""
+"""Clients in a process forked by `os.fork`, which must share no state with its parent."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no for
 
 IDS = {"account_id": "a", "campaign_id": "c"}
 
-# Scripts that fork in a process of their own, which has no other threads than it makes.
+# Scripts that fork run in a separate process, which has only the threads that it starts.
 
 
 PRELUDE = """
@@ -63,7 +63,7 @@ def run(script: str, *arguments: str) -> str:
     return done.stdout
 
 
-def test_a_child_process_opens_its_own_connection() -> None:
+def test_forked_child_opens_its_own_connection() -> None:
     with RawServer(serve_well) as server:
         run(
             """
@@ -77,7 +77,7 @@ in_a_child(lambda: read(client, "child"))
     assert server.connections == 2
 
 
-def test_a_child_process_opens_its_own_connection_on_the_loop_of_its_parent() -> None:
+def test_forked_child_opens_its_own_connection_on_an_inherited_loop() -> None:
     with RawServer(serve_well) as server:
         run(
             """
@@ -119,14 +119,14 @@ with asyncio.Runner(loop_factory=new_loop) as runner:
 """
 
 
-def test_both_processes_keep_their_connection_on_one_loop() -> None:
+def test_parent_and_child_each_reuse_one_connection_on_an_inherited_loop() -> None:
     with RawServer(serve_well) as server:
         run(ON_ONE_LOOP, server.url)
     assert len(server.requests) == 8
     assert server.connections == 2
 
 
-def test_a_child_process_does_not_wait_for_the_calls_of_its_parent() -> None:
+def test_forked_child_does_not_wait_for_slots_held_by_the_parent() -> None:
     run(
         """
 received, proceed = threading.Event(), threading.Event()
@@ -147,7 +147,7 @@ in_a_child(lambda: read(client, "child"))
     )
 
 
-def test_a_child_process_is_as_punctual_as_its_parent() -> None:
+def test_timeout_is_enforced_in_a_forked_child() -> None:
     def serve(connection: Connection) -> None:
         while request := connection.read():
             if b"account_id=parent" in request:
@@ -170,7 +170,7 @@ in_a_child(lambda: timed_out(client.with_options(timeout=0.3, max_retries=0), "c
     assert len(server.requests) == 2
 
 
-def test_a_call_that_ends_in_a_child_process_gives_it_no_slot_too_many() -> None:
+def test_call_that_ends_in_a_forked_child_releases_no_extra_slot() -> None:
     run(
         """
 received = threading.Event()
@@ -201,7 +201,7 @@ succeeded(child)
     )
 
 
-def test_no_answer_crosses_between_a_process_and_its_child() -> None:
+def test_responses_are_not_mixed_up_between_parent_and_child() -> None:
     told = run(
         """
 import json, socket
@@ -258,7 +258,7 @@ print(wrong, os.waitstatus_to_exitcode(status))
     assert told.split() == ["0", "0"]
 
 
-def test_what_a_child_process_does_leaves_its_parent_s_connection_alone(monkeypatch) -> None:
+def test_calls_in_a_forked_child_leave_the_parents_connection_open(monkeypatch) -> None:
     with RawServer(serve_well) as server, AdClient(server.url) as client:
         connections = client._engine.connections
         monkeypatch.setattr(forks, "_FORGETFUL", forks._FORGETFUL & {connections})
@@ -274,7 +274,7 @@ def test_what_a_child_process_does_leaves_its_parent_s_connection_alone(monkeypa
 
 @pytest.mark.own
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_the_end_of_a_loop_in_a_child_process_leaves_its_parent_s_connection(
+def test_loop_closed_in_a_forked_child_leaves_the_parents_connection_open(
     client_kind, monkeypatch
 ) -> None:
     async def scenario() -> None:

@@ -1,4 +1,4 @@
-"""The cost of a call does not grow. What is counted are function calls and objects, not seconds."""
+"""The cost of a call does not grow, measured in function calls and objects, not in seconds."""
 
 import gc
 import itertools
@@ -19,7 +19,7 @@ def client_of(answer: Callable[[httpx.Request], httpx.Response]) -> AdClient:
 
 
 def function_calls(work: Callable[[], object]) -> int:
-    """How many functions, of Python and of C, some work calls."""
+    """Count the Python and C functions that some work calls."""
     count = 0
 
     def note(_frame: object, event: str, _argument: object) -> None:
@@ -27,7 +27,7 @@ def function_calls(work: Callable[[], object]) -> int:
         count += event in ("call", "c_call")
 
     before = sys.getprofile()
-    gc.disable()  # it calls finalizers when it likes
+    gc.disable()  # it would call finalizers at random moments
     sys.setprofile(note)
     try:
         work()
@@ -65,7 +65,7 @@ WORK = pytest.mark.parametrize("work", [stage, read, fail])
 
 
 @WORK
-def test_a_call_costs_the_same_after_many(work) -> None:
+def test_cost_of_a_call_is_constant_after_many_calls(work) -> None:
     client = client_of(answer)
     for _ in range(5):
         work(client)
@@ -73,11 +73,11 @@ def test_a_call_costs_the_same_after_many(work) -> None:
     for _ in range(300):
         work(client)
     assert function_calls(lambda: work(client)) == first
-    assert objects() <= held + 20  # one for every call would be 300
+    assert objects() <= held + 20  # one object per call would be 300
 
 
 @WORK
-def test_a_call_costs_the_same_beside_many_clients(work) -> None:
+def test_cost_of_a_call_is_constant_with_many_clients(work) -> None:
     client = client_of(answer)
     for _ in range(5):
         work(client)
@@ -89,7 +89,7 @@ def test_a_call_costs_the_same_beside_many_clients(work) -> None:
     assert function_calls(lambda: work(client)) == alone
 
 
-def test_a_client_costs_the_same_beside_many_and_leaves_nothing() -> None:
+def test_cost_of_a_client_is_constant_and_it_leaks_nothing() -> None:
     def make() -> None:
         client_of(answer).close()
 
@@ -102,18 +102,18 @@ def test_a_client_costs_the_same_beside_many_and_leaves_nothing() -> None:
     assert objects() <= held + 20
 
 
-def test_a_page_costs_the_same_after_many() -> None:
+def test_cost_of_a_page_is_constant_after_many_pages() -> None:
     numbers = itertools.count(1_000)
     client = client_of(lambda _: a_page("abc", next=f"page_{next(numbers)}"))
     pages = iter(read(client).pages())
     for _ in range(5):
         next(pages)
     first = function_calls(lambda: next(pages))
-    for _ in range(300):  # the last few hundred URLs are kept
+    for _ in range(300):  # fill the cache of the last few hundred URLs
         next(pages)
     held = objects()
     for _ in range(300):
         next(pages)
     assert function_calls(lambda: next(pages)) == first
-    # What is kept of a page is a text of 16 bytes, which is no object that the collector knows.
+    # A page leaves 16 bytes, which are not an object that the garbage collector tracks.
     assert objects() <= held + 20

@@ -1,4 +1,4 @@
-"""What must hold when credentials, callers, hooks and processes misbehave."""
+"""Guarantees that hold when credentials, callers, hooks and processes misbehave."""
 
 import pickle
 import threading
@@ -51,7 +51,7 @@ def lost() -> httpx.Response:
 
 
 @sync_and_async
-async def test_an_error_between_the_attempts_of_a_write_does_not_hide_the_first(
+async def test_token_error_between_attempts_of_a_write_is_outcome_unknown(
     client_kind,
 ) -> None:
     tokens = iter(["t0ken"])
@@ -66,7 +66,7 @@ async def test_an_error_between_the_attempts_of_a_write_does_not_hide_the_first(
 
 
 @sync_and_async
-async def test_an_error_of_the_credentials_before_any_attempt_is_the_caller_s(client_kind) -> None:
+async def test_token_error_before_any_attempt_propagates(client_kind) -> None:
     def token() -> str:
         raise LookupError("no identity")
 
@@ -75,7 +75,7 @@ async def test_an_error_of_the_credentials_before_any_attempt_is_the_caller_s(cl
             await wait(client.beta.pause_campaign(**IDS))
 
 
-def test_an_async_token_counts_against_the_timeout() -> None:
+def test_async_token_counts_against_the_timeout() -> None:
     async def token() -> str:
         await anyio.sleep_forever()
         raise AssertionError("never")
@@ -90,14 +90,14 @@ def test_an_async_token_counts_against_the_timeout() -> None:
 
 
 @sync_asyncio_trio
-async def test_a_slow_token_counts_and_nothing_is_sent_after_the_time_is_over(client_kind) -> None:
+async def test_nothing_is_sent_after_a_token_took_all_the_time(client_kind) -> None:
     fake = FakeAdService()
 
     def token() -> str:
         fake.clock.advance(2.0)
         return "t0ken"
 
-    # Over the fake's own transport, a client runs on the fake's clock.
+    # With the fake's transport, a client uses the fake's clock.
     client = client_kind.client(BASE_URL, transport=fake.transport, token=token, timeout=1.0)
     with pytest.raises(CallTimeout, match="credentials took all the time") as caught:
         await wait(client.beta.pause_campaign(**IDS))
@@ -106,11 +106,9 @@ async def test_a_slow_token_counts_and_nothing_is_sent_after_the_time_is_over(cl
 
 
 @sync_and_async
-async def test_an_answer_that_this_process_cannot_read_does_not_hide_a_draft(
-    client_kind, monkeypatch
-) -> None:
+async def test_os_error_while_decoding_a_draft_is_outcome_unknown(client_kind, monkeypatch) -> None:
     def fails(*_: object) -> None:
-        raise OSError(24, "Too many open files")  # as when a module is loaded
+        raise OSError(24, "Too many open files")  # as an import could raise
 
     monkeypatch.setattr(core_call, "value_of", fails)
     async with client_kind.open(
@@ -124,7 +122,7 @@ async def test_an_answer_that_this_process_cannot_read_does_not_hide_a_draft(
 
 
 @sync_and_async
-async def test_an_error_status_keeps_the_draft_id_that_it_shows(client_kind) -> None:
+async def test_draft_id_in_an_error_body_is_kept(client_kind) -> None:
     async with client_kind.open(transport=Service(lost()).transport) as client:
         with pytest.raises(OutcomeUnknown) as caught:
             await wait(client.beta.pause_campaign(**IDS))
@@ -132,7 +130,7 @@ async def test_an_error_status_keeps_the_draft_id_that_it_shows(client_kind) -> 
 
 
 @sync_and_async
-async def test_nothing_that_holds_credentials_is_pickled(client_kind) -> None:
+async def test_objects_with_credentials_cannot_be_pickled(client_kind) -> None:
     async with client_kind.open(transport=Service().transport, token="sk-canary") as client:
         for holder in (client.alpha, client.alpha.update_campaign_budget):
             with pytest.raises(TypeError, match="credentials are not pickled"):
@@ -140,7 +138,7 @@ async def test_nothing_that_holds_credentials_is_pickled(client_kind) -> None:
 
 
 @sync_and_async
-async def test_a_hook_that_raises_for_a_status_does_not_hide_it(client_kind) -> None:
+async def test_status_is_kept_if_a_hook_raises_for_it(client_kind) -> None:
     def refuse(request: httpx.Request) -> httpx.Response:
         return httpx.Response(401, json={"message": "who are you?"})
 
@@ -161,7 +159,7 @@ async def test_a_hook_that_raises_for_a_status_does_not_hide_it(client_kind) -> 
 
 
 @sync_and_async
-async def test_a_closed_http_client_is_named(client_kind) -> None:
+async def test_closed_http_client_is_a_configuration_error(client_kind) -> None:
     theirs = client_kind.http_client(transport=Service().transport)
     async with client_kind.open(http_client=theirs) as client:
         await wait(theirs.close() if client_kind is SYNC else theirs.aclose())
@@ -173,13 +171,13 @@ async def test_a_closed_http_client_is_named(client_kind) -> None:
     ("client_class", "transport"),
     [(AdClient, httpx.HTTPTransport), (AsyncAdClient, httpx.AsyncHTTPTransport)],
 )
-def test_a_transport_class_is_no_transport(client_class, transport) -> None:
+def test_transport_class_instead_of_an_instance_is_refused(client_class, transport) -> None:
     with pytest.raises(TypeError, match="transport"):
         client_class(BASE_URL, transport=transport)
 
 
 @sync_and_async
-async def test_a_timeout_that_a_transport_raises_by_hand_was_after_sending(client_kind) -> None:
+async def test_read_timeout_raised_by_a_transport_is_outcome_unknown(client_kind) -> None:
     calls = []
 
     class Silent(httpx.BaseTransport, httpx.AsyncBaseTransport):
@@ -197,17 +195,17 @@ async def test_a_timeout_that_a_transport_raises_by_hand_was_after_sending(clien
 
 
 @pytest.mark.parametrize("path", ["/no/such/bundle.pem", Path("/no/such/bundle.pem")])
-def test_a_missing_bundle_is_noticed_at_once(path) -> None:
+def test_missing_ca_bundle_is_refused_at_once(path) -> None:
     with pytest.raises(ConfigurationError, match="verify") as caught:
         AdClient(BASE_URL, verify=path)
     assert caught.value.argument == "verify"
 
 
-def test_the_scheme_may_be_written_in_capitals() -> None:
+def test_scheme_may_be_upper_case() -> None:
     assert "https://ads.example.com" in repr(AdClient("HTTPS://ads.example.com"))
 
 
-def test_a_subclass_keeps_its_own_attributes() -> None:
+def test_copy_of_a_subclass_keeps_its_attributes() -> None:
     class Tenant(AdClient):
         def __init__(self, name: str) -> None:
             super().__init__(BASE_URL)
@@ -219,7 +217,7 @@ def test_a_subclass_keeps_its_own_attributes() -> None:
 
 
 @sync_and_async
-async def test_a_followed_url_changes_no_filter(client_kind) -> None:
+async def test_next_url_cannot_change_a_filter(client_kind) -> None:
     onward = "?cursor=2&date_range=ELSE&account_id=a"
     service = Service(a_page("a", next=onward), a_page("b"))
     async with client_kind.open(transport=service.transport) as client:
@@ -229,7 +227,7 @@ async def test_a_followed_url_changes_no_filter(client_kind) -> None:
 
 
 @sync_and_async
-async def test_a_followed_url_names_no_other_campaign(client_kind) -> None:
+async def test_next_url_with_another_campaign_is_refused(client_kind) -> None:
     service = Service(a_page("a", next="?cursor=2&campaign_id=other"))
     async with client_kind.open(transport=service.transport) as client:
         iterator = walk(await wait(client.beta.list_campaigns(account_id="a")))
@@ -238,7 +236,7 @@ async def test_a_followed_url_names_no_other_campaign(client_kind) -> None:
             await step(iterator)
 
 
-def test_one_iterator_hands_each_item_to_one_task() -> None:
+def test_iterator_advanced_by_two_tasks_at_once_raises() -> None:
     service = Service(a_page("a", next="2"), a_page("b"))
 
     async def scenario() -> None:
@@ -266,7 +264,7 @@ def test_one_iterator_hands_each_item_to_one_task() -> None:
     ASYNC.run(scenario)
 
 
-def test_one_iterator_hands_each_page_to_one_thread() -> None:
+def test_iterator_advanced_by_two_threads_at_once_raises() -> None:
     service = Service(a_page("a"))
     asked, answered = threading.Event(), threading.Event()
 
@@ -291,7 +289,7 @@ def test_one_iterator_hands_each_page_to_one_thread() -> None:
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_connections_that_were_idle_for_long_are_closed(client_kind, monkeypatch) -> None:
+async def test_connections_idle_for_too_long_are_closed(client_kind, monkeypatch) -> None:
     monkeypatch.setattr(idle, "_LONGEST_IDLE", -1.0)
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url) as client:
@@ -302,7 +300,7 @@ async def test_connections_that_were_idle_for_long_are_closed(client_kind, monke
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_a_closed_client_keeps_no_connection_of_a_call_under_way(client_kind) -> None:
+async def test_connection_is_closed_if_the_client_closed_during_the_call(client_kind) -> None:
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url) as client:
             await wait(client.beta.pause_campaign(**IDS))
@@ -317,7 +315,7 @@ async def test_a_closed_client_keeps_no_connection_of_a_call_under_way(client_ki
 
 
 class Turn:
-    """That of a request which nothing holds back."""
+    """The turn of a request that nothing holds back."""
 
     def may_send(self) -> bool:
         return True
@@ -332,7 +330,7 @@ def request_to(url: str) -> Request:
     return Request(method="POST", url=url + path, headers=headers, body=b"{}")
 
 
-def test_an_asked_wait_of_nothing_does_not_replace_the_back_off() -> None:
+def test_retry_after_0_does_not_replace_the_backoff() -> None:
     answers = [httpx.Response(429, headers={"retry-after": "0"})] * 3
     policy = RetryPolicy(backoff_first=60, backoff_longest=60)
     service = Service(*answers)

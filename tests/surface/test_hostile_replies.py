@@ -1,4 +1,4 @@
-"""Whatever comes back: a clear error of ours, bounded memory, and nothing sent elsewhere."""
+"""Hostile responses: a clear library error, bounded memory, and no request to another host."""
 
 import functools
 import gzip
@@ -29,7 +29,7 @@ MIB = 1024 * 1024
 
 
 def both_decoders(scenario):
-    """Try each decoder of JSON once: one in the sync client, one in the async client."""
+    """Run with each JSON decoder once: one in the sync client, one in the async client."""
 
     @pytest.mark.parametrize(
         ("client_kind", "decoder"),
@@ -46,7 +46,7 @@ def both_decoders(scenario):
 
 
 def serving(answer: bytes, times: int = 1):
-    """What answers every request with the same bytes; a long answer is sent in `times` parts."""
+    """Respond to every request with the same bytes, `times` times in a row."""
 
     def serve(connection: Connection) -> None:
         while connection.read():
@@ -79,7 +79,7 @@ def raw_deflate(data: bytes, level: int) -> bytes:
 
 @functools.cache
 def zeros(compress: Callable[[bytes, int], bytes]) -> bytes:
-    """Many megabytes that are a few kilobytes on the way."""
+    """Compress many megabytes to a few kilobytes."""
     return compress(bytes(80 * MIB), 1)
 
 
@@ -100,7 +100,7 @@ def twice() -> bytes:
 @pytest.mark.no_cover
 @pytest.mark.parametrize("bomb", BOMBS)
 @both_decoders
-async def test_a_bomb(client_kind, bomb) -> None:
+async def test_compression_bomb_is_refused_with_bounded_memory(client_kind, bomb) -> None:
     answer, said = BOMBS[bomb]
     with RawServer(serving(answer())) as server:
         tracemalloc.start()
@@ -116,7 +116,7 @@ async def test_a_bomb(client_kind, bomb) -> None:
 
 @pytest.mark.no_cover
 @sync_asyncio_trio
-async def test_a_hundred_megabytes_of_html(client_kind) -> None:
+async def test_huge_html_error_body_is_read_with_bounded_memory(client_kind) -> None:
     part = b"<p>no</p>" * 100_000
 
     def serve(connection: Connection) -> None:
@@ -139,7 +139,7 @@ async def test_a_hundred_megabytes_of_html(client_kind) -> None:
 
 @pytest.mark.no_cover
 @sync_and_async
-async def test_a_body_without_end(client_kind) -> None:
+async def test_endless_body_is_refused(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         connection.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -152,14 +152,14 @@ async def test_a_body_without_end(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_head_without_end(client_kind) -> None:
+async def test_endless_head_is_connection_lost(client_kind) -> None:
     answer = b"HTTP/1.1 200 OK\r\n" + b"".join(b"x-%d: 1\r\n" % n for n in range(30_000))
     with RawServer(serving(answer)) as server:
         assert isinstance(await error_of(client_kind, server), ConnectionLost)
 
 
 def listing(text: str) -> bytes:
-    """A listing whose one item has a name that is this JSON."""
+    """A listing with one item, whose name is this JSON."""
     return b'{"data":[{"id":"x","name":%b,"status":"S"}],"page":{"next":null}}' % text.encode()
 
 
@@ -186,7 +186,7 @@ ODD = {
 @pytest.mark.parametrize("write", [False, True], ids=["read", "write"])
 @pytest.mark.parametrize("odd", ODD)
 @both_decoders
-async def test_an_odd_body(client_kind, odd, write) -> None:
+async def test_invalid_body_is_unexpected_response(client_kind, odd, write) -> None:
     body, said = ODD[odd]
     if write:
         body = body.replace(b'"data":[', b'"diff":[')
@@ -200,7 +200,7 @@ async def test_an_odd_body(client_kind, odd, write) -> None:
 
 
 @sync_asyncio_trio
-async def test_an_answer_without_content(client_kind) -> None:
+async def test_response_without_content_is_unexpected_response(client_kind) -> None:
     with RawServer(serving(b"HTTP/1.1 204 No Content\r\n\r\n")) as server:
         for write in (False, True):
             error = await error_of(client_kind, server, write=write)
@@ -210,7 +210,7 @@ async def test_an_answer_without_content(client_kind) -> None:
 
 @pytest.mark.parametrize("name", ["draft_id", "diff", "after"])
 @both_decoders
-async def test_a_draft_that_can_be_read_in_two_ways(client_kind, name) -> None:
+async def test_draft_with_duplicate_key_is_outcome_unknown(client_kind, name) -> None:
     body = json.dumps(DRAFT).replace(f'"{name}":', f'"{name}": "draft_other", "{name}":')
     with RawServer(serving(reply(201, body.encode()))) as server:
         error = await error_of(client_kind, server, write=True)
@@ -219,7 +219,7 @@ async def test_a_draft_that_can_be_read_in_two_ways(client_kind, name) -> None:
 
 
 @both_decoders
-async def test_a_lone_surrogate_is_borne(client_kind) -> None:
+async def test_lone_surrogate_in_a_name_is_accepted(client_kind) -> None:
     with RawServer(serving(reply(200, listing(r'"\ud800x"')))) as server:
         async with client_kind.open(server.url) as client:
             page = await wait(client.beta.list_campaigns(**IDS))
@@ -243,7 +243,9 @@ async def test_a_lone_surrogate_is_borne(client_kind) -> None:
     ids=["HTML", "empty", "list", "no UTF-8", "cut gzip", "called text", "deep", "bomb"],
 )
 @both_decoders
-async def test_an_odd_error(client_kind, answer, status, said) -> None:
+async def test_invalid_error_body_keeps_status_and_request_id(
+    client_kind, answer, status, said
+) -> None:
     answer = answer.replace(b"\r\n\r\n", b"\r\nX-Request-Id: req_1\r\n\r\n", 1)
     with RawServer(serving(answer)) as server:
         error = await error_of(client_kind, server)
@@ -253,7 +255,7 @@ async def test_an_odd_error(client_kind, answer, status, said) -> None:
     assert len(error.body.encode()) <= 3 * 2048
 
 
-def test_a_body_of_somebody_s_transport_that_never_ends(monkeypatch) -> None:
+def test_endless_error_body_of_an_injected_transport_is_bounded(monkeypatch) -> None:
     monkeypatch.setattr(async_connections, "_LONGEST_CLOSE", 0.05)
 
     async def body():
@@ -273,7 +275,7 @@ def test_a_body_of_somebody_s_transport_that_never_ends(monkeypatch) -> None:
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
 @sync_and_async
-async def test_a_redirect_leads_nowhere(client_kind, status) -> None:
+async def test_redirect_is_not_followed(client_kind, status) -> None:
     with RawServer(serve_well) as elsewhere:
         redirect = reply(status, b"", f"Location: {elsewhere.url}/v1/", "Set-Cookie: a=b; Path=/")
         with RawServer(serving(redirect)) as server:

@@ -1,4 +1,4 @@
-"""The clients over real sockets, and the faults that only those have."""
+"""The clients over real sockets, with failures that only sockets have."""
 
 import gzip
 import json
@@ -52,7 +52,7 @@ LISTING_BYTES, DRAFT_BYTES = json.dumps(LISTING).encode(), json.dumps(DRAFT).enc
 
 
 @sync_asyncio_trio
-async def test_a_call_of_each_kind(client_kind) -> None:
+async def test_post_get_and_delete_are_sent_exactly(client_kind) -> None:
     with RawServer(serve_well) as server:
         async with client_kind.open(f"{server.url}/prefix", token="t0ken") as client:
             assert isinstance(await wait(write(client)), Draft)
@@ -77,7 +77,7 @@ async def test_a_call_of_each_kind(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_connections_are_kept(client_kind) -> None:
+async def test_connections_are_reused(client_kind) -> None:
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url) as client:
             for _ in range(3):
@@ -87,7 +87,7 @@ async def test_connections_are_kept(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_connection_that_was_closed_while_idle_is_replaced(client_kind) -> None:
+async def test_connection_closed_while_idle_is_replaced(client_kind) -> None:
     closed = threading.Event()
 
     def serve(connection: Connection) -> None:
@@ -101,17 +101,17 @@ async def test_a_connection_that_was_closed_while_idle_is_replaced(client_kind) 
             await wait(write(client))
             assert closed.wait(10)
             if client_kind is ASYNC:
-                for _ in range(3):  # aiohttp learns of it from the event loop
+                for _ in range(3):  # aiohttp notices the close in the event loop
                     await anyio.lowlevel.checkpoint()
             await wait(write(client))
     assert (server.connections, len(server.requests)) == (2, 2)
 
 
-# Broken off.
+# Connections that break.
 
 
 @sync_asyncio_trio
-async def test_a_body_that_is_cut(client_kind) -> None:
+async def test_truncated_body_is_connection_lost_or_outcome_unknown(client_kind) -> None:
     def serve(connection: Connection) -> None:
         if connection.read().startswith(b"GET"):
             connection.send(head(200, len(LISTING_BYTES)) + LISTING_BYTES[:40])
@@ -133,7 +133,7 @@ async def test_a_body_that_is_cut(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_cut_body_of_a_read_is_read_again(client_kind) -> None:
+async def test_truncated_body_of_a_read_is_retried(client_kind) -> None:
     def serve(connection: Connection) -> None:
         request = connection.read()
         whole = answer_to(request)
@@ -147,7 +147,7 @@ async def test_a_cut_body_of_a_read_is_read_again(client_kind) -> None:
 
 @pytest.mark.parametrize("drop", [Connection.reset, lambda connection: None], ids=["reset", "end"])
 @sync_asyncio_trio
-async def test_dropped_after_the_request_was_read(client_kind, drop) -> None:
+async def test_write_is_not_retried_after_its_connection_broke(client_kind, drop) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         drop(connection)
@@ -166,7 +166,7 @@ async def test_dropped_after_the_request_was_read(client_kind, drop) -> None:
 
 
 @sync_asyncio_trio
-async def test_an_answer_that_is_no_http(client_kind) -> None:
+async def test_response_that_is_not_http_is_connection_lost(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         connection.send(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
@@ -181,7 +181,7 @@ async def test_an_answer_that_is_no_http(client_kind) -> None:
 
 
 @sync_and_async
-async def test_refused_connections_are_tried_again(client_kind) -> None:
+async def test_refused_connection_is_retried_for_reads_and_writes(client_kind) -> None:
     async with client_kind.open(refusing_url()) as client:
         for call in (write, read):
             with pytest.raises(ConnectionFailed, match=r"refused.*Nothing was sent") as caught:
@@ -190,7 +190,7 @@ async def test_refused_connections_are_tried_again(client_kind) -> None:
             assert not caught.value.outcome_unknown
 
 
-# A certificate of 127.0.0.1 that nobody trusts, and its key, which guards nothing.
+# An untrusted self-signed certificate for 127.0.0.1, with its key.
 SELF_SIGNED = """\
 -----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgSKP3mWYCccLdym1F
@@ -249,21 +249,21 @@ UNREACHABLE = [
 
 @pytest.fixture(params=UNREACHABLE, ids=lambda param: param[0].__name__)
 def unreachable(request, tmp_path, monkeypatch) -> Iterator[tuple[str, str]]:
-    """A URL at which nobody can be reached, and what is to be said about it."""
+    """An unreachable URL, and a pattern of the expected message."""
     start, reason = request.param
     with start(tmp_path, monkeypatch) as url:
         yield url, f"{re.escape(url.partition('//')[2])} cannot be reached: .*{reason}"
 
 
 @sync_and_async
-async def test_an_error_says_who_cannot_be_reached_and_why(client_kind, unreachable) -> None:
+async def test_connection_error_names_the_host_and_the_reason(client_kind, unreachable) -> None:
     url, words = unreachable
     async with client_kind.open(url, max_retries=0) as client:
         with pytest.raises(ConnectionFailed, match=words):
             await wait(read(client))
 
 
-def test_an_error_says_the_same_through_httpx2(unreachable) -> None:
+def test_connection_error_through_httpx2_names_the_host_and_the_reason(unreachable) -> None:
     url, words = unreachable
     with (
         pytest.importorskip("httpx2").Client() as theirs,
@@ -274,7 +274,7 @@ def test_an_error_says_the_same_through_httpx2(unreachable) -> None:
 
 
 @sync_asyncio_trio
-async def test_an_unencrypted_server_behind_https(client_kind) -> None:
+async def test_plain_http_server_behind_https_is_connection_failed(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
@@ -286,7 +286,7 @@ async def test_an_unencrypted_server_behind_https(client_kind) -> None:
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_ones_own_tls_context(client_kind) -> None:
+async def test_custom_tls_context_is_accepted(client_kind) -> None:
     context = ssl.create_default_context()
 
     def serve(connection: Connection) -> None:
@@ -299,10 +299,10 @@ async def test_ones_own_tls_context(client_kind) -> None:
                 await wait(read(client))
 
 
-# Full.
+# No free connection.
 
 
-def test_a_full_client_says_what_a_call_waited_for() -> None:
+def test_timeout_for_a_free_connection_names_max_concurrency() -> None:
     received, proceed = threading.Event(), threading.Event()
 
     def serve(connection: Connection) -> None:
@@ -328,7 +328,7 @@ def test_a_full_client_says_what_a_call_waited_for() -> None:
 
 
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_a_full_async_client_says_what_a_call_waited_for(client_kind) -> None:
+def test_timeout_for_a_free_async_connection_is_not_outcome_unknown(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         connection.stay_silent()
@@ -354,7 +354,7 @@ def test_a_full_async_client_says_what_a_call_waited_for(client_kind) -> None:
 
 @pytest.mark.parametrize("fault", ["cut", "reset", "silent", "refused status", "no JSON"])
 @sync_asyncio_trio
-async def test_no_failure_takes_a_connection_from_the_client(client_kind, fault) -> None:
+async def test_failed_calls_lose_no_connection(client_kind, fault) -> None:
     good = threading.Event()
 
     def serve(connection: Connection) -> None:
@@ -384,7 +384,7 @@ async def test_no_failure_takes_a_connection_from_the_client(client_kind, fault)
             assert len((await wait(read(client))).data) == 1
 
 
-# What comes back.
+# Responses.
 
 
 @sync_asyncio_trio
@@ -402,7 +402,7 @@ async def test_cookies_are_not_sent_back(client_kind) -> None:
 
 @pytest.mark.parametrize("coding", ["gzip", "x-gzip"])
 @sync_asyncio_trio
-async def test_a_compressed_body(client_kind, coding) -> None:
+async def test_compressed_body_is_decoded(client_kind, coding) -> None:
     def serve(connection: Connection) -> None:
         while connection.read():
             body = gzip.compress(LISTING_BYTES)
@@ -416,7 +416,7 @@ async def test_a_compressed_body(client_kind, coding) -> None:
 
 
 @sync_asyncio_trio
-async def test_compressed_data_that_ends_too_early(client_kind) -> None:
+async def test_truncated_compressed_body_is_unexpected_response(client_kind) -> None:
     def serve(connection: Connection) -> None:
         while request := connection.read():
             body = gzip.compress(DRAFT_BYTES)[:-10]
@@ -432,7 +432,7 @@ async def test_compressed_data_that_ends_too_early(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_chunked_body(client_kind) -> None:
+async def test_chunked_body_is_read(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         connection.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -450,7 +450,7 @@ async def test_a_chunked_body(client_kind) -> None:
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_the_proxy_of_the_environment(client_kind, monkeypatch) -> None:
+async def test_http_proxy_of_the_environment_is_used(client_kind, monkeypatch) -> None:
     with RawServer(serve_well) as proxy:
         monkeypatch.setenv("http_proxy", proxy.url)
         async with client_kind.open("http://ads.example.com") as client:
@@ -461,7 +461,9 @@ async def test_the_proxy_of_the_environment(client_kind, monkeypatch) -> None:
 @pytest.mark.own
 @pytest.mark.parametrize("variable", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"])
 @sync_asyncio_trio
-async def test_the_tunnel_of_the_environment(client_kind, monkeypatch, variable) -> None:
+async def test_https_proxy_of_the_environment_is_tunnelled_through(
+    client_kind, monkeypatch, variable
+) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         connection.send(reply(403, b""))
@@ -476,8 +478,8 @@ async def test_the_tunnel_of_the_environment(client_kind, monkeypatch, variable)
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_a_tunnel_that_breaks_never_reached_the_service(client_kind) -> None:
-    with RawServer(Connection.read) as proxy:  # and hangs up
+async def test_broken_proxy_tunnel_is_retried_as_connection_failed(client_kind) -> None:
+    with RawServer(Connection.read) as proxy:  # it closes the connection after reading
         retry = RetryPolicy(max_retries=1, backoff_first=0)
         async with client_kind.open(
             "https://ads.example.com", proxy=proxy.url, retry=retry
@@ -489,7 +491,7 @@ async def test_a_tunnel_that_breaks_never_reached_the_service(client_kind) -> No
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_a_tunnel_that_is_not_made_in_time_never_reached_the_service(client_kind) -> None:
+async def test_silent_proxy_tunnel_times_out_with_known_outcome(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         connection.stay_silent()
@@ -505,7 +507,7 @@ async def test_a_tunnel_that_is_not_made_in_time_never_reached_the_service(clien
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_a_proxy_argument_wins(client_kind, monkeypatch) -> None:
+async def test_proxy_argument_overrides_the_environment(client_kind, monkeypatch) -> None:
     monkeypatch.setenv("http_proxy", refusing_url())
     with RawServer(serve_well) as proxy:
         async with client_kind.open("http://ads.example.com", proxy=proxy.url) as client:
@@ -515,7 +517,7 @@ async def test_a_proxy_argument_wins(client_kind, monkeypatch) -> None:
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_loopback_has_no_proxy(client_kind, monkeypatch) -> None:
+async def test_loopback_bypasses_the_proxy(client_kind, monkeypatch) -> None:
     for variable in ("http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.setenv(variable, refusing_url())
     with RawServer(serve_well) as server:
@@ -537,7 +539,9 @@ async def test_loopback_has_no_proxy(client_kind, monkeypatch) -> None:
     ],
 )
 @sync_asyncio_trio
-async def test_no_proxy_with_a_port_or_brackets(client_kind, url, excepted, monkeypatch) -> None:
+async def test_no_proxy_entry_may_have_a_port_or_brackets(
+    client_kind, url, excepted, monkeypatch
+) -> None:
     for variable in ("http_proxy", "https_proxy"):
         monkeypatch.setenv(variable, "http://proxy.example.com:3128")
     for expected in ("http://proxy.example.com:3128", None):
@@ -547,7 +551,7 @@ async def test_no_proxy_with_a_port_or_brackets(client_kind, url, excepted, monk
 
 
 @sync_asyncio_trio
-async def test_no_proxy(client_kind, monkeypatch) -> None:
+async def test_no_proxy_host_bypasses_the_proxy(client_kind, monkeypatch) -> None:
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -570,7 +574,9 @@ async def test_no_proxy(client_kind, monkeypatch) -> None:
     ],
 )
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
-def test_a_bad_proxy_variable_is_named(client_kind, monkeypatch, variable, value, base_url) -> None:
+def test_invalid_proxy_variable_is_named_without_its_password(
+    client_kind, monkeypatch, variable, value, base_url
+) -> None:
     monkeypatch.setenv(variable, value)
     with pytest.raises(ConfigurationError) as caught:
         client_kind.client(base_url)

@@ -1,4 +1,4 @@
-"""A client from its making to its end, on event loops, threads and under the garbage collector."""
+"""Lifetime of a client: closing, event loops, threads and the garbage collector."""
 
 import asyncio
 import contextlib
@@ -49,7 +49,7 @@ from adclient import (
 
 
 @sync_asyncio_trio
-async def test_closing_twice_and_using_after(client_kind) -> None:
+async def test_closing_twice_is_allowed_and_later_calls_are_refused(client_kind) -> None:
     service = Service()
     async with client_kind.open(transport=service.transport) as client:
         await close(client)
@@ -62,7 +62,7 @@ async def test_closing_twice_and_using_after(client_kind) -> None:
     assert service.requests == []
 
 
-def test_the_sync_client_is_a_context_manager() -> None:
+def test_sync_client_is_a_context_manager() -> None:
     service = Service(a_draft())
     with AdClient(BASE_URL, transport=service.transport) as client:
         assert isinstance(write(client), Draft)
@@ -71,7 +71,7 @@ def test_the_sync_client_is_a_context_manager() -> None:
 
 
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)
-def test_the_async_client_is_a_context_manager(client_kind) -> None:
+def test_async_client_is_an_async_context_manager(client_kind) -> None:
     service = Service(a_draft())
 
     async def scenario() -> None:
@@ -83,7 +83,7 @@ def test_the_async_client_is_a_context_manager(client_kind) -> None:
     client_kind.run(scenario)
 
 
-def test_each_client_has_its_own_kind_of_block() -> None:
+def test_clients_lack_the_methods_of_the_other_kind() -> None:
     assert not hasattr(AdClient, "__aenter__")
     assert not hasattr(AdClient, "aclose")
     assert not hasattr(AsyncAdClient, "__enter__")
@@ -91,7 +91,7 @@ def test_each_client_has_its_own_kind_of_block() -> None:
 
 
 @each_client_class
-def test_a_client_that_made_no_call_has_nothing_to_close(client_class) -> None:
+def test_client_without_calls_needs_no_closing(client_class) -> None:
     client_class(BASE_URL)
     gc.collect()
 
@@ -109,7 +109,7 @@ async def test_closing_a_copy_leaves_the_original_open(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_closing_the_original_ends_its_copies(client_kind) -> None:
+async def test_closing_the_original_closes_its_copies(client_kind) -> None:
     async with client_kind.open(transport=Service().transport) as client:
         other = client.with_options(timeout=7)
         await close(client)
@@ -119,7 +119,7 @@ async def test_closing_the_original_ends_its_copies(client_kind) -> None:
 
 @pytest.mark.own
 @sync_asyncio_trio
-async def test_closing_ends_idle_connections(client_kind) -> None:
+async def test_closing_closes_idle_connections(client_kind) -> None:
     ended = threading.Event()
 
     def serve(connection: Connection) -> None:
@@ -139,7 +139,7 @@ async def test_closing_ends_idle_connections(client_kind) -> None:
     assert server.connections == 1
 
 
-def test_closing_while_a_call_is_under_way() -> None:
+def test_closing_during_a_call_lets_it_finish() -> None:
     received, proceed, ended = threading.Event(), threading.Event(), threading.Event()
 
     def serve(connection: Connection) -> None:
@@ -161,7 +161,7 @@ def test_closing_while_a_call_is_under_way() -> None:
 
 
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_closing_an_async_client_while_a_call_is_under_way(client_kind) -> None:
+def test_closing_during_an_async_call_lets_it_finish(client_kind) -> None:
     proceed, ended = threading.Event(), threading.Event()
 
     def serve(connection: Connection) -> None:
@@ -188,12 +188,12 @@ def test_closing_an_async_client_while_a_call_is_under_way(client_kind) -> None:
         client_kind.run(scenario)
 
 
-# Scripts that print nothing when every warning is an error.
+# Scripts that print nothing although every warning is an error.
 
 
 PRELUDE = """
 import asyncio, gc, logging, sys, threading
-logging.getLogger("asyncio").setLevel("ERROR")  # it tells of a slow machine
+logging.getLogger("asyncio").setLevel("ERROR")  # it warns on a slow machine
 from adclient import AdClient, AsyncAdClient
 url = sys.argv[1]
 def read(client):
@@ -283,7 +283,7 @@ for name, script in json.loads(sys.argv[2]).items():
 
 @pytest.fixture(scope="module")
 def said() -> dict[str, str]:
-    """What each script said; those that do not end with the interpreter share a process."""
+    """The output of each script; those that do not test the interpreter's exit share a process."""
 
     def run(script: str, *arguments: str) -> str:
         command = [sys.executable, "-W", "error", "-X", "dev", "-c", PRELUDE + script, server.url]
@@ -303,12 +303,12 @@ def said() -> dict[str, str]:
     return alone | dict(part.split("\n", 1) for part in parts[1:])
 
 
-def test_a_client_that_is_used_as_it_should_be_prints_nothing(said) -> None:
+def test_correctly_used_client_prints_no_warning(said) -> None:
     assert {name: said[name] for name in QUIET} == dict.fromkeys(QUIET, "")
 
 
 @each_case("name", UNCLOSED)
-def test_a_sync_client_that_was_never_closed_is_named(said, name) -> None:
+def test_unclosed_sync_client_warns(said, name) -> None:
     first, *_ = [line for line in said[name].splitlines() if line.startswith("ResourceWarning")]
     assert (
         first == "ResourceWarning: an AdClient was never closed: end it with close(), or use `with`"
@@ -316,8 +316,8 @@ def test_a_sync_client_that_was_never_closed_is_named(said, name) -> None:
 
 
 @each_case("loop", UNCLOSED_ASYNC)
-def test_an_async_client_that_was_dropped_in_a_running_loop_is_named(said, loop) -> None:
-    # Beside it, in whatever order the collector goes, may stand what its sockets say.
+def test_async_client_dropped_in_a_running_loop_warns(said, loop) -> None:
+    # Its sockets may warn too, in whatever order the collector visits them.
     assert (
         "ResourceWarning: an AsyncAdClient was never closed: "
         "end it with aclose(), or use `async with`"
@@ -325,7 +325,7 @@ def test_an_async_client_that_was_dropped_in_a_running_loop_is_named(said, loop)
 
 
 @pytest.mark.own
-def test_an_async_client_that_was_never_closed_is_named_when_it_is_collected() -> None:
+def test_unclosed_async_client_warns_when_it_is_collected() -> None:
     async def scenario() -> None:
         client = AsyncAdClient(server.url)
         await read(client)
@@ -341,7 +341,7 @@ def test_an_async_client_that_was_never_closed_is_named_when_it_is_collected() -
 
 @pytest.mark.own
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
-def test_a_sync_client_that_was_never_closed_is_named_when_it_is_collected() -> None:
+def test_unclosed_sync_client_warns_when_it_is_collected() -> None:
     with RawServer(serve_well) as server:
         client = AdClient(server.url)
         read(client)
@@ -351,7 +351,7 @@ def test_a_sync_client_that_was_never_closed_is_named_when_it_is_collected() -> 
         assert "an AdClient was never closed" in texts_of(found)
 
 
-def test_a_client_that_is_collected_closes_nothing_because_that_could_deadlock() -> None:
+def test_collected_client_closes_nothing_to_avoid_a_deadlock() -> None:
     with RawServer(serve_well) as server, AdClient(server.url) as client:
         read(client)
         with pytest.warns(ResourceWarning, match="AdClient was never closed"):
@@ -361,14 +361,14 @@ def test_a_client_that_is_collected_closes_nothing_because_that_could_deadlock()
 
 
 def texts_of(found: list[warnings.WarningMessage]) -> str:
-    """All warnings in one text: the sockets of a client warn as well."""
+    """Join all warnings, because the sockets of a client warn too."""
     return "\n".join(str(warning.message) for warning in found)
 
 
 # Event loops.
 
 
-def test_loops_that_were_closed_without_a_farewell_are_forgotten() -> None:
+def test_loops_closed_without_cleanup_are_dropped() -> None:
     def use() -> None:
         for _ in range(3):
             loop = asyncio.new_event_loop()
@@ -388,7 +388,7 @@ async def first_of(client):
     return await anext(aiter(read(client)))
 
 
-def test_closing_in_another_loop_than_the_one_that_was_used() -> None:
+def test_client_can_be_closed_in_another_loop() -> None:
     with RawServer(serve_well) as server:
         client = AsyncAdClient(server.url)
         with asyncio.Runner() as runner:
@@ -402,7 +402,7 @@ def test_closing_in_another_loop_than_the_one_that_was_used() -> None:
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_one_async_client_on_one_loop_after_another(backend) -> None:
+def test_async_client_works_on_successive_loops(backend) -> None:
     async def use() -> None:
         for _ in range(2):
             assert len((await read(client)).data) == 1
@@ -417,7 +417,7 @@ def test_one_async_client_on_one_loop_after_another(backend) -> None:
     assert len(server.requests) == 8
 
 
-def test_one_async_client_on_loops_of_several_threads() -> None:
+def test_async_client_works_on_loops_of_several_threads() -> None:
     async def several(client: AsyncAdClient) -> list[int]:
         pages = [await read(client) for _ in range(5)]
         return [len(page.data) for page in pages]
@@ -439,7 +439,7 @@ KEYS = [f"key{number}" for number in range(10)]
 
 @contextlib.contextmanager
 def server_of_keys():
-    """A server for fifty callers, each of whom asks three times for the account of its own key."""
+    """A server for fifty callers, each of which reads the account of its own key three times."""
     crossed = []
 
     def serve(connection: Connection) -> None:
@@ -455,7 +455,7 @@ def server_of_keys():
     assert len(server.requests) == 150
 
 
-def test_fifty_threads_with_ten_clients_of_their_own_keys() -> None:
+def test_clients_with_different_keys_are_not_mixed_up_by_threads() -> None:
     def work(number: int) -> None:
         for _ in range(3):
             read(clients[number % 10], account_id=KEYS[number % 10])
@@ -468,7 +468,7 @@ def test_fifty_threads_with_ten_clients_of_their_own_keys() -> None:
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_fifty_tasks_with_ten_clients_of_their_own_keys(client_kind) -> None:
+def test_clients_with_different_keys_are_not_mixed_up_by_tasks(client_kind) -> None:
     async def work(client, key: str) -> None:
         for _ in range(3):
             await read(client, account_id=key)
@@ -486,7 +486,7 @@ def test_fifty_tasks_with_ten_clients_of_their_own_keys(client_kind) -> None:
 
 
 @pytest.mark.no_cover
-def test_threads_share_a_client() -> None:
+def test_threads_sharing_a_client_get_their_own_drafts() -> None:
     seen, lock = [], threading.Lock()
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -536,8 +536,8 @@ if theirs:
 
 
 @pytest.mark.parametrize("library", ["", "httpx"])
-def test_the_garbage_collector_under_threads_and_errors(library) -> None:
-    """In a process of its own, which can be ended when its threads wait for each other."""
+def test_garbage_collection_during_calls_does_not_deadlock(library) -> None:
+    """Run in a separate process, which can be killed if its threads deadlock."""
 
     def serve(connection: Connection) -> None:
         while request := connection.read():
@@ -559,11 +559,11 @@ def test_the_garbage_collector_under_threads_and_errors(library) -> None:
     assert len(server.requests) >= 48
 
 
-# Many at once.
+# Many concurrent calls.
 
 
 @pytest.mark.no_cover
-def test_a_thousand_calls_at_once_on_a_fresh_client() -> None:
+def test_thousand_concurrent_tasks_share_ten_connections() -> None:
     answered = []
 
     async def one(client) -> None:
@@ -583,7 +583,7 @@ def test_a_thousand_calls_at_once_on_a_fresh_client() -> None:
     assert server.connections <= 10
 
 
-def test_200_threads() -> None:
+def test_two_hundred_threads_share_twenty_connections() -> None:
     with (
         RawServer(serve_well) as server,
         ThreadPoolExecutor(200) as pool,
@@ -597,7 +597,7 @@ def test_200_threads() -> None:
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_200_tasks(client_kind) -> None:
+def test_two_hundred_tasks_share_twenty_connections(client_kind) -> None:
     pages = []
 
     async def one(client) -> None:

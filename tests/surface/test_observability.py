@@ -61,7 +61,7 @@ def answer(status: int, **more) -> httpx.Response:
 
 
 @sync_and_async
-async def test_hooks_follow_a_call(client_kind) -> None:
+async def test_hooks_receive_each_event_of_a_call(client_kind) -> None:
     told: list = []
     service = Service(httpx.ConnectError("refused"), answer(429), a_draft())
     async with client_kind.open(
@@ -77,7 +77,7 @@ async def test_hooks_follow_a_call(client_kind) -> None:
 
 
 @sync_and_async
-async def test_hooks_follow_each_page(client_kind) -> None:
+async def test_hooks_receive_each_page_as_a_call(client_kind) -> None:
     told: list = []
     service = Service(a_page("ab", next="c2"), a_page("c"))
     async with client_kind.open(
@@ -91,7 +91,7 @@ async def test_hooks_follow_each_page(client_kind) -> None:
 
 
 @sync_and_async
-async def test_hooks_of_a_copy_are_added(client_kind) -> None:
+async def test_with_options_adds_hooks(client_kind) -> None:
     told: list[str] = []
     first, second = (Hooks(on_draft=lambda _, who=who: told.append(who)) for who in "ab")
     service = Service(a_draft(), a_draft(), a_draft())
@@ -105,7 +105,7 @@ async def test_hooks_of_a_copy_are_added(client_kind) -> None:
 
 
 @sync_and_async
-async def test_a_hook_that_raises_loses_no_draft(client_kind, caplog) -> None:
+async def test_hook_that_raises_loses_no_draft(client_kind, caplog) -> None:
     def hook(event) -> None:
         raise RuntimeError("mine")
 
@@ -118,7 +118,7 @@ async def test_a_hook_that_raises_loses_no_draft(client_kind, caplog) -> None:
 
 
 @sync_and_async
-async def test_what_are_no_hooks_is_refused(client_kind) -> None:
+async def test_hooks_of_a_wrong_type_are_refused(client_kind) -> None:
     for wrong in (print, [Hooks()], {"on_draft": print}):
         with pytest.raises(ConfigurationError, match="hooks must be a Hooks"):
             client_kind.client("https://ads.example.com", hooks=wrong)
@@ -131,7 +131,7 @@ async def test_what_are_no_hooks_is_refused(client_kind) -> None:
 
 
 def provided(monkeypatch, **settings) -> InMemorySpanExporter:
-    """Let the program have a provider of spans, for the length of a test."""
+    """Set a tracer provider for the duration of a test."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False, **settings)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -149,7 +149,7 @@ def events_of(span) -> list:
 
 
 @sync_asyncio_trio
-async def test_a_call_is_one_span(client_kind, exported) -> None:
+async def test_call_is_one_span(client_kind, exported) -> None:
     service = Service(a_draft())
     async with client_kind.open("http://127.0.0.1:8080/ads", transport=service.transport) as client:
         await wait(client.beta.pause_campaign(**IDS))
@@ -219,10 +219,10 @@ async def test_attempts_and_waits_are_events_of_the_span(client_kind, exported) 
     ],
 )
 @sync_and_async
-async def test_the_span_tells_how_a_call_failed(
+async def test_span_of_a_failed_call_has_the_error_type(
     client_kind, exported, make_last, error, name, description
 ) -> None:
-    last = make_last()  # of its own, for an HTTP client changes what it is given
+    last = make_last()  # one per test, because an HTTP client modifies the response
     async with client_kind.open(transport=Service(last).transport, max_retries=0) as client:
         with pytest.raises(error):
             await wait(client.beta.pause_campaign(**IDS))
@@ -235,7 +235,7 @@ async def test_the_span_tells_how_a_call_failed(
 
 
 @sync_and_async
-async def test_the_last_attempt_names_the_status(client_kind, exported) -> None:
+async def test_span_has_the_status_of_the_last_attempt(client_kind, exported) -> None:
     service = Service(answer(503), httpx.ConnectError("refused"))
     async with client_kind.open(transport=service.transport, max_retries=1) as client:
         with pytest.raises(AdClientError):
@@ -245,9 +245,7 @@ async def test_the_last_attempt_names_the_status(client_kind, exported) -> None:
 
 
 @sync_and_async
-async def test_an_error_of_the_caller_s_own_is_told_by_its_type_alone(
-    client_kind, exported
-) -> None:
+async def test_span_has_only_the_type_of_a_foreign_error(client_kind, exported) -> None:
     def token() -> str:
         raise KeyError("canary")
 
@@ -260,7 +258,7 @@ async def test_an_error_of_the_caller_s_own_is_told_by_its_type_alone(
 
 
 @sync_asyncio_trio
-async def test_the_span_is_current_while_the_call_is_under_way(client_kind, exported) -> None:
+async def test_span_is_current_during_the_call(client_kind, exported) -> None:
     seen: list = []
 
     def look(request: httpx.Request) -> httpx.Response:
@@ -281,7 +279,7 @@ async def test_the_span_is_current_while_the_call_is_under_way(client_kind, expo
 
 
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_spans_of_tasks_do_not_mix(client_kind, exported) -> None:
+def test_spans_of_concurrent_tasks_are_separate(client_kind, exported) -> None:
     seen: dict[str, int] = {}
 
     async def look(request: httpx.Request) -> httpx.Response:
@@ -308,7 +306,7 @@ def test_spans_of_tasks_do_not_mix(client_kind, exported) -> None:
     ("client_kind", "error"),
     [(ASYNC, "asyncio.exceptions.CancelledError"), (TRIO, "trio.Cancelled")],
 )
-def test_the_span_of_a_cancelled_call_ends_at_once(client_kind, error, exported) -> None:
+def test_span_of_a_cancelled_call_ends_at_once(client_kind, error, exported) -> None:
     async def scenario() -> None:
         is_over = anyio.Event()
 
@@ -324,12 +322,12 @@ def test_the_span_of_a_cancelled_call_ends_at_once(client_kind, error, exported)
             assert span.attributes["error.type"] == error
             assert span.status.status_code is StatusCode.ERROR
             assert trace.get_current_span() is INVALID_SPAN
-            is_over.set()  # closing waits for what goes on
+            is_over.set()  # closing waits for the background request
 
     client_kind.run(scenario)
 
 
-def test_a_call_that_is_never_finished_may_be_cleaned_up_elsewhere(exported, caplog) -> None:
+def test_unfinished_call_can_be_closed_in_another_context(exported, caplog) -> None:
     engine = AdClient("https://ads.example.com", transport=Service().transport)._engine
     call = validated(Call(PAUSE_BETA_CAMPAIGN, IDS))
     steps = exchange(call, engine.options, engine.world, engine.pauses)
@@ -341,7 +339,7 @@ def test_a_call_that_is_never_finished_may_be_cleaned_up_elsewhere(exported, cap
 
 
 @sync_and_async
-async def test_a_span_that_is_not_sampled_is_current_too(client_kind, monkeypatch) -> None:
+async def test_unsampled_span_is_current(client_kind, monkeypatch) -> None:
     exported = provided(monkeypatch, sampler=ALWAYS_OFF)
     seen: list = []
 
@@ -358,7 +356,7 @@ async def test_a_span_that_is_not_sampled_is_current_too(client_kind, monkeypatc
 
 
 @sync_and_async
-async def test_without_a_provider_there_are_no_spans_and_no_records(
+async def test_without_a_provider_no_spans_and_no_events_are_created(
     client_kind, monkeypatch
 ) -> None:
     for name in ("RequestEvent", "ResponseEvent", "DraftEvent"):
@@ -384,7 +382,9 @@ async def test_without_a_provider_there_are_no_spans_and_no_records(
     ],
 )
 @sync_asyncio_trio
-async def test_the_span_names_the_server(client_kind, exported, base_url, address, port) -> None:
+async def test_span_has_the_server_address_and_port(
+    client_kind, exported, base_url, address, port
+) -> None:
     async with client_kind.open(base_url, transport=Service(a_draft()).transport) as client:
         await wait(client.beta.pause_campaign(**IDS))
     [span] = exported.get_finished_spans()
@@ -393,14 +393,14 @@ async def test_the_span_names_the_server(client_kind, exported, base_url, addres
 
 
 @sync_and_async
-async def test_no_trace_header_is_sent_unless_auth_makes_one(client_kind, exported) -> None:
+async def test_no_trace_header_is_sent_by_default(client_kind, exported) -> None:
     service = Service(a_draft())
     async with client_kind.open(transport=service.transport) as client:
         await wait(client.beta.pause_campaign(**IDS))
     assert not {"traceparent", "tracestate", "baggage"} & service.requests[0].headers.keys()
 
 
-def test_without_the_api_all_is_as_before() -> None:
+def test_calls_work_without_opentelemetry() -> None:
     code = """
 import sys
 sys.modules["opentelemetry"] = None  # as if it were not installed
@@ -416,14 +416,14 @@ print(draft.status, *(name for name in sys.modules if name.startswith("opentelem
     assert run.stderr == ""
 
 
-def test_without_the_api_there_is_no_tracer(monkeypatch) -> None:
+def test_tracer_is_none_without_opentelemetry(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "adclient._telemetry.spans", None)  # it cannot be imported
     assert _telemetry._maker.__wrapped__() is None
     monkeypatch.setattr(_telemetry, "_maker", lambda: None)
     assert _telemetry.tracer() is None
 
 
-# Redactor.
+# Redaction.
 
 CANARY = "canary-7d1f"
 OUTCOMES = [
@@ -440,7 +440,9 @@ OUTCOMES = [
 @pytest.mark.parametrize("outcome", OUTCOMES)
 @pytest.mark.parametrize("credentials", ["token", "auth", "headers"])
 @sync_and_async
-async def test_no_secret_is_told(client_kind, exported, caplog, outcome, credentials) -> None:
+async def test_events_logs_and_spans_do_not_contain_secrets(
+    client_kind, exported, caplog, outcome, credentials
+) -> None:
     caplog.set_level(logging.DEBUG, "adclient")
     told: list = []
     settings = {

@@ -73,7 +73,7 @@ async def use(client, row, arguments) -> None:
 
 
 def pairs_of(row, arguments, cursor, conventions) -> list[tuple[str, str]]:
-    """What a query is to hold, in the order of the interface."""
+    """Return the expected pairs of the query, in the order of the interface."""
     if not row.is_read or conventions.read_parameters == "body":
         return []
     given = [(p.name, arguments[p.name]) for p in row.parameters]
@@ -97,19 +97,19 @@ def bracketed(name, value) -> list[tuple[str, str]]:
 
 
 def may_be_followed(cursor, conventions) -> bool:
-    """Whether a continuation can be a URL, which may bring pairs of its own."""
+    """Return whether the cursor can be a URL, which may add pairs of its own."""
     return conventions.follow_next_urls and isinstance(cursor, str)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
 @settings(max_examples=settings.default.max_examples // 2)
 @given(data=st.data())
-def test_no_request_outside_the_sixteen(row, data) -> None:
+def test_hostile_arguments_make_no_request_outside_the_operations(row, data) -> None:
     assert_inside(SYNC, row, data)
 
 
 @given(st.sampled_from(ROWS), st.data())
-def test_no_request_of_the_async_client_outside_the_sixteen(row, data) -> None:
+def test_hostile_arguments_make_no_async_request_outside_the_operations(row, data) -> None:
     assert_inside(ASYNC, row, data)
 
 

@@ -1,4 +1,4 @@
-"""The sixteen operations, each against the interface, in the sync and the async client."""
+"""Each of the sixteen operations against the interface, in the sync and the async client."""
 
 import inspect
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ def answer_to(row) -> httpx.Response:
 
 
 async def called(client_kind, row, arguments, **options):
-    """The result of a call, and the one request that it made."""
+    """Return the result of a call and its only request."""
     service = Service(answer_to(row))
     async with client_kind.open(transport=service.transport, **options) as client:
         result = await wait(method_of(client, row.call)(**arguments))
@@ -78,7 +78,7 @@ def expected_wire(row, text: str) -> SimpleNamespace:
 
 
 @each_case(("row", "operation"), list(zip(ROWS, OPERATIONS, strict=True)))
-def test_the_library_knows_the_interface(row, operation) -> None:
+def test_operations_match_the_interface(row, operation) -> None:
     types = {"id": STRING, "text": STRING, "object": OBJECT, "number": NUMBER, "texts": STRINGS}
     assert operation.full_name == row.call
     assert (operation.method, operation.path) == (row.method, row.path)
@@ -90,7 +90,7 @@ def test_the_library_knows_the_interface(row, operation) -> None:
 
 @each_row
 @sync_and_async
-async def test_all_arguments_on_the_wire(client_kind, row) -> None:
+async def test_all_arguments_are_sent(client_kind, row) -> None:
     _, request = await called(client_kind, row, row.arguments)
     assert request.method == row.method
     assert str(request.url).startswith(f"{BASE_URL}/v1/")
@@ -99,7 +99,7 @@ async def test_all_arguments_on_the_wire(client_kind, row) -> None:
 
 @each_row
 @sync_and_async
-async def test_required_arguments_alone(client_kind, row) -> None:
+async def test_only_required_arguments_are_sent(client_kind, row) -> None:
     _, request = await called(client_kind, row, row.required)
     assert wire_of(request) == expected_wire(row, row.least)
 
@@ -115,7 +115,7 @@ async def test_none_is_not_sent(client_kind, row) -> None:
 
 @each_row
 @sync_and_async
-async def test_headers(client_kind, row) -> None:
+async def test_request_headers_are_exact(client_kind, row) -> None:
     _, request = await called(
         client_kind, row, row.arguments, token="t0ken", headers={"X-Team": "ads"}
     )
@@ -135,7 +135,7 @@ async def test_headers(client_kind, row) -> None:
 
 @pytest.mark.parametrize("row", WRITES, ids=str)
 @sync_and_async
-async def test_a_write_gives_a_draft(client_kind, row) -> None:
+async def test_write_returns_a_draft(client_kind, row) -> None:
     draft, _ = await called(client_kind, row, row.arguments)
     assert draft == Draft(
         draft_id="draft_7c2e",
@@ -151,7 +151,7 @@ async def test_a_write_gives_a_draft(client_kind, row) -> None:
 
 @pytest.mark.parametrize("row", READS, ids=str)
 @sync_and_async
-async def test_a_read_gives_a_page(client_kind, row) -> None:
+async def test_read_returns_a_page(client_kind, row) -> None:
     page, _ = await called(client_kind, row, row.arguments)
     assert type(page) is (Page if client_kind.client is AdClient else AsyncPage)
     assert isinstance(page.data, tuple)
@@ -166,12 +166,12 @@ async def test_a_read_gives_a_page(client_kind, row) -> None:
     assert (page.response.status, page.response.request_id) == (200, "req_1")
 
 
-def test_operation_9_is_a_delete_with_a_json_body() -> None:
+def test_remove_auto_search_themes_is_a_delete_with_a_json_body() -> None:
     row = ROWS[8]
     assert (row.method, row.wire) == ("DELETE", '{"account_id":"account_d118"}')
 
 
-# What is refused before anything is sent.
+# Arguments that are refused before anything is sent.
 
 WRONG = {
     STRING: [7, b"bytes", ["a"], True],
@@ -194,7 +194,7 @@ MISTYPED = [
 
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
 @pytest.mark.parametrize(("row", "name"), MISSING, ids=str)
-def test_a_missing_argument_is_a_type_error_at_the_call(client_kind, row, name) -> None:
+def test_missing_argument_is_a_type_error_at_the_call(client_kind, row, name) -> None:
     client = client_kind.client(BASE_URL)
     arguments = {key: value for key, value in row.arguments.items() if key != name}
     with pytest.raises(TypeError, match=name):
@@ -203,7 +203,7 @@ def test_a_missing_argument_is_a_type_error_at_the_call(client_kind, row, name) 
 
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
 @each_row
-def test_arguments_are_keyword_only_and_known(client_kind, row) -> None:
+def test_positional_and_unknown_arguments_are_type_errors(client_kind, row) -> None:
     method = method_of(client_kind.client(BASE_URL), row.call)
     with pytest.raises(TypeError, match="positional"):
         method(*row.required.values())
@@ -223,16 +223,16 @@ async def assert_refused(client_kind, row, name, value) -> None:
 
 
 @each_case(("row", "name", "value"), MISTYPED)
-def test_a_mistyped_argument_is_refused(row, name, value) -> None:
+def test_argument_of_a_wrong_type_is_refused(row, name, value) -> None:
     SYNC.run(assert_refused, client_kind=SYNC, row=row, name=name, value=value)
 
 
 @each_row
-def test_a_mistyped_argument_is_refused_by_the_async_client(row) -> None:
+def test_argument_of_a_wrong_type_is_refused_by_the_async_client(row) -> None:
     ASYNC.run(assert_refused, client_kind=ASYNC, row=row, name="account_id", value=7)
 
 
-# What is accepted, because its bounds are the service's business.
+# Values that are accepted, because the service decides their bounds.
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_mistyped_argument_is_refused_by_the_async_client(row) -> None:
     ids=str,
 )
 @sync_and_async
-async def test_the_digits_of_a_budget(client_kind, budget, digits) -> None:
+async def test_budget_is_sent_with_its_exact_digits(client_kind, budget, digits) -> None:
     service = Service(a_draft())
     async with client_kind.open(transport=service.transport) as client:
         await wait(
@@ -268,7 +268,7 @@ class Geo:
 
 
 @sync_and_async
-async def test_an_attrs_instance_is_an_object(client_kind) -> None:
+async def test_attrs_instance_is_sent_as_an_object(client_kind) -> None:
     service = Service(a_draft())
     async with client_kind.open(transport=service.transport) as client:
         await wait(
@@ -283,7 +283,7 @@ async def test_an_attrs_instance_is_an_object(client_kind) -> None:
 
 
 @sync_and_async
-async def test_a_tuple_and_nothing_of_keywords(client_kind) -> None:
+async def test_tuple_and_empty_list_of_keywords_are_sent(client_kind) -> None:
     service = Service(a_draft(), a_draft())
     async with client_kind.open(transport=service.transport) as client:
         await wait(client.delta.update_keyword(account_id="a", keywords=("tent",)))
@@ -295,7 +295,7 @@ async def test_a_tuple_and_nothing_of_keywords(client_kind) -> None:
 
 
 @sync_and_async
-async def test_arguments_are_not_changed(client_kind) -> None:
+async def test_call_does_not_modify_its_arguments(client_kind) -> None:
     service = Service(a_draft())
     fields = {"assets": {"images": ["img_1"]}, "name": None}
     async with client_kind.open(transport=service.transport) as client:
@@ -326,7 +326,9 @@ async def test_arguments_are_not_changed(client_kind) -> None:
     ids=["object_style", "cursor_parameter", "read_parameters"],
 )
 @sync_and_async
-async def test_conventions_reach_the_wire(client_kind, conventions, query, body) -> None:
+async def test_conventions_change_how_parameters_are_sent(
+    client_kind, conventions, query, body
+) -> None:
     row, targeting = ROWS[10], {"type": "X", "ages": [18]}
     arguments = {"account_id": "a", "targeting": targeting, "cursor": "c1"}
     _, request = await called(client_kind, row, arguments, conventions=conventions)
@@ -366,7 +368,7 @@ def expected_parameters(row) -> list[inspect.Parameter]:
     ("client_class", "listing"), [(AdClient, Page), (AsyncAdClient, AsyncListing)]
 )
 @each_row
-def test_signature(row, client_class, listing) -> None:
+def test_signature_matches_the_interface(row, client_class, listing) -> None:
     signature = inspect.signature(method_of(client_class(BASE_URL), row.call))
     assert list(signature.parameters.values()) == expected_parameters(row)
     expected = listing[row.result] if row.is_read else Draft
@@ -380,7 +382,7 @@ def test_only_the_writes_of_the_async_client_are_coroutines(row) -> None:
 
 
 @pytest.mark.parametrize("client_class", [AdClient, AsyncAdClient])
-def test_there_are_no_other_operations(client_class) -> None:
+def test_clients_have_no_other_operations(client_class) -> None:
     client = client_class(BASE_URL)
     found = {
         f"{namespace}.{name}"

@@ -1,4 +1,4 @@
-"""A caller's own HTTP client or transport is used as it is, and left open."""
+"""An injected HTTP client or transport is used unchanged, and not closed."""
 
 import clients
 import httpx
@@ -22,7 +22,7 @@ from adclient import AdClient, APIError, Draft
 
 
 async def with_their_client(client_kind, handler, scenario, **options) -> None:
-    """Run a scenario over an HTTP client of the caller's; it must stay open."""
+    """Run a scenario over an injected HTTP client, which must stay open."""
     theirs = client_kind.http_client(httpx.MockTransport(handler), **options)
     try:
         async with client_kind.open(http_client=theirs) as client:
@@ -93,7 +93,7 @@ async def test_http_client_sends_no_cookie_back(client_kind) -> None:
 
 
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
-def test_http_client_of_the_wrong_colour(client_kind) -> None:
+def test_sync_http_client_is_refused_by_the_async_client_and_vice_versa(client_kind) -> None:
     library, name = clients.FAMILY.library, client_kind.http_client_name
     other = getattr(library, client_kind.other_name)()
     with pytest.raises(TypeError) as caught:
@@ -105,7 +105,7 @@ def test_http_client_of_the_wrong_colour(client_kind) -> None:
 
 
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
-def test_transport_of_the_wrong_colour(client_kind) -> None:
+def test_sync_transport_is_refused_by_the_async_client_and_vice_versa(client_kind) -> None:
     other = httpx.AsyncHTTPTransport() if client_kind.client is AdClient else httpx.HTTPTransport()
     with pytest.raises(
         TypeError, match=f"transport of {client_kind.client.__name__}.*{type(other).__name__}"
@@ -116,14 +116,14 @@ def test_transport_of_the_wrong_colour(client_kind) -> None:
 @pytest.mark.parametrize("given", ["https://x", 7, object(), [], ""])
 @pytest.mark.parametrize("argument", ["transport", "http_client"])
 @each_client_class
-def test_what_is_no_transport_at_all(client_class, argument, given) -> None:
+def test_transport_or_http_client_of_a_wrong_type_is_refused(client_class, argument, given) -> None:
     with pytest.raises(TypeError, match=argument):
         client_class(BASE_URL, **{argument: given})
 
 
 @pytest.mark.own
 @sync_and_async
-async def test_a_transport_is_not_closed(client_kind) -> None:
+async def test_injected_transport_is_not_closed(client_kind) -> None:
     class Transport(httpx.MockTransport):
         def close(self) -> None:
             raise AssertionError
@@ -137,7 +137,7 @@ async def test_a_transport_is_not_closed(client_kind) -> None:
 
 
 @sync_and_async
-async def test_a_transport_that_tells_false_is_used(client_kind) -> None:
+async def test_falsy_transport_is_used(client_kind) -> None:
     class Transport(httpx.MockTransport):
         def __bool__(self) -> bool:
             return False
@@ -148,7 +148,7 @@ async def test_a_transport_that_tells_false_is_used(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_transport_needs_no_proxy(client_kind, monkeypatch) -> None:
+async def test_proxy_variables_are_ignored_with_a_transport(client_kind, monkeypatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "http://[broken")
     service = Service(a_draft())
     async with client_kind.open(transport=service.transport) as client:
@@ -157,7 +157,7 @@ async def test_a_transport_needs_no_proxy(client_kind, monkeypatch) -> None:
 
 @pytest.mark.parametrize("call", [write, read])
 @sync_and_async
-async def test_a_fault_after_the_whole_answer_is_none(client_kind, call) -> None:
+async def test_error_on_closing_a_complete_response_is_ignored(client_kind, call) -> None:
     class Body(httpx.SyncByteStream, httpx.AsyncByteStream):
         def __init__(self, content: bytes) -> None:
             self.content = content

@@ -1,4 +1,4 @@
-"""Walks that fetch the next page while the caller works on this one, in both clients."""
+"""Iteration with prefetch: the next page is fetched while the caller works on the current one."""
 
 import asyncio
 import contextvars
@@ -29,7 +29,7 @@ def names(items) -> str:
 
 
 async def until(fact) -> None:
-    """Wait until something holds; the other side needs its time."""
+    """Wait until a condition holds."""
     end = time.monotonic() + LONG
     while not fact():
         assert time.monotonic() < end, "it never happened"
@@ -47,7 +47,7 @@ def in_a_loop() -> bool:
 
 
 class Gate(Service):
-    """Answers like a service, but later pages only once it is open."""
+    """A service that holds back later pages until it is opened."""
 
     def __init__(self, *answers) -> None:
         super().__init__(*answers)
@@ -78,7 +78,7 @@ def three(kind=Service):
 
 
 @sync_asyncio_trio
-async def test_the_same_items_in_the_same_order(client_kind) -> None:
+async def test_prefetch_yields_the_same_items_in_the_same_order(client_kind) -> None:
     service = three()
     async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
@@ -87,8 +87,8 @@ async def test_the_same_items_in_the_same_order(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_the_next_page_is_asked_for_while_this_one_is_at_hand(client_kind) -> None:
-    """And none after it, however long the caller works."""
+async def test_prefetch_requests_only_the_next_page(client_kind) -> None:
+    """No page after it is requested, however long the caller works."""
     service = three()
     async with client_kind.open(transport=service.transport) as client:
         pages = (await wait(listed(client))).pages(prefetch=True)
@@ -101,7 +101,7 @@ async def test_the_next_page_is_asked_for_while_this_one_is_at_hand(client_kind)
 
 
 @sync_asyncio_trio
-async def test_off_by_default(client_kind) -> None:
+async def test_prefetch_is_off_by_default(client_kind) -> None:
     service = three()
     async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
@@ -111,7 +111,7 @@ async def test_off_by_default(client_kind) -> None:
 
 
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_a_listing_that_was_not_awaited(client_kind) -> None:
+def test_listing_that_was_not_awaited_can_prefetch(client_kind) -> None:
     async def scenario() -> None:
         service = three()
         async with client_kind.open(transport=service.transport) as client:
@@ -123,7 +123,7 @@ def test_a_listing_that_was_not_awaited(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_an_error_comes_where_it_would_have_come_and_loses_nothing(client_kind) -> None:
+async def test_prefetch_error_is_raised_at_its_page_and_loses_nothing(client_kind) -> None:
     service = Service(a_page("ab", "c1"), httpx.Response(500), a_page("c", "c2"), a_page("d"))
     async with client_kind.open(transport=service.transport, max_retries=0) as client:
         walk = (await wait(listed(client))).items(prefetch=True)
@@ -138,7 +138,7 @@ async def test_an_error_comes_where_it_would_have_come_and_loses_nothing(client_
 
 
 @sync_asyncio_trio
-async def test_an_error_that_nobody_meets_is_nobody_s(client_kind) -> None:
+async def test_prefetch_error_of_an_abandoned_iterator_is_dropped(client_kind) -> None:
     service = Service(a_page("ab", "c1"), httpx.Response(500))
     async with client_kind.open(transport=service.transport, max_retries=0) as client:
         walk = (await wait(listed(client))).items(prefetch=True)
@@ -149,7 +149,7 @@ async def test_an_error_that_nobody_meets_is_nobody_s(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_repeated_continuation_is_noticed_and_not_followed(client_kind) -> None:
+async def test_repeated_cursor_is_detected_and_not_followed(client_kind) -> None:
     service = Service(a_page("a", "A"), a_page("b", "B"), a_page("c", "A"))
     async with client_kind.open(transport=service.transport) as client:
         pages = (await wait(listed(client))).pages(prefetch=True)
@@ -160,7 +160,7 @@ async def test_a_repeated_continuation_is_noticed_and_not_followed(client_kind) 
 
 
 @sync_asyncio_trio
-async def test_a_page_without_a_client_fetches_nothing(client_kind) -> None:
+async def test_page_without_a_client_prefetches_nothing(client_kind) -> None:
     service = Service(a_page("a", "A"))
     async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
@@ -172,7 +172,7 @@ async def test_a_page_without_a_client_fetches_nothing(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_hooks_are_told_in_the_context_of_the_walk(client_kind) -> None:
+async def test_hooks_run_in_the_context_of_the_iteration(client_kind) -> None:
     walker = contextvars.ContextVar("walker", default="nobody")
     told: list[str] = []
     hooks = Hooks(on_request=lambda _: told.append(walker.get()))
@@ -184,7 +184,7 @@ async def test_hooks_are_told_in_the_context_of_the_walk(client_kind) -> None:
 
 
 class Tokens:
-    """A `token` that never comes to an end for a later page, and notes what becomes of it."""
+    """A `token` function that hangs for later pages, and records its cancellation."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -221,7 +221,7 @@ async def leave_to_the_collector(items, is_asked) -> None:
 
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
 @pytest.mark.parametrize("leave", [leave_by_break, leave_by_error, leave_to_the_collector])
-def test_what_is_under_way_is_cancelled_when_the_walk_is_left(client_kind, leave) -> None:
+def test_pending_prefetch_is_cancelled_when_the_loop_is_left(client_kind, leave) -> None:
     async def scenario() -> None:
         service, tokens = three(), Tokens()
         async with client_kind.open(transport=service.transport, token=tokens) as client:
@@ -234,7 +234,7 @@ def test_what_is_under_way_is_cancelled_when_the_walk_is_left(client_kind, leave
     client_kind.run(scenario)
 
 
-def test_a_thread_that_is_left_ends_with_its_request() -> None:
+def test_abandoned_prefetch_thread_ends_with_its_request() -> None:
     gate = three(Gate)
     with AdClient("https://ads.example.com", transport=gate.transport) as client:
         for _ in listed(client).items(prefetch=True):
@@ -251,7 +251,7 @@ def prefetching() -> list[threading.Thread]:
 
 
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_whoever_stops_waiting_may_ask_again(client_kind) -> None:
+def test_cancelled_wait_for_a_prefetched_page_can_be_repeated(client_kind) -> None:
     async def scenario() -> None:
         gate = three(Gate)
         async with client_kind.open(transport=gate.transport) as client:
@@ -269,7 +269,7 @@ def test_whoever_stops_waiting_may_ask_again(client_kind) -> None:
 
 
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_a_walk_that_goes_on_in_another_event_loop(client_kind) -> None:
+def test_iteration_continues_in_another_event_loop(client_kind) -> None:
     gate = three(Gate)
     client = AsyncAdClient("https://ads.example.com", transport=gate.transport)
     walk = listed(client).items(prefetch=True)
@@ -280,7 +280,7 @@ def test_a_walk_that_goes_on_in_another_event_loop(client_kind) -> None:
         return item.name
 
     assert client_kind.run(first) == "a"
-    gate.answers.insert(0, a_page("c", "c2"))  # what was cancelled is asked for again
+    gate.answers.insert(0, a_page("c", "c2"))  # the cancelled page is requested again
     gate.opened.set()
 
     async def rest() -> str:
@@ -290,7 +290,7 @@ def test_a_walk_that_goes_on_in_another_event_loop(client_kind) -> None:
 
 
 @pytest.mark.parametrize("is_closed", [False, True])
-def test_a_walk_that_goes_on_where_its_first_event_loop_only_stopped(is_closed) -> None:
+def test_iteration_continues_after_its_first_event_loop_stopped(is_closed) -> None:
     service = three()
     client = AsyncAdClient("https://ads.example.com", transport=service.transport)
     pages = listed(client).pages(prefetch=True)
@@ -314,7 +314,7 @@ def abandon(loop: asyncio.AbstractEventLoop) -> None:
     loop.close()
 
 
-def test_an_interrupt_while_a_thread_is_started_loses_no_page(monkeypatch) -> None:
+def test_interrupt_while_starting_a_prefetch_thread_loses_no_page(monkeypatch) -> None:
     def interrupted(self) -> None:
         raise KeyboardInterrupt
 
@@ -328,7 +328,7 @@ def test_an_interrupt_while_a_thread_is_started_loses_no_page(monkeypatch) -> No
         assert "".join(names(page.data) for page in pages) == "abcde"
 
 
-def test_a_task_that_never_began_is_done_when_asked_for() -> None:
+def test_prefetch_task_cancelled_before_it_started_runs_on_demand() -> None:
     async def scenario() -> None:
         async def work() -> int:
             return 7
@@ -342,7 +342,7 @@ def test_a_task_that_never_began_is_done_when_asked_for() -> None:
     asyncio.run(scenario())
 
 
-def test_where_there_can_be_no_thread_the_page_is_fetched_when_asked_for(monkeypatch) -> None:
+def test_page_is_fetched_on_demand_if_no_thread_can_start(monkeypatch) -> None:
     def refuse(self) -> None:
         raise RuntimeError("can't start new thread")
 
@@ -357,7 +357,7 @@ def test_where_there_can_be_no_thread_the_page_is_fetched_when_asked_for(monkeyp
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_fork_leaves_the_thread_behind() -> None:
+def test_prefetch_works_in_parent_and_child_after_a_fork() -> None:
     gate = three(Gate)
     with AdClient("https://ads.example.com", transport=gate.transport) as client:
         walk = listed(client).items(prefetch=True)
@@ -377,7 +377,7 @@ def test_a_fork_leaves_the_thread_behind() -> None:
 
 
 @sync_asyncio_trio
-async def test_no_more_than_two_pages_are_held(client_kind) -> None:
+async def test_prefetch_holds_at_most_two_pages(client_kind) -> None:
     service = Service(*(a_page("abc", str(n)) for n in range(9)), a_page("z"))
     held: list[weakref.ref] = []
     most = 0
@@ -392,11 +392,11 @@ async def test_no_more_than_two_pages_are_held(client_kind) -> None:
             gc.collect()
             most = max(most, sum(ref() is not None for ref in held))
     assert len(held) == 10
-    assert most == 1  # and the one that is fetched ahead
+    assert most == 1  # the prefetched one is not yet a page of the caller
 
 
-def test_the_next_page_is_there_when_the_work_is_done() -> None:
-    """The work on a page and the fetch of the next one happen at the same time."""
+def test_next_page_is_available_when_the_work_is_done() -> None:
+    """The work on a page and the request for the next one overlap."""
     gate = three(Gate)
     with AdClient("https://ads.example.com", transport=gate.transport) as client:
         pages = listed(client).pages(prefetch=True)

@@ -1,4 +1,4 @@
-"""What the service asks of one call after too many, the other calls of a client wait for too."""
+"""After a 429 with a `Retry-After`, the other calls of a client wait too."""
 
 import logging
 import re
@@ -20,15 +20,15 @@ LIMITED = Fault.status(429, headers={"retry-after": "20"})
 
 
 async def refused(client) -> None:
-    """A call for which 20 seconds are too long."""
+    """Make a call whose timeout is shorter than the `Retry-After` of 20 seconds."""
     with pytest.raises(RateLimited) as caught:
         await wait(client.with_options(timeout=10).beta.list_campaigns(account_id=ACCOUNT))
     assert caught.value.retry_after == 20.0
 
 
-@pytest.mark.own  # by the clock of the fake
+@pytest.mark.own  # uses the clock of the fake
 @sync_asyncio_trio
-async def test_another_call_waits_without_asking(client_kind, caplog) -> None:
+async def test_call_for_the_same_account_waits_before_it_is_sent(client_kind, caplog) -> None:
     caplog.set_level(logging.INFO, "adclient")
     fake = FakeAdService()
     fake.faults.add(LIMITED)
@@ -50,7 +50,9 @@ async def test_another_call_waits_without_asking(client_kind, caplog) -> None:
 @pytest.mark.own
 @pytest.mark.parametrize(("scope", "sleeps"), [("account", 0), ("client", 1), ("call", 0)])
 @sync_asyncio_trio
-async def test_a_call_for_another_account(client_kind, scope, sleeps) -> None:
+async def test_rate_limit_scope_decides_whether_another_account_waits(
+    client_kind, scope, sleeps
+) -> None:
     fake = FakeAdService()
     fake.faults.add(LIMITED)
     conventions = Conventions(rate_limit_scope=scope)
@@ -71,11 +73,11 @@ async def test_clients_do_not_wait_for_each_other(client_kind) -> None:
     assert fake.clock.sleeps == ()
 
 
-# Fifty calls while the service is asking for a moment of rest.
+# Fifty calls during a rate limit.
 
 
 def until(is_so):
-    """Turns of a loop that waits for something, which must happen within a while."""
+    """Yield until a condition holds; fail if it takes too long."""
     for turn in range(10_000):
         if is_so():
             return
@@ -84,7 +86,7 @@ def until(is_so):
 
 
 class Limited:
-    """Refuses the first request, and all others until the time that it asks for is over."""
+    """Refuses the first request, and all others until its `Retry-After` has passed."""
 
     def __init__(self) -> None:
         self.refused = 0
@@ -107,7 +109,7 @@ class Limited:
 
 
 def token_of_the_last(limited: Limited, count: int):
-    """Let the service answer when so many calls have no more to do than to wait for their turn."""
+    """Let the service respond once this number of calls waits for a connection."""
     limited.may_answer.clear()
     asked: list[None] = []
 
@@ -120,7 +122,7 @@ def token_of_the_last(limited: Limited, count: int):
     return token
 
 
-def test_fifty_threads_make_one_pause() -> None:
+def test_fifty_threads_send_one_refused_request() -> None:
     limited = Limited()
     with RawServer(limited.serve) as server, AdClient(server.url) as client:
         found: list[object] = []
@@ -140,7 +142,7 @@ def test_fifty_threads_make_one_pause() -> None:
 
 
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_fifty_tasks_make_one_pause(client_kind) -> None:
+def test_fifty_tasks_send_one_refused_request(client_kind) -> None:
     limited = Limited()
     found: list[object] = []
 
@@ -160,7 +162,7 @@ def test_fifty_tasks_make_one_pause(client_kind) -> None:
     assert (len(found), limited.refused, len(server.requests)) == (50, 1, 51)
 
 
-def test_threads_that_wait_for_a_connection_learn_of_the_pause() -> None:
+def test_threads_waiting_for_a_connection_are_paused() -> None:
     limited = Limited()
     token = token_of_the_last(limited, 20)
     with (
@@ -177,7 +179,7 @@ def test_threads_that_wait_for_a_connection_learn_of_the_pause() -> None:
 
 
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_tasks_that_wait_for_a_connection_learn_of_the_pause(client_kind) -> None:
+def test_tasks_waiting_for_a_connection_are_paused(client_kind) -> None:
     limited = Limited()
     token = token_of_the_last(limited, 20)
     attempts: list[int] = []

@@ -1,4 +1,4 @@
-"""What is tried again and what is not, from end to end."""
+"""Which calls are retried and which are not, end to end."""
 
 import ssl
 
@@ -20,7 +20,7 @@ from adclient import (
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
 @sync_and_async
-async def test_a_read_is_tried_again(client_kind, status) -> None:
+async def test_read_is_retried_after_a_retryable_status(client_kind, status) -> None:
     service = Service(httpx.Response(status), httpx.Response(status), a_page("ab"))
     async with client_kind.open(transport=service.transport) as client:
         page = await wait(read(client))
@@ -33,7 +33,7 @@ async def test_a_read_is_tried_again(client_kind, status) -> None:
     "fault", [httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.ConnectError]
 )
 @sync_and_async
-async def test_a_read_is_tried_again_after_a_fault(client_kind, fault) -> None:
+async def test_read_is_retried_after_a_transport_error(client_kind, fault) -> None:
     service = Service(fault(""), a_page("ab"))
     async with client_kind.open(transport=service.transport) as client:
         page = await wait(read(client))
@@ -42,7 +42,7 @@ async def test_a_read_is_tried_again_after_a_fault(client_kind, fault) -> None:
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 422, 501])
 @sync_and_async
-async def test_a_refused_read_is_not_tried_again(client_kind, status) -> None:
+async def test_read_is_not_retried_after_a_4xx_or_501(client_kind, status) -> None:
     service = Service(httpx.Response(status, json={"error": "no"}))
     async with client_kind.open(transport=service.transport) as client:
         with pytest.raises(APIError) as caught:
@@ -52,7 +52,7 @@ async def test_a_refused_read_is_not_tried_again(client_kind, status) -> None:
 
 @pytest.mark.parametrize("fault", [lambda: httpx.ConnectError(""), lambda: httpx.Response(429)])
 @sync_and_async
-async def test_a_write_that_was_not_taken_is_tried_again(client_kind, fault) -> None:
+async def test_write_is_retried_if_it_was_not_processed(client_kind, fault) -> None:
     service = Service(fault(), a_draft())
     async with client_kind.open(transport=service.transport) as client:
         draft = await wait(write(client))
@@ -61,7 +61,7 @@ async def test_a_write_that_was_not_taken_is_tried_again(client_kind, fault) -> 
 
 @pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
 @sync_and_async
-async def test_a_write_that_may_have_been_taken_is_not(client_kind, status) -> None:
+async def test_write_is_not_retried_after_a_retryable_status(client_kind, status) -> None:
     service = Service(httpx.Response(status))
     async with client_kind.open(transport=service.transport) as client:
         with pytest.raises(OutcomeUnknown, match="dashboard") as caught:
@@ -73,7 +73,7 @@ async def test_a_write_that_may_have_been_taken_is_not(client_kind, status) -> N
 
 @pytest.mark.parametrize("fault", [httpx.ReadError(""), httpx.RemoteProtocolError("")])
 @sync_and_async
-async def test_a_write_is_not_sent_twice(client_kind, fault) -> None:
+async def test_write_is_not_retried_after_a_lost_connection(client_kind, fault) -> None:
     service = Service(fault)
     async with client_kind.open(transport=service.transport) as client:
         with pytest.raises(OutcomeUnknown) as caught:
@@ -84,7 +84,7 @@ async def test_a_write_is_not_sent_twice(client_kind, fault) -> None:
 
 @pytest.mark.parametrize("fault", [lambda: httpx.ReadError(""), lambda: httpx.Response(503)])
 @sync_and_async
-async def test_a_write_with_a_key_is_tried_again_unchanged(client_kind, fault) -> None:
+async def test_write_with_a_key_is_retried_unchanged(client_kind, fault) -> None:
     service = Service(fault(), a_draft(), a_draft())
     async with client_kind.open(transport=service.transport, conventions=KEYED) as client:
         draft = await wait(write(client))
@@ -96,7 +96,7 @@ async def test_a_write_with_a_key_is_tried_again_unchanged(client_kind, fault) -
 
 
 @sync_and_async
-async def test_a_read_has_no_key(client_kind) -> None:
+async def test_read_has_no_idempotency_key(client_kind) -> None:
     service = Service(a_page("a"))
     async with client_kind.open(transport=service.transport, conventions=KEYED) as client:
         await wait(read(client))
@@ -104,7 +104,7 @@ async def test_a_read_has_no_key(client_kind) -> None:
 
 
 @sync_and_async
-async def test_no_retries_is_one_request(client_kind) -> None:
+async def test_max_retries_0_sends_one_request(client_kind) -> None:
     service = Service(httpx.ConnectError("refused"), httpx.ConnectError("refused"))
     async with client_kind.open(transport=service.transport, max_retries=0) as client:
         for call in (write, read):
@@ -115,7 +115,7 @@ async def test_no_retries_is_one_request(client_kind) -> None:
 
 
 @sync_and_async
-async def test_a_retry_after_that_does_not_fit_is_told_at_once(client_kind) -> None:
+async def test_retry_after_beyond_the_timeout_is_raised_without_a_retry(client_kind) -> None:
     service = Service(httpx.Response(429, headers={"retry-after": "900"}))
     async with client_kind.open(transport=service.transport) as client:
         with pytest.raises(RateLimited, match="900") as caught:

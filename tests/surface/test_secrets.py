@@ -1,4 +1,4 @@
-"""No text shows a credential, not even where an answer repeats it."""
+"""No text contains a credential, even if a response repeats it."""
 
 import copy
 import json
@@ -37,14 +37,14 @@ from adclient import (
     RetryPolicy,
 )
 
-# Its characters are escaped in JSON, in HTML and in URLs; each text that shows it shows the word.
+# JSON, HTML and URLs escape its characters differently, but every form contains the word "canary".
 TOKEN = 'canary/9+b"c<d>&\\e=='
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 PACKAGE = Path(adclient.__file__).parent
 
 
 def shown_by(error: BaseException) -> str:
-    """All that anybody can get out of an error."""
+    """Return all texts that can be obtained from an error."""
     told = traceback.TracebackException.from_exception(error, capture_locals=True)
     texts = [*told.format(), str(error), repr(error), repr(error.args), repr(vars(error))]
     for twin in (copy.copy(error), copy.deepcopy(error), pickle.loads(pickle.dumps(error))):
@@ -56,18 +56,18 @@ def shown_by(error: BaseException) -> str:
 
 
 def assert_untold(*texts: str) -> None:
-    """Check the texts, in a frame of its own: the one of a test stands in its tracebacks."""
+    """Check the texts in a separate frame, because the test's own frame is in its tracebacks."""
     for text in texts:
         assert "canary" not in text
 
 
 def credentials(request: bytes) -> str:
-    """The value of the header that proves who sends."""
+    """Return the value of the authorization header."""
     lines = request.decode().split("\r\n")
     return next(line for line in lines if line.lower().startswith("authorization: "))[15:]
 
 
-# Answers that repeat what they were sent, each in its own way.
+# Responses that repeat the credentials, each in its own way.
 
 
 def in_json(request: bytes) -> bytes:
@@ -145,7 +145,7 @@ IN_A_HEAD = [in_headers, in_a_redirect, in_a_content_coding, in_what_is_no_http,
 
 @pytest.mark.parametrize("answer", [*IN_A_BODY, *IN_A_HEAD])
 @sync_asyncio_trio
-async def test_an_answer_that_repeats_the_token(client_kind, answer, caplog) -> None:
+async def test_token_repeated_by_a_response_is_redacted(client_kind, answer, caplog) -> None:
     def serve(connection: Connection) -> None:
         if request := connection.read():
             connection.send(answer(request))
@@ -158,7 +158,7 @@ async def test_an_answer_that_repeats_the_token(client_kind, answer, caplog) -> 
                     await wait(call(**IDS))
                 assert_untold(shown_by(caught.value))
     assert all(TOKEN.encode() in request for request in server.requests)
-    # The HTTP library's own debug log shows the head of an answer as it came.
+    # The HTTP library's own debug log contains the unredacted head of a response.
     ours = "adclient" if answer in IN_A_HEAD else ""
     assert_untold(*(record.getMessage() for record in caplog.records if ours in record.name))
     assert_untold(*(str(warning.message) for warning in warned))
@@ -166,7 +166,9 @@ async def test_an_answer_that_repeats_the_token(client_kind, answer, caplog) -> 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
 @sync_asyncio_trio
-async def test_no_method_tells_the_token(client_kind, row, caplog) -> None:
+async def test_results_and_logs_of_each_method_do_not_contain_the_token(
+    client_kind, row, caplog
+) -> None:
     caplog.set_level("DEBUG")
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url, token=TOKEN, headers={"x-key": TOKEN}) as client:
@@ -180,7 +182,7 @@ async def test_no_method_tells_the_token(client_kind, row, caplog) -> None:
 
 
 @sync_and_async
-async def test_headers_of_auth_are_credentials(client_kind) -> None:
+async def test_headers_from_auth_are_redacted(client_kind) -> None:
     def refuse(request: httpx.Request) -> httpx.Response:
         given = request.headers["x-api-key"]
         return httpx.Response(401, json={"message": f"{request.headers['x-v']}: no key {given}"})
@@ -196,7 +198,7 @@ async def test_headers_of_auth_are_credentials(client_kind) -> None:
 
 
 @sync_and_async
-async def test_a_success_is_data_and_stays_as_it_came(client_kind) -> None:
+async def test_successful_response_is_not_altered(client_kind) -> None:
     headers = {"x-echo": f"Bearer {TOKEN}", "x-other": "kept"}
     draft = a_draft(note=TOKEN)
     draft.headers.update(headers)
@@ -213,7 +215,7 @@ async def test_a_success_is_data_and_stays_as_it_came(client_kind) -> None:
 
 
 @sync_and_async
-async def test_a_continuation_with_a_token_in_its_url(client_kind) -> None:
+async def test_token_in_a_next_url_is_redacted(client_kind) -> None:
     onward = f"https://elsewhere.example.com/?{httpx.QueryParams({'token': TOKEN})}"
     service = Service(a_page("a", next=onward))
     async with client_kind.open(transport=service.transport, token=TOKEN) as client:
@@ -242,7 +244,7 @@ def bad_headers(request: object) -> dict[str, str]:
     ids=lambda options: ", ".join(options),
 )
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
-def test_a_client_that_cannot_be_made(client_kind, options) -> None:
+def test_configuration_error_does_not_contain_credentials(client_kind, options) -> None:
     with pytest.raises(ConfigurationError) as caught:
         client_kind.client("https://ads.example.com", **options)
     shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
@@ -254,7 +256,7 @@ def test_a_client_that_cannot_be_made(client_kind, options) -> None:
 
 @pytest.mark.parametrize("options", [{"token": bad_token}, {"auth": bad_headers}], ids=list)
 @sync_and_async
-async def test_a_function_that_gives_what_cannot_be_sent(client_kind, options) -> None:
+async def test_invalid_result_of_token_or_auth_is_not_shown(client_kind, options) -> None:
     async with client_kind.open(transport=Service().transport, **options) as client:
         with pytest.raises(ConfigurationError) as caught:
             await wait(client.beta.pause_campaign(**IDS))
@@ -262,7 +264,7 @@ async def test_a_function_that_gives_what_cannot_be_sent(client_kind, options) -
 
 
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_a_call_that_is_cancelled(client_kind) -> None:
+def test_traceback_of_a_cancelled_call_does_not_contain_the_token(client_kind) -> None:
     seen: list[str] = []
 
     def serve(connection: Connection) -> None:
@@ -294,7 +296,7 @@ def test_a_call_that_is_cancelled(client_kind) -> None:
 
 
 @sync_and_async
-async def test_secrets_are_shown_nowhere(client_kind, caplog) -> None:
+async def test_reprs_errors_and_logs_do_not_contain_secrets(client_kind, caplog) -> None:
     caplog.set_level("DEBUG")
     service = Service(a_draft(), httpx.Response(401), httpx.ConnectError(""))
     options = {"token": SECRET, "headers": {"x-key": SECRET}, "retry": RetryPolicy(max_retries=0)}

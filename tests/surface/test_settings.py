@@ -1,4 +1,4 @@
-"""What a client is told when it is made or copied, and what it refuses, in both clients."""
+"""The settings of a new or copied client, and those that it refuses, in both clients."""
 
 import ssl
 
@@ -21,7 +21,7 @@ from clients import (
 
 from adclient import AdClient, ConfigurationError, Conventions, RetryPolicy, ServerError
 
-# What the constructor refuses.
+# Settings that the constructor refuses.
 
 
 BAD_BASE_URLS = [
@@ -137,7 +137,7 @@ BAD_CONVENTIONS = [
 
 @pytest.mark.parametrize("base_url", BAD_BASE_URLS, ids=lambda url: repr(url)[:45])
 @each_client_class
-def test_bad_base_url(client_class, base_url) -> None:
+def test_invalid_base_url_is_refused(client_class, base_url) -> None:
     with pytest.raises(ConfigurationError) as caught:
         client_class(base_url)
     assert_names_the_argument(caught.value, "base_url")
@@ -155,7 +155,7 @@ def test_bad_base_url(client_class, base_url) -> None:
     ],
 )
 @sync_and_async
-async def test_good_base_url(client_kind, base_url, sent_to) -> None:
+async def test_base_url_is_the_prefix_of_each_request(client_kind, base_url, sent_to) -> None:
     service = Service(a_draft())
     async with client_kind.open(base_url, transport=service.transport) as client:
         await wait(write(client))
@@ -166,7 +166,7 @@ async def test_good_base_url(client_kind, base_url, sent_to) -> None:
 
 @pytest.mark.parametrize(("argument", "value"), BAD_OPTIONS)
 @each_client_class
-def test_bad_option(client_class, argument, value) -> None:
+def test_invalid_option_is_refused(client_class, argument, value) -> None:
     with pytest.raises(ConfigurationError) as caught:
         client_class(BASE_URL, **{argument: value})
     assert_names_the_argument(caught.value, argument)
@@ -181,14 +181,14 @@ def test_options_are_keyword_only(client_class) -> None:
 
 
 @each_case(("argument", "value"), BAD_POLICIES)
-def test_bad_retry_policy(argument, value) -> None:
+def test_invalid_retry_policy_is_refused(argument, value) -> None:
     with pytest.raises(ConfigurationError) as caught:
         RetryPolicy(**{argument: value})
     assert_names_the_argument(caught.value, argument)
 
 
 @each_case(("argument", "value"), BAD_CONVENTIONS)
-def test_bad_convention(argument, value) -> None:
+def test_invalid_convention_is_refused(argument, value) -> None:
     with pytest.raises(ConfigurationError) as caught:
         Conventions(**{argument: value})
     assert_names_the_argument(caught.value, argument)
@@ -205,7 +205,7 @@ def test_bad_convention(argument, value) -> None:
     ids=["token and auth", "transport and proxy", "transport and verify", "socks"],
 )
 @each_client_class
-def test_options_that_cannot_be_used_here(client_class, options, monkeypatch) -> None:
+def test_conflicting_or_unavailable_options_are_refused(client_class, options, monkeypatch) -> None:
     monkeypatch.setattr("adclient._http.network.find_spec", lambda name: None)
     with pytest.raises(ConfigurationError) as caught:
         client_class(BASE_URL, **options)
@@ -221,7 +221,7 @@ def test_transport_and_http_client_exclude_each_other(client_kind) -> None:
         client_kind.client(BASE_URL, transport=service.transport, http_client=theirs)
 
 
-def test_a_ca_bundle_that_is_not_there(tmp_path) -> None:
+def test_missing_ca_bundle_is_refused(tmp_path) -> None:
     path = str(tmp_path / "ca.pem")
     with pytest.raises(ConfigurationError, match="verify") as caught:
         write(AdClient(BASE_URL, verify=path))
@@ -232,7 +232,7 @@ def test_a_ca_bundle_that_is_not_there(tmp_path) -> None:
     "verify", [True, False, ssl.create_default_context()], ids=["on", "off", "context"]
 )
 @each_client_class
-def test_good_verify(client_class, verify) -> None:
+def test_valid_verify_is_accepted(client_class, verify) -> None:
     assert client_class(BASE_URL, verify=verify)
 
 
@@ -252,7 +252,7 @@ async def test_settings_from_the_environment(client_kind, monkeypatch) -> None:
 
 
 @sync_and_async
-async def test_arguments_win_over_the_environment(client_kind, monkeypatch) -> None:
+async def test_arguments_override_the_environment(client_kind, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_BASE_URL", "https://env.example.com")
     monkeypatch.setenv("ADCLIENT_TOKEN", "env-token")
     service = Service(a_draft(), a_draft())
@@ -270,7 +270,7 @@ async def test_arguments_win_over_the_environment(client_kind, monkeypatch) -> N
 
 @pytest.mark.parametrize("blank", ["", "  ", "\n"])
 @sync_and_async
-async def test_a_blank_variable_is_not_set(client_kind, monkeypatch, blank) -> None:
+async def test_blank_variable_is_ignored(client_kind, monkeypatch, blank) -> None:
     monkeypatch.setenv("ADCLIENT_BASE_URL", blank)
     monkeypatch.setenv("ADCLIENT_TOKEN", blank)
     with pytest.raises(ConfigurationError, match="ADCLIENT_BASE_URL") as caught:
@@ -283,7 +283,7 @@ async def test_a_blank_variable_is_not_set(client_kind, monkeypatch, blank) -> N
 
 
 @each_client_class
-def test_a_bad_token_in_the_environment_is_not_shown(client_class, monkeypatch) -> None:
+def test_invalid_token_in_the_environment_is_not_shown(client_class, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_TOKEN", f"{SECRET} {SECRET}")
     with pytest.raises(ConfigurationError) as caught:
         client_class(BASE_URL)
@@ -291,18 +291,18 @@ def test_a_bad_token_in_the_environment_is_not_shown(client_class, monkeypatch) 
 
 
 @each_client_class
-def test_a_bad_base_url_in_the_environment(client_class, monkeypatch) -> None:
+def test_invalid_base_url_in_the_environment_is_refused(client_class, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_BASE_URL", f"https://user:{SECRET}@ads.example.com")
     with pytest.raises(ConfigurationError) as caught:
         client_class()
     assert_names_the_argument(caught.value, "base_url")
 
 
-# Headers and the copies that with_options gives.
+# Headers, and copies from with_options.
 
 
 @sync_and_async
-async def test_own_user_agent(client_kind) -> None:
+async def test_user_agent_can_be_replaced(client_kind) -> None:
     service = Service(a_draft())
     options = {"headers": {"User-Agent": "reporter/2"}}
     async with client_kind.open(transport=service.transport, **options) as client:
@@ -311,7 +311,7 @@ async def test_own_user_agent(client_kind) -> None:
 
 
 @sync_and_async
-async def test_with_options_merges_and_changes_nothing(client_kind) -> None:
+async def test_with_options_merges_headers_and_leaves_the_original_unchanged(client_kind) -> None:
     service = Service(a_draft(), a_draft())
     headers = {"X-Team": "ads", "X-Run": "1"}
     async with client_kind.open(transport=service.transport, headers=headers) as client:
@@ -328,7 +328,7 @@ async def test_with_options_merges_and_changes_nothing(client_kind) -> None:
 
 
 @sync_and_async
-async def test_with_options_keeps_what_it_is_not_told(client_kind) -> None:
+async def test_with_options_keeps_unset_options(client_kind) -> None:
     service = Service(a_draft())
     options = {"timeout": 9, "max_retries": 4, "token": "t0ken"}
     async with client_kind.open(transport=service.transport, **options) as client:
@@ -351,7 +351,9 @@ async def test_with_options_keeps_what_it_is_not_told(client_kind) -> None:
     ],
 )
 @sync_and_async
-async def test_which_retry_setting_wins(client_kind, constructor, copied, attempts) -> None:
+async def test_later_and_more_specific_retry_setting_wins(
+    client_kind, constructor, copied, attempts
+) -> None:
     service = Service(*(httpx.Response(503) for _ in range(9)))
     async with client_kind.open(transport=service.transport, **constructor) as client:
         with pytest.raises(ServerError) as caught:
@@ -364,17 +366,17 @@ async def test_which_retry_setting_wins(client_kind, constructor, copied, attemp
     [("timeout", 0), ("max_retries", -1), ("headers", {"host": "x"}), ("retry", 3)],
 )
 @each_client_class
-def test_with_options_checks_like_the_constructor(client_class, argument, value) -> None:
+def test_with_options_validates_like_the_constructor(client_class, argument, value) -> None:
     with pytest.raises(ConfigurationError) as caught:
         client_class(BASE_URL).with_options(**{argument: value})
     assert_names_the_argument(caught.value, argument)
 
 
-# How a client shows them.
+# Display.
 
 
 @each_client_class
-def test_repr(client_class) -> None:
+def test_repr_has_the_settings_but_not_the_credentials(client_class) -> None:
     text = repr(client_class(BASE_URL, token=SECRET, timeout=2.5, max_retries=1))
     assert text == (
         f"<{client_class.__name__} {BASE_URL}, credentials: token, timeout 2.5 s, max_retries 1>"
@@ -385,7 +387,7 @@ def test_repr(client_class) -> None:
 
 
 @sync_and_async
-async def test_a_client_shows_itself_in_a_notebook(client_kind) -> None:
+async def test_notebook_display_has_the_settings_but_not_the_token(client_kind) -> None:
     async with client_kind.open(token="t0ken", timeout=7) as client:
         html = client._repr_html_()
         for part in (type(client).__name__, BASE_URL, "token", "7 s"):

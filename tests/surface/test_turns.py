@@ -1,4 +1,4 @@
-"""Calls that wait for their turn: the first comes first, and waiting counts."""
+"""Calls that wait for a free connection: first come, first served, within the timeout."""
 
 import asyncio
 import threading
@@ -19,7 +19,7 @@ PATIENCE = 30
 
 
 class Slow(httpx.AsyncBaseTransport):
-    """Answers when it is opened, and notes whose each request was."""
+    """Responds once it is opened, and records the account of each request."""
 
     def __init__(self) -> None:
         self.opened = anyio.Event()
@@ -36,9 +36,9 @@ class Slow(httpx.AsyncBaseTransport):
         return a_page("x")
 
 
-# Of several tasks that can go on, trio takes any first.
+# Trio resumes tasks that are ready at the same time in random order, so only one slot.
 @pytest.mark.parametrize(("client_kind", "slots"), [(ASYNC, 1), (ASYNC, 3), (TRIO, 1)], ids=str)
-def test_tasks_are_served_in_the_order_in_which_they_came(client_kind, slots) -> None:
+def test_waiting_tasks_are_served_in_order_of_arrival(client_kind, slots) -> None:
     names = [f"account_{number}" for number in range(40)]
 
     async def scenario() -> None:
@@ -58,7 +58,7 @@ def test_tasks_are_served_in_the_order_in_which_they_came(client_kind, slots) ->
 
 
 async def _started(group: TaskGroup, client: AsyncAdClient, account_id: str) -> None:
-    """Let a call come as far as it can."""
+    """Start a call and let it run until it blocks."""
     group.start_soon(_read, client, account_id)
     for _ in range(20):
         await checkpoint()
@@ -69,7 +69,7 @@ async def _read(client: AsyncAdClient, account_id: str) -> None:
 
 
 @pytest.mark.no_cover
-def test_a_thousand_calls_at_once_on_a_fresh_client() -> None:
+def test_thousand_concurrent_calls_respect_the_default_limit() -> None:
     async def scenario() -> None:
         transport = Slow()
         transport.opened.set()
@@ -81,11 +81,11 @@ def test_a_thousand_calls_at_once_on_a_fresh_client() -> None:
     asyncio.run(scenario())
 
 
-# Threads. A lock of the standard library is fair to nobody, so they have slots of their own.
+# Threads. The locks of the standard library are not fair, so `Slots` has its own queue.
 
 
 def waiting(slots: Slots, number: int, taken: list[int], timeout: float) -> threading.Thread:
-    """A thread that waits for a slot as the `number`th of all."""
+    """Start a thread that waits for a slot as the `number`th."""
 
     def wait() -> None:
         if slots.acquire(timeout):
@@ -99,13 +99,13 @@ def waiting(slots: Slots, number: int, taken: list[int], timeout: float) -> thre
     return thread
 
 
-def test_threads_are_served_in_the_order_in_which_they_came() -> None:
+def test_waiting_threads_are_served_in_order_of_arrival() -> None:
     slots, taken = Slots(1), []
     assert slots.acquire(0)
     threads = [waiting(slots, number, taken, PATIENCE) for number in (1, 2, 3)]
     for thread in threads:
         slots.release()
-        # It belongs to the thread that waited, even if that has not noticed yet.
+        # The slot belongs to the waiting thread, even if that has not woken up yet.
         assert not slots.acquire(0)
         thread.join()
     assert taken == [1, 2, 3]
@@ -113,7 +113,7 @@ def test_threads_are_served_in_the_order_in_which_they_came() -> None:
     assert slots.acquire(0)
 
 
-def test_a_thread_that_stops_waiting_leaves_the_others_their_turn() -> None:
+def test_thread_that_stops_waiting_loses_no_slot() -> None:
     slots, taken = Slots(1), []
     assert slots.acquire(0)
     hasty = waiting(slots, 1, taken, 0.2)
@@ -125,7 +125,7 @@ def test_a_thread_that_stops_waiting_leaves_the_others_their_turn() -> None:
 
 
 class InterruptedLock:
-    """A lock at which Ctrl-C arrives, before or after the slot was given."""
+    """A lock interrupted by Ctrl-C, before or after the slot was handed over."""
 
     def __init__(self, slots: Slots, *, too_late: bool) -> None:
         self._slots, self._too_late, self._is_first = slots, too_late, True
@@ -143,7 +143,7 @@ class InterruptedLock:
 
 
 @pytest.mark.parametrize("too_late", [False, True])
-def test_an_interrupt_loses_no_slot(monkeypatch, too_late) -> None:
+def test_interrupt_while_waiting_loses_no_slot(monkeypatch, too_late) -> None:
     slots = Slots(1)
     assert slots.acquire(0)
     monkeypatch.setattr(threading, "Lock", lambda: InterruptedLock(slots, too_late=too_late))
@@ -155,7 +155,7 @@ def test_an_interrupt_loses_no_slot(monkeypatch, too_late) -> None:
     assert not slots._waiting
 
 
-def test_threads_of_one_client_get_their_turns() -> None:
+def test_threads_of_one_client_respect_max_concurrency() -> None:
     under_way, most = 0, 0
     counting = threading.Lock()
 
@@ -186,7 +186,7 @@ def test_threads_of_one_client_get_their_turns() -> None:
 
 
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_waiting_counts_and_the_error_says_so(client_kind) -> None:
+def test_waiting_for_a_connection_counts_against_the_timeout(client_kind) -> None:
     async def scenario() -> None:
         transport = Slow()
         client = AsyncAdClient(

@@ -1,4 +1,4 @@
-"""A write that the service read is never sent again, unless under a key that makes it the same."""
+"""A write that the service has read is never resent, unless with the same idempotency key."""
 
 import json
 import threading
@@ -17,7 +17,7 @@ WHOLE = json.dumps(DRAFT).encode()
 
 CLOSE = "Connection: close"
 
-# What a service may do after it has staged a draft, beside being slow.
+# Failures of a service after it has staged a draft.
 AFTERWARDS = {
     "drops": lambda connection: None,
     "resets": Connection.reset,
@@ -38,7 +38,7 @@ UNREADABLE = {
 
 
 class Staging:
-    """Stages a draft for each request that it reads, and then goes wrong, `times` over."""
+    """Stages a draft for each request, and then fails, `times` times."""
 
     def __init__(self, goes_wrong, times: float = float("inf")) -> None:
         self._goes_wrong = goes_wrong
@@ -65,7 +65,7 @@ async def fails(client_kind, server: RawServer, **options) -> OutcomeUnknown:
 
 @pytest.mark.parametrize("goes_wrong", [*AFTERWARDS, *UNREADABLE])
 @sync_asyncio_trio
-async def test_without_a_key_it_is_sent_once(client_kind, goes_wrong) -> None:
+async def test_write_without_a_key_is_sent_once(client_kind, goes_wrong) -> None:
     with RawServer(Staging({**AFTERWARDS, **UNREADABLE}[goes_wrong]).serve) as server:
         error = await fails(client_kind, server)
     assert len(server.requests) == error.attempts == 1
@@ -75,7 +75,7 @@ async def test_without_a_key_it_is_sent_once(client_kind, goes_wrong) -> None:
 
 @pytest.mark.parametrize("row", WRITES, ids=str)
 @sync_asyncio_trio
-async def test_each_of_the_nine(client_kind, row) -> None:
+async def test_each_write_is_sent_once_after_a_reset(client_kind, row) -> None:
     with RawServer(Staging(Connection.reset).serve) as server:
         async with client_kind.open(server.url) as client:
             with pytest.raises(OutcomeUnknown, match=row.call):
@@ -85,7 +85,7 @@ async def test_each_of_the_nine(client_kind, row) -> None:
 
 @pytest.mark.parametrize("goes_wrong", AFTERWARDS)
 @sync_asyncio_trio
-async def test_with_a_key_every_attempt_is_the_same(client_kind, goes_wrong) -> None:
+async def test_write_with_a_key_is_retried_identically(client_kind, goes_wrong) -> None:
     with RawServer(Staging(AFTERWARDS[goes_wrong]).serve) as server:
         error = await fails(client_kind, server, conventions=KEYED)
     assert len(server.requests) == error.attempts == 3
@@ -94,7 +94,7 @@ async def test_with_a_key_every_attempt_is_the_same(client_kind, goes_wrong) -> 
 
 
 @sync_asyncio_trio
-async def test_with_a_key_the_draft_comes_in_the_end(client_kind) -> None:
+async def test_write_with_a_key_returns_its_draft_after_retries(client_kind) -> None:
     with RawServer(Staging(Connection.reset, times=2).serve) as server:
         async with client_kind.open(server.url, conventions=KEYED) as client:
             draft = await wait(client.beta.pause_campaign(**IDS))
@@ -106,7 +106,7 @@ async def test_with_a_key_the_draft_comes_in_the_end(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_key_of_the_caller_s_is_in_every_attempt(client_kind) -> None:
+async def test_key_set_by_the_caller_is_in_every_attempt(client_kind) -> None:
     with RawServer(Staging(Connection.reset, times=2).serve) as server:
         async with client_kind.open(server.url, conventions=KEYED) as client:
             mine = client.with_options(headers={"Idempotency-Key": "mine-7"})
@@ -116,14 +116,14 @@ async def test_a_key_of_the_caller_s_is_in_every_attempt(client_kind) -> None:
 
 @pytest.mark.parametrize("conventions", [KEYED, Conventions()], ids=["key", "no key"])
 @sync_asyncio_trio
-async def test_without_retries_it_is_sent_once(client_kind, conventions) -> None:
+async def test_write_without_retries_is_sent_once(client_kind, conventions) -> None:
     with RawServer(Staging(Connection.reset).serve) as server:
         await fails(client_kind, server, conventions=conventions, max_retries=0)
     assert len(server.requests) == 1
 
 
 @sync_asyncio_trio
-async def test_a_401_is_not_sent_again(client_kind) -> None:
+async def test_write_is_not_retried_after_a_401(client_kind) -> None:
     def refuse(connection: Connection) -> None:
         connection.send(reply(401, b"{}"))
 
@@ -137,7 +137,7 @@ async def test_a_401_is_not_sent_again(client_kind) -> None:
 
 @asynccontextmanager
 async def opened(client_kind, library: str | None, url: str, **options):
-    """A client over its own connections, or over those of somebody's HTTP client."""
+    """A client over its default connections, or over those of an injected HTTP client."""
     if library is None:
         async with client_kind.open(url, **options) as client:
             yield client
@@ -150,19 +150,19 @@ async def opened(client_kind, library: str | None, url: str, **options):
         await close(theirs)
 
 
-# How a write may end of which only a part has left: the service may act on what it has read.
+# Ways for a partly sent write to fail: the service may act on the part that it has read.
 HALFWAY = {"resets": Connection.reset, "reads no more": Connection.stay_silent}
 
 
 @pytest.mark.parametrize("library", [None, "httpx"])
 @pytest.mark.parametrize("ending", HALFWAY)
 @sync_asyncio_trio
-async def test_a_write_cut_while_its_body_leaves_is_sent_once(client_kind, ending, library) -> None:
+async def test_partly_sent_write_is_not_retried(client_kind, ending, library) -> None:
     def serve(connection: Connection) -> None:
         connection._receive()
         HALFWAY[ending](connection)
 
-    large = {"note": "x" * 8_000_000}  # more than the sockets on the way hold
+    large = {"note": "x" * 8_000_000}  # more than the socket buffers hold
     with RawServer(serve) as server:
         timeout = 0.5 if ending == "reads no more" else 20
         async with opened(client_kind, library, server.url, timeout=timeout) as client:
@@ -172,7 +172,7 @@ async def test_a_write_cut_while_its_body_leaves_is_sent_once(client_kind, endin
 
 
 @sync_asyncio_trio
-async def test_a_connection_that_was_never_made_is_made_again(client_kind) -> None:
+async def test_write_is_retried_until_a_connection_is_established(client_kind) -> None:
     tokens: list[str] = []
     started: list[RawServer] = []
     url = refusing_url()
