@@ -1,4 +1,4 @@
-"""Builders for the tests of the core: values, calls, replies, and an exchange driven by a list."""
+"""Builders for the core tests: values, calls, responses, and an exchange driven by a list."""
 
 import enum
 import json
@@ -22,7 +22,7 @@ from adclient.errors import AdClientError
 from adclient.models import ResponseInfo
 from adclient.options import Options, RetryPolicy
 
-# Text that UTF-8 can carry; numbers that a float carries exactly, or that are whole.
+# Text that UTF-8 can encode; numbers that are whole or that a float represents exactly.
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 WHOLE = st.integers(-(10**40), 10**40)
 FLOAT = st.floats(allow_nan=False, allow_infinity=False)
@@ -65,9 +65,9 @@ class Shade(enum.Enum):
 
 
 def structure(value: Any, cls: type[Any], path: str = "$") -> Any:
-    """What a value is read into; the value itself stays whole, for other tests use it, too.
+    """Decode a copy of a value, because other tests use the value too.
 
-    An answer is read in one go as well, which must not make a difference.
+    For a result class, also check that the fast decoder gives the same.
     """
     if cls in RESULTS:
         quick = _read(lambda: decode.read(copied(value), cls, ResponseInfo()))
@@ -77,7 +77,7 @@ def structure(value: Any, cls: type[Any], path: str = "$") -> Any:
 
 
 def problem_with(value: Any, cls: type[Any]) -> str:
-    """Why a value cannot be read."""
+    """Return the error message for a value that cannot be decoded."""
     with pytest.raises(jsontext.JSONError) as caught:
         structure(value, cls)
     return str(caught.value)
@@ -87,7 +87,7 @@ RESULTS = [operation.result for operation in operations.OPERATIONS]
 
 
 def _read(read: Callable[[], Any]) -> Any:
-    """A value, or the text of the error that says why there is none."""
+    """Return the value, or the message of the error."""
     try:
         return read()
     except jsontext.JSONError as error:
@@ -108,7 +108,7 @@ DELETE = call_of(operations.REMOVE_DELTA_AUTO_SEARCH_THEMES)
 
 
 def reply(status: int, body: Any = b"", **attributes: Any) -> RawResponse:
-    """A reply; a body that is not bytes is sent as JSON."""
+    """Build a response; a body that is not bytes is encoded as JSON."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     return RawResponse(status=status, body=content, **attributes)
 
@@ -122,7 +122,7 @@ LISTED = reply(200, LISTING)
 
 
 def options_of(*, max_retries: int | None = None, **settings: Any) -> Options:
-    """Options of a client of the example service."""
+    """Options of a client for `BASE_URL`."""
     if max_retries is not None:
         settings["retry"] = RetryPolicy(max_retries=max_retries)
     return Options(base_url=BASE_URL, **settings)
@@ -133,7 +133,7 @@ KEYED = Conventions(idempotency_header="Idempotency-Key")
 
 @attrs.frozen
 class Timed:
-    """An outcome that takes some seconds to come."""
+    """An outcome that arrives after some seconds."""
 
     seconds: float
     outcome: RawResponse | Failure
@@ -141,7 +141,7 @@ class Timed:
 
 @attrs.define
 class Run:
-    """What an exchange asked for, and how it ended."""
+    """The steps of an exchange, and its value or error."""
 
     steps: list[Send | Sleep] = attrs.field(factory=list)
     value: Any = None
@@ -167,10 +167,10 @@ def drive(
     pauses: Pauses | None = None,
     queue: Iterable[Callable[[], None]] = (),
 ) -> Run:
-    """Feed an exchange with outcomes until it ends; time passes in sleeps and `Timed` outcomes.
+    """Drive an exchange with outcomes until it ends; time passes in sleeps and `Timed` outcomes.
 
-    Every sleep takes `overslept` seconds more than it was asked for. What happens in `queue`
-    happens while a request waits for its turn, one at a time.
+    Every sleep takes `overslept` seconds longer than requested. The functions in `queue` are
+    called one at a time while a request waits for its turn.
     """
     run, waiting, clock = Run(), list(outcomes), [1000.0]
     happenings = iter(queue)
@@ -217,7 +217,7 @@ def drive(
 
 
 def assert_one_line(text: str, longest: int = 500) -> None:
-    """Check that a text can stand in a log or a terminal."""
+    """Check that a text fits in one line of a log or a terminal."""
     assert text.isprintable()
     assert text == text.strip() != ""
     assert len(text) <= longest

@@ -28,7 +28,7 @@ def read(chunks, *, status=200, coding=None):
     return body
 
 
-# Stored without compression; the unused bits of its first byte are those of a zlib header.
+# A stored block, in which the unused bits of the first byte look like a zlib header.
 STORED = (
     b"\x08" + len(TEXT).to_bytes(2, "little") + (len(TEXT) ^ 0xFFFF).to_bytes(2, "little") + TEXT
 )
@@ -50,7 +50,7 @@ LAST_BLOCK = b"\x01\x00\x00\xff\xff"
     ],
 )
 @each_case("size", [1, 7, 10_000])
-def test_codings(coding, packed, size):
+def test_supported_content_codings_are_decoded(coding, packed, size):
     body = read([packed[i : i + size] for i in range(0, len(packed), size)], coding=coding)
     assert body.content == TEXT
     assert body.defect is None
@@ -58,7 +58,7 @@ def test_codings(coding, packed, size):
 
 
 @given(st.binary(max_size=500), st.lists(st.integers(1, 50), max_size=10))
-def test_a_body_is_the_same_however_it_is_cut(data, sizes):
+def test_body_is_independent_of_its_chunks(data, sizes):
     packed, chunks = gzip.compress(data), []
     for size in sizes:
         chunks.append(packed[:size])
@@ -68,7 +68,7 @@ def test_a_body_is_the_same_however_it_is_cut(data, sizes):
 
 
 @each_case("coding", ["br", "zstd", "gzip, gzip", "deflate, gzip", "x" * 10_000, "é\n"])
-def test_a_coding_that_was_not_asked_for(coding):
+def test_unsupported_coding_is_a_defect(coding):
     body = Body(200, coding)
     assert body.is_enough
     assert "was not asked for" in body.defect
@@ -77,7 +77,7 @@ def test_a_coding_that_was_not_asked_for(coding):
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate"])
-def test_damaged_data(coding):
+def test_damaged_compressed_data_is_a_defect(coding):
     packed = gzip.compress(TEXT) if coding == "gzip" else zlib.compress(TEXT)
     for damaged in (b"not compressed at all", packed[:-8] + b"\x00" * 8):
         body = read([damaged], coding=coding)
@@ -86,24 +86,24 @@ def test_damaged_data(coding):
 
 
 @pytest.mark.parametrize("length", [0, 1, 10, 30])
-def test_data_that_ends_too_early(length):
+def test_truncated_compressed_data_is_a_defect(length):
     body = read([gzip.compress(TEXT)[:length]], coding="gzip")
     assert body.defect == "its compressed data ends too early"
 
 
 @given(st.lists(st.binary(max_size=40), min_size=1, max_size=5), st.integers(1, 50))
-def test_gzip_may_come_in_several_parts(parts, size):
+def test_gzip_with_several_members_is_decoded(parts, size):
     packed = b"".join(map(gzip.compress, parts))
     body = read([packed[i : i + size] for i in range(0, len(packed), size)], coding="gzip")
     assert (body.content, body.defect) == (b"".join(parts), None)
 
 
-def test_a_last_part_that_is_cut():
+def test_truncated_last_gzip_member_is_a_defect():
     body = read([gzip.compress(b"a") + gzip.compress(b"b")[:-1]], coding="gzip")
     assert body.defect == "its compressed data ends too early"
 
 
-def test_what_follows_the_last_part_is_neither_used_nor_kept():
+def test_data_after_the_last_gzip_member_is_dropped():
     body = Body(200, "gzip")
     body.feed(gzip.compress(TEXT) + b"\0\0")
     tracemalloc.start()
@@ -116,20 +116,20 @@ def test_what_follows_the_last_part_is_neither_used_nor_kept():
     assert peak < 1_000_000
 
 
-def test_the_first_defect_is_the_one_that_is_told():
+def test_first_defect_is_reported():
     body = Body(200, "br")
     body.feed(b"no brotli, and no gzip either")
     assert body.defect == "its content coding 'br' was not asked for"
 
 
-def test_what_came_before_the_damage_is_kept():
+def test_content_before_the_damage_is_kept():
     packed = gzip.compress(b'{"draft_id": "draft_1"}' + bytes(range(256)) * 50)
     body = read([packed[:-200]], coding="gzip")
     assert body.content.startswith(b'{"draft_id": "draft_1"}')
     assert body.defect is not None
 
 
-def test_a_plain_body_that_is_too_long(monkeypatch):
+def test_plain_body_beyond_the_limit_is_a_defect(monkeypatch):
     monkeypatch.setattr(module, "LONGEST_BODY", 1024 * 1024)
     body = read([b"x" * 1024 * 1024])
     assert body.defect is None
@@ -138,13 +138,13 @@ def test_a_plain_body_that_is_too_long(monkeypatch):
     assert body.is_enough
 
 
-def test_the_bounds():
+def test_size_limits_are_64_mib_and_64_kib():
     assert LONGEST_BODY == 64 * 1024 * 1024
     assert LONGEST_ERROR_BODY == 64 * 1024
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate"])
-def test_a_bomb_is_cut_while_it_is_unpacked(monkeypatch, coding):
+def test_compression_bomb_is_stopped_while_decompressing(monkeypatch, coding):
     monkeypatch.setattr(module, "LONGEST_BODY", 1024 * 1024)
     zeros = bytes(32 * 1024 * 1024)
     bomb = gzip.compress(zeros, 1) if coding == "gzip" else zlib.compress(zeros, 1)
@@ -156,7 +156,7 @@ def test_a_bomb_is_cut_while_it_is_unpacked(monkeypatch, coding):
     assert peak < 8 * 1024 * 1024
 
 
-def test_a_bomb_stays_bounded_even_if_it_is_read_on():
+def test_compression_bomb_stays_bounded_if_feeding_continues():
     bomb = gzip.compress(bytes(32 * 1024 * 1024), 1)
     body = Body(500, "gzip")
     tracemalloc.start()
@@ -170,7 +170,7 @@ def test_a_bomb_stays_bounded_even_if_it_is_read_on():
 
 @each_case("status", [400, 404, 500, 599])
 @each_case("coding", [None, "gzip"])
-def test_an_error_s_body_is_cut_and_still_of_use(status, coding):
+def test_error_body_is_truncated_without_a_defect(status, coding):
     text = b"x" * LONGEST_ERROR_BODY + b"y" * 1000
     body = read([gzip.compress(text) if coding else text], status=status, coding=coding)
     assert body.content == b"x" * LONGEST_ERROR_BODY
@@ -178,7 +178,7 @@ def test_an_error_s_body_is_cut_and_still_of_use(status, coding):
     assert body.defect is None
 
 
-def test_an_empty_body():
+def test_empty_body_has_no_defect():
     body = read([])
     assert body.content == b""
     assert body.defect is None

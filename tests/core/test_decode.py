@@ -1,4 +1,4 @@
-"""Answers, read into drafts and listings, and why those that do not fit are refused."""
+"""Decoding responses into drafts and listings, and errors about those that do not fit."""
 
 import contextlib
 
@@ -15,7 +15,7 @@ from adclient._json import copied
 from adclient.models import Ad, Campaign, Draft, Objective, ResponseInfo, WastedSpend
 
 THREE = {"data": [ITEM, {**ITEM, "spend": 1.5}, ITEM], "page": {"next": "more"}}
-# A class, a body that fits it, and the way to one place in the body.
+# A class, a valid body, and the path to one place in the body.
 SPOTS = [
     *[(Draft, DRAFT, name) for name in DRAFT],
     *[(Draft, DRAFT, "diff", name) for name in ("field", "before", "after")],
@@ -33,7 +33,7 @@ SPOTS = [
 ]
 
 
-WRONG = {  # what is no text, and in which words
+WRONG = {  # values that are not text, by their name in errors
     "null": None,
     "true or false": True,
     "a number": 7,
@@ -46,7 +46,7 @@ EVERY_TYPE = [None, True, False, 0, 1, 1.0, "", "1", [], [True, 1, 1.0], {}, {"a
 
 
 def with_spot(body, path, value):
-    """A copy of a body with another value at one place."""
+    """Return a copy of a body with another value at one place."""
     body = parent = copied(body)
     for step in path[:-1]:
         parent = parent[step]
@@ -58,8 +58,8 @@ def items_of(cls, *items):
     return structure({"data": list(items), "page": {"next": None}}, Listing[cls]).data
 
 
-class TestAnswers:
-    def test_a_draft(self):
+class TestResponses:
+    def test_draft_is_decoded(self):
         draft = structure(DRAFT, Draft)
         assert draft.draft_id == "draft_7c2e"
         assert draft.status == "pending_approval"
@@ -68,21 +68,21 @@ class TestAnswers:
         assert draft.response.status == 0
         assert draft.to_dict() == DRAFT
 
-    def test_a_listing(self):
+    def test_listing_is_decoded(self):
         listing = structure(LISTING, Listing[Campaign])
         assert listing.data == (Campaign(id="campaign_57a7", name="Spring", status="ENABLED"),)
         assert listing.page == PageInfo(next=None)
 
     @each_case("cursor", [None, "c", 7, 1.5, {"a": [1]}, [1], True])
-    def test_a_continuation_may_be_anything(self, cursor):
+    def test_cursor_may_be_any_json(self, cursor):
         assert structure({"data": [], "page": {"next": cursor}}, Listing[Ad]).page.next == cursor
 
     @each_case("value", [None, 1, 1.5, "a", True, [1, {"b": 2}], {"c": None}])
-    def test_a_diff_may_hold_anything(self, value):
+    def test_diff_values_may_be_any_json(self, value):
         diff = {"field": "f", "before": value, "after": value}
         assert structure({**DRAFT, "diff": diff}, Draft).diff.before == value
 
-    def test_the_path_to_what_does_not_fit(self):
+    def test_error_contains_the_path_of_the_invalid_value(self):
         body = {
             "data": [{**ITEM}, {**ITEM}, {**ITEM}, {**ITEM, "id": None}],
             "page": {"next": None},
@@ -111,27 +111,27 @@ class TestAnswers:
             ({"page": "x"}, "$.page: expected an object, got text"),
         ],
     )
-    def test_a_listing_that_does_not_fit(self, change, problem):
+    def test_invalid_listing_is_refused_with_its_path(self, change, problem):
         assert problem_with({**LISTING, **change}, Listing[Campaign]) == problem
 
     @pytest.mark.parametrize("missing", ["data", "page"])
-    def test_a_listing_without_a_part(self, missing):
+    def test_listing_with_a_missing_field_is_refused(self, missing):
         body = {name: value for name, value in LISTING.items() if name != missing}
         assert problem_with(body, Listing[Campaign]) == f"$.{missing}: missing"
 
     @pytest.mark.parametrize("missing", ["draft_id", "status", "diff", "requires"])
-    def test_a_draft_without_a_part(self, missing):
+    def test_draft_with_a_missing_field_is_refused(self, missing):
         body = {name: value for name, value in DRAFT.items() if name != missing}
         assert problem_with(body, Draft) == f"$.{missing}: missing"
 
     @pytest.mark.parametrize("missing", ["field", "before", "after"])
-    def test_a_diff_without_a_part(self, missing):
+    def test_diff_with_a_missing_field_is_refused(self, missing):
         diff = {name: value for name, value in DRAFT["diff"].items() if name != missing}
         assert problem_with({**DRAFT, "diff": diff}, Draft) == f"$.diff.{missing}: missing"
 
     @each_case("got", WRONG)
     @each_case("path", TEXT_FIELDS)
-    def test_a_text_of_a_draft_that_is_none(self, path, got):
+    def test_text_field_of_a_draft_with_another_type_is_refused(self, path, got):
         body = with_spot(DRAFT, path, WRONG[got])
         words = got.removesuffix(" with a fraction")
         assert problem_with(body, Draft) == f"$.{'.'.join(path)}: expected text, got {words}"
@@ -143,22 +143,22 @@ class TestAnswers:
             *[("x", "text"), ([], "an array"), ([*DRAFT["diff"].items()], "an array")],
         ],
     )
-    def test_a_diff_that_is_no_object(self, value, got):
+    def test_diff_that_is_not_an_object_is_refused(self, value, got):
         body = {**DRAFT, "diff": value}
         assert problem_with(body, Draft) == f"$.diff: expected an object, got {got}"
 
     @each_case("value", EVERY_TYPE)
     @each_case("name", ["before", "after"])
-    def test_what_a_diff_tells_of_a_value_is_the_value_itself(self, name, value):
+    def test_diff_value_keeps_its_exact_type(self, name, value):
         body = with_spot(DRAFT, ("diff", name), value)
         for draft in (structure(body, Draft), decode.read(copied(body), Draft, ResponseInfo())):
-            assert repr(getattr(draft.diff, name)) == repr(value)  # for True == 1 == 1.0
+            assert repr(getattr(draft.diff, name)) == repr(value)  # because True == 1 == 1.0
 
     @each_case(
         ("body", "got"),
         [(None, "null"), ([], "an array"), ("x", "text"), (7, "a number"), (True, "true or false")],
     )
-    def test_a_body_that_is_no_object(self, body, got):
+    def test_body_that_is_not_an_object_is_refused(self, body, got):
         assert problem_with(body, Draft) == f"$: expected an object, got {got}"
         assert problem_with(body, Listing[Ad]) == f"$: expected an object, got {got}"
 
@@ -173,18 +173,18 @@ class TestAnswers:
         assert listing.extra == {"took": 1}
 
     @pytest.mark.parametrize("cls", [Objective, WastedSpend])
-    def test_a_finding_needs_only_an_id(self, cls):
+    def test_finding_requires_only_an_id(self, cls):
         only_id, nulls = items_of(cls, {"id": "a"}, {"id": "a", "name": None, "status": None})
         assert only_id.name is nulls.name is None
         assert only_id.to_dict() == {"id": "a"}
         assert nulls.to_dict() == {"id": "a", "name": None, "status": None}
 
-    def test_a_finding_s_optional_fields_are_not_coerced(self):
+    def test_optional_fields_of_a_finding_are_not_coerced(self):
         body = {"data": [{"id": "a", "name": 7}], "page": {"next": None}}
         assert problem_with(body, Listing[Objective]).startswith("$.data[0].name: expected text")
 
     @given(st.dictionaries(TEXT | st.sampled_from(["extra", "response", "id", "name"]), JSON_VALUE))
-    def test_to_dict_gives_back_what_came(self, extra):
+    def test_to_dict_returns_the_original_body(self, extra):
         finding = {**extra, "id": "a", "name": None}
         finding.pop("status", None)
         (found,) = items_of(Objective, finding)
@@ -199,13 +199,13 @@ class TestAnswers:
         }
 
     @given(JSON_VALUE)
-    def test_any_body_gives_a_model_or_our_error(self, value):
+    def test_any_body_is_decoded_or_a_json_error(self, value):
         for cls in (Draft, Listing[Campaign], Listing[Objective]):
             with contextlib.suppress(JSONError):
                 structure(value, cls)
 
     @given(st.sampled_from(SPOTS), st.none() | JSON_VALUE, st.booleans())
-    def test_a_body_with_one_odd_spot_is_read_as_the_converter_reads_it(self, spot, value, is_gone):
+    def test_body_with_one_odd_value_is_decoded_as_by_the_converter(self, spot, value, is_gone):
         cls, body, *path, name = spot
         body = parent = copied(body)
         for step in path:
@@ -218,5 +218,5 @@ class TestAnswers:
             structure(body, cls)
 
     @pytest.mark.parametrize("status", ["ENABLED", "PAUSED", "", "a status of tomorrow"])
-    def test_a_status_may_be_any_text(self, status):
+    def test_status_may_be_any_text(self, status):
         assert structure({**DRAFT, "status": status}, Draft).status == status

@@ -83,7 +83,7 @@ class TestQuery:
             ),
         ],
     )
-    def test_holds_the_parameters_of_a_read(self, operation, arguments, query):
+    def test_query_contains_the_parameters_of_a_read(self, operation, arguments, query):
         request = built(operation, **arguments)
         assert request.method == "GET"
         assert request.url == f"{BASE_URL}{operation.path}?{query}"
@@ -108,18 +108,18 @@ class TestQuery:
             ({"é&": "ü="}, [("targeting[é&]", "ü=")]),
         ],
     )
-    def test_an_object_as_deep_object(self, targeting, pairs):
+    def test_object_is_encoded_as_deep_object(self, targeting, pairs):
         request = built(SEARCH, targeting=targeting, conventions={"object_style": "deep_object"})
         assert pairs_of(request) == [("account_id", ACCOUNT), *pairs]
 
-    def test_the_brackets_of_a_deep_object_are_not_encoded(self):
+    def test_brackets_of_a_deep_object_are_not_encoded(self):
         request = built(
             SEARCH, targeting={"a": {"b": "c[]"}}, conventions={"object_style": "deep_object"}
         )
         assert query_of(request).endswith("&targeting[a][b]=c%5B%5D")
 
     @pytest.mark.parametrize("style", ["json", "deep_object"])
-    def test_an_attrs_instance_counts_as_an_object(self, style):
+    def test_attrs_instance_and_mapping_are_objects(self, style):
         @attrs.frozen
         class Geo:
             country: str
@@ -141,7 +141,7 @@ class TestQuery:
         wanted = built(SEARCH, targeting={"country": "DE"}, conventions=conventions)
         assert built(SEARCH, targeting=Geo("DE"), conventions=conventions) == wanted
 
-    def test_the_names_and_texts_of_enums_are_their_values(self):
+    def test_enum_keys_and_values_are_sent_as_their_values(self):
         class Kind(str, Enum):  # noqa: UP042  the two are written differently by str()
             GEO = "geo"
 
@@ -155,14 +155,14 @@ class TestQuery:
         assert pairs_of(built(CAMPAIGNS, date_range=Kind.GEO))[1] == ("date_range", "geo")
 
     @given(TEXT, TEXT)
-    def test_decoding_gives_the_arguments_back(self, account_id, date_range):
+    def test_decoded_query_equals_the_arguments(self, account_id, date_range):
         request = built(CAMPAIGNS, account_id=account_id, date_range=date_range)
         assert pairs_of(request) == [("account_id", account_id), ("date_range", date_range)]
         assert request.url.isascii()
         assert urlsplit(request.url).path == CAMPAIGNS.path
 
     @given(st.dictionaries(TEXT, TEXT | st.integers() | st.none() | st.lists(TEXT), max_size=3))
-    def test_decoding_gives_an_object_back(self, targeting):
+    def test_decoded_object_equals_the_argument(self, targeting):
         request = built(SEARCH, targeting=targeting)
         assert json.loads(dict(pairs_of(request))["targeting"]) == targeting
 
@@ -182,7 +182,7 @@ class TestQuery:
             "x" * 10_000,
         ],
     )
-    def test_an_id_never_changes_the_path(self, account_id):
+    def test_hostile_id_does_not_change_the_path(self, account_id):
         parts = urlsplit(built(CAMPAIGNS, account_id=account_id).url)
         assert (parts.scheme, parts.netloc, parts.path, parts.fragment) == (
             "https",
@@ -202,15 +202,15 @@ class TestQuery:
             (0, "0"),
         ],
     )
-    def test_a_continuation_goes_back_last(self, cursor, text):
+    def test_cursor_is_the_last_parameter(self, cursor, text):
         request = built(CAMPAIGNS, cursor=cursor, date_range="X")
         assert pairs_of(request) == [("account_id", ACCOUNT), ("date_range", "X"), ("cursor", text)]
 
-    def test_an_object_as_continuation_is_json_in_either_style(self):
+    def test_object_cursor_is_json_in_either_style(self):
         request = built(SEARCH, cursor={"a": 1}, conventions={"object_style": "deep_object"})
         assert pairs_of(request)[-1] == ("cursor", '{"a":1}')
 
-    def test_the_continuation_s_name_is_a_convention(self):
+    def test_cursor_parameter_is_named_by_the_convention(self):
         request = built(CAMPAIGNS, cursor="c2", conventions={"cursor_parameter": "page token"})
         assert pairs_of(request)[-1] == ("page token", "c2")
 
@@ -240,7 +240,7 @@ class TestBody:
             (operations.REMOVE_DELTA_AUTO_SEARCH_THEMES, {}, '{"account_id":"account_a91f"}'),
         ],
     )
-    def test_holds_the_parameters_of_a_write(self, operation, arguments, body):
+    def test_body_contains_the_parameters_of_a_write(self, operation, arguments, body):
         request = built(operation, **arguments)
         assert request.method == operation.method
         assert request.url == BASE_URL + operation.path
@@ -248,7 +248,7 @@ class TestBody:
         assert request.headers["content-type"] == "application/json"
         assert request.headers["content-length"] == str(len(body.encode()))
 
-    def test_holds_the_parameters_of_a_read_if_the_convention_says_so(self):
+    def test_body_contains_the_parameters_of_a_read_by_convention(self):
         request = built(
             SEARCH,
             targeting={"a": 1},
@@ -264,7 +264,7 @@ class TestBody:
         assert request.headers["content-length"] == str(len(request.body))
 
     @pytest.mark.parametrize("cursor", ["c2", "7", 7, 1.5])
-    def test_keeps_the_type_of_a_continuation(self, cursor):
+    def test_cursor_in_a_body_keeps_its_type(self, cursor):
         request = built(CAMPAIGNS, cursor=cursor, conventions={"read_parameters": "body"})
         assert json.loads(request.body)["cursor"] == cursor
         assert type(json.loads(request.body)["cursor"]) is type(cursor)
@@ -286,23 +286,23 @@ class TestBody:
             (10**40, "1" + "0" * 40),
         ],
     )
-    def test_the_digits_of_money_are_the_caller_s(self, budget, digits):
+    def test_budget_keeps_the_digits_of_the_caller(self, budget, digits):
         request = built(BUDGET, campaign_id="c", daily_budget=budget)
         assert request.body.endswith(b'"daily_budget":' + digits.encode() + b"}")
 
     @given(st.decimals(allow_nan=False, allow_infinity=False))
-    def test_any_decimal_arrives(self, budget):
+    def test_any_decimal_is_sent_exactly(self, budget):
         body = built(BUDGET, campaign_id="c", daily_budget=budget).body
         arrived = json.loads(body, parse_float=Decimal, parse_int=Decimal)["daily_budget"]
         assert str(arrived) == str(budget)
 
-    def test_is_the_same_each_time(self):
+    def test_request_is_deterministic(self):
         arguments = {"campaign_id": "c", "fields": {"b": 1, "a": {"d": 2, "c": 3}}}
         assert built(BUDGET, **arguments) == built(BUDGET, **arguments)
 
 
 class TestHeaders:
-    def test_of_a_read(self):
+    def test_read_has_exactly_these_headers(self):
         assert built(CAMPAIGNS).headers == {
             "host": "ads.example.com",
             "accept": "application/json",
@@ -310,7 +310,7 @@ class TestHeaders:
             "user-agent": f"adclient/{__version__}",
         }
 
-    def test_of_a_write(self):
+    def test_write_has_exactly_these_headers(self):
         assert sorted(built(BUDGET, campaign_id="c").headers) == [
             "accept",
             "accept-encoding",
@@ -328,17 +328,17 @@ class TestHeaders:
             ("http://[::1]:8080", "[::1]:8080"),
         ],
     )
-    def test_the_host_and_the_prefix_of_the_path(self, base_url, host):
+    def test_host_header_and_path_prefix_follow_the_base_url(self, base_url, host):
         request = built(CAMPAIGNS, base_url=base_url)
         assert request.headers["host"] == host
         assert request.url.startswith(base_url + CAMPAIGNS.path + "?")
 
-    def test_of_the_client_s_own(self):
+    def test_client_headers_are_sent(self):
         headers = built(CAMPAIGNS, headers={"user-agent": "mine", "x-team": "t"}).headers
         assert headers["user-agent"] == "mine"
         assert headers["x-team"] == "t"
 
-    def test_the_idempotency_key_is_not_replaced(self):
+    def test_client_headers_do_not_replace_the_idempotency_key(self):
         conventions = {"idempotency_header": "Idempotency-Key"}
         headers = built(
             BUDGET,
@@ -349,7 +349,7 @@ class TestHeaders:
         ).headers
         assert headers["idempotency-key"] == "k1"
 
-    def test_a_key_without_a_header_goes_nowhere(self):
+    def test_key_without_an_idempotency_header_is_not_sent(self):
         request = built(BUDGET, campaign_id="c", key="canary")
         assert "canary" not in request.headers.values()
 
@@ -365,7 +365,7 @@ class Leaf:
 
 @pytest.fixture
 def little_stack():
-    """How many levels are more than Python can go down now."""
+    """Lower the recursion limit; return a number of levels beyond it."""
     limit, levels = sys.getrecursionlimit(), 150
     sys.setrecursionlimit(len(inspect.stack(0)) + levels)
     yield levels
@@ -411,7 +411,7 @@ class TestRefused:
             (SEARCH, "targeting", attrs.make_class("Geo", []), "type"),
         ],
     )
-    def test_a_wrong_argument(self, operation, argument, value, told):
+    def test_invalid_argument_is_refused(self, operation, argument, value, told):
         required = {"campaign_id": "c"} if argument == "daily_budget" else {}
         with pytest.raises(InvalidRequest) as caught:
             built(operation, **{**required, argument: value})
@@ -433,13 +433,13 @@ class TestRefused:
             ({"a": "\ud800"}, "fields: "),
         ],
     )
-    def test_what_is_not_json_is_named_with_its_path(self, fields, path):
+    def test_value_that_is_not_json_is_named_with_its_path(self, fields, path):
         with pytest.raises(InvalidRequest) as caught:
             built(VIDEO, fields=fields)
         assert path in str(caught.value)
         assert caught.value.argument == "fields"
 
-    def test_fields_that_hold_themselves(self):
+    def test_fields_with_a_cycle_are_refused(self):
         fields = {}
         fields["again"] = fields
         with pytest.raises(InvalidRequest, match="holds itself"):
@@ -447,37 +447,37 @@ class TestRefused:
 
     @each_case("style", ["json", "deep_object"])
     @each_case("targeting", [{"a": {1}}, {"a": "\ud800"}, {"\ud800": 1}, {1: 2}])
-    def test_in_a_query_too(self, style, targeting):
+    def test_value_that_is_not_json_is_refused_in_a_query(self, style, targeting):
         with pytest.raises(InvalidRequest):
             built(SEARCH, targeting=targeting, conventions={"object_style": style})
 
     @pytest.mark.parametrize("text", ["\ud800", "a\udfff"])
-    def test_a_text_that_cannot_be_encoded(self, text):
+    def test_text_with_a_lone_surrogate_is_refused(self, text):
         for argument in ("account_id", "date_range"):
             with pytest.raises(InvalidRequest, match="surrogate"):
                 built(CAMPAIGNS, **{argument: text})
 
     @each_case("cursor", [{1}, b"c", object(), float("nan"), "\ud800", "?a=\ud800", {1: 2}])
     @each_case("place", ["query", "body"])
-    def test_a_continuation_that_cannot_be_sent(self, cursor, place):
+    def test_invalid_cursor_is_refused(self, cursor, place):
         with pytest.raises((InvalidRequest, PaginationError)) as caught:
             built(CAMPAIGNS, cursor=cursor, conventions={"read_parameters": place})
         assert_one_line(str(caught.value))
 
     @pytest.mark.parametrize("key", ["a\nb", "\x1b[31m", "k" * 10_000])
-    def test_the_text_stays_one_line_whatever_the_keys(self, key):
+    def test_error_message_is_one_line_for_any_key(self, key):
         with pytest.raises(InvalidRequest) as caught:
             built(VIDEO, fields={key: object()})
         assert_one_line(str(caught.value))
 
-    def test_the_value_itself_is_never_shown(self):
+    def test_error_message_does_not_contain_the_value(self):
         with pytest.raises(InvalidRequest) as caught:
             built(KEYWORDS, keywords="canary")
         assert "canary" not in str(caught.value)
 
     @each_case("operation", [TARGETING, SEARCH])
     @each_case("leaf", [None, "text", Leaf()])
-    def test_what_is_nested_at_any_depth(self, operation, leaf, little_stack):
+    def test_argument_nested_too_deeply_is_an_invalid_request(self, operation, leaf, little_stack):
         arguments = {"campaign_id": "c"} if operation is TARGETING else {}
         conventions = {"object_style": "deep_object"}
 
@@ -495,7 +495,7 @@ class TestRefused:
                     refused.add(True)
         assert refused == {True, False}
 
-    def test_what_changes_while_it_is_read_is_read_once(self):
+    def test_argument_that_changes_while_read_is_read_once(self):
         class Fickle(dict):
             def items(self):
                 self["times"] = self.get("times", 0) + 1
@@ -506,14 +506,14 @@ class TestRefused:
 
 
 class TestNone:
-    def test_is_not_sent(self):
+    def test_none_is_not_sent(self):
         assert json.loads(built(TARGETING, campaign_id="c").body) == {
             "account_id": ACCOUNT,
             "campaign_id": "c",
         }
         assert pairs_of(built(SEARCH)) == [("account_id", ACCOUNT)]
 
-    def test_inside_an_object_is_null(self):
+    def test_none_inside_an_object_is_null(self):
         sent = built(
             TARGETING, campaign_id="c", targeting={"ages": None}, fields={"a": [None]}
         ).body
@@ -522,7 +522,7 @@ class TestNone:
 
 
 @each_case("operation", OPERATIONS)
-def test_a_request_leads_to_its_own_endpoint_only(operation):
+def test_request_url_is_its_own_endpoint(operation):
     samples = {"id": "../../v1/approve", "text": "?x", "object": {}, "number": 1, "texts": []}
     arguments = {parameter.name: samples[parameter.type] for parameter in operation.parameters}
     request = built(operation, **arguments)
@@ -530,13 +530,13 @@ def test_a_request_leads_to_its_own_endpoint_only(operation):
     assert (request.method, parts.path) == (operation.method, operation.path)
 
 
-def test_a_repr_shows_neither_headers_nor_body():
+def test_repr_shows_neither_headers_nor_body():
     request = built(BUDGET, campaign_id="canary", headers={"x-key": "canary"})
     assert "canary" not in repr(request)
 
 
 @pytest.mark.parametrize("cursor", [Campaign(id="c", name="n", status="s"), BasePage(data=())])
-def test_a_page_is_not_its_continuation(cursor):
+def test_item_or_page_as_cursor_is_refused(cursor):
     with pytest.raises(InvalidRequest, match="expected a page's `next`") as caught:
         built(CAMPAIGNS, cursor=cursor)
     assert caught.value.argument == "cursor"
