@@ -1,4 +1,4 @@
-"""Who may import whom. It is read from the text of the modules, not from what they do."""
+"""Which modules may import which, read from their source."""
 
 import ast
 import subprocess
@@ -40,7 +40,7 @@ BASE = {
 }
 CLIENT = BASE | {"_core", "_http", "_telemetry", "_tracebacks"}
 CLIENT |= {"_pages", "_tables", "_tasks", "_progress", "transports"}
-# Each layer, and those that it may import.
+# Each layer, and the layers that it may import.
 LAYERS = {
     **dict.fromkeys(BASE, BASE),
     "transports": set(),
@@ -73,7 +73,7 @@ def is_for_type_checkers(node: ast.AST) -> bool:
 
 @cache
 def imports(node: ast.AST, *, at_import: bool = False) -> set[str]:
-    """The names that are imported in a tree; `at_import` leaves out those that come later."""
+    """Return the imported names; `at_import` excludes imports inside functions."""
     found = set()
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
@@ -89,7 +89,7 @@ def imports(node: ast.AST, *, at_import: bool = False) -> set[str]:
 
 
 def module_of(name: str) -> str | None:
-    """The module of ours that an imported name is, or stands in."""
+    """Return the adclient module that an imported name is, or belongs to."""
     while name not in MODULES:
         name, dot, _ = name.rpartition(".")
         if not dot:
@@ -106,24 +106,24 @@ def layer_of(module: str) -> str:
 
 
 @each_case("module", MODULES)
-def test_layers_import_only_those_below(module) -> None:
+def test_layers_import_only_lower_layers(module) -> None:
     below = {layer_of(name) for name in ours(imports(tree_of(MODULES[module])))}
     assert below <= LAYERS[layer_of(module)]
 
 
 @each_case("module", [name for name in MODULES if layer_of(name) == "_core"])
-def test_what_decides_does_no_io(module) -> None:
+def test_core_imports_no_io(module) -> None:
     names = {name.partition(".")[0] for name in imports(tree_of(MODULES[module]))}
     assert not names & IMPURE
 
 
 @each_case("module", [name for name in MODULES if layer_of(name) != "_http"])
-def test_one_place_knows_the_http_library(module) -> None:
+def test_only_http_imports_the_http_library(module) -> None:
     names = {name.partition(".")[0] for name in imports(tree_of(MODULES[module]))}
     assert not names & {"httpx", "httpx2", "httpcore", "h11"}
 
 
-def test_one_place_knows_opentelemetry() -> None:
+def test_only_telemetry_imports_opentelemetry() -> None:
     knowing = {
         name
         for name, path in MODULES.items()
@@ -140,7 +140,7 @@ MADE_OF_ARROW = {"adclient._tables.columns", "adclient._tables.table"}
 
 @cache
 def graph() -> dict[str, set[str]]:
-    """The modules of ours that each module needs when it is imported."""
+    """Return the adclient modules that each module imports at import time."""
     return {
         name: ours(imports(tree_of(path), at_import=True)) - {name}
         for name, path in MODULES.items()
@@ -151,7 +151,7 @@ def graph() -> dict[str, set[str]]:
     ("libraries", "places"),
     [(TABLES, {"adclient._tables.items", *MADE_OF_ARROW}), ({"tqdm"}, {"adclient._progress"})],
 )
-def test_one_place_knows_each_extra_and_not_before_it_is_needed(libraries, places) -> None:
+def test_extras_are_imported_in_one_place_and_lazily(libraries, places) -> None:
     def known(*, at_import: bool) -> set[str]:
         return {
             name
@@ -165,13 +165,13 @@ def test_one_place_knows_each_extra_and_not_before_it_is_needed(libraries, place
     assert {name for name, needed in graph().items() if needed & MADE_OF_ARROW} <= MADE_OF_ARROW
 
 
-def test_nothing_imports_in_a_circle() -> None:
+def test_no_import_cycles() -> None:
     assert list(TopologicalSorter(graph()).static_order())
 
 
 @pytest.mark.parametrize("name", ["alpha", "beta", "gamma", "delta"])
 @pytest.mark.parametrize("client_kind", ["_async", "_sync"])
-def test_an_endpoint_is_one_expression(client_kind, name) -> None:
+def test_endpoint_method_is_one_expression(client_kind, name) -> None:
     tree = tree_of(PACKAGE / client_kind / f"{name}.py")
     branching = ast.If | ast.IfExp | ast.For | ast.AsyncFor | ast.While | ast.Try | ast.With
     assert not [node for node in ast.walk(tree) if isinstance(node, branching | ast.AsyncWith)]
@@ -183,7 +183,7 @@ def test_an_endpoint_is_one_expression(client_kind, name) -> None:
         assert isinstance(returned, ast.Return)
 
 
-# What costs time, and is loaded when it is needed.
+# Modules that are slow to import, and are loaded when needed.
 
 TABLE_LIBRARIES = {"numpy", "pandas", "polars", "pyarrow"}
 NOTEBOOK_LIBRARIES = {"IPython", "rich", "tqdm"}
@@ -229,8 +229,8 @@ LOADED_LATER = [
 
 @cache
 def loaded_by(code: str) -> set[str]:
-    """The modules of a fresh interpreter after some code."""
-    # Where they are installed, OpenTelemetry and the command line of httpx bring what they like.
+    """Return the modules of a new interpreter after it has run some code."""
+    # If installed, OpenTelemetry and the command line of httpx load arbitrary modules.
     told = f"""import sys
 sys.modules.update(dict.fromkeys(["opentelemetry", "click", "rich"]))
 {code}
@@ -240,11 +240,11 @@ print(*[name for name, module in sys.modules.items() if module])"""
 
 
 @each_case(("code", "later"), LOADED_LATER)
-def test_what_is_loaded_later(code, later) -> None:
+def test_slow_modules_are_loaded_lazily(code, later) -> None:
     assert not loaded_by(code) & later
 
 
-# How many modules may be loaded, and beyond what; today it is 27, 85 and 140.
+# How many modules may be loaded, in addition to which; currently 27, 85 and 140.
 FIRST_CLIENT = "from adclient import {0}; {0}('https://ads.example.com')"
 AT_MOST = [
     ("import adclient", "", 40),
@@ -254,13 +254,13 @@ AT_MOST = [
 
 
 @pytest.mark.parametrize(("code", "beyond", "most"), AT_MOST, ids=[code for code, *_ in AT_MOST])
-def test_how_much_is_loaded(code, beyond, most) -> None:
+def test_number_of_loaded_modules_is_bounded(code, beyond, most) -> None:
     found = loaded_by(code) - loaded_by(beyond)
     assert "adclient" in found
     assert len(found) <= most, sorted(found)
 
 
-def test_the_tls_context_is_made_for_the_first_https_connection_and_shared() -> None:
+def test_tls_context_is_created_for_the_first_https_connection_and_shared() -> None:
     code = """
 from unittest import mock
 import httpx

@@ -1,4 +1,4 @@
-"""The public names: exact, documented, presentable; and their examples run."""
+"""The public names: complete, documented, with useful reprs and examples that run."""
 
 import ast
 import asyncio
@@ -54,13 +54,13 @@ SHOWN = [
 
 
 @each_case("name", ["conventions", "errors", "hooks", "models", "options"])
-def test_a_module_can_be_named_after_the_package_alone(name) -> None:
+def test_public_module_is_an_attribute_of_the_package(name) -> None:
     code = f"import adclient; print(adclient.{name}.__name__)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == f"adclient.{name}\n"
 
 
-def test_a_type_checker_finds_each_name_where_it_is_loaded_from() -> None:
+def test_type_checking_imports_match_the_lazy_ones() -> None:
     tree = ast.parse(inspect.getsource(adclient))
     (block,) = (
         node
@@ -78,7 +78,7 @@ def test_a_type_checker_finds_each_name_where_it_is_loaded_from() -> None:
         assert getattr(home, name) is getattr(adclient, name)
 
 
-def test_each_name_is_loaded_when_it_is_first_used() -> None:
+def test_names_are_loaded_on_first_use() -> None:
     spec = importlib.util.spec_from_file_location("adclient", adclient.__file__)
     fresh = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(fresh)
@@ -88,15 +88,15 @@ def test_each_name_is_loaded_when_it_is_first_used() -> None:
     assert set(fresh.__all__) <= set(dir(fresh))
 
 
-def test_the_package_shows_its_names_and_refuses_others() -> None:
+def test_unknown_name_is_an_import_error() -> None:
     assert set(adclient.__all__) <= set(dir(adclient))
     assert not hasattr(adclient, "AdCleint")
     with pytest.raises(ImportError, match="cannot import name 'AdCleint' from 'adclient'"):
         from adclient import AdCleint  # noqa: F401
 
 
-def test_all_is_sorted() -> None:
-    """Constants first, then classes, then the rest, as the linter sorts them."""
+def test_dunder_all_is_sorted() -> None:
+    """Constants first, then classes, then the rest, in the linter's order."""
 
     def key(name: str) -> tuple[int, str]:
         return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
@@ -104,14 +104,14 @@ def test_all_is_sorted() -> None:
     assert list(adclient.__all__) == sorted(adclient.__all__, key=key)
 
 
-def test_star_import_gives_the_public_names() -> None:
+def test_star_import_imports_exactly_the_public_names() -> None:
     names: dict[str, object] = {}
     exec("from adclient import *", names)
     assert names.keys() - {"__builtins__"} == set(adclient.__all__)
 
 
 @each_case("name", CLASSES)
-def test_a_public_class_has_a_docstring_of_its_own(name) -> None:
+def test_public_class_has_its_own_docstring(name) -> None:
     doc = CLASSES[name].__dict__.get("__doc__")
     assert doc
     assert not doc.startswith(f"{name}("), "written by a decorator"
@@ -132,7 +132,7 @@ def parameters_of(method: FunctionType) -> list[str]:
 
 
 @each_case("method", list(public_methods()))
-def test_a_public_method_has_a_whole_docstring(method) -> None:
+def test_public_method_has_a_complete_docstring(method) -> None:
     doc = inspect.getdoc(method)
     assert doc
     assert doc.splitlines()[0].endswith((".", "?")), "the first line is a sentence"
@@ -144,28 +144,28 @@ def test_a_public_method_has_a_whole_docstring(method) -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: type(client).__name__)
-def test_the_constructor_is_documented_by_its_class(client) -> None:
+def test_class_docstring_documents_the_constructor(client) -> None:
     doc = inspect.getdoc(type(client))
     args = doc.split("Args:")[1].split("Raises:")[0]
     assert re.findall(r"^    (\w+): ", args, re.M) == parameters_of(type(client).__init__)
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: type(client).__name__)
-def test_the_types_of_the_constructor_can_be_read(client) -> None:
+def test_constructor_type_hints_can_be_resolved(client) -> None:
     hints = typing.get_type_hints(type(client).__init__)
     assert hints["hooks"] == Hooks | None
     assert str(typing.get_args(hints["verify"])[-1]) == "ssl.SSLContext"
 
 
 @pytest.mark.parametrize("name", ["conventions", "errors", "hooks", "models", "options"])
-def test_a_module_is_loaded_by_its_name(monkeypatch, name) -> None:
+def test_public_module_is_loaded_on_attribute_access(monkeypatch, name) -> None:
     module = importlib.import_module(f"adclient.{name}")
     monkeypatch.delattr(adclient, name)
     assert getattr(adclient, name) is module
 
 
 @each_case("cls", [cls for cls in CLASSES.values() if attrs.has(cls)])
-def test_the_types_of_the_fields_can_be_read(cls) -> None:
+def test_field_type_hints_can_be_resolved(cls) -> None:
     hints = typing.get_type_hints(cls)
     assert {field.name for field in attrs.fields(cls)} <= set(hints)
     assert not any(isinstance(hint, str) for hint in hints.values())
@@ -207,7 +207,7 @@ PAGE_WALKS = [Page(data=()).pages(), iter(Page(data=())), LISTING.pages(), aiter
 
 
 @each_case("value", [*VALUES, *CLIENTS, LISTING, *PAGE_WALKS])
-def test_a_repr_is_one_useful_line(value) -> None:
+def test_repr_is_one_useful_line(value) -> None:
     text = repr(value)
     assert " object at 0x" not in text
     assert "0x" not in text
@@ -217,7 +217,7 @@ def test_a_repr_is_one_useful_line(value) -> None:
 
 
 @each_case("value", [value for value in VALUES if hasattr(value, "__attrs_attrs__")])
-def test_a_value_is_frozen_and_has_slots(value) -> None:
+def test_values_are_frozen_and_slotted(value) -> None:
     name = type(value).__attrs_attrs__[0].name
     with pytest.raises(AttributeError):
         setattr(value, name, "other")
@@ -235,7 +235,7 @@ SHOWS_ITSELF = (Diff, Draft, adclient.Item, Items, Page, AsyncPage, adclient.AdC
         if isinstance(value, (*SHOWS_ITSELF, AdClient, AsyncAdClient))
     ],
 )
-def test_a_value_shows_itself_in_a_notebook_with_the_text_first(value) -> None:
+def test_notebook_display_has_text_and_html(value) -> None:
     html = value._repr_html_()
     assert type(value).__name__ in html
     assert html == value._repr_html_()
@@ -243,19 +243,19 @@ def test_a_value_shows_itself_in_a_notebook_with_the_text_first(value) -> None:
     assert list(bundle.items()) == [("text/plain", repr(value)), ("text/html", html)]
 
 
-def test_values_are_made_with_keywords_alone() -> None:
+def test_value_constructors_are_keyword_only() -> None:
     for cls in CLASSES.values():
         if attrs.has(cls):
             parameters = inspect.signature(cls).parameters.values()
             assert {parameter.kind for parameter in parameters} == {inspect.Parameter.KEYWORD_ONLY}
 
 
-# Nothing goes live.
+# No method makes a change live.
 
 FORBIDDEN = ("approve", "confirm", "apply", "publish", "activate")
 
 
-def test_nothing_is_named_as_if_it_could_approve() -> None:
+def test_no_public_name_suggests_an_approval() -> None:
     names = {name for name in adclient.__all__ if name != "HUMAN_TWO_STEP_APPROVE"}
     for cls in SHOWN:
         names.update(dir(cls))
@@ -268,7 +268,7 @@ def test_nothing_is_named_as_if_it_could_approve() -> None:
 
 
 @each_case("cls", SHOWN)
-def test_no_text_says_that_a_write_changed_anything(cls) -> None:
+def test_docstrings_of_writes_say_that_nothing_is_changed(cls) -> None:
     for name, method in inspect.getmembers(cls, inspect.iscoroutinefunction):
         if not name.startswith("_") and inspect.signature(method).return_annotation is Draft:
             assert inspect.getdoc(method).startswith("Stage ")
@@ -282,7 +282,7 @@ def examples():
     finder, seen = doctest.DocTestFinder(recurse=True, exclude_empty=True), set()
     for cls in [*SHOWN, AiohttpTransport, *(getattr(testing, name) for name in testing.__all__)]:
         for test in finder.find(cls, cls.__qualname__, globs={}):
-            needs_polars = test.name.endswith(".to_polars")  # which tests/acceptance has
+            needs_polars = test.name.endswith(".to_polars")  # tested in tests/acceptance
             if test.examples and test.docstring not in seen and not needs_polars:
                 yield pytest.param(test, id=test.name)
             seen.add(test.docstring)
@@ -309,7 +309,7 @@ async def run_async(test: doctest.DocTest) -> None:
 
 
 async def shown(source: str, names: dict[str, object]) -> str:
-    """What a console that knows `await` shows for one input."""
+    """Return the output for one input of a console that supports `await`."""
     tree = ast.parse(source)
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
@@ -324,7 +324,7 @@ async def shown(source: str, names: dict[str, object]) -> str:
 
 
 @pytest.mark.parametrize("test", ALL_EXAMPLES)
-def test_examples(test, monkeypatch) -> None:
+def test_docstring_examples_run(test, monkeypatch) -> None:
     monkeypatch.delenv("ADCLIENT_TOKEN", raising=False)
     if is_async(test):
         asyncio.run(run_async(test))
@@ -332,7 +332,7 @@ def test_examples(test, monkeypatch) -> None:
         run_sync(test)
 
 
-def test_the_examples_are_found() -> None:
+def test_docstring_examples_are_found() -> None:
     names = {parameter.id for parameter in ALL_EXAMPLES}
     assert {"AdClient", "AsyncAdClient", "AsyncListing", "Page", "AsyncPage", "Diff"} <= names
     assert {"Beta.list_campaigns", "AsyncBeta.list_campaigns"} <= names

@@ -1,4 +1,4 @@
-"""The sync client is what its generator makes of the async one."""
+"""The sync client equals the generator's output from the async one."""
 
 import importlib.util
 import inspect
@@ -17,7 +17,7 @@ NAMESPACES = ("alpha", "beta", "gamma", "delta")
 
 @pytest.fixture
 def tool(tmp_path, monkeypatch):
-    """The generator, on a copy of the package."""
+    """The generator, working on a copy of the package."""
     spec = importlib.util.spec_from_file_location("make_twin", TOOL)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -32,7 +32,7 @@ def rewrite(path: Path, change) -> None:
     path.write_text(change(path.read_text("utf-8")), "utf-8")
 
 
-def test_the_twin_is_up_to_date(tool, capsys) -> None:
+def test_sync_client_is_up_to_date(tool, capsys) -> None:
     assert tool.main(["--check"]) == 0, capsys.readouterr().out
 
 
@@ -47,7 +47,7 @@ def test_the_twin_is_up_to_date(tool, capsys) -> None:
     ],
     ids=["emptied", "truncated", "longer", "missing", "additional"],
 )
-def test_a_changed_twin_is_noticed_and_mended(tool, capsys, change) -> None:
+def test_changed_sync_client_is_detected_and_regenerated(tool, capsys, change) -> None:
     change(tool.TWIN)
     assert tool.main(["--check"]) == 1
     assert "out of date" in capsys.readouterr().out
@@ -58,12 +58,12 @@ def test_a_changed_twin_is_noticed_and_mended(tool, capsys, change) -> None:
     }
 
 
-def test_a_changed_source_is_noticed(tool) -> None:
+def test_changed_async_client_is_detected(tool) -> None:
     rewrite(tool.SOURCE / "beta.py", lambda text: text.replace("Stage the", "Stage a"))
     assert tool.main(["--check"]) == 1
 
 
-def test_every_rule_fires(tool, monkeypatch) -> None:
+def test_rule_that_never_applies_is_an_error(tool, monkeypatch) -> None:
     assert tool.twins()
     monkeypatch.setattr(tool, "RULES", [*tool.RULES, (r"\bnowhere_in_the_source\b", "")])
     with pytest.raises(SystemExit, match="nowhere_in_the_source"):
@@ -71,7 +71,7 @@ def test_every_rule_fires(tool, monkeypatch) -> None:
 
 
 @each_case("path", sorted((PACKAGE / "_sync").glob("*.py")))
-def test_nothing_async_is_left(path) -> None:
+def test_sync_client_has_no_async_names(path) -> None:
     text = path.read_text("utf-8")
     header, _, rest = text.partition("\n")
     assert header.startswith("# Generated from ../_async")
@@ -97,7 +97,7 @@ def pairs():
 
 
 @each_case(("sync", "other"), list(pairs()))
-def test_both_clients_have_the_same_signatures(sync, other) -> None:
+def test_clients_have_the_same_signatures(sync, other) -> None:
     ours, theirs = inspect.signature(sync).parameters, inspect.signature(other).parameters
     assert [*map(same_but_for_colour, ours.values())] == [
         *map(same_but_for_colour, theirs.values())
@@ -105,7 +105,7 @@ def test_both_clients_have_the_same_signatures(sync, other) -> None:
 
 
 @pytest.mark.parametrize("namespace", NAMESPACES)
-def test_both_clients_have_the_same_annotations(namespace) -> None:
+def test_clients_have_the_same_annotations(namespace) -> None:
     sync, other = AdClient("https://a.example.com"), AsyncAdClient("https://a.example.com")
     ours, theirs = type(getattr(sync, namespace)), type(getattr(other, namespace))
     for name, method in vars(ours).items():
