@@ -1,4 +1,4 @@
-"""What the README and the docs say is true, and what they show runs."""
+"""The README and the docs are correct, and their code runs."""
 
 import asyncio
 import inspect
@@ -32,7 +32,7 @@ SCRIPTS = [code for code in TESTING if code not in TESTS]
 
 @pytest.mark.parametrize("number", range(len(blocks("python"))))
 @respx.mock
-def test_the_code_in_the_readme_runs(number: int) -> None:
+def test_code_in_the_readme_runs(number: int) -> None:
     service = FakeAdService()
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -45,11 +45,11 @@ def test_the_code_in_the_readme_runs(number: int) -> None:
 
 
 @pytest.mark.parametrize("code", SCRIPTS)
-def test_the_code_about_testing_runs(code: str) -> None:
+def test_code_in_the_testing_page_runs(code: str) -> None:
     exec(code, {})
 
 
-def test_the_code_about_aiohttp_runs() -> None:
+def test_code_about_aiohttp_runs() -> None:
     found = blocks("python", (ROOT / "docs" / "speed.md").read_text("utf-8"))
     (code,) = (code for code in found if "AiohttpTransport" in code)
     names: dict[str, object] = {}
@@ -58,18 +58,18 @@ def test_the_code_about_aiohttp_runs() -> None:
 
 
 @pytest.mark.parametrize("code", TESTS)
-def test_the_tests_about_testing_pass(code: str, pytester: pytest.Pytester) -> None:
+def test_tests_in_the_testing_page_pass(code: str, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(code)
     pytester.runpytest("-p", "no:randomly").assert_outcomes(passed=code.count("def test_"))
 
 
-def test_the_readme_has_code_to_run() -> None:
+def test_pages_contain_code_to_run() -> None:
     assert len(TESTS) >= 5
     assert len(SCRIPTS) >= 3
     assert len(blocks("python")) >= 5
 
 
-def test_the_readme_has_two_commands_of_one_line() -> None:
+def test_readme_has_two_one_line_commands() -> None:
     commands = "".join(blocks("sh")).splitlines()
     assert [command.split()[:4] for command in commands] == [["python3", "-m", "venv", ".venv"]] * 2
     assert "examples/quickstart.py" in commands[0]
@@ -89,7 +89,7 @@ def test_examples_run(example: Path) -> None:
     assert done.stderr == ""
 
 
-def test_the_quickstart_shows_what_a_person_wants_to_see() -> None:
+def test_quickstart_shows_drafts_and_listings() -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "quickstart.py")],
         capture_output=True,
@@ -107,7 +107,7 @@ def test_the_quickstart_shows_what_a_person_wants_to_see() -> None:
         assert expected in done.stdout
 
 
-def test_what_the_page_about_agents_shows_is_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_code_in_the_agents_page_works_as_shown(capsys: pytest.CaptureFixture[str]) -> None:
     tools, reads_only = blocks("python", (ROOT / "docs" / "agents.md").read_text("utf-8"))
     shown: dict[str, object] = {}
     exec(tools, shown)
@@ -133,12 +133,12 @@ def test_what_the_page_about_agents_shows_is_so(capsys: pytest.CaptureFixture[st
 FAKE = (ROOT / "docs" / "fake-inventions.md").read_text("utf-8")
 
 
-def test_the_code_on_the_page_about_the_fake_runs() -> None:
+def test_code_in_the_fake_page_runs() -> None:
     [code] = re.findall(r"^```python\n(.*?)^```$", FAKE, re.MULTILINE | re.DOTALL)
     exec(code, {})
 
 
-def test_the_page_about_the_fake_names_every_account_and_code() -> None:
+def test_fake_page_names_every_account_and_code() -> None:
     modules = Path(testing.__file__).parent.rglob("*.py")
     sources = "".join(path.read_text("utf-8") for path in modules)
     accounts = set(re.findall(r'"(account_[0-9a-f]{4})":', sources))
@@ -148,19 +148,19 @@ def test_the_page_about_the_fake_names_every_account_and_code() -> None:
     assert not {name for name in accounts | codes if f"`{name}`" not in FAKE}
 
 
-def test_the_page_about_the_fake_names_every_switch() -> None:
+def test_fake_page_names_every_profile_switch() -> None:
     for field in attrs.fields(testing.Profile):
         assert f"{field.name}=" in FAKE
 
 
 @each_case("page", PAGES)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_have_existing_targets(page: Path) -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8"))
     for link in links:
         assert link.startswith("https://") or (page.parent / link).exists(), link
 
 
-def test_the_error_tree_is_drawn_alike_in_the_docs_and_the_code() -> None:
+def test_error_tree_is_the_same_in_docs_and_code() -> None:
     drawn = re.search(r"```text\n(.*?)```", (ROOT / "docs/errors.md").read_text("utf-8"), re.DOTALL)
     assert drawn is not None
     in_code = inspect.getdoc(errors) or ""

@@ -1,4 +1,4 @@
-"""What is kept of the example notebooks can be read on any page: texts, tables and pictures."""
+"""The saved outputs of the example notebooks can be displayed anywhere: text, tables, images."""
 
 import json
 import re
@@ -18,19 +18,19 @@ def outputs(path: Path) -> list[dict[str, Any]]:
     return [output for cell in cells for output in cell.get("outputs", [])]
 
 
-def test_there_are_four() -> None:
+def test_there_are_four_notebooks() -> None:
     assert [path.name[:3] for path in NOTEBOOKS] == ["01-", "02-", "03-", "04-"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_was_run_from_its_first_cell_to_its_last(path: Path) -> None:
+def test_notebook_was_run_from_its_first_cell_to_its_last(path: Path) -> None:
     cells = json.loads(path.read_text("utf-8"))["cells"]
     counts = [cell["execution_count"] for cell in cells if cell["cell_type"] == "code"]
     assert counts == list(range(1, len(counts) + 1))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_what_a_notebook_shows_needs_no_script(path: Path) -> None:
+def test_notebook_outputs_need_no_script(path: Path) -> None:
     for output in outputs(path):
         assert output.get("name") != "stderr"
         assert output["output_type"] != "error"
@@ -40,13 +40,13 @@ def test_what_a_notebook_shows_needs_no_script(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_is_small_and_names_no_machine(path: Path) -> None:
+def test_notebook_is_small_and_contains_no_machine_paths(path: Path) -> None:
     assert path.stat().st_size < 400_000
     assert not MACHINE.findall(path.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_says_that_its_data_is_made_up_and_is_linked(path: Path) -> None:
+def test_notebook_states_that_its_data_is_made_up_and_is_linked(path: Path) -> None:
     assert "**The data is made up.**" in path.read_text("utf-8")
     for page in ("README.md", "docs/notebooks.md"):
         assert f"examples/{path.name})" in (ROOT / page).read_text("utf-8")

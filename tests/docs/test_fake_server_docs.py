@@ -1,4 +1,4 @@
-"""What the page on the fake server says is true."""
+"""The page on the fake server is correct."""
 
 import re
 from pathlib import Path
@@ -8,12 +8,12 @@ from adclient.testing import command
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "fake-server.md").read_text("utf-8")
 
 
-def test_its_code_runs() -> None:
+def test_code_in_the_fake_server_page_runs() -> None:
     (code,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     exec(compile(code, "fake-server.md", "exec"), {})
 
 
-def test_its_options_are_those_of_the_command(capsys) -> None:
+def test_options_in_the_page_are_those_of_the_command(capsys) -> None:
     try:
         command.main(["--help"])
     except SystemExit:

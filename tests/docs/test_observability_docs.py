@@ -1,4 +1,4 @@
-"""What the page on the log, hooks and spans says is true."""
+"""The page on logs, hooks and spans is correct."""
 
 import re
 import subprocess
@@ -15,12 +15,12 @@ LOG, HOOKS, SPANS, TRACE = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTIL
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a process of its own, for providers and log settings are global."""
+    """Run code in a separate process, because providers and log settings are global."""
     command = [sys.executable, "-W", "error", "-c", code]
     return subprocess.run(command, capture_output=True, check=True, encoding="utf-8")
 
 
-def test_the_log_is_as_shown() -> None:
+def test_log_is_as_shown() -> None:
     [shown] = re.findall(r"^```text\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     assert run(LOG).stderr == shown
 
@@ -37,7 +37,7 @@ def test_spans_work_as_shown() -> None:
     assert not {name for name in names if f"`{name}`" not in PAGE}
 
 
-def test_a_trace_header_is_sent_as_shown() -> None:
+def test_trace_header_is_sent_as_shown() -> None:
     told = run(f"""
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
@@ -51,7 +51,7 @@ print(fake.requests[0].headers["traceparent"])
 @pytest.mark.parametrize(
     "record", [hooks.RequestEvent, hooks.ResponseEvent, hooks.RetryEvent, hooks.DraftEvent]
 )
-def test_the_page_names_every_field(record) -> None:
+def test_page_names_every_field(record) -> None:
     [row] = re.findall(rf"^\| `{record.__name__}` \| (.*)", PAGE, re.MULTILINE)
     common = {field.name for field in attrs.fields(hooks.CallEvent)}
     for field in attrs.fields(record):
