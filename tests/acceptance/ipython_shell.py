@@ -1,4 +1,4 @@
-"""A real IPython shell, in process: what a cell prints, what `?` shows and what Tab offers."""
+"""An in-process IPython shell: the output of cells and of `?`, and completions."""
 
 import os
 import sys
@@ -16,13 +16,13 @@ class Shell:
         self._shell = shell
 
     def run(self, cell: str) -> str:
-        """What running a cell, or asking a question such as `Draft?`, prints."""
+        """Run a cell, or a query such as `Draft?`, and return what it prints."""
         with capture_output() as printed:
             self._shell.run_cell(cell)
         return printed.stdout
 
     def complete(self, text: str, *, jedi: bool = True) -> list[str]:
-        """What Tab offers at the end of a text, without what begins with an underscore."""
+        """Return the completions at the end of a text, by their last component."""
         completer = self._shell.Completer
         completer.use_jedi = jedi
         with provisionalcompleter():
@@ -32,7 +32,7 @@ class Shell:
 
 @contextmanager
 def opened(folder):
-    """A shell that leaves nothing behind; `folder` is for its files."""
+    """A shell that restores the interpreter's state; `folder` is for its files."""
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"

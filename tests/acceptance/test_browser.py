@@ -1,4 +1,4 @@
-"""The approval page in a real browser: Chromium, without a window."""
+"""The approval page in a real browser: headless Chromium."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -87,7 +87,7 @@ def opened(browser: webdriver.Chrome, url: str) -> Iterator[Page]:
     try:
         yield page
     finally:
-        # It asks its service each second: left open, it would log into the next test's complaints.
+        # The page polls its service: left open, it would log errors during the next test.
         browser.get("about:blank")
 
 
@@ -107,7 +107,7 @@ def status(client: AdClient) -> str:
     return client.beta.list_campaigns(account_id=ACCOUNT).data[0].status
 
 
-def test_a_draft_is_staged_seen_armed_confirmed_and_read(client, page, fake) -> None:
+def test_draft_can_be_armed_and_confirmed(client, page, fake) -> None:
     assert page.text("waiting") == "No drafts wait."
     draft = pause(client)
     page.until(lambda: "ENABLED" in page.text(draft.draft_id))
@@ -124,7 +124,7 @@ def test_a_draft_is_staged_seen_armed_confirmed_and_read(client, page, fake) -> 
     assert [e.actor for e in fake.dashboard.events] == ["client", "Ines", "Ines", "service"]
 
 
-def test_a_draft_is_rejected(client, page) -> None:
+def test_draft_can_be_rejected(client, page) -> None:
     draft = pause(client)
     page.sign("Ines")
     page.press(draft, "reject")
@@ -132,7 +132,7 @@ def test_a_draft_is_rejected(client, page) -> None:
     assert status(client) == "ENABLED"
 
 
-def test_confirming_what_is_not_armed_is_refused(client, page, fake) -> None:
+def test_confirming_an_unarmed_draft_is_refused(client, page, fake) -> None:
     draft = pause(client)
     page.sign("Ines")
     page.until(lambda: page.text(draft.draft_id))
@@ -142,14 +142,14 @@ def test_confirming_what_is_not_armed_is_refused(client, page, fake) -> None:
     assert fake.drafts[0].status == "pending_approval"
 
 
-def test_a_step_needs_a_name(client, page, fake) -> None:
+def test_step_without_a_reviewer_name_is_refused(client, page, fake) -> None:
     draft = pause(client)
     page.press(draft, "arm")
     assert page.focused() == "reviewer"
     assert fake.drafts[0].status == "pending_approval"
 
 
-def test_enter_in_the_name_makes_no_step(client, page, fake) -> None:
+def test_enter_in_the_name_field_triggers_no_step(client, page, fake) -> None:
     draft = pause(client)
     page.until(lambda: page.text(draft.draft_id))
     page.sign("Ines" + Keys.ENTER)
@@ -158,7 +158,7 @@ def test_enter_in_the_name_makes_no_step(client, page, fake) -> None:
     assert {event.kind for event in fake.dashboard.events} == {"staged"}
 
 
-def test_a_name_with_markup_stays_text(client, page) -> None:
+def test_markup_in_a_name_is_escaped(client, page) -> None:
     name = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
     draft = client.beta.create_video_campaign(account_id=ACCOUNT, fields={"name": name})
     page.until(lambda: name in page.text(draft.draft_id))
@@ -166,7 +166,7 @@ def test_a_name_with_markup_stays_text(client, page) -> None:
     assert page.run("return document.title") == "Draft approval · fake ad service"
 
 
-def test_a_foreign_script_is_not_run(page, chromium) -> None:
+def test_injected_script_is_blocked(page, chromium) -> None:
     page.run("""
         const made = document.createElement("script");
         made.textContent = "document.title = 'owned'";
@@ -177,7 +177,7 @@ def test_a_foreign_script_is_not_run(page, chromium) -> None:
     assert any("Content Security Policy" in message for message in refused)
 
 
-def test_the_keyboard_alone_is_enough_and_keeps_its_place(client, page) -> None:
+def test_keyboard_is_sufficient_and_focus_is_kept(client, page) -> None:
     drafts = [pause(client), pause(client)]
     page.sign("Ines")
     page.until(lambda: page.text(drafts[1].draft_id))
@@ -192,7 +192,7 @@ def test_the_keyboard_alone_is_enough_and_keeps_its_place(client, page) -> None:
     assert page.focused() == f"{drafts[0].draft_id}-arm"
     keys.active_element.send_keys(Keys.ENTER)
     page.until(lambda: page.text("message").startswith(f"{drafts[0].draft_id} is armed"))
-    # Not on the next step, which another press of the same key would make.
+    # Not on the next step, which a second press of the same key would trigger.
     assert page.focused() == drafts[0].draft_id
     keys.active_element.send_keys(Keys.TAB, Keys.TAB)
     page.run("document.getElementById(arguments[0]).focus()", f"{drafts[0].draft_id}-confirm")
@@ -201,7 +201,7 @@ def test_the_keyboard_alone_is_enough_and_keeps_its_place(client, page) -> None:
     assert page.focused() == "drafts-title"
 
 
-def test_the_end_of_a_long_queue_is_reached_and_stays(client, page) -> None:
+def test_last_page_of_a_long_queue_is_reachable_and_kept(client, page) -> None:
     *_, last = [pause(client) for _ in range(52)]
     page.sign("Ines")
     page.until(lambda: page.browser.find_element(By.ID, "later"))
@@ -216,7 +216,7 @@ def test_the_end_of_a_long_queue_is_reached_and_stays(client, page) -> None:
     page.until(lambda: "1 to 50" in page.text("waiting"))
 
 
-def test_no_name_turns_a_diff_around(client, page, fake) -> None:
+def test_bidi_control_in_a_value_does_not_reorder_a_diff(client, page, fake) -> None:
     fake.change_live(ACCOUNT, "campaign_57a7", status="\u202eENABLED")
     draft = pause(client)
     page.until(lambda: page.text(draft.draft_id))
@@ -227,7 +227,7 @@ def test_no_name_turns_a_diff_around(client, page, fake) -> None:
     assert "\\u202eENABLED" in page.text(draft.draft_id)
 
 
-def test_everything_has_a_name_and_a_place(client, page) -> None:
+def test_elements_have_accessible_names_and_roles(client, page) -> None:
     draft = pause(client)
     page.until(lambda: page.text(draft.draft_id))
     find = page.browser.find_element
@@ -243,7 +243,7 @@ def test_everything_has_a_name_and_a_place(client, page) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1200])
-def test_it_fits_its_window_in_light_and_dark(client, page, scheme, width) -> None:
+def test_page_fits_its_window_in_light_and_dark(client, page, scheme, width) -> None:
     draft = client.delta.remove_auto_search_themes(account_id="account_d118")
     command = page.browser.execute_cdp_cmd
     media = [{"name": "prefers-color-scheme", "value": scheme}]
@@ -257,7 +257,7 @@ def test_it_fits_its_window_in_light_and_dark(client, page, scheme, width) -> No
     command("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_it_says_when_the_service_is_gone(chromium) -> None:
+def test_page_shows_that_the_service_is_offline(chromium) -> None:
     with ExitStack() as stack:
         with serving(FakeAdService()) as url:
             page = stack.enter_context(opened(chromium, url))

@@ -1,4 +1,4 @@
-"""What a person sees in IPython: `?`, Tab, tracebacks; and what an editor with Jedi offers."""
+"""Help, completion and tracebacks in IPython, and completion in an editor with Jedi."""
 
 import builtins
 import inspect
@@ -29,10 +29,10 @@ def shell(tmp_path_factory):
         yield shell
 
 
-# Questions.
+# Help.
 
 
-def test_a_method_shows_its_signature_and_an_example(shell) -> None:
+def test_help_of_a_method_has_its_signature_and_an_example(shell) -> None:
     told = shell.run("client.alpha.update_campaign_budget?")
     assert told.startswith("""\
 Signature:
@@ -73,27 +73,27 @@ Stage a change of a campaign's daily budget.
         ("draft.to_dict?", "() -> dict[str, JSON]"),
     ],
 )
-def test_the_signature_of_a_method(shell, question, signature) -> None:
+def test_help_shows_the_signature_of_a_method(shell, question, signature) -> None:
     told = shell.run(question).partition("Docstring:")[0]
     assert signature in re.sub(r"\s+", " ", told.replace(",\n)", ")").replace("(\n    ", "("))
 
 
 @pytest.mark.parametrize("name", ["AdClient", "AsyncAdClient", "Draft", "Page", "Items"])
-def test_a_class_shows_how_it_is_made_and_an_example(shell, name) -> None:
+def test_help_of_a_class_has_its_constructor_and_an_example(shell, name) -> None:
     told = shell.run(f"{name}?")
     assert told.startswith(f"Init signature:{' ' if name == 'Items' else chr(10)}{name}(")
     assert ">>> " in told
 
 
-def test_the_source_of_a_method_and_of_a_value(shell) -> None:
+def test_source_of_methods_and_values_is_shown(shell) -> None:
     assert "UPDATE_ALPHA_CAMPAIGN_BUDGET,\n" in shell.run("client.alpha.update_campaign_budget??")
     assert "self._engine = engine" in shell.run("AdClient._use??")
     assert "diff: Diff\n" in shell.run("Draft??")
 
 
 @pytest.mark.parametrize("name", ["AdClient", "AsyncAdClient", "Page", "AsyncListing", "Items"])
-def test_a_class_of_a_private_module_shows_no_source_rather_than_a_wrong_one(shell, name) -> None:
-    """Its module is named by its public name, and the source is not in the file of that name."""
+def test_class_with_a_public_module_name_shows_no_wrong_source(shell, name) -> None:
+    """Its `__module__` is the public name, and its source is not in the file of that module."""
     assert getattr(adclient, name).__module__ == "adclient"
     with pytest.raises(OSError, match=r"source|find"):
         inspect.getsource(getattr(adclient, name))
@@ -124,16 +124,16 @@ OFFERED = {
 
 
 @pytest.mark.parametrize("text", OFFERED)
-def test_tab_offers_what_users_need(shell, text) -> None:
+def test_completion_offers_the_public_names(shell, text) -> None:
     assert shell.complete(text) == OFFERED[text]
 
 
 @pytest.mark.parametrize("text", [text for text in OFFERED if "[" not in text])
-def test_tab_offers_the_same_without_jedi(shell, text) -> None:
+def test_completion_without_jedi_offers_the_same(shell, text) -> None:
     assert shell.complete(text, jedi=False) == OFFERED[text]
 
 
-def test_tab_offers_the_names_of_arguments(shell) -> None:
+def test_completion_offers_argument_names(shell) -> None:
     offered = shell.complete("client.alpha.update_campaign_budget(")
     names = [name for name in offered if name.endswith("=") and not hasattr(builtins, name)]
     assert names == ["account_id=", "campaign_id=", "daily_budget=", "fields="]
@@ -159,7 +159,7 @@ IN_A_FILE = {
 
 
 @pytest.mark.parametrize("text", IN_A_FILE)
-def test_an_editor_with_jedi_offers_the_same(text) -> None:
+def test_completion_in_an_editor_offers_the_same(text) -> None:
     offered = [found.name for found in jedi.Script(PROGRAM + text).complete()]
     assert [name for name in offered if not name.startswith("_")] == IN_A_FILE[text]
 
@@ -172,7 +172,7 @@ def test_an_editor_with_jedi_offers_the_same(text) -> None:
         ("other.delta.remove_auto_search_themes(", "(*, account_id: str) -> Draft"),
     ],
 )  # fmt: skip
-def test_signature_help(text, signature) -> None:
+def test_signature_help_in_an_editor_shows_the_types(text, signature) -> None:
     (found,) = jedi.Script(PROGRAM + text).get_signatures()
     assert found.to_string().endswith(signature)
 
@@ -190,7 +190,7 @@ def test_signature_help(text, signature) -> None:
         ("[ad async for ad in other.beta.list_campaigns(account_id='a')]", []),
     ],
 )
-def test_in_ipython(shell, mode, cell, method) -> None:
+def test_ipython_traceback_has_no_library_frames(shell, mode, cell, method) -> None:
     shell.run(f"%xmode {mode}")
     told = shell.run(cell)
     assert cell in told

@@ -1,4 +1,4 @@
-"""Both clients in a real Jupyter kernel: in cells, awaited, shown, and interrupted."""
+"""Both clients in a real Jupyter kernel: calls, await, display and interrupts."""
 
 import time
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ PAUSE = "beta.pause_campaign(account_id='account_b204', campaign_id='campaign_57
 
 @attrs.define
 class Cell:
-    """What one cell gave: bundles of what it displayed, what it wrote, and its error."""
+    """The result of one cell: its displayed bundles, its output, and its error."""
 
     shown: list[dict[str, Any]] = attrs.field(factory=list)
     written: str = ""
@@ -52,15 +52,15 @@ class Kernel:
         self._client = client
 
     def run(self, code: str) -> Cell:
-        """Run a cell to its end."""
+        """Run a cell and wait for its end."""
         return self.end(self.begin(code))
 
     def begin(self, code: str) -> str:
-        """Begin to run a cell."""
+        """Start to run a cell."""
         return self._client.execute(dedent(code), store_history=False)
 
     def end(self, cell_id: str) -> Cell:
-        """Wait for the end of a cell that was begun."""
+        """Wait for the end of a started cell."""
         cell = Cell()
         while True:
             message = self._client.get_iopub_msg(timeout=LONGEST)
@@ -80,7 +80,7 @@ def kernel() -> Iterator[Kernel]:
 
 @pytest.fixture
 def both(kernel: Kernel) -> Kernel:
-    """A kernel with a client of each client_kind, of a fake service in the kernel."""
+    """A kernel with a sync and an async client for a fake service in the kernel."""
     made = kernel.run("""
         import asyncio
         from adclient.testing import FakeAdService
@@ -92,7 +92,7 @@ def both(kernel: Kernel) -> Kernel:
     return kernel
 
 
-def test_a_sync_call_in_a_cell_whose_loop_runs(both: Kernel) -> None:
+def test_sync_call_works_in_a_cell_with_a_running_loop(both: Kernel) -> None:
     cell = both.run(f"""
         draft = client.{PAUSE}
         asyncio.get_running_loop().is_running(), draft.diff.after, len(service.drafts)
@@ -100,7 +100,7 @@ def test_a_sync_call_in_a_cell_whose_loop_runs(both: Kernel) -> None:
     assert cell.value == "(True, 'PAUSED', 1)"
 
 
-def test_a_sync_call_between_awaits(both: Kernel) -> None:
+def test_sync_call_works_between_awaits(both: Kernel) -> None:
     cell = both.run(f"""
         first = await async_client.{PAUSE}
         second = client.{PAUSE}
@@ -110,7 +110,7 @@ def test_a_sync_call_between_awaits(both: Kernel) -> None:
     assert cell.value == "3"
 
 
-def test_await_in_a_cell_and_in_the_next(both: Kernel) -> None:
+def test_await_works_in_successive_cells(both: Kernel) -> None:
     assert both.run(f"(await async_client.{PAUSE}).diff.after").value == "'PAUSED'"
     cell = both.run("""
         listing = async_client.gamma.list_ads(account_id="account_c3d8")
@@ -128,7 +128,9 @@ def test_await_in_a_cell_and_in_the_next(both: Kernel) -> None:
         ("async_client", "<AsyncAdClient", "AsyncAdClient"),
     ],
 )
-def test_values_show_themselves(both: Kernel, code: str, text: str, html: str) -> None:
+def test_values_are_displayed_as_text_and_html(
+    both: Kernel, code: str, text: str, html: str
+) -> None:
     [bundle] = both.run(code).shown
     assert bundle["text/plain"].startswith(text)
     assert "\n" not in bundle["text/plain"]
@@ -138,7 +140,7 @@ def test_values_show_themselves(both: Kernel, code: str, text: str, html: str) -
 FAILING = "client.beta.pause_campaign(account_id='account_b204', campaign_id='campaign_none')"
 
 
-def test_an_error_that_was_caught_shows_itself(both: Kernel) -> None:
+def test_caught_error_is_displayed(both: Kernel) -> None:
     [bundle] = both.run(f"""
         try:
             {FAILING}
@@ -150,7 +152,7 @@ def test_an_error_that_was_caught_shows_itself(both: Kernel) -> None:
     assert "campaign_not_found" in bundle["text/html"]
 
 
-def test_an_error_tells_what_happened_and_where(both: Kernel) -> None:
+def test_traceback_ends_with_the_error_message(both: Kernel) -> None:
     cell = both.run(FAILING)
     assert cell.error == "NotFound"
     assert cell.text.startswith("beta.pause_campaign: 404 campaign_not_found")
@@ -159,7 +161,7 @@ def test_an_error_tells_what_happened_and_where(both: Kernel) -> None:
 
 
 @pytest.mark.parametrize("code", ["client", "async_client"])
-def test_a_progress_bar_is_a_widget_with_a_text_beside(both: Kernel, code: str) -> None:
+def test_progress_bar_is_a_widget_with_a_text_fallback(both: Kernel, code: str) -> None:
     listing = f"{code}.gamma.list_ads(account_id='account_c3d8').progress().collect()"
     cell = both.run(f"ads = {'await ' if code == 'async_client' else ''}{listing}")
     [bundle] = cell.shown
@@ -175,9 +177,9 @@ def fake() -> FakeAdService:
 
 @pytest.fixture
 def served(kernel: Kernel, fake: FakeAdService) -> Iterator[Kernel]:
-    """A kernel with clients of a service over HTTP, which have one connection each.
+    """A kernel with clients for a service over HTTP, which have one connection each.
 
-    Its loop ticks, because ipykernel ends an interrupted `await` only when the loop next wakes.
+    Its loop ticks, because ipykernel ends an interrupted `await` only when the loop wakes up.
     """
     with serving(fake) as url:
         made = kernel.run(f"""
@@ -199,7 +201,7 @@ def served(kernel: Kernel, fake: FakeAdService) -> Iterator[Kernel]:
 
 
 def interrupted(kernel: Kernel, fake: FakeAdService, code: str, *, call: int = 1) -> Cell:
-    """A cell that is interrupted in a call that is never answered."""
+    """Run a cell and interrupt it in a call that gets no response."""
     fake.faults.add(Fault.no_answer(), call=call)
     cell_id = kernel.begin(code)
     end = time.monotonic() + LONGEST
@@ -220,11 +222,11 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_an_interrupted_cell_leaves_the_client_usable(
+def test_client_is_usable_after_an_interrupted_cell(
     served: Kernel, fake: FakeAdService, name: str
 ) -> None:
     call, told, expected = CALLS[name]
-    for _ in range(3):  # a slot that is lost would be missed: there is one
+    for _ in range(3):  # there is only one slot, so a lost one would be noticed
         cell = interrupted(served, fake, call)
         assert cell.error in ("KeyboardInterrupt", "CancelledError"), cell.traceback
         assert served.run(f"_ = {call}\n{told}").value == expected
@@ -232,7 +234,7 @@ def test_an_interrupted_cell_leaves_the_client_usable(
 
 
 @pytest.mark.parametrize("client_kind", ["sync", "async"])
-def test_an_interrupted_walk_goes_on_where_it_was(
+def test_interrupted_iteration_continues_where_it_was(
     served: Kernel, fake: FakeAdService, client_kind: str
 ) -> None:
     client, walk, loop = {

@@ -1,4 +1,4 @@
-"""What the page about notebooks shows runs."""
+"""The code in `docs/notebooks.md` runs."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 PAGE = (Path(__file__).parents[2] / "docs" / "notebooks.md").read_text("utf-8")
 
 
-def test_the_cells_run() -> None:
+def test_code_in_the_notebook_page_runs() -> None:
     cells = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     assert len(cells) >= 5
     names: dict[str, object] = {}

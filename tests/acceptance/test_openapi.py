@@ -1,4 +1,4 @@
-"""Schemathesis against the fake: every answer is a documented one, and none is a crash."""
+"""Schemathesis against the fake: every response is documented, and none is a crash."""
 
 import schemathesis
 from hypothesis import HealthCheck, settings
@@ -8,7 +8,7 @@ from schemathesis.checks import positive_data_acceptance
 from adclient.testing import FakeAdService
 from adclient.testing.server import create_app
 
-# Known values of the seed, so that requests get past the first refusals.
+# Values that exist with the default seed, so that requests pass the first checks.
 ACCOUNTS = {
     "alpha": "account_a91f",
     "beta": "account_b204",
@@ -23,7 +23,7 @@ knowing.config.generation.update(modes=[GenerationMode.POSITIVE])
 
 
 def known(context, given):
-    """The same parameters, for an account and a campaign that are there."""
+    """Return the same parameters with an existing account and campaign."""
     if not isinstance(given, dict):
         return given
     platform = context.operation.path.removeprefix("/v1/").partition("-")[0]
@@ -52,16 +52,16 @@ steady = settings(
 
 @plain.parametrize()
 @steady
-def test_any_request_has_a_documented_answer(case):
+def test_any_request_has_a_documented_response(case):
     case.call_and_validate()
 
 
 @knowing.parametrize()
 @steady
-def test_requests_for_known_accounts_have_documented_answers(case):
-    # Whether they are accepted depends on what the account holds, which no schema can say.
+def test_requests_for_existing_accounts_have_documented_responses(case):
+    # Whether they are accepted depends on the account's data, which no schema describes.
     case.call_and_validate(excluded_checks=[positive_data_acceptance])
 
 
-def test_the_document_has_sixteen_operations():
+def test_document_has_sixteen_operations():
     assert plain.statistic.operations.total == 16

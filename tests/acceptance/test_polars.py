@@ -30,7 +30,7 @@ def test_numbers_beyond_64_bits_keep_their_digits() -> None:
 
 
 @pytest.mark.parametrize("table", [Page(data=()), AsyncPage(data=()), Items()])
-def test_an_empty_listing_has_its_columns(table) -> None:
+def test_empty_listing_has_the_default_columns(table) -> None:
     assert table.to_polars().schema == polars.Schema(
         dict.fromkeys(["id", "name", "status"], polars.String)
     )
@@ -41,6 +41,6 @@ def test_polars_reads_the_arrow_stream(table) -> None:
     assert polars.DataFrame(Page(data=tuple(table))).equals(table.to_polars())
 
 
-def test_the_example_of_the_docstring_runs() -> None:
+def test_docstring_example_runs() -> None:
     (example,) = doctest.DocTestFinder(recurse=False).find(Tabular.to_polars, globs={})
     assert doctest.DocTestRunner().run(example).failed == 0
