@@ -1,19 +1,20 @@
-"""An hour of mixed traffic in minutes, against the faulty fake over HTTP, with the books balanced.
+"""Send an hour of mixed traffic in minutes to the faulty fake over HTTP, and reconcile the drafts.
 
     python tests/soak/soak.py
     python tests/soak/soak.py --keyed --rounds 4 --calls 3000 --seed 2
 
 Twelve rounds of 9,000 calls are an hour at 30 a second. Threads, asyncio and trio call all sixteen
 operations at once; about every third request meets a fault, calls run out of time and are
-cancelled, and clients are closed and remade under their hands. After each round this must hold:
+cancelled, and clients are closed and replaced while in use. After each round this must hold:
 
 - every draft at the server is known to the one call that staged it, as its `Draft`, as an
-  `OutcomeUnknown`, or as cancelled; none was staged twice; every `Draft` is at the server as it is;
-- with `--keyed`, which sends idempotency keys, every write ended in exactly one draft;
-- every listing was whole, or ended in an error; all errors were the library's; nothing warned.
+  `OutcomeUnknown`, or as cancelled; none was staged twice; every `Draft` is at the server,
+  unchanged;
+- with `--keyed`, which sends idempotency keys, every write produced exactly one draft;
+- every listing was complete, or ended in an error; all errors were the library's; nothing warned.
 
 At the end there are no more file descriptors, threads, objects and memory than after the first
-round. The exit status is 1 if a rule is broken or a round hangs. It runs on Linux alone.
+round. The exit status is 1 if a rule is broken or a round hangs. It runs only on Linux.
 """
 
 import argparse
@@ -43,7 +44,7 @@ M_MMAP_THRESHOLD = -3
 
 @attrs.frozen
 class Held:
-    """What the process holds when no client is open; memory in MiB."""
+    """The resources of the process while no client is open; memory in MiB."""
 
     descriptors: int
     threads: int
@@ -63,14 +64,14 @@ class Held:
 
     @classmethod
     def in_the_end(cls, before: "Held") -> "Held":
-        """What is held once threads that are ending have ended."""
+        """Return the resources once ending threads have ended."""
         patience = time.monotonic() + LONGEST_END
         while (held := cls.now()).more_than(before) and time.monotonic() < patience:
             time.sleep(0.05)
         return held
 
     def more_than(self, before: "Held") -> list[str]:
-        """What is held beyond what was held before and may be."""
+        """Describe the resources that exceed those of before by more than the allowed margin."""
         allowed = Held(0, 0, MORE_OBJECTS, MORE_MEMORY)
         return [
             f"{name}: {was} became {getattr(self, name)}"
@@ -86,7 +87,7 @@ class Held:
 
 
 class Server:
-    """The faulty fake in a process of its own."""
+    """The faulty fake in a separate process."""
 
     def __init__(self, seed: str, keyed: bool) -> None:
         command = [sys.executable, str(Path(__file__).with_name("soak_server.py")), "--seed", seed]
@@ -99,14 +100,14 @@ class Server:
         self.url: str = self._line().strip()
 
     def close_books(self) -> list[tuple[int, str, object]]:
-        """The caller, id and diff of each draft that was staged since the last time."""
+        """Return the caller, id and diff of each draft staged since the last call."""
         assert self._process.stdin is not None
         print(file=self._process.stdin, flush=True)
         return [(caller, draft_id, diff) for caller, draft_id, diff in json.loads(self._line())]
 
     def end(self) -> None:
         with self._process:
-            """Its input ends, and so does it."""
+            """Closing its input ends the process."""
 
     def _line(self) -> str:
         assert self._process.stdout is not None
@@ -115,7 +116,7 @@ class Server:
 
 def main() -> None:
     given = arguments()
-    # Freed bodies go back to the system; the C library would keep them for later and look leaky.
+    # Return freed bodies to the system; the C library would keep them, which looks like a leak.
     ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 128 * 1024)
     warnings.simplefilter("error")
     books = Books()
@@ -133,22 +134,26 @@ def main() -> None:
 
 
 def complain(books: Books, warning: BaseException | None) -> None:
-    """Take a warning that was raised where nobody could catch it for a broken rule."""
+    """Record a warning that could not be caught as a broken rule."""
     books.broken.append(f"a warning: {warning!r}")
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        description="An hour of mixed traffic in minutes, against the faulty fake over HTTP.",
+        description="Send an hour of mixed traffic in minutes to the faulty fake over HTTP.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     add = parser.add_argument
     add("--rounds", type=int, default=12, help=f"from 2 to {MOST_ROUNDS}")
-    add("--calls", type=int, default=9000, help=f"of a round, at most {MOST_CALLS}")
-    add("--workers", type=int, default=16, help=f"of each of three kinds, at most {MOST_WORKERS}")
-    add("--timeout", type=float, default=2.0, help="usual seconds of a call, at most 30")
-    add("--seed", default="1", help="what calls and faults follow from")
-    add("--keyed", action="store_true", help="send idempotency keys, and call until it succeeds")
+    add("--calls", type=int, default=9000, help=f"per round, at most {MOST_CALLS}")
+    add("--workers", type=int, default=16, help=f"for each of three kinds, at most {MOST_WORKERS}")
+    add("--timeout", type=float, default=2.0, help="usual timeout of a call in seconds, at most 30")
+    add("--seed", default="1", help="the seed of calls and faults")
+    add(
+        "--keyed",
+        action="store_true",
+        help="send idempotency keys, and repeat each call until it succeeds",
+    )
     given = parser.parse_args()
     if not (
         2 <= given.rounds <= MOST_ROUNDS
@@ -161,8 +166,8 @@ def arguments() -> argparse.Namespace:
 
 
 def soak(given: argparse.Namespace, server: Server, books: Books) -> tuple[Held, Held]:
-    """All rounds; what was held after the first, which warms up, and after the last."""
-    for operation in OPERATIONS:  # what the first odd answer of each would load for good
+    """Run all rounds; return the resources after the first, which warms up, and after the last."""
+    for operation in OPERATIONS:  # the first invalid response of each would load this for good
         converter().get_structure_hook(operation.result)
     traffic = Traffic(
         url=server.url, seed=given.seed, keyed=given.keyed, timeout=given.timeout, books=books
@@ -184,7 +189,7 @@ def soak(given: argparse.Namespace, server: Server, books: Books) -> tuple[Held,
 
 
 def tell(books: Books, calls: int, took: float, first: Held, last: Held) -> None:
-    """Print what came of it all."""
+    """Print the results."""
     print(f"\n{calls:,} calls in {took:.0f} s ({calls / took:.0f} a second)")
     for what, count in sorted(books.counts.items()):
         print(f"{count:9,}  {what}")

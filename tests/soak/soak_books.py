@@ -1,4 +1,4 @@
-"""What the callers of the soak know of their drafts, balanced with what the server holds."""
+"""The drafts that the callers of the soak test know of, reconciled with those of the server."""
 
 from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
@@ -13,18 +13,18 @@ Staged = tuple[int, str, object]
 
 @attrs.define
 class Said:
-    """What a call said in the end: its answer, and the idempotency key of one that failed."""
+    """The result of a call, and the idempotency key of a failed one."""
 
     answer: object = None
     key: str | None = None
 
 
 class Books:
-    """Every call enters what became of it; `balance` holds that against the server's drafts.
+    """Records the result of every call; `balance` compares the results with the server's drafts.
 
     Attributes:
-        counts: How many calls ended in which way.
-        broken: The rules that were broken, in words.
+        counts: The number of calls by result.
+        broken: Descriptions of the broken rules.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Books:
 
     @contextmanager
     def write(self, caller: int) -> Generator[Said]:
-        """One attempt of a caller to stage its draft; errors of the library end here."""
+        """Record one attempt of a caller to stage its draft; library errors are caught here."""
         said = Said()
         try:
             yield said
@@ -58,7 +58,7 @@ class Books:
 
     @contextmanager
     def read(self, caller: int, whole: Sequence[str]) -> Generator[Said]:
-        """One read, which gives all that there is or fails."""
+        """Record one read, which must be complete or fail."""
         said = Said()
         try:
             yield said
@@ -75,10 +75,10 @@ class Books:
             self.counts["read: whole"] += 1
 
     def balance(self, staged: Iterable[Staged], *, keyed: bool) -> None:
-        """Hold the drafts of the server, each of which comes up once, against the callers'.
+        """Compare the drafts of the server, each of which is passed once, with the callers'.
 
-        A request can arrive after its call was cancelled, so an unknown outcome stays on the books
-        until its draft comes up. With idempotency keys nothing may be left unknown.
+        A request can arrive after its call was cancelled, so an unknown outcome stays recorded
+        until its draft is passed. With idempotency keys nothing may stay unknown.
         """
         for caller, draft_id, diff in staged:
             self.counts["server: drafts"] += 1

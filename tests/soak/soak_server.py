@@ -1,9 +1,9 @@
-"""The faulty fake of the soak over HTTP, which books for whom each draft was staged.
+"""The faulty fake of the soak test over HTTP, which records the caller of each draft.
 
     python tests/soak/soak_server.py --seed 1
 
-It prints its address, and then for each line that it reads a line with the drafts that were staged
-since the last one. It ends with its input.
+It prints its address. For each line that it reads, it prints a line with the drafts staged
+since the last one. It ends when its input ends.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from adclient.testing.server import serving
 CALLER = "x-soak-caller"
 KEYED = Conventions(idempotency_header="Idempotency-Key")
 SHARE = 0.01
-# What a careless client would send twice; often enough to be met in a short run, too.
+# Writes that a careless client would send twice; frequent enough for a short run.
 LOST = Fault.dropped(taken=True)
 SOON = {"Retry-After": "0.05"}
 
@@ -59,7 +59,7 @@ FAULTS = [
 
 
 class BookedService(FakeAdService):
-    """A fake that knows for which call each draft was staged, because each request names it."""
+    """A fake that records the call of each draft, which each request names in a header."""
 
     def __init__(self, seed: str, conventions: Conventions) -> None:
         profile = Profile(most_open_drafts=None)
@@ -72,7 +72,7 @@ class BookedService(FakeAdService):
         self.faults.at_random(Fault.in_body("huge"), share=SHARE / 10)
 
     def handle_untimed(self, request: Request) -> tuple[Outcome, float]:
-        """Result a request, and book the draft if there is one."""
+        """Handle a request, and record the caller of its draft if there is one."""
         with self._booking:
             before = self.dashboard.waiting
             answer = super().handle_untimed(request)
@@ -81,7 +81,7 @@ class BookedService(FakeAdService):
             return answer
 
     def close_books(self) -> list[tuple[int, str, object]]:
-        """The caller, id and diff of each draft since the last time; all are then turned down."""
+        """Return the caller, id and diff of each draft since the last call, and reject them."""
         with self._booking:
             drafts, callers = self.dashboard.pending(), self._callers
             self._callers = []
@@ -94,9 +94,9 @@ class BookedService(FakeAdService):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Serve the faulty fake of the soak.")
-    parser.add_argument("--seed", default="1", help="what its faults follow from")
-    parser.add_argument("--keyed", action="store_true", help="honour idempotency keys")
+    parser = argparse.ArgumentParser(description="Serve the faulty fake of the soak test.")
+    parser.add_argument("--seed", default="1", help="the seed of its faults")
+    parser.add_argument("--keyed", action="store_true", help="support idempotency keys")
     given = parser.parse_args()
     fake = BookedService(given.seed, KEYED if given.keyed else Conventions())
     with serving(fake) as url:

@@ -1,4 +1,4 @@
-"""The traffic of the soak: threads, asyncio and trio at once, in a hurry and often interrupted."""
+"""The traffic of the soak test: threads, asyncio and trio concurrently, with interruptions."""
 
 import asyncio
 import math
@@ -97,7 +97,7 @@ class Plan:
 
 
 def plans(seed: str, callers: range, timeout: float) -> Iterator[Plan]:
-    """Mixed calls, nearly half of them writes; a few have much less time than is usual."""
+    """Mixed calls, nearly half of them writes; a few have much shorter timeouts."""
     chance = random.Random(seed)
     for caller in callers:
         yield Plan(
@@ -111,7 +111,7 @@ def plans(seed: str, callers: range, timeout: float) -> Iterator[Plan]:
 
 
 class Current(Generic[C]):
-    """The client that all workers of a kind share, until it is exchanged under their hands."""
+    """The client that all workers of a kind share; it may be replaced while in use."""
 
     def __init__(self, make: Callable[[], C]) -> None:
         self._make = make
@@ -119,7 +119,7 @@ class Current(Generic[C]):
         self.client: C = make()
 
     def renew(self) -> C:
-        """Put a new client in its place; the old one is to be closed."""
+        """Replace the client; the caller closes the returned old one."""
         with self._lock:
             old, self.client = self.client, self._make()
             return old
@@ -151,7 +151,7 @@ class Traffic:
         return {name: [item.id for item in page] for name, page in reads.items()}
 
     def run(self, callers: range, workers: int) -> None:
-        """Make the calls: by threads, asyncio and trio, with and without a client of httpx."""
+        """Make the calls in threads, asyncio and trio, with and without an httpx client."""
         kinds: list[Callable[[range, int], None]] = [
             self._threads,
             partial(anyio.run, self._tasks, backend="asyncio"),
@@ -224,7 +224,7 @@ class Traffic:
                 await self._async_read(current, plan)
 
     async def _async_stage(self, current: Current[AsyncAdClient], plan: Plan) -> None:
-        # Who cancels a call never learns the key that the library made for it.
+        # A caller that cancels a call never learns the key that the library generated for it.
         key = f"caller-{plan.caller}" if self.keyed and plan.cancelled_after else None
         timeout, cancelled_after = plan.timeout, plan.cancelled_after
         for _ in range(MOST_TRIES if self.keyed else 1):
@@ -245,7 +245,7 @@ class Traffic:
 
 @asynccontextmanager
 async def _cancelled(after: float | None) -> AsyncGenerator[None]:
-    """Cancel what is inside after some seconds: once, as asyncio does, or for good, as trio."""
+    """Cancel the body after some seconds: once, as asyncio does, or until it ends, as trio."""
     if _is_asyncio():
         with suppress(TimeoutError):
             async with asyncio.timeout(after):

@@ -1,4 +1,4 @@
-"""A short soak: the books balance whatever goes wrong, and the books notice if they do not."""
+"""A short soak test, and tests that the reconciliation detects each kind of mismatch."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ HOW = {"plain": ("--calls", "90"), "keyed": ("--calls", "45", "--keyed")}
 
 @pytest.fixture(scope="module")
 def soaks() -> dict[str, subprocess.CompletedProcess[str]]:
-    """Both kinds at once."""
+    """Run both kinds concurrently."""
 
     def run(how) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, str(SOAK), *SHORT, *how]
@@ -33,7 +33,7 @@ def soaks() -> dict[str, subprocess.CompletedProcess[str]]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the soak looks into /proc")
 @pytest.mark.parametrize("how", HOW)
-def test_a_short_soak(soaks, how) -> None:
+def test_short_soak_breaks_no_rule(soaks, how) -> None:
     done = soaks[how]
     assert done.returncode == 0, done.stdout + done.stderr
     assert "broken rules: 0" in done.stdout
@@ -54,21 +54,21 @@ def staged(draft, *, caller=1, diff=None):
 
 
 def say(books, answer=None, error=None, *, caller=1) -> None:
-    """A call ends with an answer or an error."""
+    """Record a call that ends with a result or an error."""
     with books.write(caller) as said:
         if error is not None:
             raise error
         said.answer = answer
 
 
-def test_a_draft_that_both_know_is_in_order(books, draft) -> None:
+def test_draft_known_to_both_sides_is_accepted(books, draft) -> None:
     say(books, draft)
     books.balance([staged(draft)], keyed=True)
     assert books.broken == []
 
 
 @pytest.mark.parametrize("named", [None, "own"])
-def test_an_unknown_outcome_may_have_a_draft_or_none(books, draft, named) -> None:
+def test_unknown_outcome_with_or_without_a_draft_is_accepted(books, draft, named) -> None:
     draft_id = draft.draft_id if named else None
     say(books, error=OutcomeUnknown("lost", draft_id=draft_id))
     say(books, error=OutcomeUnknown("lost"), caller=2)
@@ -77,7 +77,7 @@ def test_an_unknown_outcome_may_have_a_draft_or_none(books, draft, named) -> Non
     assert books.broken == []
 
 
-def test_the_draft_of_a_cancelled_call_may_come_late(books, draft) -> None:
+def test_late_draft_of_a_cancelled_call_is_accepted(books, draft) -> None:
     with pytest.raises(KeyboardInterrupt):
         say(books, error=KeyboardInterrupt())
     books.balance([], keyed=False)
@@ -85,7 +85,7 @@ def test_the_draft_of_a_cancelled_call_may_come_late(books, draft) -> None:
     assert books.broken == []
 
 
-def test_with_a_key_nothing_stays_unknown(books, draft) -> None:
+def test_unknown_outcome_with_a_key_is_reported(books, draft) -> None:
     say(books, error=OutcomeUnknown("lost"))
     say(books, error=OutcomeUnknown("lost"), caller=2)
     say(books, draft)
@@ -93,14 +93,14 @@ def test_with_a_key_nothing_stays_unknown(books, draft) -> None:
     assert books.broken == ["call 2 has a key, and no draft"]
 
 
-def test_a_draft_of_which_nobody_knows(books, draft) -> None:
+def test_draft_unknown_to_its_caller_is_reported(books, draft) -> None:
     say(books, error=BadRequest("no"))
     books.balance([staged(draft)], keyed=False)
     assert "not known" in books.broken[0]
 
 
 @pytest.mark.parametrize("balanced_between", [False, True])
-def test_a_draft_that_was_staged_twice(books, draft, balanced_between) -> None:
+def test_draft_staged_twice_is_reported(books, draft, balanced_between) -> None:
     say(books, draft)
     if balanced_between:
         books.balance([staged(draft)], keyed=False)
@@ -110,13 +110,13 @@ def test_a_draft_that_was_staged_twice(books, draft, balanced_between) -> None:
     assert "staged twice" in books.broken[0]
 
 
-def test_a_draft_that_the_server_does_not_have(books, draft) -> None:
+def test_draft_missing_at_the_server_is_reported(books, draft) -> None:
     say(books, draft)
     books.balance([], keyed=False)
     assert "the server does not" in books.broken[0]
 
 
-def test_the_draft_of_somebody_else(books, draft) -> None:
+def test_draft_that_differs_from_the_callers_is_reported(books, draft) -> None:
     say(books, draft)
     books.balance([staged(draft, diff={"field": "another"})], keyed=False)
     say(books, error=OutcomeUnknown("lost", draft_id="draft_of_another"))
@@ -124,14 +124,14 @@ def test_the_draft_of_somebody_else(books, draft) -> None:
     assert len(books.broken) == 2
 
 
-def test_what_is_no_error_of_the_library(books) -> None:
+def test_foreign_error_is_reported(books) -> None:
     say(books, error=RuntimeError("oops"))
     with books.read(2, ["a"]):
         raise RuntimeError("oops")
     assert ["oops" in rule for rule in books.broken] == [True, True]
 
 
-def test_a_listing_that_is_not_whole(books) -> None:
+def test_incomplete_listing_is_reported(books) -> None:
     with books.read(1, ["a", "b"]) as said:
         said.answer = ["a"]
     with books.read(2, ["a", "b"]):
@@ -139,7 +139,7 @@ def test_a_listing_that_is_not_whole(books) -> None:
     assert books.broken == ["call 1: the listing is not the whole one"]
 
 
-def test_what_is_left_behind_is_noticed() -> None:
+def test_leaked_resources_are_reported() -> None:
     before = Held(descriptors=8, threads=1, objects=1000, memory=50.0)
     assert before.more_than(before) == []
     assert Held(9, 1, 1100, 60.0).more_than(before) == ["descriptors: 8 became 9"]
