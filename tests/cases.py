@@ -1,4 +1,4 @@
-"""Tables of cases in one test, where a test for each case would cost more than the case."""
+"""Run a table of cases in one test, where one test per case would cost more than the case."""
 
 import functools
 import inspect
@@ -8,9 +8,9 @@ import pytest
 
 
 def each_case(names: str | tuple[str, ...], table: Iterable) -> Callable[[Callable], Callable]:
-    """Run a test with every row of a table; what fails is reported with its row.
+    """Run a test with every row of a table; failures are reported with their rows.
 
-    It is used like `pytest.mark.parametrize`, for rows that need no fixture of their own.
+    Use it like `pytest.mark.parametrize`, for rows that need no separate fixtures.
     """
     names = (names,) if isinstance(names, str) else names
     rows = [row if len(names) > 1 else (row,) for row in table]

@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Fixtures and settings shared by all tests."""
 
 import gc
 import sys
@@ -9,13 +9,13 @@ from hypothesis import settings
 
 from adclient._core import jsontext
 
-# How long an example takes depends on the machine.
+# The duration of an example depends on the machine.
 settings.register_profile("ordinary", deadline=None, max_examples=30)
 settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile("ordinary")
 
 
-# They run what other tests run too, in other ways; tracing each line would double their time.
+# These run code that other tests also cover; tracing it would double their time.
 WITHOUT_COVERAGE = {
     "test_docs",
     "test_growth",
@@ -30,7 +30,7 @@ WITHOUT_COVERAGE = {
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        # The code of a prefetch is the only one that differs on trio.
+        # Only the code of prefetching differs on trio.
         is_again_on_trio = "[trio" in item.name and item.path.stem != "test_prefetch"
         if item.path.stem in WITHOUT_COVERAGE or is_again_on_trio:
             item.add_marker("no_cover")
@@ -38,9 +38,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def _frozen_heap() -> None:
-    """Freeze what earlier modules left, so that a `gc.collect()` in a test walks its own objects.
+    """Freeze the objects of earlier modules, so that `gc.collect()` in a test walks only its own.
 
-    Without it, every collection walks the modules and tests of the whole session.
+    Otherwise every collection walks the modules and tests of the whole session.
     """
     gc.collect()
     gc.freeze()
@@ -48,7 +48,7 @@ def _frozen_heap() -> None:
 
 @pytest.fixture(scope="module", params=["orjson", "json"])
 def decoder(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Both decoders of JSON, of which every Python has the one or the other."""
+    """Both JSON decoders; a Python without orjson has only `json`."""
     name: str = request.param
     pytest.importorskip(name)
     with pytest.MonkeyPatch.context() as patch:
