@@ -79,7 +79,7 @@ def test_sync_client_has_no_async_names(path) -> None:
         assert word not in rest.lower(), word
 
 
-def same_but_for_colour(parameter: inspect.Parameter) -> tuple[object, ...]:
+def without_annotation(parameter: inspect.Parameter) -> tuple[object, ...]:
     return parameter.name, parameter.kind, parameter.default
 
 
@@ -99,9 +99,7 @@ def pairs():
 @each_case(("sync", "other"), list(pairs()))
 def test_clients_have_the_same_signatures(sync, other) -> None:
     ours, theirs = inspect.signature(sync).parameters, inspect.signature(other).parameters
-    assert [*map(same_but_for_colour, ours.values())] == [
-        *map(same_but_for_colour, theirs.values())
-    ]
+    assert [*map(without_annotation, ours.values())] == [*map(without_annotation, theirs.values())]
 
 
 @pytest.mark.parametrize("namespace", NAMESPACES)
