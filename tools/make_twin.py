@@ -35,7 +35,7 @@ RULES: list[tuple[str, str]] = [
     (r"\basync for\b", "for"),
     (r"\basync def\b", "def"),
     (r"\bawait ", ""),
-    (r"\basync_", ""),
+    (r"\b(resolve_)?async_", r"\1"),
     (r"\bAsync(?=[A-Z])", ""),
     (r"\baclose\b", "close"),
     (r"__aenter__", "__enter__"),

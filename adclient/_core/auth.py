@@ -17,16 +17,14 @@ AsyncAuth = Callable[[Request], Mapping[str, str] | Awaitable[Mapping[str, str]]
 
 
 @attrs.frozen(repr=False)
-class Grant:
-    """The headers that carry credentials, and what of them must not be shown."""
+class AuthHeaders:
+    """The headers that carry credentials, and what removes these from errors and logs."""
 
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
-    secrets: Redactor = attrs.field(factory=Redactor)
+    redactor: Redactor = attrs.field(factory=Redactor)
 
-    def signed(self, request: Request) -> Request:
+    def apply(self, request: Request) -> Request:
         """The request with these headers."""
-        if not self.headers:
-            return request
         headers = {**request.headers, **self.headers}
         return Request(method=request.method, url=request.url, headers=headers, body=request.body)
 
@@ -39,7 +37,7 @@ class Credentials:
     auth: AsyncAuth | None = None
 
     def resolved(self) -> "Credentials":
-        """These, if they can be used; if there are none, the environment's token."""
+        """These, once they are checked; if there are none, the environment's token."""
         if self.token is None and self.auth is None:
             known = Credentials(from_environment(ENV_TOKEN))
             return self if known.token is None else known.resolved()
@@ -52,33 +50,33 @@ class Credentials:
         return self
 
     @cached_property
-    def fixed(self) -> Grant | None:
-        """The grant for every request, if nobody has to be asked for it."""
+    def fixed(self) -> AuthHeaders | None:
+        """The headers of every request, unless a function has to be called for them."""
         if self.auth is not None or callable(self.token):
             return None
-        return Grant() if self.token is None else bearer(self.token)
+        return AuthHeaders() if self.token is None else bearer(self.token)
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("credentials are not pickled or copied, nor is what holds them: a client")
 
     @property
     def kind(self) -> str:
-        """What a `repr` may tell."""
+        """What a `repr` may show."""
         if self.auth is not None:
             return "auth"
         return "none" if self.token is None else "token"
 
 
-def bearer(token: object) -> Grant:
-    """A grant by a bearer token."""
+def bearer(token: object) -> AuthHeaders:
+    """The headers for a bearer token."""
     text = check_token(token)
-    return Grant({"authorization": f"Bearer {text}"}, Redactor((text,)))
+    return AuthHeaders({"authorization": f"Bearer {text}"}, Redactor((text,)))
 
 
-def granted(headers: object) -> Grant:
-    """A grant by the headers that an `auth` function returned."""
+def checked_auth(headers: object) -> AuthHeaders:
+    """The headers that an `auth` function returned."""
     checked = check_headers(headers, argument="auth")
-    return Grant(checked, Redactor(tuple(_secret_in(*header) for header in checked.items())))
+    return AuthHeaders(checked, Redactor(tuple(_secret_in(*header) for header in checked.items())))
 
 
 def _secret_in(name: str, value: str) -> str:

@@ -1,6 +1,6 @@
-"""The answers of the service read in one go: a draft, or the items of a listing.
+"""Bodies decoded into results in one go: a draft, or the items of a listing.
 
-What does not fit is left to the converter, which takes longer and says why.
+What does not fit is left to the converter, which takes longer and explains why.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,9 @@ from typing import TypeVar, cast, get_args
 
 import attrs
 
-from adclient._core.operations import OPERATIONS, Listing, PageInfo
+from adclient._core.jsontext import JSONError, loads
+from adclient._core.operations import OPERATIONS, Call, Listing, PageInfo
+from adclient._core.response import RawResponse
 from adclient.models import JSON, Diff, Draft, Item, ResponseInfo, Result
 
 R = TypeVar("R", bound=Result)
@@ -17,6 +19,16 @@ T = TypeVar("T", bound=Item)
 
 Fields = dict[str, JSON]
 Reader = Callable[[JSON, ResponseInfo], Result]
+
+
+def result_of(call: Call[R], response: RawResponse, info: ResponseInfo) -> R:
+    """The value of a successful response, or a `JSONError` that explains why it has none."""
+    if response.defect is not None:
+        raise JSONError(f"$: the body cannot be used: {response.defect}")
+    # A draft is what a human approves, so it must not be open to two readings. Of a listing, the
+    # check would take a fifth of the decoding.
+    body = loads(response.body, unique=call.operation.is_write)
+    return read(body, call.operation.result, info)
 
 
 def read(body: JSON, result: type[R], response: ResponseInfo) -> R:
@@ -128,6 +140,6 @@ _READERS: dict[object, Reader] = {
     **{
         operation.result: _listing_reader(*get_args(operation.result))
         for operation in OPERATIONS
-        if operation.kind == "read"
+        if not operation.is_write
     },
 }

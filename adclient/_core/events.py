@@ -1,4 +1,4 @@
-"""The one place from which a call is seen from outside: by the log, the hooks and a span."""
+"""What a call reports while it runs: log records, the hooks of the client, and a span."""
 
 import itertools
 import logging
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from traceback import format_exception_only
 from types import TracebackType
-from typing import ParamSpec, Protocol, Self, TypedDict, TypeVar
+from typing import ParamSpec, Protocol, TypedDict, TypeVar
 
 from adclient._core.operations import Call
 from adclient._core.redact import one_line
@@ -34,53 +34,52 @@ _HOOKS: dict[type[Event], str] = {
 
 
 class Span(Protocol):
-    """The span of one call. It is told the same records as the hooks."""
+    """The span of one call. It receives the same events as the hooks."""
 
-    def tell(self, event: Event) -> None:
-        """Note what happened."""
+    def add(self, event: Event) -> None:
+        """Record an event."""
         ...
 
     def end(self, error: BaseException | None) -> None:
-        """Note how the call ended."""
+        """Record how the call ended."""
         ...
 
 
 Tracer = Callable[[Call[Result], str], Span | None]
-"""What begins the span of a call to a URL."""
+"""Starts the span of a call to a URL."""
 
 
-class _About(TypedDict):
-    """What every record of a call holds."""
+class _CallFields(TypedDict):
+    """The fields of every event of a call."""
 
     call_id: int
     operation: str
     account_id: str
 
 
-class Observer:
-    """Tells the log, the hooks and the span of one call what happens to it.
+class Reporter:
+    """Reports the events of one call to the log, the hooks and the span.
 
-    None of them is ours, so what they raise is logged, and the call goes on.
+    They belong to the program and may raise: that is logged, and the call continues.
     """
 
-    __slots__ = ("_call", "_call_id", "_hooks", "_now", "_options", "_sent_at", "_span", "_tracer")
+    __slots__ = ("_call", "_call_id", "_hooks", "_now", "_sent_at", "_span", "_url")
 
-    def __init__(
-        self, call: Call[Result], options: Options, now: Callable[[], float], tracer: Tracer | None
-    ) -> None:
+    def __init__(self, call: Call[Result], options: Options, now: Callable[[], float]) -> None:
         self._call = call
-        self._options = options
+        self._url = options.base_url + call.operation.path
         self._hooks = options.hooks
         self._now = now
-        self._tracer = tracer
         self._span: Span | None = None
         self._sent_at = 0.0
         self._call_id = next(_call_ids)
 
-    def __enter__(self) -> Self:
-        if self._tracer is not None:
-            self._span = self._safely("the tracer", self._tracer, self._call, self._url())
-        return self
+    def begin(self, tracer: Tracer) -> None:
+        """Start the span."""
+        self._span = self._safely("the tracer", tracer, self._call, self._url)
+
+    def __enter__(self) -> None:
+        pass
 
     def __exit__(
         self,
@@ -92,50 +91,55 @@ class Observer:
             self._safely("the span", self._span.end, exc)
 
     def sending(self, attempt: int) -> None:
-        """An attempt is about to be made."""
+        """A request is about to be sent."""
         self._sent_at = self._now()
         if self._is_heard(logging.DEBUG):
-            method, url = self._call.operation.method, self._url()
-            event = RequestEvent(**self._about(), method=method, url=url, attempt=attempt)
-            self._tell(logging.DEBUG, event)
+            method = self._call.operation.method
+            self._report(
+                logging.DEBUG,
+                RequestEvent(**self._fields(), method=method, url=self._url, attempt=attempt),
+            )
 
-    def answered(
+    def received(
         self, attempt: int, outcome: Outcome, elapsed: float, request_id: str | None
     ) -> None:
-        """An attempt came to its end."""
+        """An attempt has ended."""
         if self._is_heard(logging.DEBUG):
-            reply = outcome if isinstance(outcome, RawResponse) else None
+            if isinstance(outcome, RawResponse):
+                status = outcome.status
+                failure = outcome.defect if outcome.broken is None else outcome.broken.reason
+            else:
+                status, failure = None, outcome.reason
             event = ResponseEvent(
-                **self._about(),
+                **self._fields(),
                 attempt=attempt,
-                status=None if reply is None else reply.status,
-                failure=_failure_in(outcome),
-                request_id=None if reply is None else request_id,
+                status=status,
+                failure=failure,
+                request_id=None if isinstance(outcome, Failure) else request_id,
                 duration=self._now() - self._sent_at,
                 elapsed=elapsed,
             )
-            self._tell(logging.DEBUG, event)
+            self._report(logging.DEBUG, event)
 
-    def waiting(self, attempt: int, outcome: Outcome, wait: float) -> None:
+    def retrying(self, attempt: int, outcome: Outcome, wait: float) -> None:
         """Another attempt will follow."""
         if self._is_heard(logging.INFO):
-            event = RetryEvent(**self._about(), attempt=attempt, reason=str(outcome), wait=wait)
-            self._tell(logging.INFO, event)
+            event = RetryEvent(**self._fields(), attempt=attempt, reason=str(outcome), wait=wait)
+            self._report(logging.INFO, event)
 
-    def holding_back(self, wait: float) -> None:
-        """A call waits before an attempt, because another one for the same account was asked to."""
-        line = f"{self._call.operation.full_name} #{self._call_id}: held back for {wait:.3f} s"
-        self._log(logging.INFO, line)
+    def rate_limited(self, wait: float) -> None:
+        """The call waits because the service asked another call to wait."""
+        name = self._call.operation.full_name
+        self._log(
+            logging.INFO, f"{name} #{self._call_id}: waits {wait:.3f} s for a shared rate limit"
+        )
 
     def returning(self, value: Result) -> None:
         """The call is about to return its value."""
         if isinstance(value, Draft) and self._is_heard(logging.DEBUG):
-            self._tell(logging.DEBUG, DraftEvent(**self._about(), draft=value))
+            self._report(logging.DEBUG, DraftEvent(**self._fields(), draft=value))
 
-    def _url(self) -> str:
-        return self._options.base_url + self._call.operation.path
-
-    def _about(self) -> _About:
+    def _fields(self) -> _CallFields:
         return {
             "call_id": self._call_id,
             "operation": self._call.operation.full_name,
@@ -145,7 +149,7 @@ class Observer:
     def _is_heard(self, level: int) -> bool:
         return bool(self._hooks) or self._span is not None or log.isEnabledFor(level)
 
-    def _tell(self, level: int, event: Event) -> None:
+    def _report(self, level: int, event: Event) -> None:
         if log.isEnabledFor(level):
             self._log(level, str(event))
         name = _HOOKS[type(event)]
@@ -154,7 +158,7 @@ class Observer:
             if hook is not None:
                 self._safely(f"the hook {name}", hook, event)
         if self._span is not None:
-            self._safely("the span", self._span.tell, event)
+            self._safely("the span", self._span.add, event)
 
     def _safely(
         self, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
@@ -167,13 +171,18 @@ class Observer:
             return None
 
     def _log(self, level: int, line: str) -> None:
-        # A filter or handler of the program may raise, too.
+        # A filter or handler of the program may raise as well.
         with suppress(Exception):
             log.log(level, "%s", line)
 
 
-def _failure_in(outcome: Outcome) -> str | None:
-    """Why an attempt brought no whole answer."""
-    if isinstance(outcome, Failure):
-        return outcome.reason
-    return outcome.defect if outcome.broken is None else outcome.broken.reason
+def reporter_for(
+    call: Call[Result], options: Options, now: Callable[[], float], tracer: Tracer | None
+) -> Reporter | None:
+    """The reporter of a call, with its span started; None if nobody listens."""
+    if not options.hooks and tracer is None and not log.isEnabledFor(logging.INFO):
+        return None
+    reporter = Reporter(call, options, now)
+    if tracer is not None:
+        reporter.begin(tracer)
+    return reporter

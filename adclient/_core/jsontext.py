@@ -122,14 +122,14 @@ def dumps(value: object, name: str) -> str:
     return text
 
 
-_quoted = json.JSONEncoder(ensure_ascii=False).encode
+quoted = json.encoder.encode_basestring
 
 
 def _encode(value: object, path: str) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
-        return _quoted(str.__str__(value))
+        return quoted(str.__str__(value))
     if isinstance(value, int | float | Decimal | Integral):
         return digits(value, path)
     if is_object(value):
@@ -156,7 +156,7 @@ def _members(value: Mapping[object, object], path: str) -> list[str]:
     for key, inner in value.items():
         if not isinstance(key, str):
             raise JSONError(f"{path}: expected text as a key, got {type(key).__name__}")
-        members.append(f"{_quoted(str.__str__(key))}:{_encode(inner, f'{path}.{key}')}")
+        members.append(f"{quoted(str.__str__(key))}:{_encode(inner, f'{path}.{key}')}")
     return members
 
 

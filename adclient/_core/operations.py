@@ -1,6 +1,6 @@
 """The sixteen operations as data, in the order of section 4 of the interface.
 
-What sends, checks, documents, fakes or tests an operation reads it here.
+Whatever sends, checks, documents, fakes or tests an operation reads it here.
 """
 
 from collections.abc import Mapping
@@ -52,11 +52,19 @@ class Parameter:
     name: str
     type: ParameterType
     required: bool = False
+    is_text: bool = attrs.field(init=False)
+
+    @is_text.default
+    def _is_text(self) -> bool:
+        return self.type in ("id", "text")
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)  # one object for each operation, so it is its own key
 class Operation(Generic[R]):
-    """One operation of the service; `result` is what its answer is read into."""
+    """One operation of the service; `result` is the class of its result.
+
+    `full_name` is how a user calls it, such as `alpha.update_campaign_budget`.
+    """
 
     namespace: Literal["alpha", "beta", "gamma", "delta"]
     name: str
@@ -64,50 +72,48 @@ class Operation(Generic[R]):
     path: str
     result: type[R]
     parameters: tuple[Parameter, ...]
+    is_write: bool = attrs.field(init=False)
+    full_name: str = attrs.field(init=False)
 
-    @property
-    def kind(self) -> Literal["read", "write"]:
-        """Whether it reads a listing or stages a draft."""
-        return "write" if self.result is Draft else "read"
-
-    @property
-    def full_name(self) -> str:
-        """How a user calls it, such as `alpha.update_campaign_budget`."""
-        return f"{self.namespace}.{self.name}"
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "is_write", self.result is Draft)
+        object.__setattr__(self, "full_name", f"{self.namespace}.{self.name}")
 
 
 @attrs.frozen
 class Call(Generic[R]):
-    """One call of one operation; `cursor` is where a listing goes on.
+    """One call of an operation with arguments that were checked; see `request.validated`.
 
-    A validated call has the `texts` of its arguments, as JSON, and no arguments beside them.
+    `arguments` are copies that the caller cannot change, `encoded` are the same as JSON text, and
+    `cursor` is where a listing continues.
     """
 
     operation: Operation[R]
     arguments: Mapping[str, object]
+    encoded: Mapping[str, str]
     cursor: JSON = None
-    texts: Mapping[str, str] = attrs.field(factory=dict[str, str])
 
     def at(self, cursor: JSON) -> "Call[R]":
         """The same call for another page."""
-        return Call(self.operation, self.arguments, cursor, self.texts)
+        return self if cursor is self.cursor else attrs.evolve(self, cursor=cursor)
 
     @property
     def account_id(self) -> str:
-        """The account of a call whose arguments were checked."""
-        account_id = self._id("account_id")
-        assert account_id is not None
-        return account_id
+        """The account of the call."""
+        return _plain_str(self.arguments["account_id"]) or ""
 
     @property
     def target_id(self) -> str | None:
-        """The campaign, creative or ad that it names, if any."""
-        found = map(self._id, ("campaign_id", "creative_id", "ad_id"))
-        return next((target for target in found if target is not None), None)
+        """The campaign, creative or ad that the call names, if any."""
+        for name in ("campaign_id", "creative_id", "ad_id"):
+            if name in self.arguments:
+                return _plain_str(self.arguments[name])
+        return None
 
-    def _id(self, name: str) -> str | None:
-        value = self.arguments.get(name)
-        return str.__str__(value) if isinstance(value, str) else None  # of a text enum, the text
+
+def _plain_str(value: object) -> str | None:
+    """The text of an id, which a caller may pass as a member of a text enum."""
+    return str.__str__(value) if isinstance(value, str) else None
 
 
 _ACCOUNT = Parameter("account_id", "id", required=True)

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 import attrs
 
 from adclient._core import jsontext
-from adclient._core.operations import Call, Listing
+from adclient._core.operations import Call, Listing, Operation
 from adclient._core.redact import one_line
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
@@ -84,18 +84,18 @@ def _key(call: Call[Result], cursor: JSON) -> bytes:
     """A few bytes for a value of any size, so that a long walk stays small."""
     import hashlib  # which loads OpenSSL
 
-    return hashlib.blake2b(cursor_text(call, cursor).encode(), digest_size=16).digest()
+    return hashlib.blake2b(cursor_text(call.operation, cursor).encode(), digest_size=16).digest()
 
 
-def frozen_cursor(call: Call[Result]) -> JSON:
-    """The continuation of a call as a copy that its caller cannot change."""
-    if call.cursor is None:
+def frozen_cursor(operation: Operation[Result], cursor: JSON) -> JSON:
+    """A continuation as a copy that its caller cannot change."""
+    if cursor is None:
         return None
-    cursor_text(call, call.cursor)
-    return cast(JSON, jsontext.plain(call.cursor, "cursor"))
+    cursor_text(operation, cursor)
+    return cast(JSON, jsontext.plain(cursor, "cursor"))
 
 
-def cursor_text(call: Call[Result], cursor: JSON) -> str:
+def cursor_text(operation: Operation[Result], cursor: JSON) -> str:
     """The JSON text of a continuation."""
     try:
         if attrs.has(type(cursor)):
@@ -103,9 +103,9 @@ def cursor_text(call: Call[Result], cursor: JSON) -> str:
             raise jsontext.JSONError(f"cursor: expected a page's `next`, got {kind}")
         return jsontext.dumps(cursor, "cursor")
     except jsontext.JSONError as error:
-        operation = call.operation.full_name
-        text = one_line(f"{operation}: {error}; nothing was sent")
-        raise InvalidRequest(text, operation=operation, argument="cursor") from None
+        name = operation.full_name
+        text = one_line(f"{name}: {error}; nothing was sent")
+        raise InvalidRequest(text, operation=name, argument="cursor") from None
 
 
 def _error(call: Call[Result], problem: str, cursor: JSON = None) -> PaginationError:

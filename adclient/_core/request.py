@@ -1,4 +1,4 @@
-"""A call, its options and conventions, made into an HTTP request."""
+"""From the arguments of a call to its HTTP request, by the options and conventions of a client."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -10,12 +10,12 @@ from urllib.parse import quote, urlsplit
 import attrs
 
 from adclient._core import jsontext
-from adclient._core.operations import Call, Parameter, ParameterType
+from adclient._core.operations import Call, Operation, Parameter, ParameterType
 from adclient._core.paging import cursor_text, frozen_cursor, query_from_next_url
 from adclient._core.redact import one_line
 from adclient._version import __version__
 from adclient.errors import InvalidRequest
-from adclient.models import Result
+from adclient.models import JSON, Result
 from adclient.options import Options
 
 R = TypeVar("R", bound=Result)
@@ -45,85 +45,105 @@ class Request:
     body: bytes | None = attrs.field(default=None, repr=False)
 
 
-def validated(call: Call[R]) -> Call[R]:
-    """A call whose arguments are checked, and can no longer change: for all pages of a listing.
+def validated(
+    operation: Operation[R], arguments: Mapping[str, object], cursor: JSON = None
+) -> Call[R]:
+    """A call whose arguments are checked and copied, in the order of the interface.
 
-    They are in the interface's order; None is not sent.
+    None is not sent. The copies serve all pages of a listing, whatever the caller does meanwhile.
     """
-    arguments: dict[str, object] = {}
-    texts: dict[str, str] = {}
-    for parameter in call.operation.parameters:
+    frozen: dict[str, object] = {}
+    encoded: dict[str, str] = {}
+    for parameter in operation.parameters:
         name = parameter.name
-        value = call.arguments[name]
-        if value is not None or parameter.required:
-            _check(call, parameter, value)
-            arguments[name], texts[name] = _kept(call, name, value)
-    return Call(call.operation, arguments, frozen_cursor(call), texts)
+        value = arguments[name]
+        if type(value) is str and value.isascii() and value and parameter.is_text:
+            frozen[name], encoded[name] = value, jsontext.quoted(value)
+        elif value is not None or parameter.required:
+            _check(operation, parameter, value)
+            frozen[name], encoded[name] = _frozen(operation, name, value)
+    return Call(operation, frozen, encoded, frozen_cursor(operation, cursor))
 
 
-def build(call: Call[Result], options: Options, idempotency_key: str | None = None) -> Request:
-    """The request of a validated call; every attempt sends this very one."""
-    assert call.texts, "a call is validated before it is sent"
-    operation, conventions, texts = call.operation, options.conventions, call.texts
-    url = options.base_url + operation.path
-    cursor = None if call.cursor is None else cursor_text(call, call.cursor)
-    followed = query_from_next_url(call, url, conventions)
-    query, body = followed or [], None
-    if operation.kind == "read" and conventions.read_parameters == "query":
-        query = _query(call, conventions.object_style) + query
-        if cursor is not None and followed is None:
-            text = call.cursor if isinstance(call.cursor, str) else cursor
-            query.append((conventions.cursor_parameter, text))
-    else:
-        if cursor is not None and followed is None:
-            texts = {**texts, conventions.cursor_parameter: cursor}
-        body = "{" + ",".join(f"{_key(name)}:{text}" for name, text in texts.items()) + "}"
-    return Request(
-        method=operation.method,
-        url=_whole_url(call, url, query),
-        headers=_headers(url, body, options, idempotency_key),
-        body=None if body is None else body.encode(),
-    )
+class RequestBuilder:
+    """Builds the requests of one client; what an operation's requests share is built once."""
+
+    def __init__(self, options: Options, auth_headers: Mapping[str, str] | None = None) -> None:
+        self._options = options
+        self._auth_headers = auth_headers or {}
+        self._shared: dict[Operation[Result], tuple[str, dict[str, str]]] = {}
+
+    def build(self, call: Call[Result], idempotency_key: str | None = None) -> Request:
+        """The request of a call; every attempt sends this very one."""
+        operation, conventions = call.operation, self._options.conventions
+        url, headers = self._shared.get(operation) or self._share(operation)
+        followed = None if call.cursor is None else query_from_next_url(call, url, conventions)
+        if not operation.is_write and conventions.read_parameters == "query":
+            query = _query(call, conventions.object_style)
+            if followed is not None:
+                query += followed
+            elif call.cursor is not None:
+                cursor = call.cursor
+                text = cursor if isinstance(cursor, str) else cursor_text(operation, cursor)
+                query.append((conventions.cursor_parameter, text))
+            return Request(
+                method=operation.method,
+                url=_url_with_query(operation, url, query),
+                headers=headers,
+            )
+        encoded = call.encoded
+        if call.cursor is not None and followed is None:
+            text = cursor_text(operation, call.cursor)
+            encoded = {**encoded, conventions.cursor_parameter: text}
+        members = [f"{_key(name)}:{text}" for name, text in encoded.items()]
+        body = f"{{{','.join(members)}}}".encode()
+        headers = {
+            **headers,
+            "content-type": "application/json",
+            "content-length": str(len(body)),
+        }
+        if idempotency_key is not None and conventions.idempotency_header is not None:
+            headers[conventions.idempotency_header.lower()] = idempotency_key
+        return Request(
+            method=operation.method,
+            url=_url_with_query(operation, url, followed or []),
+            headers=headers,
+            body=body,
+        )
+
+    def _share(self, operation: Operation[Result]) -> tuple[str, dict[str, str]]:
+        url = self._options.base_url + operation.path
+        headers = {
+            "host": urlsplit(url).netloc,
+            "accept": "application/json",
+            "accept-encoding": "gzip, deflate",
+            "user-agent": f"adclient/{__version__}",
+            **self._options.headers,
+            **self._auth_headers,
+        }
+        self._shared[operation] = url, headers
+        return url, headers
 
 
-def _whole_url(call: Call[Result], url: str, query: Pairs) -> str:
+def _url_with_query(operation: Operation[Result], url: str, query: Pairs) -> str:
     whole = f"{url}?{_encoded(query)}" if query else url
     if len(whole) > LONGEST_URL:
-        operation = call.operation.full_name
         raise InvalidRequest(
-            f"{operation}: the URL would have {len(whole)} characters, {LONGEST_URL} are the most, "
-            "so nothing was sent; conventions.read_parameters='body' needs no such URL",
-            operation=operation,
+            f"{operation.full_name}: the URL would have {len(whole)} characters, {LONGEST_URL} are "
+            "the most, so nothing was sent; conventions.read_parameters='body' needs no such URL",
+            operation=operation.full_name,
             argument=max(query, key=lambda pair: len(pair[1]))[0],
         )
     return whole
 
 
-def _headers(
-    url: str, body: str | None, options: Options, idempotency_key: str | None
-) -> dict[str, str]:
-    headers = {
-        "host": urlsplit(url).netloc,
-        "accept": "application/json",
-        "accept-encoding": "gzip, deflate",
-        "user-agent": f"adclient/{__version__}",
-        **options.headers,
-    }
-    if body is not None:
-        headers["content-type"] = "application/json"
-        headers["content-length"] = str(len(body.encode()))
-    if idempotency_key is not None and options.conventions.idempotency_header is not None:
-        headers[options.conventions.idempotency_header.lower()] = idempotency_key
-    return headers
-
-
-def _check(call: Call[Result], parameter: Parameter, value: object) -> None:
+def _check(operation: Operation[Result], parameter: Parameter, value: object) -> None:
     expected, fits = _TYPES[parameter.type]
     if not fits(value):
         raise InvalidRequest(
-            f"{call.operation.full_name}: {parameter.name} must be {expected}, "
-            f"got {_told(value)}; nothing was sent",
-            operation=call.operation.full_name,
+            f"{operation.full_name}: {parameter.name} must be {expected}, "
+            f"got {_kind_of(value)}; nothing was sent",
+            operation=operation.full_name,
             argument=parameter.name,
         )
 
@@ -149,7 +169,7 @@ _TYPES: dict[ParameterType, tuple[str, Callable[[object], bool]]] = {
 }
 
 
-def _told(value: object) -> str:
+def _kind_of(value: object) -> str:
     """What was passed instead, without showing it."""
     if value is None or value == "":
         return repr(value)
@@ -165,16 +185,15 @@ def _key(name: str) -> str:
     return jsontext.dumps(name, name)
 
 
-def _kept(call: Call[Result], name: str, value: object) -> tuple[object, str]:
+def _frozen(operation: Operation[Result], name: str, value: object) -> tuple[object, str]:
     """An argument as a copy that its caller cannot change, and the JSON of that copy."""
     try:
         copy = jsontext.plain(value, name)
         return copy, jsontext.dumps(copy, name)
     except jsontext.JSONError as error:
-        operation = call.operation.full_name
         raise InvalidRequest(
-            f"{operation}: {one_line(str(error))}; nothing was sent",
-            operation=operation,
+            f"{operation.full_name}: {one_line(str(error))}; nothing was sent",
+            operation=operation.full_name,
             argument=name,
         ) from None
 
@@ -185,7 +204,7 @@ def _query(call: Call[Result], style: str) -> Pairs:
         if isinstance(value, str):
             pairs.append((name, str.__str__(value)))  # of a text enum, the text
         elif style == "json":
-            pairs.append((name, call.texts[name]))
+            pairs.append((name, call.encoded[name]))
         else:
             pairs.extend(_bracketed(name, value))
     return pairs

@@ -1,23 +1,18 @@
-"""What came back from an attempt, and what it means: a value or an error."""
+"""What came back from an attempt: a response or a failure, and what an error body reports."""
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
 
 import attrs
 
 from adclient._core import jsontext
-from adclient._core.decode import read
-from adclient._core.operations import Call
 from adclient._core.redact import Redactor, excerpt, one_line
-from adclient.models import JSON, ResponseInfo, Result
-
-R = TypeVar("R", bound=Result)
+from adclient.models import JSON
 
 
 @attrs.frozen(kw_only=True)
 class Failure:
-    """No whole answer came. `sent` says that the service may have seen the whole request.
+    """No whole response came. `sent` means that the service may have seen the whole request.
 
     `error` is what the caller's own code raised meanwhile, such as an event hook of their client.
     """
@@ -33,10 +28,7 @@ class Failure:
 
 @attrs.frozen(kw_only=True)
 class RawResponse:
-    """An answer: its body is whole unless `broken` or `defect` says why not.
-
-    `secrets` are the credentials that it answers to, which it may repeat.
-    """
+    """The head and bytes of a response; its body is whole unless `broken` or `defect` is set."""
 
     status: int
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
@@ -44,7 +36,6 @@ class RawResponse:
     received_at: float = 0.0
     broken: Failure | None = None
     defect: str | None = None
-    secrets: Redactor = attrs.field(default=Redactor(), repr=False, eq=False)
 
     def __str__(self) -> str:
         return f"{self.status}" if self.broken is None else f"{self.status}, then {self.broken}"
@@ -55,59 +46,42 @@ class RawResponse:
 
     @property
     def is_whole_success(self) -> bool:
-        return self.is_success and self.broken is None
-
-    def quotable(self) -> "RawResponse":
-        """The same, with a body that may be shown."""
-        return attrs.evolve(self, body=self.secrets.redact_bytes(self.body))
+        return self.broken is None and 200 <= self.status < 300
 
 
 Outcome = RawResponse | Failure
 
 
-def told(outcome: Outcome, secrets: Redactor) -> Outcome:
-    """An outcome that tells no secret; the body of a success is data, and stays as it came."""
+def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
+    """The outcome without credentials; the body of a success is data and left alone."""
     if isinstance(outcome, Failure):
-        return _told_failure(outcome, secrets)
+        return attrs.evolve(outcome, reason=redactor.redact(outcome.reason))
     headers, body = outcome.headers, outcome.body
-    if secrets.redact(together := " ".join(headers.values())) != together:
-        headers = {name: secrets.redact(value) for name, value in headers.items()}
+    if redactor.redact(together := " ".join(headers.values())) != together:
+        headers = {name: redactor.redact(value) for name, value in headers.items()}
     elif outcome.is_whole_success and outcome.defect is None:
         return outcome
+    broken, defect = outcome.broken, outcome.defect
     return attrs.evolve(
         outcome,
         headers=headers,
-        body=body if outcome.is_whole_success else secrets.redact_bytes(body),
-        broken=outcome.broken and _told_failure(outcome.broken, secrets),
-        defect=outcome.defect and secrets.redact(outcome.defect),
+        body=body if outcome.is_whole_success else redactor.redact_bytes(body),
+        broken=broken and attrs.evolve(broken, reason=redactor.redact(broken.reason)),
+        defect=defect and redactor.redact(defect),
     )
 
 
-def _told_failure(failure: Failure, secrets: Redactor) -> Failure:
-    return attrs.evolve(failure, reason=secrets.redact(failure.reason))
-
-
-def value_of(call: Call[R], reply: RawResponse, response: ResponseInfo) -> R:
-    """The value of a successful reply, or a `JSONError` that says why it has none."""
-    if reply.defect is not None:
-        raise jsontext.JSONError(f"$: the body cannot be used: {reply.defect}")
-    # A draft is what a human approves, so it must not be open to two readings. Of a listing, the
-    # check would take a fifth of the decoding.
-    body = jsontext.loads(reply.body, unique=call.operation.kind == "write")
-    return read(body, call.operation.result, response)
-
-
-def said_in(reply: RawResponse) -> str | None:
-    """What the body of an answer that has no value says instead."""
+def message_in(response: RawResponse) -> str | None:
+    """The message in a body that has no value."""
     try:
-        return problem_in(jsontext.loads(reply.body)).message
+        return problem_in(jsontext.loads(response.body)).message
     except jsontext.JSONError:
-        return _plain_text(reply)
+        return _plain_text(response)
 
 
 @attrs.frozen(kw_only=True)
 class Problem:
-    """What an error body says, as far as its shape is known."""
+    """What an error body contains, as far as its shape is known."""
 
     message: str | None = None
     code: str | None = None
@@ -115,15 +89,15 @@ class Problem:
     request_id: str | None = None
 
 
-def problem_of(reply: RawResponse) -> Problem:
-    """What an error reply says; a body of no known shape is its own message."""
+def problem_of(response: RawResponse) -> Problem:
+    """What an error response reports; a body of no known shape is its own message."""
     try:
-        body = jsontext.loads(reply.body)
+        body = jsontext.loads(response.body)
     except jsontext.JSONError:
-        return Problem(message=_plain_text(reply))
+        return Problem(message=_plain_text(response))
     problem = problem_in(body)
     if problem.message is None and body:
-        return attrs.evolve(problem, message=_plain_text(reply))
+        return attrs.evolve(problem, message=_plain_text(response))
     return problem
 
 
@@ -164,16 +138,19 @@ def _text(source: dict[str, JSON], *names: str) -> str | None:
     return next((text for text in texts if text), None)
 
 
-def _plain_text(reply: RawResponse) -> str | None:
+def _plain_text(response: RawResponse) -> str | None:
     """The text of a body that is not JSON; of a web page, its title."""
-    text = excerpt(reply.body)
+    text = excerpt(response.body)
     title = re.search(r"<title[^>]*>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
     return one_line(title[1] if title else text) or None
 
 
-def request_id_of(reply: RawResponse, names: Sequence[str]) -> str | None:
+def request_id_of(response: RawResponse, names: Sequence[str]) -> str | None:
     """The service's id of the request, from the first header that holds one."""
-    return next((reply.headers[n] for n in map(str.lower, names) if reply.headers.get(n)), None)
+    for name in names:
+        if request_id := response.headers.get(name.lower()):
+            return request_id
+    return None
 
 
 def draft_id_in(body: bytes) -> str | None:

@@ -1,62 +1,66 @@
-"""May a call be sent again, and after how long? Pure functions of what happened."""
+"""When a call is retried, and when it has to wait for a rate limit: pure functions of outcomes."""
 
 import re
+from collections.abc import Callable
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
+from adclient._core.operations import Call
 from adclient._core.response import Failure, Outcome, RawResponse
-from adclient.options import RetryPolicy
+from adclient.models import Result
+from adclient.options import Options, RetryPolicy
 
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 _FOREVER = 1e12
 
 
-def delay(
-    policy: RetryPolicy, outcome: Outcome, *, attempt: int, repeatable: bool, chance: float
+def backoff(
+    policy: RetryPolicy, outcome: Outcome, *, attempt: int, is_idempotent: bool, random: float
 ) -> float | None:
     """Seconds to wait before attempt number `attempt + 1`, or None if there must be none.
 
-    `repeatable` says that sending the call twice does no harm; `chance` is random in [0, 1).
+    `is_idempotent` means that sending the call twice does no harm; `random` is in [0, 1).
     """
-    if attempt > policy.max_retries or not _may_repeat(policy, outcome, repeatable):
+    if attempt > policy.max_retries or not is_retryable(policy, outcome, is_idempotent):
         return None
     # The exponent is bounded because a float is.
-    longest = policy.backoff_first * 2.0 ** min(attempt - 1, 60)
-    backoff = chance * min(policy.backoff_longest, longest)
+    longest = min(policy.backoff_longest, policy.backoff_first * 2.0 ** min(attempt - 1, 60))
+    wait = random * longest
     asked = retry_after(outcome) if isinstance(outcome, RawResponse) else None
-    return backoff if asked is None else max(backoff, asked + chance * spread(asked))
+    return wait if asked is None else max(wait, asked + random * jitter(asked))
 
 
-def spread(asked: float) -> float:
-    """Seconds over which calls that were asked to wait come back, so as not to come in step."""
+def jitter(asked: float) -> float:
+    """Seconds over which calls spread that wait for the same moment: no thundering herd."""
     return min(1.0, asked / 10)
 
 
-def _may_repeat(policy: RetryPolicy, outcome: Outcome, repeatable: bool) -> bool:
+def is_retryable(policy: RetryPolicy, outcome: Outcome, is_idempotent: bool) -> bool:
+    """Whether an outcome permits another attempt. A 429 was refused before it was processed."""
     if isinstance(outcome, Failure):
-        return repeatable or not outcome.sent
+        return is_idempotent or not outcome.sent
     if outcome.broken is not None and outcome.is_success:
-        return repeatable
-    return outcome.status in policy.statuses and (repeatable or outcome.status == 429)
+        return is_idempotent
+    return outcome.status in policy.statuses and (is_idempotent or outcome.status == 429)
 
 
-def may_be_taken(outcome: Outcome) -> bool:
+def may_have_reached_server(outcome: Outcome) -> bool:
     """Whether a service that gave this outcome to a write may have staged the draft."""
     if isinstance(outcome, Failure):
         return outcome.sent
     return outcome.is_success or outcome.status in (301, 302, 303, 408) or outcome.status >= 500
 
 
-def retry_after(reply: RawResponse) -> float | None:
-    """Seconds that the service asks to wait: a number, or a date against the reply's own."""
-    text = reply.headers.get("retry-after", "").strip()
+def retry_after(response: RawResponse) -> float | None:
+    """Seconds that the service asks to wait: a number, or a date relative to the `Date` header."""
+    text = response.headers.get("retry-after", "").strip()
     if _SECONDS.fullmatch(text):
         return min(float(text), _FOREVER)
     until = _timestamp(text)
     if until is None:
         return None
-    sent = _timestamp(reply.headers.get("date", ""))
-    return max(0.0, until - (reply.received_at if sent is None else sent))
+    sent = _timestamp(response.headers.get("date", ""))
+    return max(0.0, until - (response.received_at if sent is None else sent))
 
 
 def _timestamp(text: str) -> float | None:
@@ -65,3 +69,36 @@ def _timestamp(text: str) -> float | None:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
+
+
+class RateLimitGate:
+    """Until when calls of one client wait after a 429, for each account or for the whole client."""
+
+    def __init__(self) -> None:
+        self._ends: dict[object, tuple[float, float]] = {}
+
+    def note(self, call: Call[Result], options: Options, response: RawResponse, now: float) -> None:
+        """Note how long a 429 asks the other calls to wait as well."""
+        key, asked = _key(call, options), retry_after(response)
+        if key is None or asked is None:
+            return
+        for over in [key for key, (end, _) in tuple(self._ends.items()) if end <= now]:
+            self._ends.pop(over, None)
+        self._ends[key] = max(self._ends.get(key, (0.0, 0.0)), (now + asked, jitter(asked)))
+
+    def wait(
+        self, call: Call[Result], options: Options, now: float, random: Callable[[], float]
+    ) -> float:
+        """Seconds for which a call has to wait."""
+        if not self._ends or options.retry.max_retries == 0:
+            return 0.0
+        end, spread = self._ends.get(_key(call, options), (now, 0.0))
+        return end - now + random() * spread if end > now else 0.0
+
+
+def _key(call: Call[Result], options: Options) -> object:
+    """What a rate limit counts for, as far as a call shows it; None for the call alone."""
+    if 429 not in options.retry.statuses:
+        return None
+    scope = options.conventions.rate_limit_scope
+    return {"account": call.account_id, "client": "", "call": None}[scope]

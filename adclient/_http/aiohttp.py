@@ -1,36 +1,35 @@
-"""A transport of httpx over aiohttp.
+"""Connections of aiohttp, for the async client.
 
-httpx-aiohttp is not used, because it cannot be trusted with writes: it says of a connection that
-broke after the request had left that it was never made, and lets aiohttp send a DELETE again.
+httpx-aiohttp is not used, because it is not safe for writes: it reports a connection that broke
+after the request was sent as one that was never made, and lets aiohttp send a DELETE again.
 """
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
 from os import PathLike
-from typing import cast
+from typing import Self
 
-import httpx
+import anyio
 
+from adclient._core.request import Request
+from adclient._core.response import Outcome
 from adclient._extras import needs
-from adclient._http.forks import forget_after_fork
+from adclient._http.forks import leak, register_for_forks
 from adclient._http.network import check_proxy, checked_verify, tls_context
+from adclient._http.send import Attempt, decoded_headers, reason_of
 from adclient.errors import ConfigurationError
 
 with needs("aiohttp"):
     import aiohttp
-    from multidict import CIMultiDict
     from yarl import URL
 
-_LONGEST_IDLE = 5.0
-_OF_PARENTS: list[dict[asyncio.AbstractEventLoop, aiohttp.ClientSession]] = []
+_KEEPALIVE_EXPIRY = 5.0
 
 _Send = Callable[[aiohttp.ClientRequest], Awaitable[aiohttp.ClientResponse]]
-_Trace = Callable[[str, Mapping[str, object]], Awaitable[None]]
 
 
-class AiohttpTransport(httpx.AsyncBaseTransport):
+class AiohttpTransport:
     """Connections of aiohttp for the async client, which serve more tasks on one core.
 
     Everything else about a call is as without it: its time, its retries, its errors, and that no
@@ -68,44 +67,42 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         self._proxy = proxy
         self._verify = checked_verify(verify)
         self._sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
-        forget_after_fork(self)
+        register_for_forks(self)
 
-    def forget(self) -> None:
-        """Start without connections, and keep those of a parent process.
+    def reset_after_fork(self) -> None:
+        """Start without connections, and leave those of the parent alone.
 
         Their end would take them out of the selector that both processes share, and the parent
-        would wait for its answers in vain.
+        would wait for its responses in vain.
         """
-        _OF_PARENTS.append(self._sessions)
+        leak(self._sessions)
         self._sessions = {}
 
     def __repr__(self) -> str:
         return "<AiohttpTransport>"
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send one request, exactly once."""
-        session = self._session()
-        # Whoever asks for reports wants to know from when on he may cancel: always.
-        if "trace" in request.extensions:
-            trace = cast(_Trace, request.extensions["trace"])
-            await trace("http11.receive_response_headers.started", {})
-        timeouts: dict[str, float | None] = request.extensions.get("timeout", {})
-        with _faults_of_httpx():
-            response = await session.request(
-                request.method,
-                URL(str(request.url), encoded=True),
-                headers=CIMultiDict(request.headers.multi_items()),
-                data=_body_of(request),
-                allow_redirects=False,
-                proxy=self._proxy,
-                ssl=tls_context(self._verify) if request.url.scheme == "https" else True,
-                timeout=aiohttp.ClientTimeout(
-                    sock_connect=timeouts.get("connect"), sock_read=timeouts.get("read")
-                ),
-            )
-        return httpx.Response(
-            response.status, headers=list(response.raw_headers), stream=_Body(response)
+    async def request(
+        self, attempt: Attempt, body: AsyncIterator[bytes] | None
+    ) -> aiohttp.ClientResponse:
+        """Send a request, exactly once."""
+        url = URL(attempt.request.url, encoded=True)
+        left = attempt.time_left
+        return await self._session().request(
+            attempt.request.method,
+            url,
+            headers=attempt.request.headers,
+            data=body,
+            allow_redirects=False,
+            proxy=self._proxy,
+            ssl=tls_context(self._verify) if url.scheme == "https" else True,
+            timeout=aiohttp.ClientTimeout(sock_connect=left, sock_read=left),
         )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; it may be used again after this."""
@@ -126,7 +123,7 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
             for ended in [known for known in list(self._sessions) if known.is_closed()]:
                 self._sessions.pop(ended, None)
             # The client says how many requests may be under way, and who is next.
-            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_LONGEST_IDLE)
+            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEPALIVE_EXPIRY)
             session = self._sessions[loop] = aiohttp.ClientSession(
                 connector=connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
@@ -136,56 +133,90 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
         return session
 
 
-class _Body(httpx.AsyncByteStream):
-    """The body of an answer."""
+class AiohttpSender:
+    """Sends through a transport, which stays its owner's to close."""
 
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
-        self._response = response
+    def __init__(self, transport: AiohttpTransport) -> None:
+        self._transport = transport
+        self.is_closed: bool = False
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        with _faults_of_httpx():
-            async for chunk in self._response.content.iter_any():
-                yield chunk
+    async def send(self, request: Request, deadline: float) -> Outcome:
+        """Send a request; come back with its response or failure by the deadline."""
+        attempt = Attempt(request, deadline)
+        try:
+            with anyio.move_on_after(attempt.time_left):
+                body = None if request.body is None else _body_of(attempt)
+                response = await self._transport.request(attempt, body)
+                try:
+                    headers = decoded_headers(response.raw_headers)
+                    if attempt.begin(response.status, headers, is_framed=True):
+                        attempt.chunks.append(await response.content.read())
+                    else:
+                        async for chunk in response.content.iter_any():
+                            if attempt.feed(chunk):
+                                break
+                    attempt.finish()
+                finally:
+                    # The connection of a body that was read to its end is in the pool already.
+                    response.close()
+                return attempt.response()
+        except _BrokenError as broken:
+            return _failed(attempt, broken.error)
+        except (aiohttp.ClientError, OSError, UnicodeError) as error:
+            return _failed(attempt, error)
+        except Exception as error:
+            return attempt.stopped(error)
+        return attempt.failed("no response in time", sent=attempt.body_consumed, timed_out=True)
 
     async def aclose(self) -> None:
-        # The connection of a body that was read to its end is back in the pool already.
-        self._response.close()
+        """Nothing here is ours to close."""
+        self.is_closed = True
 
 
-def _body_of(request: httpx.Request) -> AsyncIterator[bytes] | None:
-    """The body of a request, which aiohttp begins to read when the connection stands."""
-    has_body = request.headers.get("content-length", "0") != "0"
-    return aiter(cast(httpx.AsyncByteStream, request.stream)) if has_body else None
+class _BrokenError(Exception):
+    """An error of aiohttp, hidden from it."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
 
 
 async def _once(request: aiohttp.ClientRequest, send: _Send) -> aiohttp.ClientResponse:
-    """Hide from aiohttp that a connection broke, for it would send a GET or DELETE again."""
-    with _faults_of_httpx():
+    """Hide from aiohttp that a connection broke: it would send a GET or DELETE again."""
+    try:
         return await send(request)
+    except (aiohttp.ClientError, OSError) as error:
+        raise _BrokenError(error) from error
 
 
-_NEVER_MADE = (
+async def _body_of(attempt: Attempt) -> AsyncIterator[bytes]:
+    """The body of a request, which aiohttp reads when the connection is open."""
+    attempt.body_consumed = True
+    yield attempt.request.body or b""
+
+
+def _failed(attempt: Attempt, error: Exception) -> Outcome:
+    """What was received before aiohttp failed."""
+    sent = attempt.body_consumed or not isinstance(error, _NOT_SENT)
+    if isinstance(error, TimeoutError):
+        reason = "no response in time" if sent else "no connection in time"
+        return attempt.failed(reason, sent=sent, timed_out=True)
+    known = (reason for cls, reason in _REASONS if isinstance(error, cls))
+    return attempt.failed(next(known, None) or reason_of(error, ()), sent=sent)
+
+
+_NOT_SENT = (
     aiohttp.ClientConnectorError,
     aiohttp.ClientConnectorCertificateError,
+    aiohttp.ClientProxyConnectionError,
+    aiohttp.ClientHttpProxyError,
+    aiohttp.ConnectionTimeoutError,
     aiohttp.InvalidURL,
 )
-
-
-@contextmanager
-def _faults_of_httpx() -> Generator[None, None, None]:
-    try:
-        yield
-    except (aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError) as error:
-        raise httpx.ProxyError("the proxy refused the connection") from error
-    except _NEVER_MADE as error:
-        raise httpx.ConnectError("") from error
-    except aiohttp.ConnectionTimeoutError as error:
-        raise httpx.ConnectTimeout("") from error
-    except TimeoutError as error:
-        raise httpx.ReadTimeout("") from error
-    except aiohttp.ServerDisconnectedError as error:
-        raise httpx.RemoteProtocolError("Server disconnected without an answer") from error
-    except aiohttp.ClientOSError as error:
-        raise httpx.ReadError("") from error
-    except aiohttp.ClientError as error:
-        raise httpx.RemoteProtocolError("") from error
+_REASONS: tuple[tuple[type[Exception], str], ...] = (
+    (aiohttp.ClientProxyConnectionError, "the proxy refused the connection"),
+    (aiohttp.ClientHttpProxyError, "the proxy refused the connection"),
+    (aiohttp.ServerDisconnectedError, "Server disconnected without sending a response."),
+    (aiohttp.ClientPayloadError, "the response was not valid HTTP"),
+    (aiohttp.ClientResponseError, "the response was not valid HTTP"),
+)

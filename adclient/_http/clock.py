@@ -1,20 +1,23 @@
-"""The world around a call: the real one, or that of a service in this process."""
+"""Where a client takes its time from: the system, or a service that lives in this process."""
 
-import random
 import time
-import uuid
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from adclient._core.call import World
+import attrs
+
 from adclient._core.request import Request
-from adclient._http.in_process import ServiceTransport
 
-G = TypeVar("G")
+T = TypeVar("T")
 
 
-def _new_key() -> str:
-    return str(uuid.uuid4())
+@attrs.frozen
+class Clock:
+    """The time in seconds from some fixed moment on, and how to wait."""
+
+    now: Callable[[], float]
+    sleep: Callable[[float], None]
+    async_sleep: Callable[[float], Awaitable[None]]
 
 
 async def _async_sleep(seconds: float) -> None:
@@ -23,31 +26,20 @@ async def _async_sleep(seconds: float) -> None:
     await anyio.sleep(seconds)
 
 
-REAL_WORLD = World(
-    now=time.monotonic,
-    sleep=time.sleep,
-    async_sleep=_async_sleep,
-    chance=random.random,
-    new_key=_new_key,
-)
+SYSTEM_CLOCK = Clock(time.monotonic, time.sleep, _async_sleep)
 
 
-def world_of(transport: object) -> World:
-    """The world in which a client's calls happen: its service's, if that is in this process."""
-    return transport.world if isinstance(transport, ServiceTransport) else REAL_WORLD
-
-
-def within(_: float, grant: Callable[[Request], G], request: Request) -> G | None:
+def in_time(_: float, fetch: Callable[[Request], T], request: Request) -> T | None:
     """Call a function; a sync one cannot be left before it returns."""
-    return grant(request)
+    return fetch(request)
 
 
-async def async_within(
-    seconds: float, grant: Callable[[Request], Awaitable[G]], request: Request
-) -> G | None:
+async def async_in_time(
+    seconds: float, fetch: Callable[[Request], Awaitable[T]], request: Request
+) -> T | None:
     """Call a function; None if it took longer."""
     import anyio
 
     with anyio.move_on_after(seconds):
-        return await grant(request)
+        return await fetch(request)
     return None

@@ -1,31 +1,39 @@
-"""What a child process must not share with its parent."""
+"""What a child process must not share with its parent: connections, locks and threads."""
 
 import os
 import weakref
 from typing import Protocol
 
 
-class Forgetful(Protocol):
-    """Something that can begin again without what it has."""
+class Resettable(Protocol):
+    """Something that starts anew in a forked child."""
 
-    def forget(self) -> None:
-        """Leave alone what belongs to the parent process."""
+    def reset_after_fork(self) -> None:
+        """Let go of what belongs to the parent, without closing it."""
         ...
 
 
-_FORGETFUL: weakref.WeakSet[Forgetful] = weakref.WeakSet()
+_leaked_on_purpose: list[object] = []
 
 
-def forget_after_fork(thing: Forgetful) -> None:
-    """Let a thing begin again in each child process."""
-    _FORGETFUL.add(thing)
+def leak(*things: object) -> None:
+    """Keep what belongs to a parent process: its end in the child could reach the parent."""
+    _leaked_on_purpose.extend(things)
 
 
-def forget_all() -> None:
-    """A child process must not speak on its parent's connections, nor wait for its threads."""
-    for thing in list(_FORGETFUL):
-        thing.forget()
+_RESETTABLE: weakref.WeakSet[Resettable] = weakref.WeakSet()
+
+
+def register_for_forks(thing: Resettable) -> None:
+    """Reset an object in each forked child, as long as it lives."""
+    _RESETTABLE.add(thing)
+
+
+def reset_all() -> None:
+    """Reset every registered object."""
+    for thing in list(_RESETTABLE):
+        thing.reset_after_fork()
 
 
 if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Windows)
-    os.register_at_fork(after_in_child=forget_all)
+    os.register_at_fork(after_in_child=reset_all)

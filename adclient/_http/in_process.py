@@ -1,70 +1,79 @@
-"""A service that lives in this process, behind the interface of a transport."""
+"""A service that lives in this process, called without HTTP: records go in and come out."""
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 
-import httpx
-
-from adclient._core.call import World
 from adclient._core.request import Request
-from adclient._core.response import Failure, Outcome, RawResponse
-from adclient._http.family import HTTPX, Family, family_of
+from adclient._core.response import Failure, Outcome
+from adclient._http.clock import Clock
+from adclient._http.send import Attempt
 
 Service = Callable[[Request, float | None], Outcome]
 
 
-class ServiceTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """A transport of both colours that answers from a function, without a network.
+class InProcess:
+    """A service in this process, and the clock and random source of the clients that call it.
 
-    The function is given a request, and the seconds that its client waits for an answer. The
-    calls that it carries take their time from the `world` of the service. Requests of httpx2 are
-    answered as well, in its own classes.
+    The service is a function of a request and the seconds that its client waits for a response.
     """
 
-    def __init__(self, service: Service, world: World) -> None:
-        self._service = service
-        self.world = world
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        return self._answer(request, request.read())
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        return self._answer(request, await request.aread())
-
-    def _answer(self, request: httpx.Request, body: bytes) -> httpx.Response:
-        family = family_of(request) or HTTPX
-        outcome = self._service(
-            Request(
-                method=request.method,
-                url=str(request.url),
-                headers=dict(request.headers),
-                body=body or None,
-            ),
-            _time_left(request),
-        )
-        if isinstance(outcome, RawResponse):
-            stream = family.stream(partial(_chunks, family, outcome))
-            headers = dict(outcome.headers)
-            return family.response(outcome.status, headers=headers, stream=stream)
-        raise _fault(family, outcome)
+    def __init__(self, service: Service, clock: Clock, random: Callable[[], float]) -> None:
+        self.service = service
+        self.clock = clock
+        self.random = random
 
 
-def _chunks(family: Family, reply: RawResponse) -> Iterator[bytes]:
-    """The body of an answer, which may break off."""
-    yield reply.body
-    if reply.broken is not None:
-        raise _fault(family, reply.broken)
+class InProcessSender:
+    """Sends the requests of a sync client."""
+
+    def __init__(self, called: InProcess) -> None:
+        self._called = called
+        self.is_closed: bool = False
+
+    def send(self, request: Request, deadline: float) -> Outcome:
+        """Send a request; come back with its response or failure by the deadline."""
+        return _send(self._called, request, deadline)
+
+    def close(self) -> None:
+        """There is nothing to close."""
+        self.is_closed = True
 
 
-def _time_left(request: httpx.Request) -> float | None:
-    """What our client says, else the timeout of another one."""
-    exact: float | None = request.extensions.get("adclient.time_left")
-    timeouts: dict[str, float | None] = request.extensions.get("timeout", {})
-    return timeouts.get("read") if exact is None else exact
+class AsyncInProcessSender:
+    """The same for an async client."""
+
+    def __init__(self, called: InProcess) -> None:
+        self._called = called
+        self.is_closed: bool = False
+
+    async def send(self, request: Request, deadline: float) -> Outcome:
+        """Send a request; come back with its response or failure by the deadline."""
+        from anyio.lowlevel import checkpoint
+
+        await checkpoint()  # as over a network: other tasks run, and this one can be cancelled
+        return _send(self._called, request, deadline)
+
+    async def aclose(self) -> None:
+        """There is nothing to close."""
+        self.is_closed = True
 
 
-def _fault(family: Family, failure: Failure) -> httpx.TransportError:
-    if not failure.sent:
-        return family.connect_error(failure.reason)
-    fault = family.read_timeout if failure.timed_out else family.protocol_error
-    return fault(failure.reason)
+def _send(called: InProcess, request: Request, deadline: float) -> Outcome:
+    attempt = Attempt(request, deadline)
+    attempt.body_consumed = True
+    try:
+        outcome = called.service(request, deadline - called.clock.now())
+    except Exception as error:
+        return attempt.stopped(error)
+    if isinstance(outcome, Failure):
+        return _failed(attempt, outcome)
+    attempt.begin(outcome.status, {name.lower(): value for name, value in outcome.headers.items()})
+    attempt.feed(outcome.body)
+    if outcome.broken is not None:
+        return _failed(attempt, outcome.broken)
+    attempt.finish()
+    return attempt.response()
+
+
+def _failed(attempt: Attempt, failure: Failure) -> Outcome:
+    reason = "no response in time" if failure.timed_out else failure.reason
+    return attempt.failed(reason, sent=failure.sent, timed_out=failure.timed_out)

@@ -11,14 +11,11 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import attrs
-import httpx
 
+from adclient._core.request import LONGEST_URL
 from adclient.errors import ConfigurationError
 
-# How long it may be idle is not the transport's business.
-_ONE_CONNECTION = httpx.Limits(
-    max_connections=1, max_keepalive_connections=1, keepalive_expiry=None
-)
+_PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
 
 @attrs.frozen
@@ -26,26 +23,21 @@ class Network:
     """How to reach the service."""
 
     base_url: str
-    max_concurrency: int
     proxy: str | None = attrs.field(repr=False)
     verify: bool | str | ssl.SSLContext
 
 
-def network_of(
+def build_network(
     *,
     base_url: str,
-    max_concurrency: int,
     proxy: str | None,
     verify: bool | str | PathLike[str] | ssl.SSLContext,
-    is_direct: bool,
+    has_sender: bool,
 ) -> Network:
-    """How to reach the service, checked; `is_direct` if the connections are not made here."""
-    try:
-        httpx.URL(base_url)
-    except httpx.InvalidURL:
-        raise ConfigurationError("base_url is not a valid URL", argument="base_url") from None
+    """How to reach the service, checked; `has_sender` if no connections are made here."""
+    _check_host(base_url)
     verify = checked_verify(verify)
-    if is_direct and (proxy is not None or verify is not True):
+    if has_sender and (proxy is not None or verify is not True):
         raise ConfigurationError(
             "proxy and verify are settings of connections that adclient makes itself; "
             "set them on your transport or http_client",
@@ -53,11 +45,23 @@ def network_of(
         )
     if proxy is not None:
         check_proxy("proxy", proxy)
-    elif not is_direct:
+    elif not has_sender:
         proxy = _environment_proxy(base_url)
-    if verify is True and not is_direct and base_url.startswith("https:"):
+    if verify is True and not has_sender and base_url.startswith("https:"):
         _check_environment_certificates()
-    return Network(base_url, max_concurrency, proxy, verify)
+    return Network(base_url, proxy, verify)
+
+
+def _check_host(base_url: str) -> None:
+    host = urlsplit(base_url).hostname or ""
+    try:
+        if ":" in host or host.rstrip(".").rpartition(".")[2].isdecimal():
+            ipaddress.ip_address(host)
+        if len(base_url) <= LONGEST_URL:
+            return
+    except ValueError:
+        pass
+    raise ConfigurationError("base_url is not a valid URL", argument="base_url")
 
 
 def checked_verify(verify: object) -> bool | str | ssl.SSLContext:
@@ -130,36 +134,12 @@ def check_proxy(what: str, proxy: str) -> None:
         )
 
 
-def _is_proxy(proxy: str) -> bool:
+def _is_proxy(proxy: object) -> bool:
     try:
-        httpx.Proxy(proxy)
-        parts = urlsplit(proxy)
-        return bool(parts.hostname) and parts.port != 0
-    except (ValueError, TypeError, httpx.InvalidURL):
+        parts = urlsplit(cast(str, proxy))
+        return parts.scheme in _PROXY_SCHEMES and bool(parts.hostname) and parts.port != 0
+    except (ValueError, TypeError, AttributeError):
         return False
-
-
-def new_transport(network: Network) -> httpx.HTTPTransport:
-    """A transport of one connection."""
-    context = _context(network)
-    if network.proxy is not None:
-        return httpx.HTTPTransport(verify=context, proxy=network.proxy, limits=_ONE_CONNECTION)
-    from adclient._http.tcp import DirectTransport
-
-    return DirectTransport(context)
-
-
-def new_async_transport(network: Network) -> httpx.AsyncHTTPTransport:
-    """A transport of one connection."""
-    return httpx.AsyncHTTPTransport(
-        verify=_context(network), proxy=network.proxy, limits=_ONE_CONNECTION
-    )
-
-
-def _context(network: Network) -> ssl.SSLContext:
-    """What a transport is made with, so that it does not look at the environment for itself."""
-    is_tls = network.base_url.startswith("https:")
-    return tls_context(network.verify) if is_tls else _no_tls()
 
 
 def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
@@ -181,10 +161,16 @@ def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
 def _made_context(verify: bool | str) -> ssl.SSLContext:
     if isinstance(verify, str):
         return ssl.create_default_context(cafile=verify)
-    return httpx.create_ssl_context(verify=verify)
+    if not verify:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        return context
+    name, path = _environment_certificates()
+    if name == "SSL_CERT_DIR":
+        return ssl.create_default_context(capath=path)
+    if name:
+        return ssl.create_default_context(cafile=path)
+    import certifi
 
-
-@cache
-def _no_tls() -> ssl.SSLContext:
-    """A context that is never used, where the library would make an expensive one."""
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return ssl.create_default_context(cafile=certifi.where())

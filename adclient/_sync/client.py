@@ -6,8 +6,6 @@ from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-import attrs
-
 from adclient import _notebook
 from adclient import options as settings
 from adclient._sync.alpha import Alpha
@@ -109,10 +107,9 @@ class AdClient(_notebook.HTMLRepr):
         # The HTTP library and OpenTelemetry are loaded by the first client, and not by the import.
         from adclient import _telemetry
         from adclient._sync.engine import Engine
-        from adclient._http.connections import Connections
-        from adclient._http.clock import world_of
-        from adclient._http.handlers import handler_of
-        from adclient._http.network import network_of
+        from adclient._http.limiter import CapacityLimiter
+        from adclient._http.network import build_network
+        from adclient._http.resolve import resolve_sender, resolve_clock
 
         options = settings.resolve(
             base_url=base_url,
@@ -123,20 +120,23 @@ class AdClient(_notebook.HTMLRepr):
             hooks=hooks,
             conventions=conventions,
         )
-        handler = handler_of(transport, http_client)
-        network = network_of(
+        network = build_network(
             base_url=options.base_url,
-            max_concurrency=settings.check_max_concurrency(max_concurrency),
             proxy=proxy,
             verify=verify,
-            is_direct=handler is not None,
+            has_sender=transport is not None or http_client is not None,
         )
+        slots = settings.check_max_concurrency(max_concurrency)
+        clock, random = resolve_clock(transport)
         self._use(
             Engine(
                 options=options,
                 credentials=held.resolved(),
-                connections=Connections(network, handler),
-                world=attrs.evolve(world_of(transport), tracer=_telemetry.tracer()),
+                sender=resolve_sender(transport, http_client, network, slots),
+                limiter=CapacityLimiter(slots),
+                clock=clock,
+                random=random,
+                tracer=_telemetry.tracer(),
             )
         )
 

@@ -1,20 +1,23 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
-"""The engine: it does what an exchange asks for, and decides nothing."""
+"""The engine: it performs the steps of a call, and decides nothing."""
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import attrs
 
 from adclient._sync.paging import Page
 from adclient._sync.paging import Source
-from adclient._core.auth import Credentials, Grant, bearer, granted
-from adclient._core.call import Send, Sleep, World, exchange
+from adclient._core.auth import AuthHeaders, Credentials, bearer, checked_auth
+from adclient._core.call import ACQUIRE, SEND, Exchange
+from adclient._core.events import Tracer, reporter_for
 from adclient._core.operations import Call, Listing, Operation
-from adclient._core.pause import Pauses
-from adclient._core.request import Request, validated
-from adclient._core.response import Failure, Outcome, told
-from adclient._http.connections import Connections
-from adclient._http.clock import within
+from adclient._core.request import Request, RequestBuilder, validated
+from adclient._core.response import Failure, Outcome, redacted
+from adclient._core.retry import RateLimitGate
+from adclient._http.limiter import CapacityLimiter, Slot
+from adclient._http.clock import Clock, in_time
+from adclient._http.send import Sender
 from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Draft, Result
@@ -24,25 +27,33 @@ R = TypeVar("R", bound=Result)
 T = TypeVar("T")
 
 
-@attrs.define
+@attrs.define(eq=False, repr=False)
 class Engine:
-    """Sends the calls of one client over its connections.
+    """Performs the calls of one client.
 
     A copy made by `with_options` shares the connections and does not own them.
     """
 
     options: Options
     credentials: Credentials
-    connections: Connections
-    world: World
-    pauses: Pauses = attrs.field(factory=Pauses)
+    sender: Sender
+    limiter: CapacityLimiter
+    clock: Clock
+    random: Callable[[], float]
+    tracer: Tracer | None
+    gate: RateLimitGate = attrs.field(factory=RateLimitGate)
     owns_connections: bool = True
     is_closed: bool = False
+    _requests: RequestBuilder = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        fixed = self.credentials.fixed
+        self._requests = RequestBuilder(self.options, None if fixed is None else fixed.headers)
 
     def stage(self, operation: Operation[Draft], **arguments: object) -> Draft:
         """Stage a draft."""
         try:
-            return self.run(validated(Call(operation, arguments)))
+            return self.run(validated(operation, arguments))
         except AdClientError as error:
             forget_frames(error)
             raise
@@ -52,34 +63,37 @@ class Engine:
     ) -> Page[T]:
         """Read a listing."""
         try:
-            call = validated(Call(operation, arguments, cursor))
+            call = validated(operation, arguments, cursor)
             return Source(self, call).page(call.cursor)
         except AdClientError as error:
             forget_frames(error)
             raise
 
     def run(self, call: Call[R]) -> R:
-        """See one call through."""
-        steps = exchange(call, self.options, self.world, self.pauses)
-        answer: Outcome | None = None
-        while True:
-            try:
-                step = steps.send(answer)
-            except StopIteration as done:
-                value: R = done.value
-                return value
-            try:
-                answer = self._taken(step)
-            except BaseException as error:
-                # The exchange knows whether an earlier attempt may have staged a draft, and tells
-                # those who watch that the call is over.
-                steps.throw(error)
+        """Perform one call, and return its value or raise its error."""
+        key = self._idempotency_key(call)
+        request = self._requests.build(call, key)
+        reporter = reporter_for(call, self.options, self.clock.now, self.tracer)
+        exchange = Exchange(
+            call,
+            request,
+            self.options,
+            self.gate,
+            now=self.clock.now,
+            random=self.random,
+            idempotency_key=key,
+            reporter=reporter,
+        )
+        if reporter is None:
+            return exchange.result(self._perform(exchange))
+        with reporter:
+            return exchange.result(self._perform(exchange))
 
     def close(self) -> None:
         """Close the connections, if they are this engine's own."""
         self.is_closed = True
         if self.owns_connections:
-            self.connections.close()
+            self.sender.close()
 
     def with_options(self, options: Options) -> "Engine":
         """An engine with other options and the same connections."""
@@ -87,41 +101,74 @@ class Engine:
 
     def check_open(self) -> None:
         """Refuse to go on after the client was closed."""
-        if self.is_closed or self.connections.is_closed:
+        if self.is_closed or self.sender.is_closed:
             raise ConfigurationError("this client is closed; make another one")
 
-    def _taken(self, step: Send | Sleep) -> Outcome | None:
-        if isinstance(step, Send):
-            return self._sent(step)
-        self.world.sleep(step.seconds)
-        return None
-
-    def _sent(self, step: Send) -> Outcome | None:
-        self.check_open()
-        grant, time_left = self.credentials.fixed, step.time_left
-        if grant is None:
-            began = self.world.now()
-            grant = self._asked_for(step)
-            time_left -= self.world.now() - began
-        if grant is None or time_left <= 0:
-            took_it = "waiting" if self.credentials.kind == "none" else "the credentials"
-            return Failure(reason=f"{took_it} took all the time", sent=False, timed_out=True)
-        request, secrets = grant.signed(step.request), grant.secrets
-        outcome = self.connections.send(request, time_left, secrets, step.turn)
-        return None if outcome is None else told(outcome, secrets)
-
-    def _asked_for(self, step: Send) -> Grant | None:
-        """Fresh credentials; the time that they take counts."""
+    def _perform(self, exchange: Exchange[R]) -> Outcome:
+        """The final outcome of a call. It holds no slot any more, so decoding blocks nobody."""
+        slot = self.limiter.slot()
         try:
-            return within(step.time_left, self._grant, step.request)
+            return self._run_steps(exchange, slot)
+        except Exception as error:
+            exchange.raise_if_staged(error)
+            raise
+        finally:
+            slot.release()
+
+    # A function of its own: an interrupt at the jump of a loop skips a `finally` around the loop.
+    def _run_steps(self, exchange: Exchange[R], slot: Slot) -> Outcome:
+        steps = exchange.steps()
+        outcome: Outcome | None = None
+        while True:
+            try:
+                step = steps.send(outcome)
+            except StopIteration as done:
+                final: Outcome = done.value
+                return final
+            if step is SEND:
+                outcome = self._send(exchange)
+                continue
+            slot.release()
+            outcome = None
+            if step is not ACQUIRE:
+                self.clock.sleep(step)
+            elif not slot.acquire(exchange.time_left):
+                reason = f"no free connection in time ({self.limiter})"
+                outcome = Failure(reason=reason, sent=False, timed_out=True)
+
+    def _send(self, exchange: Exchange[R]) -> Outcome:
+        self.check_open()
+        request, auth, late = exchange.request, self.credentials.fixed, "waiting"
+        if auth is None:
+            late = "the credentials"
+            auth = self._fetch_credentials(request, exchange.time_left)
+            request = request if auth is None else auth.apply(request)
+        if auth is None or exchange.time_left <= 0:
+            return Failure(reason=f"{late} took all the time", sent=False, timed_out=True)
+        exchange.redactor = auth.redactor
+        return redacted(self.sender.send(request, exchange.deadline), auth.redactor)
+
+    def _fetch_credentials(self, request: Request, seconds: float) -> AuthHeaders | None:
+        """Ask the caller's function for credentials; None if it took too long."""
+        try:
+            return in_time(seconds, self._credentials, request)
         except ConfigurationError as refused:
             # A traceback may show the locals, and below here they hold what was refused.
             raise refused.with_traceback(None) from None
 
-    def _grant(self, request: Request) -> Grant:
+    def _credentials(self, request: Request) -> AuthHeaders:
         if self.credentials.auth is not None:
             headers = self.credentials.auth(request)
-            return granted(headers)
+            return checked_auth(headers)
         token = self.credentials.token
         text = token() if callable(token) else token
         return bearer(text)
+
+    def _idempotency_key(self, call: Call[R]) -> str | None:
+        """The key of a write: the caller's own, if the headers hold one, else a new one."""
+        header = self.options.conventions.idempotency_header
+        if header is None or not call.operation.is_write:
+            return None
+        from uuid import uuid4
+
+        return self.options.headers.get(header.lower()) or str(uuid4())

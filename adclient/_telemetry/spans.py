@@ -61,7 +61,7 @@ class CallSpan:
         self._token = context.attach(trace.set_span_in_context(span))
         self._last: ResponseEvent | None = None
 
-    def tell(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         """Note attempts and waits as events, and a draft by its id."""
         if isinstance(event, RequestEvent):
             self._add("adclient.request", {"adclient.attempt": event.attempt})

@@ -95,10 +95,10 @@ class Answers:
         self._limits.count_request()
         operation = operation_of(request)
         asked = asked_by(request, operation, self.conventions, self.profile)
-        if operation.kind == "write" and not may_write:
+        if operation.is_write and not may_write:
             raise Refusal(403, "insufficient_scope", "this token may read only")
         account = self._account(asked)
-        if operation.kind == "read":
+        if not operation.is_write:
             return json_reply(200, self._page(account, asked, hostile))
         draft = on_the_wire(self._staged(account, asked, request))
         return json_reply(201, extras.extra_draft(draft) if self.profile.extras else draft)
@@ -115,9 +115,9 @@ class Answers:
             message = f"{account_id} is an account of {account.platform}"
             details = {"field": "account_id", "reason": "platform_mismatch"}
             raise Refusal(422, "platform_mismatch", message, details=details)
-        if operation.kind == "write" and account.access == "read_only":
+        if operation.is_write and account.access == "read_only":
             raise Refusal(403, "account_read_only", "the plan of this account is used up")
-        if operation.kind == "write" and account.access == "drafting_paused":
+        if operation.is_write and account.access == "drafting_paused":
             headers = {"retry-after": "900"}
             raise Refusal(503, "drafting_paused", "nothing is staged for now", headers=headers)
         return account

@@ -8,7 +8,8 @@ from adclient._async.client import AsyncAdClient
 from adclient._core import jsontext
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome
-from adclient._http.in_process import ServiceTransport
+from adclient._http.clock import Clock
+from adclient._http.library import ServiceTransport
 from adclient._sync.client import AdClient
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
@@ -27,14 +28,13 @@ from adclient.testing._faults.faults import Faults
 from adclient.testing._profile import Profile
 from adclient.testing._recording import RecordedRequest, recorded
 from adclient.testing._wire.protocol import operation_at
-from adclient.testing._world import world_of
 from adclient.transports import UniversalTransport
 
 BASE_URL = "https://fake.adclient.test"
 
 
 _NO_FAULT = Fault()
-_NO_ANSWER = Failure(reason="no answer in time", sent=True, timed_out=True)
+_NO_ANSWER = Failure(reason="no response in time", sent=True, timed_out=True)
 
 
 class FakeAdService:
@@ -131,7 +131,11 @@ class FakeAdService:
             book=self._book,
         )
         self.dashboard: Dashboard = Dashboard(self._book, self._accounts, self.clock, self._lock)
-        self.transport: UniversalTransport = ServiceTransport(self.handle, world_of(self.clock))
+        self.transport: UniversalTransport = ServiceTransport(
+            self.handle,
+            Clock(self.clock.monotonic, self.clock.sleep, self.clock.async_sleep),
+            random=lambda: 0.5,  # so that waits are known
+        )
 
     def __repr__(self) -> str:
         counts = f"{self._received} requests, {self._book.staged} drafts"

@@ -3,6 +3,7 @@
 import enum
 import json
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any
 
 import attrs
@@ -10,12 +11,12 @@ import pytest
 from hypothesis import strategies as st
 
 from adclient._core import converter, decode, jsontext, operations
-from adclient._core.call import Send, Sleep, World, exchange
-from adclient._core.events import Tracer
+from adclient._core.call import ACQUIRE, SEND, Exchange
+from adclient._core.events import Reporter, Tracer, reporter_for
 from adclient._core.operations import Call, Operation
-from adclient._core.pause import Pauses
-from adclient._core.request import validated
+from adclient._core.request import Request, RequestBuilder, validated
 from adclient._core.response import Failure, RawResponse
+from adclient._core.retry import RateLimitGate
 from adclient._json import copied
 from adclient.conventions import Conventions
 from adclient.errors import AdClientError
@@ -97,7 +98,7 @@ def _read(read: Callable[[], Any]) -> Any:
 def call_of(operation: Operation[Any], *, cursor: Any = None, **arguments: Any) -> Call[Any]:
     """A validated call with an account, the given arguments, and None for all others."""
     unset = dict.fromkeys(parameter.name for parameter in operation.parameters)
-    return validated(Call(operation, {**unset, "account_id": ACCOUNT, **arguments}, cursor))
+    return validated(operation, {**unset, "account_id": ACCOUNT, **arguments}, cursor)
 
 
 READ = call_of(operations.LIST_BETA_CAMPAIGNS)
@@ -116,7 +117,7 @@ def reply(status: int, body: Any = b"", **attributes: Any) -> RawResponse:
 REFUSED = Failure(reason="connection refused", sent=False)
 NO_SLOT = Failure(reason="no free connection in time", sent=False, timed_out=True)
 LOST = Failure(reason="connection reset", sent=True)
-TIMED_OUT = Failure(reason="no answer in time", sent=True, timed_out=True)
+TIMED_OUT = Failure(reason="no response in time", sent=True, timed_out=True)
 STAGED = reply(201, DRAFT)
 LISTED = reply(200, LISTING)
 
@@ -139,78 +140,107 @@ class Timed:
     outcome: RawResponse | Failure
 
 
+@attrs.frozen
+class Sent:
+    """A request as it was sent."""
+
+    request: Request
+    attempt: int
+    time_left: float
+
+
 @attrs.define
 class Run:
     """The steps of an exchange, and its value or error."""
 
-    steps: list[Send | Sleep] = attrs.field(factory=list)
+    sends: list[Sent] = attrs.field(factory=list)
+    sleeps: list[float] = attrs.field(factory=list)
     value: Any = None
     error: AdClientError | None = None
-    keys_made: int = 0
 
-    @property
-    def sends(self) -> list[Send]:
-        return [step for step in self.steps if isinstance(step, Send)]
 
-    @property
-    def sleeps(self) -> list[float]:
-        return [step.seconds for step in self.steps if isinstance(step, Sleep)]
+def exchange_of(
+    call: Call[Any],
+    options: Options,
+    *,
+    gate: RateLimitGate | None = None,
+    now: Callable[[], float] = lambda: 0.0,
+    random: float = 0.0,
+    key: str | None = None,
+    reporter: Reporter | None = None,
+) -> Exchange[Any]:
+    """The exchange of a call."""
+    return Exchange(
+        call,
+        RequestBuilder(options).build(call, "key-1"),
+        options,
+        gate or RateLimitGate(),
+        now=now,
+        random=lambda: random,
+        idempotency_key=key,
+        reporter=reporter,
+    )
 
 
 def drive(
     call: Call[Any],
-    *outcomes: RawResponse | Failure | Timed,
+    *outcomes: RawResponse | Failure | Timed | BaseException,
     options: Options | None = None,
-    chance: float = 0.0,
+    random: float = 0.0,
     overslept: float = 0.0,
     tracer: Tracer | None = None,
-    pauses: Pauses | None = None,
+    gate: RateLimitGate | None = None,
     queue: Iterable[Callable[[], None]] = (),
 ) -> Run:
     """Drive an exchange with outcomes until it ends; time passes in sleeps and `Timed` outcomes.
 
     Every sleep takes `overslept` seconds longer than requested. The functions in `queue` are
-    called one at a time while a request waits for its turn.
+    called one at a time while the call waits for a slot. Writes have an idempotency key if the
+    options name a header for it.
     """
     run, waiting, clock = Run(), list(outcomes), [1000.0]
     happenings = iter(queue)
+    options = options or options_of()
+    is_keyed = options.conventions.idempotency_header is not None and call.operation.is_write
 
-    def new_key() -> str:
-        run.keys_made += 1
-        return f"key-{run.keys_made}"
+    def now() -> float:
+        return clock[0]
 
-    world = World(
-        now=lambda: clock[0],
-        sleep=pytest.fail,
-        async_sleep=pytest.fail,
-        chance=lambda: chance,
-        new_key=new_key,
-        tracer=tracer,
-    )
-    steps = exchange(call, options or options_of(), world, pauses or Pauses())
-    answer = None
-    try:
+    def perform(exchange: Exchange[Any]) -> Any:
+        steps, outcome = exchange.steps(), None
         while True:
-            step = steps.send(answer)
-            run.steps.append(step)
-            assert len(run.steps) < 100, "it goes on for ever"
-            if isinstance(step, Sleep):
-                clock[0] += step.seconds + overslept
-                answer = None
-                continue
-            next(happenings, lambda: None)()
-            if not step.turn.may_send():
-                answer = None
-                continue
-            assert waiting, f"attempt {step.attempt} was not expected"
-            outcome = waiting.pop(0)
-            timed = outcome if isinstance(outcome, Timed) else Timed(0.0, outcome)
-            clock[0] += timed.seconds
-            answer = timed.outcome
-            if isinstance(answer, RawResponse):
-                step.turn.answer_began(answer.status, answer.headers, answer.received_at)
-    except StopIteration as done:
-        run.value = done.value
+            try:
+                step = steps.send(outcome)
+            except StopIteration as done:
+                return done.value
+            assert len(run.sends) + len(run.sleeps) < 100, "it goes on for ever"
+            outcome = None
+            if step is ACQUIRE:
+                next(happenings, lambda: None)()
+                if waiting and waiting[0] is NO_SLOT:
+                    outcome = waiting.pop(0)
+            elif step is SEND:
+                run.sends.append(Sent(exchange.request, exchange.attempts, exchange.time_left))
+                assert waiting, f"attempt {exchange.attempts} was not expected"
+                outcome = waiting.pop(0)
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                timed = outcome if isinstance(outcome, Timed) else Timed(0.0, outcome)
+                clock[0] += timed.seconds
+                outcome = timed.outcome
+            else:
+                run.sleeps.append(step)
+                clock[0] += step + overslept
+
+    try:
+        RequestBuilder(options).build(call)  # whose errors come before a span
+        reporter = reporter_for(call, options, now, tracer)
+        used_key = "key-1" if is_keyed else None
+        exchange = exchange_of(
+            call, options, gate=gate, now=now, random=random, key=used_key, reporter=reporter
+        )
+        with reporter or nullcontext():
+            run.value = exchange.result(perform(exchange))
     except AdClientError as error:
         run.error = error
     return run

@@ -2,7 +2,7 @@ import pytest
 from cases import each_case
 from core_helpers import BASE_URL
 
-from adclient._core.auth import Credentials, bearer, granted
+from adclient._core.auth import Credentials, bearer, checked_auth
 from adclient._core.request import Request
 from adclient.errors import ConfigurationError
 
@@ -69,7 +69,7 @@ def test_a_bad_token_in_the_environment(monkeypatch):
 
 
 def test_a_request_with_a_token():
-    signed = bearer("canary").signed(REQUEST)
+    signed = bearer("canary").apply(REQUEST)
     assert signed.headers == {"accept": "*/*", "authorization": "Bearer canary"}
     assert REQUEST.headers == {"accept": "*/*"}
     assert "canary" not in repr(signed)
@@ -78,18 +78,18 @@ def test_a_request_with_a_token():
 @pytest.mark.parametrize("token", ["", "canary\n", None, 7])
 def test_a_function_that_returns_no_token(token):
     with pytest.raises(ConfigurationError) as caught:
-        bearer(token).signed(REQUEST)
+        bearer(token).apply(REQUEST)
     assert "canary" not in str(caught.value)
 
 
 def test_a_request_with_headers_of_its_own_scheme():
-    signed = granted({"Authorization": "Basic eDp5", "X-Date": "today"}).signed(REQUEST)
+    signed = checked_auth({"Authorization": "Basic eDp5", "X-Date": "today"}).apply(REQUEST)
     assert signed.headers == {"accept": "*/*", "authorization": "Basic eDp5", "x-date": "today"}
 
 
 @pytest.mark.parametrize("headers", [None, "canary", {"host": "canary"}, {"x-key": "can\nary"}])
 def test_a_function_that_returns_no_headers(headers):
     with pytest.raises(ConfigurationError) as caught:
-        granted(headers).signed(REQUEST)
+        checked_auth(headers).apply(REQUEST)
     assert caught.value.argument == "auth"
     assert "ary" not in str(caught.value)

@@ -19,13 +19,15 @@ from core_helpers import (
     assert_one_line,
     call_of,
     drive,
+    exchange_of,
     options_of,
     reply,
 )
 
 from adclient._core import events, operations
-from adclient._core.call import World, exchange
-from adclient._core.pause import Pauses
+from adclient._core.call import ACQUIRE, SEND
+from adclient._core.events import reporter_for
+from adclient._core.retry import RateLimitGate
 from adclient.errors import OutcomeUnknown, PaginationError
 from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
 
@@ -45,7 +47,7 @@ def watched(call, *outcomes, tracer=None, **settings):
     """What the hooks of one call are told."""
     told = []
     options = options_of(hooks=(all_hooks(told.append),), **settings)
-    run = drive(call, *outcomes, options=options, chance=0.5, tracer=tracer)
+    run = drive(call, *outcomes, options=options, random=0.5, tracer=tracer)
     return told, run
 
 
@@ -63,7 +65,7 @@ class Spy:
         self.calls.append((call, url))
         return self
 
-    def tell(self, event):
+    def add(self, event):
         self.told.append(event)
 
     def end(self, error):
@@ -81,25 +83,33 @@ class TestHooks:
     def test_are_called_before_and_after_what_they_tell_of(self):
         told = []
         options = options_of(hooks=(all_hooks(lambda event: told.append(type(event))),))
-        steps = exchange(WRITE, options, world_of(), Pauses())
-        steps.send(None)
+        exchange = exchange_of(
+            WRITE, options, reporter=reporter_for(WRITE, options, lambda: 0.0, None)
+        )
+        steps = exchange.steps()
+        assert steps.send(None) is ACQUIRE
+        assert told == []
+        assert steps.send(None) is SEND
         assert told == [RequestEvent]
         steps.send(REFUSED)
         assert told == [RequestEvent, ResponseEvent, RetryEvent]
-        steps.send(None)
+        assert steps.send(None) is ACQUIRE
+        assert steps.send(None) is SEND
         assert told[3:] == [RequestEvent]
-        with pytest.raises(StopIteration):
+        with pytest.raises(StopIteration) as done:
             steps.send(STAGED)
-        assert told[4:] == [ResponseEvent, DraftEvent]
+        assert told[4:] == [ResponseEvent]
+        exchange.result(done.value.value)
+        assert told[5:] == [DraftEvent]
 
-    def test_are_told_once_of_an_attempt_that_is_held_back(self):
+    def test_request_event_waits_for_a_shared_rate_limit(self):
         told = []
+        gate = RateLimitGate()
+        gate.note(WRITE, options_of(), reply(429, headers={"retry-after": "8"}), 1000.0)
         options = options_of(hooks=(all_hooks(lambda event: told.append(type(event))),))
-        steps = exchange(WRITE, options, world_of(), Pauses())
-        steps.send(None)
-        steps.send(None)
-        steps.send(REFUSED)
-        assert told == [RequestEvent, ResponseEvent, RetryEvent]
+        run = drive(WRITE, STAGED, options=options, gate=gate)
+        assert run.sleeps == [8.0]
+        assert told == [RequestEvent, ResponseEvent, DraftEvent]
 
     def test_are_told_these_facts(self):
         told, _ = watched(WRITE, Timed(1.0, REFUSED), Timed(2.0, reply(429)), max_retries=1)
@@ -211,7 +221,7 @@ class TestNothingIsLost:
         [line] = self.lines(caplog)
         assert "the tracer raised ValueError" in line
 
-    @pytest.mark.parametrize("method", ["tell", "end"])
+    @pytest.mark.parametrize("method", ["add", "end"])
     def test_when_a_span_raises(self, caplog, method):
         spy = Spy()
         setattr(spy, method, fail)
@@ -252,10 +262,8 @@ class TestSpan:
     @pytest.mark.parametrize("error", [KeyboardInterrupt(), GeneratorExit(), ValueError()])
     def test_ends_when_the_call_is_stopped(self, error):
         spy = Spy()
-        steps = exchange(READ, options_of(), world_of(tracer=spy), Pauses())
-        steps.send(None)
         with pytest.raises(type(error)):
-            steps.throw(error)
+            drive(READ, error, tracer=spy)
         assert spy.ended == [error]
 
     def test_may_be_none(self):
@@ -265,17 +273,6 @@ class TestSpan:
         spy = Spy()
         drive(ELSEWHERE, tracer=spy)
         assert spy.calls == []
-
-
-def world_of(tracer=None):
-    return World(
-        now=lambda: 0.0,
-        sleep=pytest.fail,
-        async_sleep=pytest.fail,
-        chance=lambda: 0.5,
-        new_key=pytest.fail,
-        tracer=tracer,
-    )
 
 
 class TestLog:

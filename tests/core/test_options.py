@@ -6,7 +6,7 @@ from core_helpers import BASE_URL, assert_one_line
 
 from adclient import options as module
 from adclient._core import operations
-from adclient._core.request import build, validated
+from adclient._core.request import RequestBuilder, validated
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import (
@@ -139,8 +139,8 @@ class TestBaseURL:
             options = resolved(base_url=url)
         except ConfigurationError:
             return
-        call = validated(operations.Call(operations.EXPLAIN_ALPHA_OBJECTIVES, {"account_id": "a"}))
-        request = build(call, options)
+        call = validated(operations.EXPLAIN_ALPHA_OBJECTIVES, {"account_id": "a"})
+        request = RequestBuilder(options).build(call)
         assert request.url.isascii()
         assert request.headers["host"].isascii()
 

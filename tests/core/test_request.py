@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from adclient._core import operations
 from adclient._core.operations import OPERATIONS
-from adclient._core.request import build
+from adclient._core.request import RequestBuilder
 from adclient._pages import BasePage
 from adclient._version import __version__
 from adclient.conventions import Conventions
@@ -46,7 +46,7 @@ def built(
         options_of(headers=headers or {}, conventions=Conventions(**(conventions or {}))),
         base_url=base_url,
     )
-    return build(call_of(operation, cursor=cursor, **arguments), options, key)
+    return RequestBuilder(options).build(call_of(operation, cursor=cursor, **arguments), key)
 
 
 def query_of(request):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient._core.redact import Redactor
-from adclient._core.response import Failure, draft_id_in, problem_of, request_id_of, told
+from adclient._core.response import Failure, draft_id_in, problem_of, redacted, request_id_of
 
 FASTAPI = [
     {"type": "missing", "loc": ["body", "daily_budget"], "msg": "Field required"},
@@ -227,7 +227,7 @@ def test_the_draft_id_in_what_came(body, draft_id):
 @pytest.mark.parametrize("status", [200, 500])
 def test_the_reason_why_a_response_breaks_off_is_redacted(status):
     broken = Failure(reason="reset by t0ken-1234", sent=True)
-    shown = told(reply(status, b"{", broken=broken), Redactor(("t0ken-1234",)))
+    shown = redacted(reply(status, b"{", broken=broken), Redactor(("t0ken-1234",)))
     assert shown.broken == Failure(reason="reset by ***", sent=True)
 
 

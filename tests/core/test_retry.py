@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient._core import retry
-from adclient._core.retry import delay, may_be_taken, retry_after
+from adclient._core.retry import backoff, may_have_reached_server, retry_after
 from adclient.options import RetryPolicy
 
 RECEIVED_AT = 1_000_000_000.0  # Sun, 09 Sep 2001 01:46:40 GMT
@@ -64,7 +64,9 @@ def test_a_date_that_no_clock_can_show_is_none(text):
     assert asked(text) is None
     assert asked("Sun, 09 Sep 2001 01:46:45 GMT", date=text) == 5.0
     refused = reply(429, headers={"retry-after": text})
-    assert delay(POLICY, refused, attempt=1, repeatable=False, chance=1.0) == POLICY.backoff_first
+    assert (
+        backoff(POLICY, refused, attempt=1, is_idempotent=False, random=1.0) == POLICY.backoff_first
+    )
 
 
 # What the standard library says of a malformed date has changed from one version to the next.
@@ -139,17 +141,17 @@ def test_a_malformed_date_never_raises(text):
 
 @pytest.mark.parametrize("attempt", [1, 2])
 def test_there_is_a_delay_while_retries_are_left(attempt):
-    assert delay(POLICY, REFUSED, attempt=attempt, repeatable=True, chance=0.5) is not None
+    assert backoff(POLICY, REFUSED, attempt=attempt, is_idempotent=True, random=0.5) is not None
 
 
 @pytest.mark.parametrize("attempt", [3, 4, 100])
 def test_there_is_none_afterwards(attempt):
-    assert delay(POLICY, REFUSED, attempt=attempt, repeatable=True, chance=0.5) is None
+    assert backoff(POLICY, REFUSED, attempt=attempt, is_idempotent=True, random=0.5) is None
 
 
 def test_the_delay_of_a_late_attempt_is_still_bounded():
     policy = RetryPolicy(max_retries=10**9)
-    assert delay(policy, REFUSED, attempt=10**6, repeatable=True, chance=1.0) == 8.0
+    assert backoff(policy, REFUSED, attempt=10**6, is_idempotent=True, random=1.0) == 8.0
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ def test_the_delay_of_a_late_attempt_is_still_bounded():
 )
 def test_the_delay_follows_the_policy(first, longest, expected):
     policy = RetryPolicy(backoff_first=first, backoff_longest=longest)
-    assert delay(policy, REFUSED, attempt=1, repeatable=False, chance=1.0) == expected
+    assert backoff(policy, REFUSED, attempt=1, is_idempotent=False, random=1.0) == expected
 
 
 @each_case(
@@ -178,4 +180,4 @@ def test_the_delay_follows_the_policy(first, longest, expected):
     ],
 )
 def test_what_may_have_been_taken(outcome, taken):
-    assert may_be_taken(outcome) is taken
+    assert may_have_reached_server(outcome) is taken

@@ -10,7 +10,6 @@ from clients import read, sync_asyncio_trio, wait
 from raw_server import RawServer, serve_well
 
 from adclient import CallTimeout, ConnectionFailed
-from adclient._http import tcp
 
 HOST = "many.test"
 SWALLOWING = [f"127.0.0.{last}" for last in (2, 3, 4)]
@@ -85,13 +84,6 @@ async def test_hanging_address_leaves_time_for_the_next(client_kind, host) -> No
                 f"http://{HOST}:{port}", timeout=1, max_retries=0
             ) as client:
                 assert len((await wait(read(client))).data) == 1
-
-
-def test_link_local_address_keeps_its_zone(monkeypatch) -> None:
-    link = socket.if_nametoindex("lo")
-    place = (socket.AF_INET6, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("fe80::1", 80, 0, link))
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [place])
-    assert tcp._addresses(HOST, 80) == ["fe80::1%lo"]
 
 
 @sync_asyncio_trio

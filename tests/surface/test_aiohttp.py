@@ -107,21 +107,6 @@ def test_write_is_sent_once_whatever_the_server_does(fault) -> None:
     assert len(server.requests) == 1
 
 
-def test_httpx_client_can_use_the_transport() -> None:
-    async def scenario(url: str) -> None:
-        async with httpx.AsyncClient(transport=AiohttpTransport(), timeout=0.2) as client:
-            assert (await client.get(url)).status_code == 200
-            with pytest.raises(httpx.ReadTimeout):
-                await client.get(url)
-
-    def serve(connection: Connection) -> None:
-        connection.send(answer_to(connection.read()))
-        connection.stay_silent()
-
-    with RawServer(serve) as server:
-        asyncio.run(scenario(server.url))
-
-
 def test_call_on_trio_is_refused() -> None:
     async def scenario() -> None:
         client = AsyncAdClient("http://127.0.0.1:9", transport=AiohttpTransport())
@@ -173,8 +158,8 @@ def test_forked_child_leaves_the_parents_connections_open(monkeypatch) -> None:
         client = AsyncAdClient(url, transport=transport)
         await client.beta.pause_campaign(**IDS)
         (inherited,) = transport._sessions.values()
-        monkeypatch.setattr(forks, "_FORGETFUL", forks._FORGETFUL & {transport})
-        forks.forget_all()
+        monkeypatch.setattr(forks, "_RESETTABLE", forks._RESETTABLE & {transport})
+        forks.reset_all()
         await client.beta.pause_campaign(**IDS)
         assert not inherited.closed
         assert server.connections == 2

@@ -2,13 +2,11 @@
 
 import itertools
 import json
-import socket
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -21,7 +19,6 @@ from clients import CLIENT_KINDS, read, sync_asyncio_trio, wait, write
 from raw_server import LISTING, Connection, RawServer, answer_to, head, reply, serve_well
 
 from adclient import AdClient, AdClientError, CallTimeout, OutcomeUnknown, RateLimited, RetryPolicy
-from adclient._http import watchdog
 
 TIMEOUT = 0.2
 TOGETHER = 1.0  # the timeout of dozens of concurrent calls, long enough to send all of them
@@ -240,57 +237,6 @@ def test_timed_out_calls_do_not_affect_others() -> None:
     assert slow.is_set()
 
 
-def test_connection_returned_to_an_injected_pool_is_not_shut_down() -> None:
-    """The watch ends before the connection returns to the pool of an injected client."""
-    with RawServer(serve_well) as server, ExitStack() as stack:
-        own = [stack.enter_context(library.Client()) for library in LIBRARIES]
-        clients = [AdClient(server.url, http_client=theirs) for theirs in own]
-        for client in clients * 5:
-            read(client.with_options(timeout=0.4))
-        assert watchdog._WATCHDOG._watches == set()
-        time.sleep(0.5)
-        for client in clients:
-            read(client)
-        assert server.connections == len(clients)
-
-
-def test_hook_that_reads_the_body_ends_the_watch() -> None:
-    with RawServer(serve_well) as server:
-        watched = []
-
-        def hook(response: httpx.Response) -> None:
-            response.read()
-            watched.append(set(watchdog._WATCHDOG._watches))
-
-        with httpx.Client(event_hooks={"response": [hook]}) as theirs:
-            client = AdClient(server.url, http_client=theirs)
-            read(client)
-            read(client)
-        assert watched == [set(), set()]
-        assert server.connections == 1
-
-
-def test_http2_connection_is_not_watched() -> None:
-    """With HTTP/2, other calls share the connection."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        sock = socket.create_connection(listener.getsockname())
-        stream = type("Stream", (), {"get_extra_info": lambda self, info: sock})()
-        with sock, watchdog.Watch(time.monotonic() + 60) as watch:
-            watch.extensions["trace"]("connection.connect_tcp.complete", {"return_value": stream})
-            assert watchdog._WATCHDOG._watches == {watch}
-            watch._trace("http2.send_connection_init.started", {})
-            assert watchdog._WATCHDOG._watches == set()
-            extensions = {"http_version": b"HTTP/2", "network_stream": stream}
-            watch.answered(httpx.Response(200, stream=httpx.ByteStream(b""), extensions=extensions))
-            assert watchdog._WATCHDOG._watches == set()
-            old = {**extensions, "http_version": b"HTTP/1.1"}
-            watch.answered(httpx.Response(200, stream=httpx.ByteStream(b""), extensions=old))
-            assert watchdog._WATCHDOG._watches == {watch}
-            sock.close()
-            watch.see(stream)
-            assert watchdog._WATCHDOG._watches == set()
-
-
 AT_EXIT = """
 import atexit, sys
 from adclient import AdClient
@@ -322,54 +268,6 @@ def test_no_thread_is_started_for_the_in_process_fake() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "1\n"
-
-
-def test_watchdog_tolerates_a_thread_that_cannot_start(monkeypatch) -> None:
-    def fail(thread: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", fail)
-    assert not watchdog._is_started(print)
-
-
-def test_connection_is_shut_down_at_its_deadline() -> None:
-    one, other = socket.socketpair()
-    with other:
-        watch = watchdog.Watch(time.monotonic() + 0.01)
-        watch._socket = one
-        dog = watchdog._Watchdog()  # a new one, so that coverage traces its thread
-        dog.watch(watch)
-        assert other.recv(1) == b""
-        dog.dismiss(watch)
-    assert watch.is_over
-
-
-@pytest.mark.own
-def test_body_without_length_that_is_shut_down_is_a_timeout() -> None:
-    def serve(connection: Connection) -> None:
-        connection.read()
-        connection.send(b"HTTP/1.1 200 OK\r\n\r\n" + BODY)
-        (watch,) = watchdog._WATCHDOG._watches
-        watch.shut_down()
-        connection.wait_for_the_end()
-
-    with (
-        RawServer(serve) as server,
-        AdClient(server.url, timeout=20, max_retries=0) as client,
-        pytest.raises(CallTimeout) as caught,
-    ):
-        read(client)
-    assert caught.value.status == 200
-
-
-def test_forked_child_drops_the_watches_of_its_parent() -> None:
-    dog, (one, other) = watchdog._Watchdog(), socket.socketpair()
-    watch = watchdog.Watch(time.monotonic() + 60)
-    watch._socket = one
-    dog._watches.add(watch)
-    dog.forget()
-    assert (dog._watches, one.fileno()) == (set(), -1)
-    other.close()
 
 
 class Slow(httpx.SyncByteStream, httpx.AsyncByteStream):

@@ -18,7 +18,7 @@ from adclient import (
     RetryPolicy,
     TransportError,
 )
-from adclient._http.family import HTTPX
+from adclient._http.library import HTTPX
 from adclient.testing import FakeAdService
 
 BASE_URL = "https://ads.example.com"

@@ -9,7 +9,7 @@ from clients import ASYNC, TRIO, read
 from raw_server import Connection, RawServer, answer_to, serve_well
 
 from adclient import AdClient
-from adclient._http import async_connections, forks
+from adclient._http import forks
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 
@@ -260,16 +260,16 @@ print(wrong, os.waitstatus_to_exitcode(status))
 
 def test_calls_in_a_forked_child_leave_the_parents_connection_open(monkeypatch) -> None:
     with RawServer(serve_well) as server, AdClient(server.url) as client:
-        connections = client._engine.connections
-        monkeypatch.setattr(forks, "_FORGETFUL", forks._FORGETFUL & {connections})
+        connections = client._engine.sender
+        monkeypatch.setattr(forks, "_RESETTABLE", forks._RESETTABLE & {connections})
         client.beta.pause_campaign(**IDS)
         inherited = connections._idle
-        forks.forget_all()
+        forks.reset_all()
         client.beta.pause_campaign(**IDS)
         assert server.connections == 2
         kept = inherited.pop()
-        assert kept.is_alive
-        kept.close()
+        assert kept.backend.is_reusable
+        kept.backend.close()
 
 
 @pytest.mark.own
@@ -279,19 +279,18 @@ def test_loop_closed_in_a_forked_child_leaves_the_parents_connection_open(
 ) -> None:
     async def scenario() -> None:
         async with client_kind.open(server.url) as client:
-            connections = client._engine.connections
-            monkeypatch.setattr(forks, "_FORGETFUL", forks._FORGETFUL & {connections})
+            connections = client._engine.sender
+            monkeypatch.setattr(forks, "_RESETTABLE", forks._RESETTABLE & {connections})
             await read(client)
             (inherited,) = connections._loops.values()
-            forks.forget_all()
+            forks.reset_all()
             await read(client)
+            assert len(inherited.idle) == 1
+            assert inherited.idle[0].backend.is_reusable
             await inherited.keeper.aclose()  # as the end of the loop does
-            kept = inherited.idle.pop()
-            assert kept is not None
-            await kept.close()
             await read(client)
 
-    monkeypatch.setattr(async_connections, "_OF_PARENTS", [])
+    monkeypatch.setattr(forks, "_leaked_on_purpose", [])
     with RawServer(serve_well) as server:
         client_kind.run(scenario)
     assert server.connections == 2

@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -36,9 +37,8 @@ from adclient import (
     RetryPolicy,
     Unauthenticated,
 )
-from adclient._core import call as core_call
-from adclient._core.redact import Redactor
-from adclient._http import idle
+from adclient._core import decode
+from adclient._http import async_pool, pool
 from adclient._sync.paging import PageIterator, Source
 from adclient.testing import FakeAdService
 
@@ -107,10 +107,10 @@ async def test_nothing_is_sent_after_a_token_took_all_the_time(client_kind) -> N
 
 @sync_and_async
 async def test_os_error_while_decoding_a_draft_is_outcome_unknown(client_kind, monkeypatch) -> None:
-    def fails(*_: object) -> None:
+    def fails(*_: object, **__: object) -> None:
         raise OSError(24, "Too many open files")  # as an import could raise
 
-    monkeypatch.setattr(core_call, "value_of", fails)
+    monkeypatch.setattr(decode, "loads", fails)
     async with client_kind.open(
         transport=Service(httpx.Response(201, json=DRAFT), a_page("a")).transport
     ) as client:
@@ -290,7 +290,8 @@ def test_iterator_advanced_by_two_threads_at_once_raises() -> None:
 @pytest.mark.own
 @sync_asyncio_trio
 async def test_connections_idle_for_too_long_are_closed(client_kind, monkeypatch) -> None:
-    monkeypatch.setattr(idle, "_LONGEST_IDLE", -1.0)
+    for module in (pool, async_pool):
+        monkeypatch.setattr(module, "KEEPALIVE_EXPIRY", -1.0)
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url) as client:
             for _ in range(3):
@@ -304,24 +305,14 @@ async def test_connection_is_closed_if_the_client_closed_during_the_call(client_
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url) as client:
             await wait(client.beta.pause_campaign(**IDS))
-            client._engine.connections.is_closed = True
+            client._engine.sender.is_closed = True
             outcome = await wait(
-                client._engine.connections.send(request_to(server.url), 1.0, Redactor(), Turn())
+                client._engine.sender.send(request_to(server.url), time.monotonic() + 1.0)
             )
             assert outcome.status == 201
-            client._engine.connections.is_closed = False
+            client._engine.sender.is_closed = False
             await wait(client.beta.pause_campaign(**IDS))
         assert server.connections == 2
-
-
-class Turn:
-    """The turn of a request that nothing holds back."""
-
-    def may_send(self) -> bool:
-        return True
-
-    def answer_began(self, *_: object) -> None:
-        pass
 
 
 def request_to(url: str) -> Request:

@@ -22,7 +22,7 @@ from adclient import (
     ServerError,
     UnexpectedResponse,
 )
-from adclient._http import async_connections
+from adclient._http import async_library
 
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 MIB = 1024 * 1024
@@ -256,7 +256,7 @@ async def test_invalid_error_body_keeps_status_and_request_id(
 
 
 def test_endless_error_body_of_an_injected_transport_is_bounded(monkeypatch) -> None:
-    monkeypatch.setattr(async_connections, "_LONGEST_CLOSE", 0.05)
+    monkeypatch.setattr(async_library, "_LONGEST_CLOSE", 0.05)
 
     async def body():
         while True:

@@ -546,7 +546,7 @@ async def test_no_proxy_entry_may_have_a_port_or_brackets(
         monkeypatch.setenv(variable, "http://proxy.example.com:3128")
     for expected in ("http://proxy.example.com:3128", None):
         async with client_kind.open(url) as client:
-            assert client._engine.connections._network.proxy == expected
+            assert client._engine.sender._network.proxy == expected
         monkeypatch.setenv("no_proxy", f"other.example.com,{excepted}")
 
 

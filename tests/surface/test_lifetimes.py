@@ -355,7 +355,7 @@ def test_collected_client_closes_nothing_to_avoid_a_deadlock() -> None:
     with RawServer(serve_well) as server, AdClient(server.url) as client:
         read(client)
         with pytest.warns(ResourceWarning, match="AdClient was never closed"):
-            client._engine.connections.__del__()
+            client._engine.sender.__del__()
         read(client)
         assert server.connections == 1
 
@@ -381,7 +381,7 @@ def test_loops_closed_without_cleanup_are_dropped() -> None:
         client = AsyncAdClient(server.url)
         with pytest.warns(ResourceWarning, match="unclosed"):
             use()
-    assert client._engine.connections._loops == {}
+    assert client._engine.sender._loops == {}
 
 
 async def first_of(client):

@@ -30,8 +30,8 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import INVALID_SPAN, SpanKind, StatusCode
 
 from adclient import (
-    AdClient,
     AdClientError,
+    AsyncAdClient,
     ConfigurationError,
     Conventions,
     Hooks,
@@ -40,9 +40,6 @@ from adclient import (
     _telemetry,
 )
 from adclient._core import events
-from adclient._core.call import exchange
-from adclient._core.operations import PAUSE_BETA_CAMPAIGN, Call
-from adclient._core.request import validated
 
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 PAUSE = "/v1/beta-ads/pause-beta-campaign"
@@ -208,7 +205,7 @@ async def test_attempts_and_waits_are_events_of_the_span(client_kind, exported) 
             lambda: httpx.ReadTimeout(""),
             OutcomeUnknown,
             "adclient.errors.OutcomeUnknownTimeout",
-            "no answer in time",
+            "no response in time",
         ),
         (
             lambda: httpx.Response(201, text="hm"),
@@ -328,11 +325,16 @@ def test_span_of_a_cancelled_call_ends_at_once(client_kind, error, exported) -> 
 
 
 def test_unfinished_call_can_be_closed_in_another_context(exported, caplog) -> None:
-    engine = AdClient("https://ads.example.com", transport=Service().transport)._engine
-    call = validated(Call(PAUSE_BETA_CAMPAIGN, IDS))
-    steps = exchange(call, engine.options, engine.world, engine.pauses)
-    contextvars.copy_context().run(steps.send, None)
-    steps.close()
+    async def hang(request: httpx.Request) -> httpx.Response:
+        await anyio.sleep_forever()
+
+    async def scenario() -> None:
+        client = AsyncAdClient("https://ads.example.com", transport=httpx.MockTransport(hang))
+        call = client.beta.pause_campaign(**IDS)
+        contextvars.copy_context().run(call.send, None)
+        call.close()
+
+    anyio.run(scenario)
     [span] = exported.get_finished_spans()
     assert span.attributes["error.type"] == "GeneratorExit"
     assert caplog.records == []

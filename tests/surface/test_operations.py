@@ -82,7 +82,7 @@ def test_operations_match_the_interface(row, operation) -> None:
     types = {"id": STRING, "text": STRING, "object": OBJECT, "number": NUMBER, "texts": STRINGS}
     assert operation.full_name == row.call
     assert (operation.method, operation.path) == (row.method, row.path)
-    assert operation.kind == ("read" if row.is_read else "write")
+    assert operation.is_write is not row.is_read
     assert [(p.name, types[p.type], p.required) for p in operation.parameters] == [
         (p.name, p.type, p.required) for p in row.parameters
     ]

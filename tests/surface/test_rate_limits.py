@@ -38,7 +38,7 @@ async def test_call_for_the_same_account_waits_before_it_is_sent(client_kind, ca
         assert page.response.attempts == 1
         assert fake.clock.sleeps == (20.5,)
         assert re.fullmatch(
-            r"beta.list_campaigns #\d+: held back for 20.500 s", caplog.messages[-1]
+            r"beta.list_campaigns #\d+: waits 20.500 s for a shared rate limit", caplog.messages[-1]
         )
         draft = await wait(
             client.beta.pause_campaign(account_id=ACCOUNT, campaign_id="campaign_57a7")
@@ -108,20 +108,6 @@ class Limited:
                 connection.send(answer_to(request))
 
 
-def token_of_the_last(limited: Limited, count: int):
-    """Let the service respond once this number of calls waits for a connection."""
-    limited.may_answer.clear()
-    asked: list[None] = []
-
-    def token() -> str:
-        asked.append(None)
-        if len(asked) == count:
-            limited.may_answer.set()
-        return "t0ken"
-
-    return token
-
-
 def test_fifty_threads_send_one_refused_request() -> None:
     limited = Limited()
     with RawServer(limited.serve) as server, AdClient(server.url) as client:
@@ -132,7 +118,7 @@ def test_fifty_threads_send_one_refused_request() -> None:
 
         threads = [threading.Thread(target=call) for _ in range(50)]
         threads[0].start()
-        for _ in until(lambda: client._engine.pauses._ends):
+        for _ in until(lambda: client._engine.gate._ends):
             time.sleep(0.001)
         for thread in threads[1:]:
             thread.start()
@@ -152,7 +138,7 @@ def test_fifty_tasks_send_one_refused_request(client_kind) -> None:
     async def scenario() -> None:
         async with client_kind.client(server.url) as client, anyio.create_task_group() as tasks:
             tasks.start_soon(call, client)
-            for _ in until(lambda: client._engine.pauses._ends):
+            for _ in until(lambda: client._engine.gate._ends):
                 await anyio.sleep(0.001)
             for _ in range(49):
                 tasks.start_soon(call, client)
@@ -164,10 +150,9 @@ def test_fifty_tasks_send_one_refused_request(client_kind) -> None:
 
 def test_threads_waiting_for_a_connection_are_paused() -> None:
     limited = Limited()
-    token = token_of_the_last(limited, 20)
     with (
         RawServer(limited.serve) as server,
-        AdClient(server.url, token=token, max_concurrency=1) as client,
+        AdClient(server.url, max_concurrency=1) as client,
         ThreadPoolExecutor(20) as threads,
     ):
         calls = [
@@ -181,7 +166,6 @@ def test_threads_waiting_for_a_connection_are_paused() -> None:
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
 def test_tasks_waiting_for_a_connection_are_paused(client_kind) -> None:
     limited = Limited()
-    token = token_of_the_last(limited, 20)
     attempts: list[int] = []
 
     async def call(client) -> None:
@@ -190,7 +174,7 @@ def test_tasks_waiting_for_a_connection_are_paused(client_kind) -> None:
 
     async def scenario() -> None:
         async with (
-            client_kind.open(server.url, token=token, max_concurrency=1) as client,
+            client_kind.open(server.url, max_concurrency=1) as client,
             anyio.create_task_group() as tasks,
         ):
             for _ in range(20):

@@ -84,7 +84,7 @@ async def test_the_whole_is_shown_on_request(client_kind, monkeypatch) -> None:
     async with client_kind.open(transport=missing().transport) as client:
         with pytest.raises(NotFound) as caught:
             await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
-    assert of_ours(caught.value)[:4] == ["pause_campaign", "stage", "run", "exchange"]
+    assert of_ours(caught.value)[:4] == ["pause_campaign", "stage", "run", "result"]
 
 
 def broken_token() -> str:

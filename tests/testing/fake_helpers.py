@@ -17,8 +17,8 @@ ACCOUNTS = {
     "gamma": "account_c3d8",
     "delta": "account_d118",
 }
-READS = [operation for operation in OPERATIONS if operation.kind == "read"]
-WRITES = [operation for operation in OPERATIONS if operation.kind == "write"]
+READS = [operation for operation in OPERATIONS if not operation.is_write]
+WRITES = [operation for operation in OPERATIONS if operation.is_write]
 
 VALID_WRITES = {
     "alpha.update_campaign_targeting": {"campaign_id": "campaign_4c10", "targeting": {"a": 1}},

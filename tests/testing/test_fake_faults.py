@@ -195,7 +195,7 @@ def test_another_client_times_out_as_it_was_told():
     ("what", "expected", "said"),
     [
         ("cut", UnexpectedResponse, "dropped"),
-        ("stalled", CallTimeout, "no answer in time"),
+        ("stalled", CallTimeout, "no response in time"),
         ("wrong_length", UnexpectedResponse, "expected"),
         ("broken_gzip", UnexpectedResponse, "damaged"),
         ("not_json", UnexpectedResponse, "JSON"),

@@ -25,7 +25,7 @@ def fake():
 
 def asked(fake, operation, given, **how):
     """A refusal of a read or write that is sent as its kind is sent."""
-    if operation.kind == "read":
+    if not operation.is_write:
         return refusal(fake, operation.full_name, query=given, **how)
     return refusal(fake, operation.full_name, given, **how)
 
@@ -42,7 +42,7 @@ def test_each_parameter_is_checked_as_the_interface_says(fake, operation):
         if parameter.required:
             details = [{"field": parameter.name, "reason": "required"}]
             assert asked(fake, operation, without) == (422, "invalid_parameter", details)
-        if operation.kind == "write":
+        if operation.is_write:
             status, code, [detail] = asked(fake, operation, {**without, parameter.name: True})
             assert (status, code) == (422, "invalid_parameter")
             assert detail["field"] == parameter.name

@@ -269,7 +269,7 @@ def test_the_openapi_document_names_every_operation(url) -> None:
     for operation in OPERATIONS:
         (described,) = document["paths"][operation.path].items()
         assert described[0] == operation.method.lower()
-        assert described[1]["summary"].startswith("Stage ") == (operation.kind == "write")
+        assert described[1]["summary"].startswith("Stage ") == (operation.is_write)
         assert required_in(described[1]) == {p.name for p in operation.parameters if p.required}
 
 

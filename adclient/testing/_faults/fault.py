@@ -94,7 +94,7 @@ class Fault:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.no_answer(), call=2)
         """
-        failure = Failure(reason="no answer in time", sent=True, timed_out=True)
+        failure = Failure(reason="no response in time", sent=True, timed_out=True)
         return cls(taken=taken, instead=failure)
 
     @classmethod

@@ -7,7 +7,7 @@ import attrs
 from adclient._core.operations import OPERATIONS
 from adclient.testing._faults.fault import Fault
 
-_READS = frozenset(o.full_name for o in OPERATIONS if o.kind == "read")
+_READS = frozenset(o.full_name for o in OPERATIONS if not o.is_write)
 _ALL = frozenset(o.full_name for o in OPERATIONS)
 
 

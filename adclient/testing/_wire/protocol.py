@@ -114,18 +114,18 @@ def asked_by(
     else:
         given = _from_body(request.body)
         extra = dict(query)
-        if operation.kind == "read" and profile.continuation in ("url", "absolute_url"):
+        if not operation.is_write and profile.continuation in ("url", "absolute_url"):
             cursor = extra.pop(conventions.cursor_parameter, None)
         if extra:
             raise Refusal(400, "unexpected_query", "the parameters go in the body")
-    if operation.kind == "read":
+    if not operation.is_write:
         cursor = given.pop(conventions.cursor_parameter, cursor)
     return Asked(operation, url, _checked(operation, given), cursor)
 
 
 def _place(operation: Operation[Result], conventions: Conventions, profile: Profile) -> Place:
     """Where the parameters of an operation travel."""
-    if operation.kind == "read":
+    if not operation.is_write:
         return profile.read_parameters or conventions.read_parameters
     return profile.delete_parameters if operation.method == "DELETE" else "body"
 

@@ -55,7 +55,7 @@ def _operation(operation: Operation[Result]) -> Object:
         "tags": [operation.namespace],
         "responses": _responses(operation),
     }
-    if operation.kind == "read":
+    if not operation.is_write:
         described["parameters"] = [*map(_in_query, operation.parameters), _cursor()]
     else:
         described["requestBody"] = {"required": True, "content": _json(_body(operation))}
@@ -90,11 +90,14 @@ def _body(operation: Operation[Result]) -> Object:
 
 
 def _responses(operation: Operation[Result]) -> Object:
-    if operation.kind == "read":
+    if not operation.is_write:
         success: Object = {"200": _answer(200, _listing(operation))}
     else:
         success = {"201": _answer(201, _reference("Draft"))}
-    refusals = {str(s): _answer(s, _reference("Error")) for s in _REFUSALS[operation.kind]}
+    refusals = {
+        str(s): _answer(s, _reference("Error"))
+        for s in _REFUSALS[("write" if operation.is_write else "read")]
+    }
     return {**success, **refusals}
 
 

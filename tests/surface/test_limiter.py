@@ -1,6 +1,8 @@
 """Calls that wait for a free connection: first come, first served, within the timeout."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 import time
 
@@ -12,7 +14,7 @@ from anyio.lowlevel import checkpoint
 from clients import ASYNC, TRIO, a_draft, a_page
 
 from adclient import AdClient, AsyncAdClient, CallTimeout
-from adclient._http.slots import Slots
+from adclient._http.limiter import CapacityLimiter
 
 BASE_URL = "https://ads.example.com"
 PATIENCE = 30
@@ -81,78 +83,144 @@ def test_thousand_concurrent_calls_respect_the_default_limit() -> None:
     asyncio.run(scenario())
 
 
-# Threads. The locks of the standard library are not fair, so `Slots` has its own queue.
+# Threads.
 
 
-def waiting(slots: Slots, number: int, taken: list[int], timeout: float) -> threading.Thread:
-    """Start a thread that waits for a slot as the `number`th."""
+def waiting(
+    limiter: CapacityLimiter, number: int, served: list[int], timeout: float
+) -> threading.Thread:
+    """A thread that waits for a slot as the `number`th of all, and keeps it."""
 
     def wait() -> None:
-        if slots.acquire(timeout):
-            taken.append(number)
+        if limiter.slot().acquire(timeout):
+            served.append(number)
 
     thread = threading.Thread(target=wait)
     thread.start()
     deadline = time.monotonic() + PATIENCE
-    while len(slots._waiting) < number and time.monotonic() < deadline:
+    while len(limiter.queue) < number and time.monotonic() < deadline:
         time.sleep(0.001)
     return thread
 
 
-def test_waiting_threads_are_served_in_order_of_arrival() -> None:
-    slots, taken = Slots(1), []
-    assert slots.acquire(0)
-    threads = [waiting(slots, number, taken, PATIENCE) for number in (1, 2, 3)]
+def test_threads_are_served_in_order_of_arrival() -> None:
+    limiter, served = CapacityLimiter(1), []
+    slot = limiter.slot()
+    assert slot.acquire(0)
+    threads = [waiting(limiter, number, served, PATIENCE) for number in (1, 2, 3)]
+    slot.release()
+    # The slot belongs to the thread that waits longest, even if that one is still asleep.
+    assert not limiter.slot().acquire(0)
     for thread in threads:
-        slots.release()
-        # The slot belongs to the waiting thread, even if that has not woken up yet.
-        assert not slots.acquire(0)
+        while thread.is_alive() and len(served) < threads.index(thread) + 1:
+            time.sleep(0.001)
+        limiter.free.put(None)
+    for thread in threads:
         thread.join()
-    assert taken == [1, 2, 3]
-    slots.release()
-    assert slots.acquire(0)
+    assert served == [1, 2, 3]
 
 
-def test_thread_that_stops_waiting_loses_no_slot() -> None:
-    slots, taken = Slots(1), []
-    assert slots.acquire(0)
-    hasty = waiting(slots, 1, taken, 0.2)
-    patient = waiting(slots, 2, taken, PATIENCE)
+def test_thread_that_gives_up_leaves_its_turn_to_the_next() -> None:
+    limiter, served = CapacityLimiter(1), []
+    slot = limiter.slot()
+    assert slot.acquire(0)
+    hasty = waiting(limiter, 1, served, 0.2)
+    patient = waiting(limiter, 2, served, PATIENCE)
     hasty.join()
-    slots.release()
+    slot.release()
     patient.join()
-    assert taken == [2]
+    assert served == [2]
+    assert not limiter.queue
 
 
-class InterruptedLock:
-    """A lock interrupted by Ctrl-C, before or after the slot was handed over."""
+def test_thread_that_gives_up_behind_another_leaves_the_queue() -> None:
+    limiter, served = CapacityLimiter(1), []
+    slot = limiter.slot()
+    assert slot.acquire(0)
+    patient = waiting(limiter, 1, served, PATIENCE)
+    hasty = waiting(limiter, 2, served, 0.05)
+    hasty.join()
+    assert len(limiter.queue) == 1
+    slot.release()
+    patient.join()
+    assert served == [1]
 
-    def __init__(self, slots: Slots, *, too_late: bool) -> None:
-        self._slots, self._too_late, self._is_first = slots, too_late, True
 
-    def acquire(self, timeout: float = 0) -> bool:
-        if self._is_first:
-            self._is_first = False
-            return True
-        if self._too_late:
-            self._slots.release()
-        raise KeyboardInterrupt
+def test_slot_is_released_once() -> None:
+    limiter = CapacityLimiter(1)
+    never_acquired, slot = limiter.slot(), limiter.slot()
+    never_acquired.release()
+    assert slot.acquire(0)
+    for _ in range(3):
+        slot.release()
+    assert [limiter.slot().acquire(0) for _ in range(2)] == [True, False]
 
-    def release(self) -> None:
+
+SIGNALS = """
+import signal, sys, threading, time
+from random import random
+from adclient import AdClient
+from adclient.testing import FakeAdService
+
+class Interrupt(Exception):
+    pass
+
+client = AdClient(
+    "https://ads.example.com", transport=FakeAdService().transport, max_concurrency=2
+)
+limiter = client._engine.limiter
+main, hits = threading.get_ident(), []
+is_ready, is_over = threading.Event(), threading.Event()
+
+def interrupt(*_):
+    hits.append(1)
+    raise Interrupt
+
+def call():
+    client.alpha.explain_objectives(account_id="account_a91f")
+
+def compete():
+    while not is_over.is_set():
+        call()
+
+def send_signals():
+    is_ready.wait()
+    for number in range(600):
+        signal.pthread_kill(main, signal.SIGUSR1)
+        while len(hits) <= number:
+            time.sleep(0.0001)
+        time.sleep(0.0003 + 0.002 * random())
+    is_over.set()
+
+def work():
+    is_ready.set()
+    while not is_over.is_set():
+        try:
+            call()
+        except Interrupt:
+            pass
+
+signal.signal(signal.SIGUSR1, interrupt)
+threads = [threading.Thread(target=compete) for _ in range(int(sys.argv[1]))]
+for thread in [*threads, threading.Thread(target=send_signals)]:
+    thread.start()
+while not is_over.is_set():
+    try:
+        work()
+    except Interrupt:  # between two calls
         pass
+for thread in threads:
+    thread.join()
+slots = [limiter.slot() for _ in range(3)]
+print(len(limiter.queue), [slot.acquire(0) for slot in slots])
+"""
 
 
-@pytest.mark.parametrize("too_late", [False, True])
-def test_interrupt_while_waiting_loses_no_slot(monkeypatch, too_late) -> None:
-    slots = Slots(1)
-    assert slots.acquire(0)
-    monkeypatch.setattr(threading, "Lock", lambda: InterruptedLock(slots, too_late=too_late))
-    with pytest.raises(KeyboardInterrupt):
-        slots.acquire(PATIENCE)
-    if not too_late:
-        slots.release()
-    assert slots.acquire(0)
-    assert not slots._waiting
+@pytest.mark.parametrize("competitors", [0, 3])
+def test_no_slot_is_lost_by_600_signals(competitors) -> None:
+    command = [sys.executable, "-c", SIGNALS, str(competitors)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=50)
+    assert (done.stdout, done.stderr) == ("0 [True, True, False]\n", "")
 
 
 def test_threads_of_one_client_respect_max_concurrency() -> None:

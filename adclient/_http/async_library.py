@@ -1,0 +1,159 @@
+"""An async client or transport of the caller, of httpx or httpx2."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from typing import cast
+from weakref import WeakSet
+
+import anyio
+import httpx
+from anyio.lowlevel import checkpoint, current_token
+
+from adclient._core.request import Request
+from adclient._core.response import Outcome
+from adclient._http.async_limiter import AsyncCapacityLimiter
+from adclient._http.library import HTTPX, HTTPLibrary, LibraryAttempt, check_open, detect_library
+from adclient._tasks import BackgroundTask
+
+_LONGEST_CLOSE = 2.0
+_READS = ("http11.receive_response_headers.started", "http11.receive_response_body.started")
+
+
+AsyncSend = Callable[[httpx.Request], Awaitable[httpx.Response]]
+
+
+def async_send_through(client: object) -> AsyncSend:
+    """How an async client of httpx or httpx2 sends a request, without following redirects."""
+    theirs = cast(httpx.AsyncClient, client)
+    library = detect_library(client) or HTTPX
+
+    async def send(request: httpx.Request) -> httpx.Response:
+        check_open(theirs.is_closed)
+        try:
+            return await theirs.send(request, stream=True, follow_redirects=False)
+        except library.status_error as error:  # an event hook that raises for an error status
+            return error.response
+
+    return send
+
+
+class AsyncLibrarySender:
+    """Sends through an async client or transport of the caller, which stays theirs to close.
+
+    The pools of httpcore 1.0 lose a connection for good if a request is cancelled at a bad moment.
+    So each exchange runs in a task of its own: a cancelled call leaves it, and it goes on until
+    only a read is under way, which can be cancelled safely.
+    """
+
+    def __init__(
+        self,
+        library: HTTPLibrary,
+        send: AsyncSend,
+        max_concurrency: int,
+        *,
+        names_requests: bool = False,
+    ) -> None:
+        self._library = library
+        # An exchange that a cancelled call has left counts until its end.
+        self._limiter = AsyncCapacityLimiter(max_concurrency)
+        self._send = send
+        self._names_requests = names_requests
+        self.is_closed: bool = False
+        self._running: WeakSet[BackgroundTask[None]] = WeakSet()
+
+    async def send(self, request: Request, deadline: float) -> Outcome:
+        """Send a request; come back with its response or failure by the deadline."""
+        attempt = LibraryAttempt(
+            request, deadline, self._library, names_requests=self._names_requests
+        )
+        exchange = _AsyncExchange(self._send, attempt)
+        try:
+            with anyio.move_on_after(attempt.time_left):
+                slot = self._limiter.slot()
+                await slot.acquire(attempt.time_left)
+                task = BackgroundTask(exchange.perform, on_end=slot.release)
+                self._running.add(task)
+                try:
+                    await task.result()
+                finally:
+                    exchange.abandon()
+                return attempt.response()
+        except self._library.faults as error:
+            return attempt.failed_with(error)
+        except Exception as error:
+            return attempt.stopped(error)
+        return attempt.failed("no response in time", sent=attempt.body_consumed, timed_out=True)
+
+    async def aclose(self) -> None:
+        """Wait for what still runs on this event loop; nothing here is ours to close."""
+        self.is_closed = True
+        with anyio.move_on_after(_LONGEST_CLOSE):
+            for task in list(self._running):
+                if task.loop == current_token():
+                    await task.wait()
+
+
+class _AsyncExchange:
+    """One exchange through somebody's pool, cancelled only while reading: no harm to the pool."""
+
+    def __init__(self, send: AsyncSend, attempt: LibraryAttempt) -> None:
+        self._send = send
+        self._attempt = attempt
+        self._scope = anyio.CancelScope()
+        self._is_abandoned = False
+        self._is_reading = False
+
+    async def perform(self) -> None:
+        """Perform, and end at the latest when only a read can still be under way.
+
+        Waiting for a connection, connecting and TLS have ended by then: each has a timeout of the
+        whole time of the attempt.
+        """
+        attempt = self._attempt
+        with self._scope, anyio.move_on_after(3 * attempt.time_left + _LONGEST_CLOSE):
+            request = attempt.build(attempt.library.async_stream, {"trace": self._trace})
+            response = await self._send(request)
+            attempt.begin_response(response)
+            if response.is_stream_consumed:  # an event hook of theirs has read it
+                attempt.feed(response.content)
+                attempt.finish()
+                return
+            chunks = aiter(cast(httpx.AsyncByteStream, response.stream))
+            is_at_end = False
+            try:
+                async for chunk in chunks:
+                    if attempt.feed_in_time(chunk):
+                        break
+                else:
+                    is_at_end = True
+                attempt.finish()
+            finally:
+                if is_at_end:
+                    await response.aclose()
+                else:
+                    await self._leave(response, chunks)
+
+    async def _leave(self, response: httpx.Response, chunks: AsyncIterator[bytes]) -> None:
+        """Close a response before its end, even while its task is being cancelled.
+
+        Its stream is run to the end: a generator left in the middle warns when it is collected.
+        """
+        with anyio.move_on_after(_LONGEST_CLOSE, shield=True):
+            await response.aclose()
+            with suppress(*self._attempt.library.faults):
+                async for _ in chunks:
+                    await checkpoint()  # for the deadline of an end that never comes
+
+    def abandon(self) -> None:
+        """Nobody waits for the response any more: send nothing whose sending has not begun."""
+        self._attempt.is_abandoned = True
+        self._is_abandoned = True
+        self._cancel_read()
+
+    async def _trace(self, event: str, _: object) -> None:
+        self._is_reading = event in _READS
+        self._cancel_read()
+
+    def _cancel_read(self) -> None:
+        if self._is_abandoned and self._is_reading:
+            self._scope.cancel()

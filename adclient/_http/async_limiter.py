@@ -1,0 +1,61 @@
+"""How many requests of an async client may be under way at once, on each event loop."""
+
+import anyio
+from anyio.lowlevel import RunVar
+
+from adclient._http.forks import register_for_forks
+
+
+class AsyncCapacityLimiter:
+    """So many slots for each event loop, first come, first served."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self.reset_after_fork()
+        register_for_forks(self)
+
+    def __str__(self) -> str:
+        return f"max_concurrency is {self._total}"
+
+    def reset_after_fork(self) -> None:
+        """Free all slots: a forked child has none of its parent's tasks."""
+        # It holds nothing that refers to a loop, which would keep that loop alive.
+        self._semaphores: RunVar[anyio.Semaphore] = RunVar("adclient-slots")
+
+    def slot(self) -> "AsyncSlot":
+        """A slot to acquire and release."""
+        semaphore = self._semaphores.get(None)
+        if semaphore is None:
+            semaphore = anyio.Semaphore(self._total, fast_acquire=True)
+            self._semaphores.set(semaphore)
+        return AsyncSlot(semaphore)
+
+
+class AsyncSlot:
+    """A place among the requests that are under way, once it is acquired.
+
+    Releasing it twice, or before it was acquired, does nothing.
+    """
+
+    __slots__ = ("_is_held", "_semaphore")
+
+    def __init__(self, semaphore: anyio.Semaphore) -> None:
+        self._semaphore = semaphore
+        self._is_held = False
+
+    async def acquire(self, timeout: float) -> bool:
+        """Wait for the slot; False if none was free within so many seconds."""
+        try:
+            self._semaphore.acquire_nowait()
+            self._is_held = True
+        except anyio.WouldBlock:
+            with anyio.move_on_after(timeout):
+                await self._semaphore.acquire()
+                self._is_held = True
+        return self._is_held
+
+    def release(self) -> None:
+        """Give the slot back."""
+        if self._is_held:
+            self._is_held = False
+            self._semaphore.release()

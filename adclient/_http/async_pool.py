@@ -1,0 +1,195 @@
+"""The connections of an async client: those of each event loop stay with it."""
+
+import asyncio
+import time
+import warnings
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import suppress
+from typing import cast
+
+import anyio
+import attrs
+import httpcore
+from anyio.lowlevel import current_token
+
+from adclient._core.request import Request
+from adclient._core.response import Outcome
+from adclient._http import patched
+from adclient._http.async_backend import AsyncBackend
+from adclient._http.connection import (
+    FAULTS,
+    KEEPALIVE_EXPIRY,
+    AsyncBody,
+    Target,
+    failed,
+    late,
+    proxy_parts,
+)
+from adclient._http.forks import leak, register_for_forks
+from adclient._http.network import Network
+from adclient._http.send import Attempt, decoded_headers
+
+_NEVER_CLOSED = "an AsyncAdClient was never closed: end it with aclose(), or use `async with`"
+
+
+class AsyncConnectionPool:
+    """Sends requests over connections of its own, on any event loop of asyncio or trio."""
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self._target = Target(network)
+        self.is_closed: bool = False
+        self._start()
+        register_for_forks(self)
+
+    def _start(self) -> None:
+        self._loops: dict[object, _LoopState] = {}
+
+    def reset_after_fork(self) -> None:
+        """Start without connections, and leave those of the parent alone."""
+        leak(self._loops)
+        self._start()
+
+    async def send(self, request: Request, deadline: float) -> Outcome:
+        """Send a request; come back with its response or failure by the deadline."""
+        if patched.is_patched():
+            raise NotImplementedError
+        attempt = Attempt(request, deadline)
+        idle = await self._idle()
+        try:
+            with anyio.move_on_after(attempt.time_left):
+                connection = self._checkout(idle)
+                try:
+                    await connection.send(self._target.request(attempt), attempt)
+                except BaseException:
+                    connection.backend.close()
+                    raise
+                connection.idle_since = time.monotonic()
+                idle.append(connection)
+                if self.is_closed:
+                    _close_all(idle)
+                return attempt.response()
+        except FAULTS as error:
+            return failed(attempt, error)
+        except Exception as error:
+            return attempt.stopped(error)
+        return late(attempt)
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop; doing it again does nothing."""
+        self.is_closed = True
+        state = self._loops.get(current_token().native_token)
+        if state is not None:
+            await state.keeper.aclose()
+
+    def __del__(self) -> None:
+        """Warn about a client that was never closed, on a loop that goes on."""
+        if not self.is_closed and any(state.idle for state in self._loops.values()):
+            warnings.warn(_NEVER_CLOSED, ResourceWarning, source=self, stacklevel=2)
+
+    async def _idle(self) -> "deque[_Connection]":
+        loop = current_token().native_token
+        state = self._loops.get(loop)
+        if state is None:
+            self._forget_closed_loops()
+            idle: deque[_Connection] = deque()
+            state = _LoopState(idle, _closed_with_loop(self._loops, loop, idle))
+            self._loops[loop] = state
+            await anext(state.keeper)
+        return state.idle
+
+    def _forget_closed_loops(self) -> None:
+        # A loop of asyncio may be closed without ending its generators.
+        for loop in list(self._loops):
+            if isinstance(loop, asyncio.AbstractEventLoop) and loop.is_closed():
+                self._loops.pop(loop, None)
+
+    def _checkout(self, idle: "deque[_Connection]") -> "_Connection":
+        expiry = time.monotonic() - KEEPALIVE_EXPIRY
+        while idle and idle[0].idle_since < expiry:
+            idle.popleft().backend.close()
+        while idle:
+            connection = idle.pop()
+            # The server may have closed it, or have sent something that nobody asked for.
+            if connection.backend.is_reusable:
+                return connection
+            connection.backend.close()
+        return _Connection(self._target, self._network.proxy)
+
+
+class _Connection:
+    """One connection, which is opened by its first request."""
+
+    def __init__(self, target: Target, proxy: str | None) -> None:
+        self.backend = AsyncBackend()
+        self.idle_since = 0.0
+        self._http = _open(target, proxy, self.backend)
+
+    async def send(self, request: httpcore.Request, attempt: Attempt) -> None:
+        """Send a request and read its response into the attempt."""
+        self.backend.deadline = attempt.deadline
+        response = await self._http.handle_async_request(request)
+        body = cast(AsyncBody, response.stream)
+        if attempt.begin(response.status, decoded_headers(response.headers), is_framed=True):
+            async for chunk in body:
+                attempt.chunks.append(chunk)
+        else:
+            chunks = aiter(body)
+            async for chunk in chunks:
+                if attempt.feed(chunk):
+                    await self._leave(chunks)
+                    break
+        attempt.finish()
+        await body.aclose()
+
+    async def _leave(self, chunks: AsyncIterator[bytes]) -> None:
+        """Close the connection before the end of a body.
+
+        The generators that read it run to their end, which is near without a socket: on trio,
+        one that is left in the middle warns when it is collected.
+        """
+        self.backend.close()
+        with suppress(*FAULTS):
+            async for _ in chunks:
+                pass
+
+
+@attrs.frozen
+class _LoopState:
+    """The idle connections of an event loop, and what closes them at its end."""
+
+    idle: deque[_Connection]
+    keeper: AsyncGenerator[None, None]
+
+
+async def _closed_with_loop(
+    loops: dict[object, _LoopState], loop: object, idle: deque[_Connection]
+) -> AsyncGenerator[None, None]:
+    """Close connections when the client is closed, or else when the loop ends.
+
+    A loop that ends closes the async generators that are still open in it, and nothing else.
+    """
+    try:
+        yield
+    finally:
+        loops.pop(loop, None)
+        _close_all(idle)
+
+
+def _close_all(idle: deque[_Connection]) -> None:
+    while idle:
+        idle.pop().backend.close()
+
+
+def _open(
+    target: Target, proxy: str | None, backend: AsyncBackend
+) -> httpcore.AsyncConnectionInterface:
+    if proxy is None:
+        return httpcore.AsyncHTTPConnection(
+            target.origin, ssl_context=target.tls_context, network_backend=backend
+        )
+    url, auth = proxy_parts(proxy)
+    through = httpcore.AsyncSOCKSProxy if proxy.startswith("socks") else httpcore.AsyncHTTPProxy
+    pool = through(url, proxy_auth=auth, ssl_context=target.tls_context, network_backend=backend)
+    return pool.create_connection(target.origin)

@@ -1,0 +1,136 @@
+"""What sync and async connections of httpcore share: the service's origin, requests, errors.
+
+httpcore is the engine of httpx. `network_backend` gives its connections our sockets, which keep
+the deadline of the call.
+"""
+
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from typing import Protocol, Self
+from urllib.parse import unquote, urlsplit
+
+import httpcore
+
+from adclient._core.response import Outcome
+from adclient._http.network import Network, tls_context
+from adclient._http.send import Attempt, reason_of
+
+# How long an unused connection is kept. Many servers close theirs after 5 seconds or more.
+KEEPALIVE_EXPIRY = 5.0
+
+TIMEOUTS = (httpcore.TimeoutException, TimeoutError)
+# What an attempt may fail with. A host that cannot be encoded is a UnicodeError.
+FAULTS = (
+    *TIMEOUTS,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
+    httpcore.ConnectionNotAvailable,
+    OSError,
+    UnicodeError,
+)
+_REMOTE = (httpcore.RemoteProtocolError, httpcore.ProxyError)
+
+
+class Body(Protocol):
+    """The body of a response, as httpcore streams it."""
+
+    def __iter__(self) -> Iterator[bytes]: ...
+    def close(self) -> None:
+        """End the response; its connection may carry the next one if the body is whole."""
+        ...
+
+
+class AsyncBody(Protocol):
+    """The same for async connections."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+    async def aclose(self) -> None:
+        """End the response; its connection may carry the next one if the body is whole."""
+        ...
+
+
+class Target:
+    """The service as httpcore's connections see it."""
+
+    def __init__(self, network: Network) -> None:
+        parts = urlsplit(network.base_url)
+        self.is_tls = parts.scheme == "https"
+        self._scheme, self._host = parts.scheme.encode(), (parts.hostname or "").encode()
+        # A proxy is given the whole URL, in which the usual port does not appear.
+        self._port = None if parts.port == (443 if self.is_tls else 80) else parts.port
+        self._prefix_length = len(f"{parts.scheme}://{parts.netloc}")
+        self._verify = network.verify
+        self.origin = self._url(b"/").origin
+
+    @property
+    def tls_context(self) -> ssl.SSLContext | None:
+        """The TLS context of the service."""
+        return tls_context(self._verify) if self.is_tls else None
+
+    def request(self, attempt: Attempt) -> httpcore.Request:
+        """A request as httpcore sends it."""
+        request = attempt.request
+        path = request.url[self._prefix_length :].encode()
+        headers = [(name.encode(), value.encode()) for name, value in request.headers.items()]
+        return httpcore.Request(
+            request.method.encode(), self._url(path), headers=headers, content=_RequestBody(attempt)
+        )
+
+    def _url(self, target: bytes) -> httpcore.URL:
+        return httpcore.URL(scheme=self._scheme, host=self._host, port=self._port, target=target)
+
+
+class _RequestBody:
+    """The body of a request, for sync and async connections. It notes that it was consumed."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+
+    def __iter__(self) -> Iterator[bytes]:
+        self._attempt.body_consumed = True
+        return iter((body,) if (body := self._attempt.request.body) else ())
+
+    def __aiter__(self) -> "_AsyncChunks":
+        return _AsyncChunks(iter(self))
+
+
+class _AsyncChunks:
+    """Chunks for async code. An async generator would warn if it were left in the middle."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        for chunk in self._chunks:
+            return chunk
+        raise StopAsyncIteration
+
+
+def failed(attempt: Attempt, error: Exception) -> Outcome:
+    """What was received before an attempt failed with one of the `FAULTS`."""
+    sent = attempt.body_consumed
+    if isinstance(error, TIMEOUTS) or attempt.is_late:
+        return late(attempt)
+    return attempt.failed(reason_of(error, _REMOTE), sent=sent)
+
+
+def late(attempt: Attempt) -> Outcome:
+    """What was received before the deadline."""
+    sent = attempt.body_consumed
+    reason = "no response in time" if sent else "no connection in time"
+    return attempt.failed(reason, sent=sent, timed_out=True)
+
+
+def proxy_parts(proxy: str) -> tuple[httpcore.URL, tuple[bytes, bytes] | None]:
+    """The URL of a proxy without its credentials, and these."""
+    parts = urlsplit(proxy)
+    host = (parts.hostname or "").encode()
+    url = httpcore.URL(scheme=parts.scheme.encode(), host=host, port=parts.port, target=b"/")
+    if parts.username is None and parts.password is None:
+        return url, None
+    return url, (unquote(parts.username or "").encode(), unquote(parts.password or "").encode())

@@ -1,0 +1,330 @@
+"""A client or transport of the caller, of httpx or httpx2: the one place with their objects."""
+
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from functools import cache, lru_cache, partial
+from types import MappingProxyType, ModuleType
+from typing import Any, Self, cast
+
+import httpx
+
+from adclient._core.request import Request
+from adclient._core.response import Failure, Outcome, RawResponse
+from adclient._http.in_process import InProcess
+from adclient._http.send import Attempt, Errors, reason_of
+from adclient.errors import ConfigurationError
+
+# The two are told apart by name, so that neither is imported to find out.
+_NAMES = ("httpx", "httpx2")
+_NO_EXTENSIONS: Mapping[str, object] = MappingProxyType({})
+
+Chunks = Callable[[], Iterator[bytes]]
+
+
+class HTTPLibrary:
+    """httpx or httpx2. Their names are the same, so httpx stands for both in the types."""
+
+    def __init__(self, library: ModuleType) -> None:
+        hx = cast(Any, library)
+        self.client: type[httpx.Client] = hx.Client
+        self.async_client: type[httpx.AsyncClient] = hx.AsyncClient
+        # Parsing a URL costs as much as everything else that is done to send a request.
+        self.url: Callable[[str], httpx.URL] = lru_cache(maxsize=256)(hx.URL)
+        self.request: type[httpx.Request] = hx.Request
+        self.response: type[httpx.Response] = hx.Response
+        # A stream of both kinds is refused by transports of others, which are of one kind.
+        self.sync_stream: Callable[[Chunks], httpx.SyncByteStream] = cast(
+            Any, type("SyncStream", (_SyncStream, hx.SyncByteStream), {})
+        )
+        self.async_stream: Callable[[Chunks], httpx.AsyncByteStream] = cast(
+            Any, type("AsyncStream", (_AsyncStream, hx.AsyncByteStream), {})
+        )
+        both = (_SyncStream, _AsyncStream, hx.SyncByteStream, hx.AsyncByteStream)
+        self.both_streams: Callable[[Chunks], httpx.SyncByteStream] = cast(
+            Any, type("Stream", both, {})
+        )
+
+        self.connect_error: type[httpx.ConnectError] = hx.ConnectError
+        self.connect_timeout: type[httpx.ConnectTimeout] = hx.ConnectTimeout
+        self.pool_timeout: type[httpx.PoolTimeout] = hx.PoolTimeout
+        self.read_timeout: type[httpx.ReadTimeout] = hx.ReadTimeout
+        self.protocol_error: type[httpx.RemoteProtocolError] = hx.RemoteProtocolError
+        self.status_error: type[httpx.HTTPStatusError] = hx.HTTPStatusError
+
+        self.timeouts: Errors = (hx.TimeoutException, TimeoutError)
+        self.remote: Errors = (hx.RemoteProtocolError, hx.ProxyError)
+        self.sent: Errors = (hx.ReadTimeout, hx.ReadError, hx.RemoteProtocolError)
+        self.not_sent: Errors = (
+            hx.ConnectError,
+            hx.ConnectTimeout,
+            hx.PoolTimeout,
+            hx.ProxyError,
+            hx.UnsupportedProtocol,
+            hx.LocalProtocolError,
+        )
+        self._faults: Errors = (hx.HTTPError, hx.StreamError, hx.InvalidURL)
+
+    @property
+    def faults(self) -> Errors:
+        """What a transport raises, of its own and from below."""
+        # A host that cannot be encoded is a UnicodeError.
+        return (*self._faults, OSError, UnicodeError, *_faults_of_anyio())
+
+
+def _faults_of_anyio() -> Errors:
+    """What was never loaded cannot raise; and loading it after a fault could itself fail."""
+    if "anyio" not in sys.modules:
+        return ()
+    import anyio
+
+    return (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError)
+
+
+class _SyncStream:
+    """A body from a function that gives its chunks."""
+
+    def __init__(self, chunks: Chunks) -> None:
+        self._chunks = chunks
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._chunks()
+
+
+class _AsyncStream:
+    """The same for async code; an async generator would warn if it were left in the middle."""
+
+    def __init__(self, chunks: Chunks) -> None:
+        self._chunks = chunks
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return _AsyncChunks(self._chunks())
+
+
+class _AsyncChunks:
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        for chunk in self._chunks:
+            return chunk
+        raise StopAsyncIteration
+
+
+HTTPX = HTTPLibrary(httpx)
+
+
+def detect_library(thing: object) -> HTTPLibrary | None:
+    """The library that an object's class comes from, or None if it is neither."""
+    for cls in type(thing).__mro__:
+        name = cls.__module__.partition(".")[0]
+        if name in _NAMES:
+            return _library(name)
+    return None
+
+
+@cache
+def _library(name: str) -> HTTPLibrary:
+    module = sys.modules[name]
+    return HTTPX if module is httpx else HTTPLibrary(module)
+
+
+class LibrarySender:
+    """Sends through a sync client or transport of the caller, which stays theirs to close.
+
+    Each step of theirs gets the time that is left, and a body is bounded as a whole; but a head
+    that arrives byte by byte is many steps, which only they could bound.
+    """
+
+    def __init__(
+        self,
+        library: HTTPLibrary,
+        send: Callable[[httpx.Request], httpx.Response],
+        *,
+        names_requests: bool = False,
+    ) -> None:
+        self._library = library
+        self._send = send
+        self._names_requests = names_requests
+        self.is_closed: bool = False
+
+    def send(self, request: Request, deadline: float) -> Outcome:
+        """Send a request; come back with its response or failure by the deadline."""
+        library = self._library
+        attempt = LibraryAttempt(request, deadline, library, names_requests=self._names_requests)
+        try:
+            response = self._send(attempt.build(library.sync_stream))
+            try:
+                attempt.begin_response(response)
+                for chunk in _chunks(response):
+                    if attempt.feed_in_time(chunk):
+                        break
+                attempt.finish()
+            finally:
+                response.close()
+            return attempt.response()
+        except library.faults as error:
+            return attempt.failed_with(error)
+        except Exception as error:
+            return attempt.stopped(error)
+
+    def close(self) -> None:
+        """Nothing here is ours to close."""
+        self.is_closed = True
+
+
+def send_through(client: object) -> Callable[[httpx.Request], httpx.Response]:
+    """How a client of httpx or httpx2 sends a request, without following redirects."""
+    theirs = cast(httpx.Client, client)
+    library = detect_library(client) or HTTPX
+
+    def send(request: httpx.Request) -> httpx.Response:
+        check_open(theirs.is_closed)
+        try:
+            return theirs.send(request, stream=True, follow_redirects=False)
+        except library.status_error as error:  # an event hook that raises for an error status
+            return error.response
+
+    return send
+
+
+def check_open(is_closed: bool) -> None:
+    """Refuse to send through a client that its owner has closed."""
+    if is_closed:
+        raise ConfigurationError("http_client is closed", argument="http_client")
+
+
+class LibraryAttempt(Attempt):
+    """One request on its way through an HTTP library."""
+
+    def __init__(
+        self, request: Request, deadline: float, library: HTTPLibrary, *, names_requests: bool
+    ) -> None:
+        super().__init__(request, deadline)
+        self.library = library
+        # A client, unlike a transport, names the request at which each of its errors happened.
+        self._names_requests = names_requests
+        self.is_abandoned = False
+        self._timeouts: dict[str, float] = {}
+        self._sent_as: httpx.Request | None = None
+
+    def build(
+        self, stream: Callable[[Chunks], Any], extensions: Mapping[str, object] = _NO_EXTENSIONS
+    ) -> httpx.Request:
+        """The request, with the time that is left for it."""
+        self._give_time()
+        self._sent_as = self.library.request(
+            self.request.method,
+            self.library.url(self.request.url),
+            headers=dict(self.request.headers),
+            stream=stream(self._outgoing),
+            extensions={"timeout": self._timeouts, **extensions},
+        )
+        return self._sent_as
+
+    def begin_response(self, response: httpx.Response) -> None:
+        """Take the head, and leave the time that remains to the body."""
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        if response.is_stream_consumed:
+            headers.pop("content-encoding", None)  # it is decoded
+        self.begin(response.status_code, headers)
+        self._give_time()
+
+    def feed_in_time(self, chunk: bytes) -> bool:
+        """Take a chunk of the body, unless it comes late."""
+        if self.is_late:
+            raise self.library.read_timeout("")
+        return self.feed(chunk)
+
+    def failed_with(self, error: Exception) -> Outcome:
+        """What was received before the library failed."""
+        library = self.library
+        if isinstance(error, library.timeouts) or self.is_late:
+            reason = "no response in time"
+            if isinstance(error, library.connect_timeout):
+                reason = "no connection in time"
+            elif isinstance(error, library.pool_timeout):
+                reason = "no free connection of the http_client in time"
+            return self.failed(reason, sent=self._is_sent(error), timed_out=True)
+        return self.failed(reason_of(error, library.remote), sent=self._is_sent(error))
+
+    def _is_sent(self, error: Exception) -> bool:
+        """Whether the service may have seen the request."""
+        # An event hook or `auth` of their client may fail at a request of its own.
+        failed: object = getattr(error, "_request", self._sent_as)
+        if failed is not self._sent_as and (failed is not None or self._names_requests):
+            return self.body_consumed
+        if isinstance(error, self.library.not_sent):
+            return self.body_consumed and _is_of_aiohttp(error.__cause__)
+        return self.body_consumed or isinstance(error, self.library.sent)
+
+    def _outgoing(self) -> Iterator[bytes]:
+        if self.is_abandoned:
+            raise self.library.pool_timeout("")
+        self.body_consumed = True
+        yield self.request.body or b""
+
+    def _give_time(self) -> None:
+        left = self.time_left
+        self._timeouts.update(connect=left, read=left, write=left, pool=left)
+
+
+def _chunks(response: httpx.Response) -> Iterator[bytes]:
+    if response.is_stream_consumed:  # an event hook of theirs has read it
+        return iter([response.content])
+    return iter(cast(httpx.SyncByteStream, response.stream))
+
+
+def _is_of_aiohttp(error: object) -> bool:
+    """Whether httpx-aiohttp is at work, hidden in a wrapper of the caller.
+
+    It reports a connection that broke in use as one that was never made.
+    """
+    return type(error).__module__.startswith("aiohttp.")
+
+
+class ServiceTransport(InProcess, httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """A service in this process as a transport for any client of httpx or httpx2.
+
+    Clients of adclient call the service itself.
+    """
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return self._respond(request, request.read())
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        return self._respond(request, await request.aread())
+
+    def _respond(self, request: httpx.Request, body: bytes) -> httpx.Response:
+        library = detect_library(request) or HTTPX
+        timeouts: dict[str, float | None] = request.extensions.get("timeout", {})
+        outcome = self.service(
+            Request(
+                method=request.method,
+                url=str(request.url),
+                headers=dict(request.headers),
+                body=body or None,
+            ),
+            timeouts.get("read"),
+        )
+        if isinstance(outcome, Failure):
+            raise _error_of(library, outcome)
+        stream = library.both_streams(partial(_body_of, library, outcome))
+        headers = dict(outcome.headers)
+        return library.response(outcome.status, headers=headers, stream=stream)
+
+
+def _body_of(library: HTTPLibrary, response: RawResponse) -> Iterator[bytes]:
+    """The body of a response, which may break off."""
+    yield response.body
+    if response.broken is not None:
+        raise _error_of(library, response.broken)
+
+
+def _error_of(library: HTTPLibrary, failure: Failure) -> httpx.TransportError:
+    if not failure.sent:
+        return library.connect_error(failure.reason)
+    error = library.read_timeout if failure.timed_out else library.protocol_error
+    return error(failure.reason)

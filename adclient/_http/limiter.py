@@ -1,0 +1,95 @@
+"""How many requests of a sync client may be under way at once; whoever waits longest is next."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from itertools import starmap
+from queue import Empty, SimpleQueue
+
+from adclient._http.forks import register_for_forks
+
+# An interrupt may hit a thread after it left the queue and before it woke the next one.
+_RECHECK = 0.5
+_ONCE = ((),)
+_nothing = partial(any, ())
+
+
+class CapacityLimiter:
+    """So many slots, first come, first served.
+
+    A semaphore of the standard library may give a slot to a thread that has not waited at all.
+    """
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self.reset_after_fork()
+        register_for_forks(self)
+
+    def __str__(self) -> str:
+        return f"max_concurrency is {self._total}"
+
+    def reset_after_fork(self) -> None:
+        """Free all slots: a forked child has none of its parent's threads."""
+        self.free: SimpleQueue[None] = SimpleQueue()
+        for _ in range(self._total):
+            self.free.put(None)
+        self.queue: deque[threading.Lock] = deque()
+
+    def slot(self) -> "Slot":
+        """A slot to acquire and release."""
+        return Slot(self.free, self.queue)
+
+
+class Slot:
+    """A place among the requests that are under way, once it is acquired.
+
+    Python handles signals between bytecodes. So what counts as the slot moves from one container
+    to the other within a single C call, `release`; else an interrupt could lose it for good.
+    Releasing it twice, or before it was acquired, does nothing.
+    """
+
+    __slots__ = ("_free", "_queue", "release")
+
+    def __init__(self, free: SimpleQueue[None], queue: deque[threading.Lock]) -> None:
+        self._free = free
+        self._queue = queue
+        self.release: Callable[[], object] = _nothing
+
+    def acquire(self, timeout: float) -> bool:
+        """Wait for the slot; False if none was free within so many seconds."""
+        held: list[None] = []
+        self.release = partial(any, map(self._free.put, held))
+        if not self._queue:
+            try:
+                held.extend(starmap(self._free.get_nowait, _ONCE))
+                return True
+            except Empty:
+                pass
+        return self._acquire_in_turn(held, timeout)
+
+    def _acquire_in_turn(self, held: list[None], timeout: float) -> bool:
+        """Wait in the queue; only its first thread may take a slot."""
+        queue, deadline = self._queue, time.monotonic() + timeout
+        turn = threading.Lock()
+        turn.acquire()
+        leave = partial(queue.remove, turn)
+        try:
+            queue.append(turn)
+            while queue[0] is not turn:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return False
+                turn.acquire(timeout=min(left, _RECHECK))
+            left = max(0.0, deadline - time.monotonic())
+            held.extend(map(self._free.get, (True,), (left,)))
+            return True
+        except Empty:
+            return False
+        finally:
+            try:
+                leave()
+                queue[0].release()
+            except (ValueError, IndexError, RuntimeError):
+                pass  # interrupted before it queued; nobody waits; the next is awake already

@@ -1,0 +1,108 @@
+"""Which sender a client uses: connections of its own, or what it was given."""
+
+import sys
+from collections.abc import Callable
+from random import random
+from typing import TYPE_CHECKING, cast
+
+from adclient._http.clock import SYSTEM_CLOCK, Clock
+from adclient._http.in_process import AsyncInProcessSender, InProcess, InProcessSender
+from adclient._http.network import Network
+from adclient._http.send import AsyncSender, Sender
+from adclient.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import httpx
+
+
+def resolve_sender(transport: object, http_client: object, network: Network, _: int) -> Sender:
+    """What a sync client sends with."""
+    _check_one(transport, http_client)
+    if isinstance(transport, InProcess):
+        return InProcessSender(transport)
+    if transport is None and http_client is None:
+        from adclient._http.pool import ConnectionPool
+
+        return ConnectionPool(network)
+    from adclient._http.library import HTTPX, LibrarySender, detect_library, send_through
+
+    if http_client is not None:
+        library = detect_library(http_client)
+        if library is None or not isinstance(http_client, library.client):
+            raise _wrong_client(http_client, "AdClient", "Client")
+        return LibrarySender(library, send_through(http_client), names_requests=True)
+    if isinstance(transport, type) or not hasattr(transport, "handle_request"):
+        raise _wrong_transport(transport, "AdClient", "a sync")
+    send = cast("httpx.BaseTransport", transport).handle_request
+    return LibrarySender(detect_library(transport) or HTTPX, send)
+
+
+def resolve_async_sender(
+    transport: object, http_client: object, network: Network, max_concurrency: int
+) -> AsyncSender:
+    """What an async client sends with."""
+    _check_one(transport, http_client)
+    if isinstance(transport, InProcess):
+        return AsyncInProcessSender(transport)
+    if transport is None and http_client is None:
+        from adclient._http.async_pool import AsyncConnectionPool
+
+        return AsyncConnectionPool(network)
+    aiohttp = sys.modules.get("adclient._http.aiohttp")
+    if aiohttp is not None and isinstance(transport, aiohttp.AiohttpTransport):
+        return cast(AsyncSender, aiohttp.AiohttpSender(transport))
+    from adclient._http.async_library import AsyncLibrarySender, async_send_through
+    from adclient._http.library import HTTPX, detect_library
+
+    if http_client is not None:
+        library = detect_library(http_client)
+        if library is None or not isinstance(http_client, library.async_client):
+            raise _wrong_client(http_client, "AsyncAdClient", "AsyncClient")
+        _check_trusted(http_client, "http_client")
+        return AsyncLibrarySender(
+            library, async_send_through(http_client), max_concurrency, names_requests=True
+        )
+    _check_trusted(transport, "transport")
+    if isinstance(transport, type) or not hasattr(transport, "handle_async_request"):
+        raise _wrong_transport(transport, "AsyncAdClient", "an async")
+    send = cast("httpx.AsyncBaseTransport", transport).handle_async_request
+    return AsyncLibrarySender(detect_library(transport) or HTTPX, send, max_concurrency)
+
+
+def resolve_clock(transport: object) -> tuple[Clock, Callable[[], float]]:
+    """The clock and random source of a client: its service's, if that lives in this process."""
+    if isinstance(transport, InProcess):
+        return transport.clock, transport.random
+    return SYSTEM_CLOCK, random
+
+
+def _check_one(transport: object, http_client: object) -> None:
+    if transport is not None and http_client is not None:
+        raise ConfigurationError(
+            "transport and http_client exclude each other", argument="http_client"
+        )
+
+
+def _check_trusted(given: object, argument: str) -> None:
+    # A client of httpx keeps its transports to itself.
+    inside = (getattr(given, "_transport", None), *getattr(given, "_mounts", {}).values())
+    if any(type(one).__module__.startswith("httpx_aiohttp") for one in (given, *inside)):
+        raise ConfigurationError(
+            "httpx-aiohttp may send a write twice; pass "
+            "transport=adclient.aiohttp.AiohttpTransport() instead",
+            argument=argument,
+        )
+
+
+def _wrong_client(given: object, client: str, name: str) -> TypeError:
+    expected = f"an httpx.{name} or httpx2.{name}"
+    return TypeError(f"http_client of {client} must be {expected}, not {_name_of(given)}")
+
+
+def _wrong_transport(given: object, client: str, kind: str) -> TypeError:
+    expected = f"{kind} transport of httpx or httpx2"
+    return TypeError(f"transport of {client} must be {expected}, not {_name_of(given)}")
+
+
+def _name_of(given: object) -> str:
+    return f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"

@@ -1,0 +1,174 @@
+"""What all senders share: the progress of one request, and why it failed. No HTTP library."""
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol, cast
+from urllib.parse import urlsplit
+
+from adclient._core.body import LONGEST_BODY, LONGEST_ERROR_BODY, Body
+from adclient._core.redact import one_line
+from adclient._core.request import Request
+from adclient._core.response import Failure, Outcome, RawResponse
+
+Errors = tuple[type[Exception], ...]
+
+
+class Sender(Protocol):
+    """Sends requests for a sync client; it decides nothing and sends each exactly once."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether its client was closed."""
+        ...
+
+    def send(self, request: Request, deadline: float) -> Outcome:
+        """Send a request; come back with its response or failure by the deadline."""
+        ...
+
+    def close(self) -> None:
+        """Close the connections that were opened here."""
+        ...
+
+
+class AsyncSender(Protocol):
+    """The same for an async client."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether its client was closed."""
+        ...
+
+    async def send(self, request: Request, deadline: float) -> Outcome:
+        """Send a request; come back with its response or failure by the deadline."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connections that were opened here."""
+        ...
+
+
+class Attempt:
+    """One request on its way, and what has been received so far."""
+
+    __slots__ = (
+        "_body",
+        "_is_whole",
+        "body_consumed",
+        "chunks",
+        "deadline",
+        "headers",
+        "received_at",
+        "request",
+        "status",
+    )
+
+    def __init__(self, request: Request, deadline: float) -> None:
+        self.request = request
+        self.deadline = deadline
+        # Set by the stream of the body: from then on the service may have the whole request.
+        self.body_consumed = False
+        self.status = 0
+        self.headers: Mapping[str, str] = {}
+        self.received_at = 0.0
+        self.chunks: list[bytes] = []
+        self._body: Body | None = None
+        self._is_whole = False
+
+    def begin(self, status: int, headers: Mapping[str, str], *, is_framed: bool = False) -> bool:
+        """Take the head of the response; its names are in lower case.
+
+        Returns whether the body is just the bytes in `chunks`: the sender `is_framed`, which means
+        that it cuts the body at its content-length, and nothing has to be decoded or bounded.
+        """
+        self.status, self.headers, self.received_at = status, headers, time.time()
+        coding, length = headers.get("content-encoding", ""), headers.get("content-length", "")
+        longest = LONGEST_ERROR_BODY if status >= 400 else LONGEST_BODY
+        if is_framed and not coding and length.isdecimal() and int(length) <= longest:
+            return True
+        self._body = Body(status, coding)
+        return False
+
+    def feed(self, chunk: bytes) -> bool:
+        """Take a raw chunk of the body; True if no more of it is wanted."""
+        assert self._body is not None
+        self._body.feed(chunk)
+        return self._body.is_enough
+
+    def finish(self) -> None:
+        """The body is as complete as it is going to be."""
+        if self._body is not None:
+            self._body.finish()
+        self._is_whole = True
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the deadline has passed."""
+        return time.monotonic() >= self.deadline
+
+    @property
+    def time_left(self) -> float:
+        """Seconds until the deadline, for a timeout: never zero, which some take for none."""
+        return max(0.001, self.deadline - time.monotonic())
+
+    def response(self, broken: Failure | None = None) -> RawResponse:
+        """What was received."""
+        body = self._body
+        return RawResponse(
+            status=self.status,
+            headers=self.headers,
+            body=b"".join(self.chunks) if body is None else body.content,
+            received_at=self.received_at,
+            broken=broken,
+            defect=None if body is None else body.defect,
+        )
+
+    def failed(self, reason: str, *, sent: bool, timed_out: bool = False) -> Outcome:
+        """What was received before the attempt failed."""
+        if self._is_whole:
+            return self.response()
+        if not sent and not timed_out:
+            reason = f"{urlsplit(self.request.url).netloc} cannot be reached: {reason}"
+        failure = Failure(reason=reason, sent=sent, timed_out=timed_out)
+        return failure if self.status == 0 else self.response(broken=failure)
+
+    def stopped(self, error: Exception) -> Failure:
+        """The failure for an error that is no fault of the connection."""
+        reason = f"stopped by {type(error).__name__}"
+        return Failure(reason=reason, sent=self.body_consumed, error=error)
+
+
+def decoded_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers as text, with names in lower case; several of one name are joined by commas."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in raw:
+        name = raw_name.decode("latin-1").lower()
+        try:
+            value = raw_value.decode()
+        except UnicodeDecodeError:
+            value = raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def reason_of(error: BaseException, remote: Errors) -> str:
+    """The innermost cause in words that contain nothing of the request.
+
+    The text of a `remote` error describes what the other end sent, and may be shown.
+    """
+    for cause in reversed(list(_causes(error))):
+        if isinstance(cause, ConnectionError) and cause.errno is not None:
+            return os.strerror(cause.errno)
+        if isinstance(cause, OSError) and cause.args:
+            return one_line(str(cause.strerror or cause))
+        if isinstance(cause, remote):
+            return one_line(str(cause)) or "the response was not valid HTTP"
+    return f"the connection broke ({type(error).__name__})"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what it came from, inwards; of a group, the first."""
+    while error is not None:
+        yield error
+        group = cast("tuple[BaseException, ...]", getattr(error, "exceptions", ()))
+        error = group[0] if group else error.__cause__ or error.__context__
