@@ -6,11 +6,13 @@ from adclient._version import __version__
 
 if TYPE_CHECKING:
     from adclient._async.client import AsyncAdClient
+    from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator
     from adclient._async.listing import AsyncListing
-    from adclient._async.paging import AsyncItemIterator, AsyncPage, AsyncPageIterator
+    from adclient._async.page import AsyncPage
     from adclient._core.request import Request
     from adclient._sync.client import AdClient
-    from adclient._sync.paging import ItemIterator, Page, PageIterator
+    from adclient._sync.iterators import ItemIterator, PageIterator
+    from adclient._sync.page import Page
     from adclient._tables.items import Items
     from adclient.conventions import Conventions
     from adclient.errors import (
@@ -117,14 +119,14 @@ __all__ = [
 _HOMES = {
     "AsyncAdClient": "_async.client",
     "AsyncListing": "_async.listing",
-    "AsyncItemIterator": "_async.paging",
-    "AsyncPage": "_async.paging",
-    "AsyncPageIterator": "_async.paging",
+    "AsyncItemIterator": "_async.iterators",
+    "AsyncPage": "_async.page",
+    "AsyncPageIterator": "_async.iterators",
     "Request": "_core.request",
     "AdClient": "_sync.client",
-    "ItemIterator": "_sync.paging",
-    "Page": "_sync.paging",
-    "PageIterator": "_sync.paging",
+    "ItemIterator": "_sync.iterators",
+    "Page": "_sync.page",
+    "PageIterator": "_sync.iterators",
     "Conventions": "conventions",
     "AdClientError": "errors",
     "APIError": "errors",

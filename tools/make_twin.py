@@ -25,7 +25,7 @@ RULES: list[tuple[str, str]] = [
     (r"\bAsyncListing\[", "Page["),
     (
         r"from adclient\._async\.listing import AsyncListing",
-        "from adclient._sync.paging import Page",
+        "from adclient._sync.page import Page",
     ),
     (r"\b_async\b", "_sync"),
     (r", for async code", ""),

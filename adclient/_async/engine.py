@@ -6,7 +6,7 @@ from typing import TypeVar
 import attrs
 
 from adclient._async.listing import AsyncListing
-from adclient._async.paging import AsyncSource
+from adclient._async.page import AsyncSource
 from adclient._core.auth import Credentials, Grant, bearer, granted
 from adclient._core.call import Send, Sleep, World, exchange
 from adclient._core.operations import Call, Listing, Operation

@@ -5,13 +5,8 @@ from typing import Generic, TypeVar
 
 import attrs
 
-from adclient._async.paging import (
-    AsyncItemIterator,
-    AsyncPage,
-    AsyncPageIterator,
-    AsyncSource,
-    collected,
-)
+from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator, collect
+from adclient._async.page import AsyncPage, AsyncSource
 from adclient._notebook import PublicDir, short
 from adclient._signatures import unquote
 from adclient._tables.items import Items
@@ -43,8 +38,7 @@ class AsyncListing(PublicDir, Generic[T]):
         self._cursor = cursor
 
     def __repr__(self) -> str:
-        name = self._source.call.operation.full_name
-        return f"<AsyncListing {name}, cursor={short(self._cursor)}>"
+        return f"<AsyncListing {self._source.operation}, cursor={short(self._cursor)}>"
 
     def __await__(self) -> Generator[object, None, AsyncPage[T]]:
         """Fetch the first page."""
@@ -136,7 +130,7 @@ class AsyncListing(PublicDir, Generic[T]):
             >>> len(ads)
             126
         """
-        return await collected(self.__aiter__(), limit)
+        return await collect(self.__aiter__(), limit)
 
     def typed(self, cls: type[A]) -> "AsyncListing[A]":
         """The same listing with its items read into an attrs class of yours.

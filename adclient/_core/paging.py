@@ -55,7 +55,7 @@ def _place(url: str) -> tuple[object, ...]:
 def check_progress(call: Call[Result], answer: object) -> None:
     """Refuse a page that gives back the very continuation that it was asked with."""
     if isinstance(answer, Listing) and call.cursor is not None:
-        SeenCursors(call).follow(answer.page.next)
+        SeenCursors(call).add(answer.page.next)
 
 
 class SeenCursors:
@@ -63,21 +63,21 @@ class SeenCursors:
 
     def __init__(self, call: Call[Result]) -> None:
         self._call = call
-        self._seen: set[bytes] = set() if call.cursor is None else {_key(call, call.cursor)}
+        self._keys: set[bytes] = set() if call.cursor is None else {_key(call, call.cursor)}
 
-    def follow(self, cursor: JSON) -> None:
+    def add(self, cursor: JSON) -> None:
         """Note the continuation of a page, before that page is handed out."""
         if cursor is None:
             return
         key = _key(self._call, cursor)
-        if key in self._seen:
+        if key in self._keys:
             raise _error(
                 self._call,
                 "came before, so the listing would never end; the service may expect it under "
                 "another name than conventions.cursor_parameter says",
                 cursor,
             )
-        self._seen.add(key)
+        self._keys.add(key)
 
 
 def _key(call: Call[Result], cursor: JSON) -> bytes:

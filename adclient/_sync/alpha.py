@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from attrs import AttrsInstance
 
-from adclient._sync.paging import Page
+from adclient._sync.page import Page
 from adclient._sync.namespace import Namespace
 from adclient._core.operations import (
     EXPLAIN_ALPHA_OBJECTIVES,

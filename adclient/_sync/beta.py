@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from attrs import AttrsInstance
 
-from adclient._sync.paging import Page
+from adclient._sync.page import Page
 from adclient._sync.namespace import Namespace
 from adclient._core.operations import (
     CREATE_BETA_VIDEO_CAMPAIGN,

@@ -5,8 +5,8 @@ from typing import TypeVar
 
 import attrs
 
-from adclient._sync.paging import Page
-from adclient._sync.paging import Source
+from adclient._sync.page import Page
+from adclient._sync.page import Source
 from adclient._core.auth import Credentials, Grant, bearer, granted
 from adclient._core.call import Send, Sleep, World, exchange
 from adclient._core.operations import Call, Listing, Operation

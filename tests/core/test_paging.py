@@ -178,7 +178,7 @@ class TestTrail:
             [[1]],
             None,
         ]:
-            trail.follow(cursor)
+            trail.add(cursor)
 
     @each_case(
         "walk",
@@ -195,9 +195,9 @@ class TestTrail:
     def test_a_walk_in_circles(self, walk):
         trail = SeenCursors(CALL)
         for cursor in walk[:-1]:
-            trail.follow(cursor)
+            trail.add(cursor)
         with pytest.raises(PaginationError) as caught:
-            trail.follow(walk[-1])
+            trail.add(walk[-1])
         assert caught.value.cursor == walk[-1]
         assert caught.value.operation == "beta.list_campaigns"
         assert "conventions.cursor_parameter" in str(caught.value)
@@ -205,29 +205,29 @@ class TestTrail:
 
     def test_the_start_counts(self):
         trail = SeenCursors(attrs.evolve(CALL, cursor="a"))
-        trail.follow("b")
+        trail.add("b")
         with pytest.raises(PaginationError):
-            trail.follow("a")
+            trail.add("a")
 
     def test_the_end_may_come_at_any_time(self):
         trail = SeenCursors(CALL)
-        trail.follow(None)
-        trail.follow(None)
+        trail.add(None)
+        trail.add(None)
 
     def test_the_text_is_bounded(self):
         trail = SeenCursors(CALL)
         cursor = {"token": "x\n" * 10_000}
-        trail.follow(cursor)
+        trail.add(cursor)
         with pytest.raises(PaginationError) as caught:
-            trail.follow(cursor)
+            trail.add(cursor)
         assert_one_line(str(caught.value))
         assert caught.value.cursor == cursor
 
     def test_a_long_walk_stays_small(self):
         trail = SeenCursors(CALL)
         for n in range(1000):
-            trail.follow("x" * 1000 + str(n))
-        assert all(len(key) <= 16 for key in trail._seen)
+            trail.add("x" * 1000 + str(n))
+        assert all(len(key) <= 16 for key in trail._keys)
 
     @pytest.mark.parametrize("cursor", [{1}, object(), float("nan")])
     def test_a_start_that_cannot_be_sent_is_refused(self, cursor):

@@ -13,10 +13,10 @@ from core_helpers import ACCOUNT, BASE_URL, assert_one_line, call_of, options_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adclient import Page
 from adclient._core import operations
 from adclient._core.operations import OPERATIONS
 from adclient._core.request import build
-from adclient._pages import BasePage
 from adclient._version import __version__
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
@@ -535,7 +535,7 @@ def test_a_repr_shows_neither_headers_nor_body():
     assert "canary" not in repr(request)
 
 
-@pytest.mark.parametrize("cursor", [Campaign(id="c", name="n", status="s"), BasePage(data=())])
+@pytest.mark.parametrize("cursor", [Campaign(id="c", name="n", status="s"), Page(data=())])
 def test_a_page_is_not_its_continuation(cursor):
     with pytest.raises(InvalidRequest, match="expected a page's `next`") as caught:
         built(CAMPAIGNS, cursor=cursor)

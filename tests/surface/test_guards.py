@@ -39,7 +39,8 @@ from adclient import (
 from adclient._core import call as core_call
 from adclient._core.redact import Redactor
 from adclient._http import idle
-from adclient._sync.paging import PageIterator, Source
+from adclient._sync.iterators import PageIterator
+from adclient._sync.page import Source
 from adclient.testing import FakeAdService
 
 BASE_URL = "https://ads.example.com"
