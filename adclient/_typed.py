@@ -15,8 +15,8 @@ A = TypeVar("A", bound=attrs.AttrsInstance)
 
 def read_items(items: Iterable[dict[str, JSON]], cls: type[A], operation: str) -> tuple[A, ...]:
     """Read items into an attrs class; the items must not be used afterwards."""
-    is_attrs_class = isinstance(cls, type) and attrs.has(cls)
-    if not is_attrs_class:
+    given: object = cls
+    if not (isinstance(given, type) and attrs.has(given)):
         raise TypeError(f"typed() takes an attrs class, not {cls!r}")
     from adclient._core.converter import NoReaderError, structure  # deferred: it loads cattrs
 

@@ -8,7 +8,7 @@ from cases import each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adclient._core.redact import EXCERPT, LINE, Redactor, _spelled, excerpt, one_line
+from adclient._core.redact import EXCERPT, LINE, Redactor, _pattern, excerpt, one_line
 
 
 @each_case(
@@ -67,7 +67,7 @@ def coded(text, form):
 
 @pytest.mark.parametrize("spelled", SPELLED)
 @given(token=TOKENS)
-def test_a_secret_is_found_however_it_is_spelled(spelled, token):
+def test_a_secret_is_found_however_it_is_pattern(spelled, token):
     assert Redactor((token,)).redact(f"[{spelled(token)}]") == "[***]"
 
 
@@ -101,11 +101,11 @@ def test_a_hostile_text_does_not_hold_the_call_up():
 
 
 def test_a_text_without_the_longest_word_of_a_secret_needs_no_pattern():
-    made = _spelled.cache_info().misses
+    made = _pattern.cache_info().misses
     assert Redactor(("fresh-for-this-1",)).redact("for fresh-this-1") == "for fresh-this-1"
-    assert _spelled.cache_info().misses == made + 1
+    assert _pattern.cache_info().misses == made + 1
     assert Redactor(("fresh-for-this-2",)).redact("nothing of it") == "nothing of it"
-    assert _spelled.cache_info().misses == made + 1
+    assert _pattern.cache_info().misses == made + 1
 
 
 def test_what_is_too_short_is_no_secret():
