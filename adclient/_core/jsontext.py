@@ -4,15 +4,17 @@ import functools
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral
-from typing import TypeGuard, cast
+from typing import cast
 
 import attrs
 
 from adclient._json import JSON
+from adclient._json import is_array as is_array
+from adclient._json import is_object as is_object
 
 
 class JSONError(Exception):
@@ -132,16 +134,6 @@ def _encode(value: object, path: str) -> str:
     if attrs.has(type(value)):
         return _encode(as_mapping(value), path)
     raise JSONError(f"{path}: expected a JSON value, got {type(value).__name__}")
-
-
-def is_object(value: object) -> TypeGuard[Mapping[object, object]]:
-    """Whether a caller's value is encoded as a JSON object."""
-    return isinstance(value, (dict, Mapping))  # dict first: `Mapping` alone is slower
-
-
-def is_array(value: object) -> TypeGuard[Sequence[object]]:
-    """Whether a caller's value is encoded as a JSON array."""
-    return isinstance(value, list | tuple)
 
 
 def digits(value: object, path: str) -> str:

@@ -74,7 +74,7 @@ class TestTexts:
 
     def test_of_a_retry(self):
         event = RetryEvent(**CALL, attempt=1, reason="503", wait=0.5)
-        assert str(event) == "beta.pause_campaign #7: attempt 1: 503; trying again in 0.500 s"
+        assert str(event) == "beta.pause_campaign #7: attempt 1: 503; retrying in 0.500 s"
 
     def test_of_a_draft(self):
         assert str(self.staged("draft_7c2e")) == "beta.pause_campaign #7: draft draft_7c2e staged"

@@ -333,8 +333,8 @@ class TestHTML:
         }
         assert list(named)[:3] == ["operation", "account", "target"]
 
-    def test_a_draft_of_no_change_says_so(self):
-        assert "stays as it is" in draft_of(1, 1)._repr_html_()
+    def test_draft_without_a_change_is_unchanged(self):
+        assert ">unchanged<" in draft_of(1, 1)._repr_html_()
 
     def test_is_bounded_and_always_the_same(self):
         item = item_of(Ad, extra={f"field {i}": "x" * 1000 for i in range(1000)})
