@@ -105,14 +105,14 @@ def _exact_reader(exact: type, read: Callable[[object], object]) -> Hook:
     return structure_exactly
 
 
-def _union_members(cls: object) -> tuple[object, ...]:
-    return get_args(cls) if get_origin(cls) in (Union, UnionType) else ()
-
-
 def _union_reader(cls: type, made: cattrs.Converter) -> Hook:
-    """Read a scalar as the first member that takes it, and any other value as the other members."""
+    """Read a scalar as the first member that accepts it, any other value as the other members."""
     members = get_args(cls)
     others = tuple(member for member in members if member not in _SCALARS)
+    if not others and len(members) == 2 and type(None) in members:
+        others = tuple(
+            set(members) - {type(None)}
+        )  # the reader of an optional scalar explains more
     other = Union[others] if others else None  # noqa: UP007 (`|` takes no tuple)
 
     def structure_union(value: object, _: type) -> object:
@@ -125,15 +125,6 @@ def _union_reader(cls: type, made: cattrs.Converter) -> Hook:
         return cast(object, made.structure(value, cast(type, other)))
 
     return structure_union
-
-
-def _optional_reader(cls: type, made: cattrs.Converter) -> Hook:
-    (inner,) = (member for member in get_args(cls) if member is not type(None))
-
-    def structure_optional(value: object, _: type) -> object:
-        return None if value is None else cast(object, made.structure(value, inner))
-
-    return structure_optional
 
 
 def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
@@ -190,22 +181,18 @@ def _object(value: object) -> Mapping[object, object]:
     raise _MismatchError("an object", value)
 
 
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    raise _MismatchError("text", value)
+def _exactly(cls: type[T], expected: str) -> Callable[[object], T]:
+    """A reader of values of one class, with a bool never taken for a number."""
+
+    def read(value: object) -> T:
+        if isinstance(value, cls) and (cls is bool or not isinstance(value, bool)):
+            return value
+        raise _MismatchError(expected, value)
+
+    return read
 
 
-def _bool(value: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise _MismatchError("true or false", value)
-
-
-def _int(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise _MismatchError("a whole number", value)
+_text = _exactly(str, "text")
 
 
 def _number(value: object) -> int | float | Decimal:
@@ -233,10 +220,6 @@ def _datetime(value: object) -> datetime:
     return moment
 
 
-def _bytes(_: object) -> bytes:
-    raise ValueError("JSON has no bytes")
-
-
 def _read_enum(value: object, cls: type) -> Enum:
     member = cast("type[Enum]", cls)(value)
     plain = cast(object, member.value)
@@ -255,13 +238,13 @@ def _read_literal(value: object, cls: type) -> object:
 
 _READERS: dict[type, Callable[[object], object]] = {
     str: _text,
-    bool: _bool,
-    int: _int,
+    bool: _exactly(bool, "true or false"),
+    int: _exactly(int, "a whole number"),
     float: _float,
     Decimal: _decimal,
     datetime: _datetime,
     date: lambda value: date.fromisoformat(_text(value)),
-    bytes: _bytes,
+    bytes: _exactly(bytes, "bytes, which JSON does not have"),
 }
 
 # The members of a union that take a value of a type, in order of preference.
@@ -307,13 +290,13 @@ _HOOKS: list[tuple[Predicate, Hook]] = [
     (lambda cls: cls is JSON or cls is object, _unchanged),
 ]
 
-# cattrs asks the last of them first.
 _FACTORIES: list[tuple[Predicate, Factory]] = [
     (lambda cls: is_sequence(cls) or (get_origin(cls) or cls) in _CONTAINERS, _array_reader),
     (lambda cls: attrs.has(cast(type, get_origin(cls) or cls)), _model_reader),
-    (lambda cls: not _SCALARS.isdisjoint(_union_members(cls)), _union_reader),
     (
-        lambda cls: len(_union_members(cls)) == 2 and type(None) in _union_members(cls),
-        _optional_reader,
+        lambda cls: (
+            get_origin(cls) in (Union, UnionType) and not _SCALARS.isdisjoint(get_args(cls))
+        ),
+        _union_reader,
     ),
 ]

@@ -145,7 +145,7 @@ class TestCallersClasses:
             (Decimal | int | None, True, "expected Decimal or int or null, got true or false"),
             (float | str, 10**400, ""),
             (str | list[int], 1, "expected an array, got a number"),
-            (bytes, 3, "JSON has no bytes"),
+            (bytes, 3, "expected bytes, which JSON does not have, got a number"),
             (dict, [], "expected an object, got an array"),
             (dict, [["a", 1]], "expected an object, got an array"),
             (Literal["a"], "b", ""),
