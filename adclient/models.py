@@ -249,16 +249,8 @@ class Item(_notebook.HTMLRepr):
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Campaign(Item):
-    """A campaign, as listed by `client.beta.list_campaigns`."""
-
-    name: str
-    status: str
-
-
-@attrs.frozen(kw_only=True, repr=False)
-class Ad(Item):
-    """An ad, as listed by `client.gamma.list_ads`."""
+class ListedItem(Item):
+    """An item of a list-type read, which always has a name and a status."""
 
     name: str
     status: str
@@ -273,6 +265,18 @@ class AnalysisItem(Item):
 
 
 # The kinds add no fields, so they inherit everything; a decorator on each would slow the import.
+
+
+class Campaign(ListedItem):
+    """A campaign, as listed by `client.beta.list_campaigns`."""
+
+    __slots__ = ()
+
+
+class Ad(ListedItem):
+    """An ad, as listed by `client.gamma.list_ads`."""
+
+    __slots__ = ()
 
 
 class CreativeFatigue(AnalysisItem):

@@ -2,7 +2,6 @@
 
 import math
 import os
-import re
 import threading
 from collections.abc import Collection, Mapping
 from typing import TypeGuard, cast
@@ -24,9 +23,6 @@ MAX_CONCURRENCY = 100
 
 ENV_BASE_URL = "ADCLIENT_BASE_URL"
 ENV_TOKEN = "ADCLIENT_TOKEN"  # noqa: S105  the name of a variable, not a token
-
-_HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
-_HOST_AND_PATH = re.compile(r"[^\s\\\x00-\x1f\x7f]+")
 
 
 def _checked_statuses(statuses: Collection[int]) -> frozenset[int]:
@@ -173,7 +169,8 @@ def check_base_url(value: object) -> str:
     labels = (parts.hostname or "").removesuffix(".").split(".")
     if (
         not all(0 < len(label) < 64 for label in labels)
-        or not _HOST_AND_PATH.fullmatch(value)
+        or not _is_visible(value)
+        or "\\" in value
         or port == 0
     ):
         raise refused("has no valid host")
@@ -208,7 +205,11 @@ def check_headers(headers: object, *, argument: str = "headers") -> dict[str, st
             raise refused("authorization is set by token= or auth=")
         if lowered in MADE_BY_CLIENT:
             raise refused(f"{lowered} is set by the client")
-        if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
+        if (
+            not isinstance(value, str)
+            or value != value.strip()
+            or not _is_visible(value.replace(" ", ""))
+        ):
             raise refused(
                 f"{lowered} must be visible ASCII without line breaks or surrounding whitespace"
             )
@@ -224,7 +225,7 @@ def check_token(value: object) -> str:
         problem = "is empty"
     elif value != value.strip():
         problem = "starts or ends with whitespace; pass token.strip()"
-    elif not re.fullmatch(r"[!-~]+", value):
+    elif not _is_visible(value):
         problem = "contains whitespace, a control character or one outside ASCII"
     else:
         return value
@@ -252,6 +253,11 @@ def check_type(name: str, value: object, expected: type) -> None:
         raise ConfigurationError(
             f"{name} must be a {expected.__name__}, not {type(value).__name__}", argument=name
         )
+
+
+def _is_visible(value: str) -> bool:
+    """Whether a string consists of visible ASCII characters, at least one."""
+    return value != "" and value.isascii() and value.isprintable() and " " not in value
 
 
 def _is_finite(value: object) -> TypeGuard[float]:

@@ -13,7 +13,6 @@ from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
 from adclient.models import JSON, Result
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://|[^?]*\?")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -22,7 +21,7 @@ def query_from_next_url(
 ) -> list[tuple[str, str]] | None:
     """The query of a continuation that is a URL of the same endpoint; None if it is not a URL."""
     cursor = call.cursor
-    if not (conventions.follow_next_urls and isinstance(cursor, str) and _URL.match(cursor)):
+    if not (conventions.follow_next_urls and isinstance(cursor, str) and _is_url(cursor)):
         return None
     try:
         is_same = _endpoint(urljoin(endpoint, cursor)) == _endpoint(endpoint)
@@ -43,6 +42,10 @@ def query_from_next_url(
     # Every page is requested with the parameters of the first, whatever the URL contains.
     own = {parameter.name for parameter in call.operation.parameters}
     return [(name, value) for name, value in query if name.partition("[")[0] not in own]
+
+
+def _is_url(cursor: str) -> bool:
+    return "?" in cursor or re.match(r"[A-Za-z][A-Za-z0-9+.\-]*://", cursor) is not None
 
 
 def _endpoint(url: str) -> tuple[object, ...]:
@@ -111,7 +114,7 @@ def cursor_text(call: Call[Result], cursor: JSON) -> str:
 def _error(call: Call[Result], problem: str, cursor: JSON = None) -> PaginationError:
     cursor = shown = call.cursor if cursor is None else cursor
     # The query of a URL may contain credentials that the service put there.
-    if isinstance(shown, str) and _URL.match(shown) and "?" in shown:
+    if isinstance(shown, str) and "?" in shown:
         shown = shown.partition("?")[0] + "?…"
     operation = call.operation
     return PaginationError(
