@@ -114,9 +114,9 @@ __all__ = [
     "__version__",
 ]
 
-# Where each name is at home. It is loaded when it is first used: the sync client does without the
-# async one, and an error class without either.
-_HOMES = {
+# The module of each name, imported when the name is first used: the sync client does not load the
+# async one, and an error class loads neither.
+_MODULES = {
     "AsyncAdClient": "_async.client",
     "AsyncListing": "_async.listing",
     "AsyncItemIterator": "_async.iterators",
@@ -172,20 +172,20 @@ _HOMES = {
     "RetryPolicy": "options",
 }
 
-# A type checker knows no name beside those above.
+# Hidden from type checkers, which would accept any attribute otherwise.
 if not TYPE_CHECKING:  # pragma: no branch
 
     def __getattr__(name):
-        """Load a public name, or the module that it may be written with."""
+        """Import a public name, or a public module."""
         from importlib import import_module
 
         if name in ("conventions", "errors", "hooks", "models", "options"):
             return import_module(f"{__name__}.{name}")
-        if name not in _HOMES:
+        if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
         return value
 
     def __dir__():
-        """The public names, and of the modules only the one that users import."""
+        """The public names, and `testing` once it is imported."""
         return [*__all__, *(globals().keys() & {"testing"})]

@@ -66,7 +66,7 @@ def differences(path: str, before: JSON, after: JSON) -> Iterator[tuple[str, JSO
             inside = [(f"{path}.{name}", before.get(name), after.get(name)) for name in names]
             in_one = before.keys() ^ after.keys()
             if any(before.get(name) is after.get(name) is None for name in in_one):
-                inside = []  # null against a missing field: only the whole objects show it
+                inside = []  # null or missing: only the objects show which
                 yield path, before, after
         elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
             pairs = enumerate(zip(before, after, strict=True))

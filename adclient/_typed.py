@@ -15,8 +15,8 @@ A = TypeVar("A", bound=attrs.AttrsInstance)
 
 def read_items(items: Iterable[dict[str, JSON]], cls: type[A], operation: str) -> tuple[A, ...]:
     """Read items into an attrs class; the items must not be used afterwards."""
-    given: object = cls
-    if not (isinstance(given, type) and attrs.has(given)):
+    candidate: object = cls
+    if not (isinstance(candidate, type) and attrs.has(candidate)):
         raise TypeError(f"typed() takes an attrs class, not {cls!r}")
     from adclient._core.converter import NoReaderError, structure  # deferred: it loads cattrs
 

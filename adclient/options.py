@@ -26,8 +26,8 @@ ENV_TOKEN = "ADCLIENT_TOKEN"  # noqa: S105  the name of a variable, not a token
 
 
 def _checked_statuses(statuses: Collection[int]) -> frozenset[int]:
-    given: object = statuses
-    if isinstance(given, Collection) and all(
+    candidate: object = statuses
+    if isinstance(candidate, Collection) and all(
         type(status) is int and 100 <= status <= 599 for status in statuses
     ):
         return frozenset(statuses)

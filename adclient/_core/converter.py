@@ -150,7 +150,7 @@ def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
     overrides = {"extra": override(struct_hook=_unchanged)} if keeps_extra else {}
     if issubclass(model, Result):
         overrides["response"] = override(omit=True)
-    # cattrs types these keywords as its own flags, beside which it takes one for each field.
+    # Its type declares only flags as keywords; it also accepts one keyword for each field.
     read = cast("Callable[..., Hook]", make_dict_structure_fn)(cls, made, **overrides)
     fields = attrs.fields_dict(model)
     named = fields.keys() - overrides.keys()
@@ -182,7 +182,7 @@ def _object(value: object) -> Mapping[object, object]:
 
 
 def _exactly(cls: type[T], expected: str) -> Callable[[object], T]:
-    """A reader of values of one class, with a bool never taken for a number."""
+    """A reader of values of one class; it does not accept a bool as a number."""
 
     def read(value: object) -> T:
         if isinstance(value, cls) and (cls is bool or not isinstance(value, bool)):
@@ -247,7 +247,7 @@ _READERS: dict[type, Callable[[object], object]] = {
     bytes: _exactly(bytes, "bytes, which JSON does not have"),
 }
 
-# The members of a union that take a value of a type, in order of preference.
+# The members of a union that accept a value of a type, in order of preference.
 _SCALARS_OF: dict[type, tuple[type, ...]] = {
     type(None): (type(None),),
     bool: (bool,),

@@ -34,9 +34,9 @@ class Runner(Protocol):
 
 
 class Source(Generic[T]):
-    """What a page has beside its data: its client, its call, and its items as received.
+    """The link from a page to its client: the engine, the call, and the items as received.
 
-    It is no attrs class, so `attrs.asdict(page)` does not reach the credentials in the engine.
+    It is not an attrs class, so `attrs.asdict(page)` does not reach the credentials in the engine.
     """
 
     __slots__ = ("_engine", "call", "cls", "raw", "shows_progress")
@@ -50,7 +50,7 @@ class Source(Generic[T]):
         self._engine = engine
         self.call = call
         self.raw = raw  # None if the items themselves keep everything
-        self.cls: type[attrs.AttrsInstance] | None = None  # the class that `typed()` asks for
+        self.cls: type[attrs.AttrsInstance] | None = None  # the class of `typed()`
         self.shows_progress = False
 
     @property
@@ -89,7 +89,7 @@ class Source(Generic[T]):
         return source
 
     def with_progress(self) -> "Source[T]":
-        """The same listing, with a progress bar for each walk."""
+        """The same listing, with a progress bar for each iteration."""
         from adclient._progress import check_installed
 
         check_installed()
@@ -98,7 +98,7 @@ class Source(Generic[T]):
         return source
 
     def new_bar(self) -> "Bar | None":
-        """The progress bar of one walk, if there is to be one."""
+        """The progress bar of one iteration; None without `with_progress`."""
         if self.call is None or not self.shows_progress:
             return None
         from adclient._progress import Bar
