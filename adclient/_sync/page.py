@@ -13,7 +13,6 @@ from adclient._json import copied, copied_fields
 from adclient._notebook import short
 from adclient._signatures import hide, unquote
 from adclient._tables.items import Items, Tabular, counted, html_table
-from adclient._typed import read_items
 from adclient.errors import AdClientError, PaginationError
 from adclient.models import JSON, Item, Result
 
@@ -254,6 +253,8 @@ class Page(Result, Tabular[T]):
             >>> page.typed(Priced).data[0].daily_budget
             450.0
         """
+        from adclient._typed import read_items
+
         return Page(
             data=read_items(self._raw_items(), cls, self._source.operation or "typed()"),
             next=self.next,

@@ -119,6 +119,8 @@ class TestBaseURL:
             "https://ads.example.com/a\tb",
             "https://ads.example.com/a\x00b",
             "https://ads.example.com\\@evil.example",
+            "https://ads.example.com\\.evil.example",
+            "https://ads.example.com/a\\b",
             "https://ads.example.com/../x",
             "https://ads.example.com/./x",
             "https://ads.example.com/x/..",
