@@ -6,11 +6,13 @@ from adclient._version import __version__
 
 if TYPE_CHECKING:
     from adclient._async.client import AsyncAdClient
+    from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator
     from adclient._async.listing import AsyncListing
-    from adclient._async.paging import AsyncItemIterator, AsyncPage, AsyncPageIterator
+    from adclient._async.page import AsyncPage
     from adclient._core.request import Request
     from adclient._sync.client import AdClient
-    from adclient._sync.paging import ItemIterator, Page, PageIterator
+    from adclient._sync.iterators import ItemIterator, PageIterator
+    from adclient._sync.page import Page
     from adclient._tables.items import Items
     from adclient.conventions import Conventions
     from adclient.errors import (
@@ -112,19 +114,19 @@ __all__ = [
     "__version__",
 ]
 
-# Where each name is at home. It is loaded when it is first used: the sync client does without the
-# async one, and an error class without either.
-_HOMES = {
+# The module of each name, imported when the name is first used: the sync client does not load the
+# async one, and an error class loads neither.
+_MODULES = {
     "AsyncAdClient": "_async.client",
     "AsyncListing": "_async.listing",
-    "AsyncItemIterator": "_async.paging",
-    "AsyncPage": "_async.paging",
-    "AsyncPageIterator": "_async.paging",
+    "AsyncItemIterator": "_async.iterators",
+    "AsyncPage": "_async.page",
+    "AsyncPageIterator": "_async.iterators",
     "Request": "_core.request",
     "AdClient": "_sync.client",
-    "ItemIterator": "_sync.paging",
-    "Page": "_sync.paging",
-    "PageIterator": "_sync.paging",
+    "ItemIterator": "_sync.iterators",
+    "Page": "_sync.page",
+    "PageIterator": "_sync.iterators",
     "Conventions": "conventions",
     "AdClientError": "errors",
     "APIError": "errors",
@@ -170,20 +172,20 @@ _HOMES = {
     "RetryPolicy": "options",
 }
 
-# A type checker knows no name beside those above.
+# Hidden from type checkers, which would accept any attribute otherwise.
 if not TYPE_CHECKING:  # pragma: no branch
 
     def __getattr__(name):
-        """Load a public name, or the module that it may be written with."""
+        """Import a public name, or a public module."""
         from importlib import import_module
 
         if name in ("conventions", "errors", "hooks", "models", "options"):
             return import_module(f"{__name__}.{name}")
-        if name not in _HOMES:
+        if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
         return value
 
     def __dir__():
-        """The public names, and of the modules only the one that users import."""
+        """The public names, and `testing` once it is imported."""
         return [*__all__, *(globals().keys() & {"testing"})]

@@ -1,4 +1,4 @@
-"""Libraries that adclient works with and does not install by itself."""
+"""Optional dependencies."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -6,10 +6,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def needs(extra: str) -> Generator[None, None, None]:
-    """Say in one line what to install, if an import in this block finds nothing."""
+    """Name the extra to install if an import in this block fails."""
     try:
         yield
     except ModuleNotFoundError as error:
         name = str(error.name).partition(".")[0]
-        text = f"this needs {name}: pip install 'adclient[{extra}]'"
-        raise ModuleNotFoundError(text, name=name) from None
+        message = f"this needs {name}: pip install 'adclient[{extra}]'"
+        raise ModuleNotFoundError(message, name=name) from None

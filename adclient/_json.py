@@ -1,33 +1,43 @@
-"""JSON values: what they are, and how they are copied."""
+"""JSON values: their type, copies and differences."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Union
+from typing import TypeGuard, Union
 
 from adclient._signatures import TypeAliasType
 
-# A type with a name of its own, which is what signatures show.
+# A type alias with a name, so that signatures show the name.
 JSON = TypeAliasType(
     "JSON", Union[bool, int, float, Decimal, str, "list[JSON]", "dict[str, JSON]", None]
 )
 """Any JSON value. A number is an `int` or `float`, or a `Decimal` if a float would lose digits."""
 
 
+def is_object(value: object) -> TypeGuard[Mapping[object, object]]:
+    """Whether a caller's value is encoded as a JSON object."""
+    return isinstance(value, (dict, Mapping))  # dict first: `Mapping` alone is slower
+
+
+def is_array(value: object) -> TypeGuard[Sequence[object]]:
+    """Whether a caller's value is encoded as a JSON array."""
+    return isinstance(value, list | tuple)
+
+
 def copied(value: JSON) -> JSON:
-    """A deep copy; it does not recurse, for an answer may be nested as deep as was decoded."""
+    """A deep copy, made without recursion: a response may be nested deeper than the stack."""
     root: dict[str, JSON] = {"": value}
     waiting: list[dict[str, JSON] | list[JSON]] = [root]
     while waiting:
         parent = waiting.pop()
         if isinstance(parent, dict):
-            parent.update({name: _opened(child, waiting) for name, child in parent.items()})
+            parent.update({name: _shallow(child, waiting) for name, child in parent.items()})
         else:
-            parent[:] = [_opened(child, waiting) for child in parent]
+            parent[:] = [_shallow(child, waiting) for child in parent]
     return root[""]
 
 
-def _opened(value: JSON, waiting: list[dict[str, JSON] | list[JSON]]) -> JSON:
-    """A value, or a shallow copy of it whose inside waits to be copied."""
+def _shallow(value: JSON, waiting: list[dict[str, JSON] | list[JSON]]) -> JSON:
+    """A value, or a shallow copy of it that waits for its members to be copied."""
     if not isinstance(value, dict | list):
         return value
     copy = value.copy()
@@ -41,26 +51,26 @@ def copied_fields(fields: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def differ(one: JSON, other: JSON) -> bool:
-    """Whether two values are not the same JSON: true is not 1, though Python thinks so."""
+    """Whether two values are different JSON: true and 1 are, though they are equal in Python."""
     return next(differences("", one, other), None) is not None
 
 
-def differences(place: str, before: JSON, after: JSON) -> Iterator[tuple[str, JSON, JSON]]:
-    """The places at which two values differ, such as `keywords[0].status`, each with its values."""
-    waiting: list[tuple[str, JSON, JSON]] = [(place, before, after)]
+def differences(path: str, before: JSON, after: JSON) -> Iterator[tuple[str, JSON, JSON]]:
+    """The paths at which two values differ, such as `keywords[0].status`, with both values."""
+    waiting: list[tuple[str, JSON, JSON]] = [(path, before, after)]
     while waiting:
-        place, before, after = waiting.pop()
+        path, before, after = waiting.pop()
         inside: list[tuple[str, JSON, JSON]] = []
         if isinstance(before, dict) and isinstance(after, dict):
             names = dict.fromkeys([*before, *after])
-            inside = [(f"{place}.{name}", before.get(name), after.get(name)) for name in names]
-            came_or_went = before.keys() ^ after.keys()
-            if any(before.get(name) is after.get(name) is None for name in came_or_went):
-                inside = []  # a null beside nothing is seen only where the whole is shown
-                yield place, before, after
+            inside = [(f"{path}.{name}", before.get(name), after.get(name)) for name in names]
+            in_one = before.keys() ^ after.keys()
+            if any(before.get(name) is after.get(name) is None for name in in_one):
+                inside = []  # null or missing: only the objects show which
+                yield path, before, after
         elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
             pairs = enumerate(zip(before, after, strict=True))
-            inside = [(f"{place}[{index}]", old, new) for index, (old, new) in pairs]
+            inside = [(f"{path}[{index}]", old, new) for index, (old, new) in pairs]
         elif before != after or isinstance(before, bool) is not isinstance(after, bool):
-            yield place, before, after
+            yield path, before, after
         waiting.extend(reversed(inside))

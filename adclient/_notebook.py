@@ -1,14 +1,13 @@
-"""How values look: one short line as text, a plain and bounded piece of HTML in a notebook.
+"""Representations of values: one short line of text, and bounded HTML in a notebook.
 
-Nothing here sends a request, and every text that came from the service is escaped.
+Nothing here sends a request. Every string from the service is escaped.
 """
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import TypeGuard
 
-import attrs
+from adclient._json import is_array, is_object
 
 SHORT = 60
 ROWS = 20
@@ -19,25 +18,28 @@ def short(value: object) -> str:
     """A value as one printable line of at most 60 characters."""
     line = ""
     for piece in _pieces(value):
-        line += "".join(c if c.isprintable() else _escaped(c) for c in piece[: SHORT + 1])
+        line += "".join(
+            char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+            for char in piece[: SHORT + 1]
+        )
         if len(line) > SHORT:
             return line[: SHORT - 1] + "…"
     return line
 
 
 class PublicDir:
-    """A value that completes, and lists by `dir`, what its users need."""
+    """A value whose `dir`, and so its completion, lists only public names."""
 
     __slots__ = ()
 
     def __dir__(self) -> list[str]:
-        # What Python itself names stays, for tools such as `unittest.mock` ask for it here.
+        # Dunder names stay: tools such as `unittest.mock` look for them here.
         names = object.__dir__(self)
         return [name for name in names if name.startswith("__") or not name.startswith("_")]
 
 
 class HTMLRepr(PublicDir):
-    """A value that shows itself as HTML in a notebook, and as its `repr` everywhere else."""
+    """A value shown as HTML in a notebook, and by its `repr` everywhere else."""
 
     __slots__ = ()
 
@@ -49,29 +51,27 @@ class HTMLRepr(PublicDir):
         include: Collection[str] | None = None,  # noqa: ARG002 (IPython passes it)
         exclude: Collection[str] | None = None,  # noqa: ARG002 (and this)
     ) -> dict[str, str]:
-        # Always both: IPython itself leaves out what it did not ask for.
+        # Always both: IPython drops the one that it did not ask for.
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
-@attrs.frozen
-class Change:
-    """A cell that shows a value before and after."""
-
-    before: object
-    after: object
-
-
 def card(
-    title: str, rows: Sequence[tuple[str, object]], *, state: str = "", notes: Sequence[str] = ()
+    title: str,
+    rows: Sequence[tuple[str, object] | tuple[str, object, object]],
+    *,
+    state: str = "",
+    notes: Sequence[str] = (),
 ) -> str:
-    """Names and values under a title, and beside it in which state the thing is."""
-    body = "".join(
-        f"<tr><th{_LEFT_MUTED}>{_html(name)}</th><td{_LEFT}>{_cell(value)}</td></tr>"
-        for name, value in rows[:ROWS]
-    )
+    """A title, a state, and rows of a name with one value, or with one before and one after."""
+    body = ""
+    for name, *values in rows[:ROWS]:
+        cell = _html(values[-1])
+        if len(values) > 1:
+            cell = f'<span style="opacity:.7">{_html(values[0])}</span> → <strong>{cell}</strong>'
+        body += f"<tr><th{_LEFT_MUTED}>{_html(name)}</th><td{_LEFT}>{cell}</td></tr>"
     # The space is for pages that show notebooks without their styles.
-    beside = f' <span style="{_BADGE}">{_html(state)}</span>' if state else ""
-    return _framed(title, beside, body, [*notes, *_more(len(rows), "rows")])
+    badge = f' <span style="{_BADGE}">{_html(state)}</span>' if state else ""
+    return _framed(title, badge, body, [*notes, *_more(len(rows), "rows")])
 
 
 def table(
@@ -82,26 +82,26 @@ def table(
     about: Sequence[str] = (),
     notes: Sequence[str] = (),
 ) -> str:
-    """The first rows of a table of `total` rows, with the columns that they have."""
+    """The first rows of a table of `total` rows; a column of numbers is aligned to the right."""
     rows = rows[:ROWS]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = [(name, _is_numeric(row.get(name) for row in rows)) for name in names[:COLUMNS]]
-    head = "".join(f"<th{_side(right)}>{_html(name)}</th>" for name, right in columns)
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td{_side(r)}>{_html(row.get(n, ''))}</td>" for n, r in columns)
-        + "</tr>"
-        for row in rows
-    )
-    more = [*_more(total, "rows"), *_more(len(names), "columns", COLUMNS), *notes]
-    head = f"<thead><tr>{head}</tr></thead>" if rows else ""
-    body = f"<tbody>{body}</tbody>" if rows else ""
-    beside = "".join(f'<span style="opacity:.7"> · {_html(text)}</span>' for text in about)
-    return _framed(title, beside, head + body, more)
+    styles: dict[str, str] = {}
+    for name in names[:COLUMNS]:
+        classes = {type(row.get(name)) for row in rows} - {type(None)}
+        styles[name] = _RIGHT if classes and classes <= {int, float, Decimal} else _LEFT
+    head = "".join(f"<th{style}>{_html(name)}</th>" for name, style in styles.items())
+    body = ""
+    for row in rows:
+        cells = (f"<td{style}>{_html(row.get(name, ''))}</td>" for name, style in styles.items())
+        body += f"<tr>{''.join(cells)}</tr>"
+    content = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>" if rows else ""
+    subtitle = "".join(f'<span style="opacity:.7"> · {_html(text)}</span>' for text in about)
+    more = [*_more(total, "rows"), *_more(len(names), "columns", COLUMNS)]
+    return _framed(title, subtitle, content, [*more, *notes])
 
 
-# Colours are inherited, and lines are of a grey that shows on white and on black; so no theme needs
-# to be known. The sides and margins are written out because notebooks have others.
+# Colours are inherited, and the grey of the lines is visible on white and on black, so the HTML
+# fits any theme. Alignment and margins override the defaults of notebooks.
 _GREY = "rgba(128,128,128,.45)"
 _FRAME = (
     "display:inline-block;box-sizing:border-box;max-width:100%;overflow-x:auto;padding:.6em .9em;"
@@ -122,50 +122,33 @@ _RIGHT = ' style="text-align:right;white-space:nowrap"'
 _LEFT_MUTED = ' style="text-align:left;white-space:nowrap;font-weight:normal;opacity:.7"'
 
 
-def _framed(title: str, beside: str, rows: str, notes: Sequence[str]) -> str:
+def _framed(title: str, after_title: str, rows: str, notes: Sequence[str]) -> str:
     body = f'<table cellpadding="4" style="{_TABLE}">{rows}</table>' if rows else ""
     foot = "; ".join(map(_html, notes))
     foot = foot and f'<div style="margin-top:.4em;opacity:.7">{foot}</div>'
-    return f'<div style="{_FRAME}"><strong>{_html(title)}</strong>{beside}{body}{foot}</div>'
+    return f'<div style="{_FRAME}"><strong>{_html(title)}</strong>{after_title}{body}{foot}</div>'
 
 
 def _more(count: int, what: str, shown: int = ROWS) -> list[str]:
     return [f"{count - shown} more {what} are not shown"] if count > shown else []
 
 
-def _is_numeric(values: Iterable[object]) -> bool:
-    """Whether there are numbers in a column, and nothing else."""
-    classes = {type(value) for value in values} - {type(None)}
-    return bool(classes) and classes <= {int, float, Decimal}
-
-
-def _side(right: bool) -> str:
-    return _RIGHT if right else _LEFT
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, Change):
-        before, after = _html(value.before), _html(value.after)
-        return f'<span style="opacity:.7">{before}</span> → <strong>{after}</strong>'
-    return _html(value)
-
-
 def _html(value: object) -> str:
-    from html import escape  # which loads the names of all characters
+    from html import escape  # deferred: it loads the names of all characters
 
     return escape(short(value))
 
 
 def _pieces(value: object) -> Iterator[str]:
-    """The text of a value bit by bit, so that no more of it is made than is shown."""
-    if _is_mapping(value):
+    """The text of a value in pieces, so that no more of it is built than is shown."""
+    if is_object(value):
         for index, (name, inner) in enumerate(value.items()):
             yield ", " if index else "{"
             yield from _pieces(name)
             yield ": "
             yield from _pieces(inner)
         yield "}" if value else "{}"
-    elif _is_list(value):
+    elif is_array(value):
         for index, inner in enumerate(value):
             yield ", " if index else "["
             yield from _pieces(inner)
@@ -174,15 +157,3 @@ def _pieces(value: object) -> Iterator[str]:
         yield {None: "null", True: "true", False: "false"}[value]
     else:
         yield str(value)
-
-
-def _is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
-    return isinstance(value, Mapping)
-
-
-def _is_list(value: object) -> TypeGuard[Sequence[object]]:
-    return isinstance(value, list | tuple)
-
-
-def _escaped(char: str) -> str:
-    return char.encode("unicode_escape").decode("ascii")

@@ -10,43 +10,42 @@ if TYPE_CHECKING:
 
 
 def check_installed() -> None:
-    """Say at once what to install, and not in the middle of a listing."""
+    """Raise now if tqdm is missing, not in the middle of an iteration."""
     with needs("notebook"):
-        import tqdm.auto as _  # noqa: F401 (is it there?)
+        import tqdm.auto as _  # noqa: F401 (only imported to see whether it is there)
 
 
 class Bar:
-    """Counts the pages and items of one walk; it draws nothing before the first page.
+    """The progress bar of one iteration; it appears with the first page.
 
-    tqdm ends a bar when its last reference goes. So a loop that is left ends its bar, because it
-    alone holds the iterator, which alone holds this.
+    tqdm closes a bar when its last reference goes. An abandoned loop therefore closes its bar: the
+    loop has the only reference to the iterator, and the iterator the only one to this.
     """
 
     def __init__(self, title: str) -> None:
         self._title = title
         self._pages = self._items = 0
-        self._drawn: tqdm[NoReturn] | None = None
+        self._bar: tqdm[NoReturn] | None = None
 
     def add(self, items: int) -> None:
         """Count a page."""
         self._pages += 1
         self._items += items
-        if self._drawn is None:
+        if self._bar is None:
             from tqdm.auto import tqdm
 
-            # A walk that goes on after an error goes on counting.
-            self._drawn = tqdm(
+            self._bar = tqdm(
                 desc=self._title,
                 unit=" items",
-                initial=self._items - items,
+                initial=self._items - items,  # not 0 if the iteration continues after an error
                 dynamic_ncols=True,
-                disable=sys.stderr is None,  # a program without a terminal may have none
+                disable=sys.stderr is None,  # as in a program without a console
             )
-        self._drawn.set_postfix_str(f"pages: {self._pages}", refresh=False)
-        self._drawn.update(items)
+        self._bar.set_postfix_str(f"pages: {self._pages}", refresh=False)
+        self._bar.update(items)
 
     def close(self) -> None:
-        """Leave the bar as it stands: the walk is over, or was interrupted."""
-        if self._drawn is not None:
-            self._drawn.close()
-            self._drawn = None
+        """Close the bar at the end of the iteration, or when it is interrupted."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None

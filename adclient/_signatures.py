@@ -1,4 +1,4 @@
-"""Signatures as people read them, in `?`, `help` and while they type: true types without quotes."""
+"""Readable signatures in `?`, `help` and completion: real types, unquoted."""
 
 import inspect
 import sys
@@ -6,39 +6,39 @@ from collections.abc import Callable
 from types import FunctionType, SimpleNamespace
 from typing import cast, get_type_hints
 
-if sys.version_info >= (3, 12):  # pragma: no cover (of two ways, each Python goes one)
+if sys.version_info >= (3, 12):  # pragma: no cover (each Python runs one of two branches)
     from typing import TypeAliasType as TypeAliasType
 else:  # pragma: no cover
     from typing_extensions import TypeAliasType as TypeAliasType
 
 
 def deferred(full_name: str) -> SimpleNamespace:
-    """Stands for a module in annotations, with one type of it that shows itself by its name.
+    """A stand-in for a module in annotations, with one of its types, shown by its full name.
 
-    So the module need not be loaded for a signature that hardly anybody reads.
+    It saves the import of the module for a signature that is rarely read.
     """
     _, _, name = full_name.rpartition(".")
-    # Type checkers take literals alone, and never see these: for them, the module is imported.
-    named = cast("Callable[[str, str], object]", TypeAliasType)
-    return SimpleNamespace(**{name: named(full_name, full_name)})
+    # Type checkers accept only literals here; they import the module instead.
+    alias = cast("Callable[[str, str], object]", TypeAliasType)
+    return SimpleNamespace(**{name: alias(full_name, full_name)})
 
 
-def hide(cls: type, *names: str) -> None:
-    """Leave arguments that are none of a user's out of what a class shows of its constructor."""
+def hide(cls: type, name: str) -> None:
+    """Remove a private argument from the signature of a constructor."""
     signature = inspect.signature(cls)
-    shown = [each for each in signature.parameters.values() if each.name not in names]
-    type.__setattr__(cls, "__signature__", signature.replace(parameters=shown))
+    public = [each for each in signature.parameters.values() if each.name != name]
+    type.__setattr__(cls, "__signature__", signature.replace(parameters=public))
 
 
 def unquote(cls: type) -> None:
-    """Put types in the place of their names in quotes, in the annotations of a class's methods.
+    """Replace quoted annotations of a class's methods by their types.
 
-    Methods can name their own class, and those that come after it, in no other way.
+    Methods can name their own class only in quotes.
     """
     for method in vars(cls).values():
-        # The constructor that attrs makes has a namespace of its own.
+        # The constructor that attrs generates has its own namespace.
         if isinstance(method, FunctionType) and method.__name__ != "__init__":
-            written = method.__annotations__
-            quoted = [name for name, annotation in written.items() if isinstance(annotation, str)]
+            annotations = method.__annotations__
+            quoted = [name for name, value in annotations.items() if isinstance(value, str)]
             types = get_type_hints(method) if quoted else {}
-            written.update({name: types[name] for name in quoted})
+            annotations.update({name: types[name] for name in quoted})

@@ -1,29 +1,25 @@
 """Tracebacks that end with the caller's line and the method that it called."""
 
 import os
-from types import TracebackType
 
 from adclient.errors import AdClientError
 
-# The other hands on the error of a page that was fetched ahead.
-_OURS = {"adclient", "concurrent"}
+# `concurrent` passes on the error of a page that was prefetched.
+_HIDDEN = {"adclient", "concurrent"}
 
 
 def forget_frames(error: AdClientError) -> None:
-    """Leave our own frames out of the traceback of an error that is raised again with `raise`.
+    """Remove the frames of this library from the traceback of an error that `raise` raises again.
 
-    The error tells what they would, and a bare `raise` does not add a frame. From the first frame
-    of someone else's on, such as a transport of the caller's, all stay; so do all of them if the
-    environment has `ADCLIENT_TRACEBACK=full`.
+    A bare `raise` adds no frame. From the first foreign frame on, such as that of a caller's
+    transport, all frames stay; with `ADCLIENT_TRACEBACK=full` in the environment, every one does.
     """
     if os.environ.get("ADCLIENT_TRACEBACK") == "full":
         return
     entry = error.__traceback__
-    while entry is not None and _is_ours(entry):
+    while entry is not None:
+        module: object = entry.tb_frame.f_globals.get("__name__")
+        if not isinstance(module, str) or module.partition(".")[0] not in _HIDDEN:
+            break
         entry = entry.tb_next
     error.__traceback__ = entry
-
-
-def _is_ours(entry: TracebackType) -> bool:
-    module: object = entry.tb_frame.f_globals.get("__name__")
-    return isinstance(module, str) and module.partition(".")[0] in _OURS

@@ -1,48 +1,50 @@
-"""What the service's interface leaves open: one setting and one honest default for each point."""
+"""What the interface leaves open: one setting, with one default, for each point."""
 
-import re
 from collections.abc import Sequence
+from string import ascii_letters, digits
 from typing import Literal, TypeGuard
 
 import attrs
 
 from adclient.errors import ConfigurationError
 
-# What the interface itself calls the parameters of reads.
-_TAKEN = frozenset({"account_id", "campaign_id", "creative_id", "date_range", "targeting"})
+# The parameters of reads in the interface.
+_READ_PARAMETERS = frozenset(
+    {"account_id", "campaign_id", "creative_id", "date_range", "targeting"}
+)
 
-# Headers that the client makes from the request itself.
+# Headers that the client derives from the request.
 MADE_BY_CLIENT = frozenset(
     {"accept-encoding", "connection", "content-length", "content-type", "cookie", "host"}
     | {"transfer-encoding"}
 )
 
-HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_HEADER_NAME_CHARACTERS = frozenset("!#$%&'*+-.^_`|~" + digits + ascii_letters)
 
 
-def _frozen(names: Sequence[str]) -> Sequence[str]:
+def _as_tuple(names: Sequence[str]) -> Sequence[str]:
     return tuple(names) if isinstance(names, list) else names
 
 
 @attrs.frozen(kw_only=True)
 class Conventions:
-    """How this client speaks where the service's interface does not say.
+    """How the client fills what the service's interface leaves open.
 
-    The defaults are guesses, one for each open point. Change a setting once you know better.
+    The defaults are guesses. Change a setting when you know what the service expects.
 
     Args:
         read_parameters: Where the parameters of a read travel: in the `"query"`, or as a JSON
             object in the `"body"`. Open in section 4 of the interface.
-        object_style: How an object is written in a query: `"json"` is one value that holds
-            compact JSON, `"deep_object"` is one value for each leaf, as in `targeting[type]=X`.
-        cursor_parameter: The name under which `page.next` goes back. Open in section 2.3.
-        follow_next_urls: Whether a `page.next` that is a URL of the same endpoint has its query
-            used. If False, it goes back as it is, like any other text.
-        idempotency_header: The header that carries one key for each call, the same on every
-            attempt. Set it only if the service honours it: writes are then tried again like reads.
-        rate_limit_scope: For whom a 429 with a `Retry-After` speaks, so that other calls wait as
-            well: `"account"`, `"client"` for all that it calls, or `"call"` for itself alone.
-        request_id_headers: The response headers that may hold the request's id, best first.
+        object_style: How an object is encoded in a query: `"json"` is one value of compact JSON,
+            `"deep_object"` is one value for each leaf, as in `targeting[type]=X`.
+        cursor_parameter: The parameter in which `page.next` is sent back. Open in section 2.3.
+        follow_next_urls: Whether the query of a `page.next` that is a URL of the same endpoint is
+            used. If False, such a URL is sent back unchanged, like any other string.
+        idempotency_header: The header for one key per call, the same on every attempt. Set it only
+            if the service honours it: writes are then retried like reads.
+        rate_limit_scope: Which calls a 429 with a `Retry-After` pauses: those of the same
+            `"account"`, all of the `"client"`, or only the `"call"` itself.
+        request_id_headers: The response headers that may contain the request id, best first.
 
     Raises:
         ConfigurationError: A value is not one of those above.
@@ -61,7 +63,7 @@ class Conventions:
     rate_limit_scope: Literal["account", "client", "call"] = "account"
     request_id_headers: Sequence[str] = attrs.field(
         default=("x-request-id", "request-id"),
-        converter=_frozen,
+        converter=_as_tuple,
     )
 
     def __attrs_post_init__(self) -> None:
@@ -70,15 +72,16 @@ class Conventions:
             self.object_style in ("json", "deep_object"), "object_style", "'json' or 'deep_object'"
         )
         _require(
-            _is_text(self.cursor_parameter) and self.cursor_parameter not in ("", *_TAKEN),
+            _is_encodable(self.cursor_parameter)
+            and self.cursor_parameter not in ("", *_READ_PARAMETERS),
             "cursor_parameter",
-            "a text that is not empty and no other parameter's name",
+            "a non-empty string that is not the name of another parameter",
         )
         _require(isinstance(self.follow_next_urls, bool), "follow_next_urls", "True or False")
         _require(
             self.idempotency_header is None or is_free_header(self.idempotency_header),
             "idempotency_header",
-            "the name of a header that nothing else uses, or None",
+            "the name of an unused header, or None",
         )
         _require(
             self.rate_limit_scope in ("account", "client", "call"),
@@ -93,19 +96,19 @@ class Conventions:
         )
 
 
-def _is_text(value: object) -> bool:
-    """Whether a value is a text that UTF-8 can write."""
+def _is_encodable(value: object) -> bool:
+    """Whether a value is a string without lone surrogates."""
     return isinstance(value, str) and value == value.encode(errors="ignore").decode()
 
 
 def is_free_header(value: object) -> bool:
-    """Whether a header of this name may be added to a request."""
+    """Whether a value is the name of a header that the client does not set itself."""
     return is_header_name(value) and value.lower() not in {*MADE_BY_CLIENT, "authorization"}
 
 
 def is_header_name(value: object) -> TypeGuard[str]:
-    """Whether a value may stand as the name of an HTTP header."""
-    return isinstance(value, str) and HEADER_NAME.fullmatch(value) is not None
+    """Whether a value is a valid HTTP header name."""
+    return isinstance(value, str) and value != "" and _HEADER_NAME_CHARACTERS.issuperset(value)
 
 
 def _require(valid: bool, name: str, expected: str) -> None:

@@ -4,25 +4,25 @@
 AdClientError
 ├── ConfigurationError        the client cannot be built or used so       (also ValueError)
 ├── InvalidRequest            refused before anything was sent            (also ValueError)
-├── TransportError            no answer
+├── TransportError            no response
 │   ├── ConnectionFailed      never reached the service: safe to repeat   (also ConnectionError)
-│   ├── ConnectionLost        broke after the request had left            (also ConnectionError)
-│   └── CallTimeout           the time for the call is over               (also TimeoutError)
-├── APIError                  the service answered with an error status
+│   ├── ConnectionLost        broke after the request was sent            (also ConnectionError)
+│   └── CallTimeout           the deadline of the call has passed         (also TimeoutError)
+├── APIError                  the service returned an error status
 │   ├── BadRequest 400 · Unauthenticated 401 · PermissionDenied 403 · NotFound 404
 │   ├── Conflict 409 · Unprocessable 422 · RateLimited 429
 │   └── ServerError 5xx
-├── UnexpectedResponse           a success status whose body is not the documented shape
-├── PaginationError           a listing that cannot go on
-└── OutcomeUnknown            a write that the service may have taken
-    └── OutcomeUnknown…          the same, and one of the classes above as well
+├── UnexpectedResponse        a success status whose body is not the documented shape
+├── PaginationError           a listing that cannot continue
+└── OutcomeUnknown            a write that the service may have accepted
+    └── OutcomeUnknown…       the same, and also one of the classes above
 ```
 
-`except OutcomeUnknown` catches every case in which a draft may have been staged without our
-knowing. Each such error is also a `ConnectionLost`, `CallTimeout`, `ServerError`, `APIError` or
-`UnexpectedResponse` where one of these describes what happened last.
+`except OutcomeUnknown` catches every case in which a draft may have been staged although the call
+failed. Such an error is also a `ConnectionLost`, `CallTimeout`, `ServerError`, `APIError` or
+`UnexpectedResponse` where one of these describes the last failure.
 
-Errors hold plain data only. They pickle and copy with equal text and attributes.
+Errors contain plain data only. They pickle and copy with equal messages and attributes.
 """
 
 from typing import TypedDict, Unpack
@@ -32,7 +32,7 @@ from adclient._json import JSON
 
 
 class ErrorDetails(TypedDict, total=False):
-    """What an error may know about its call; `AdClientError` documents each field."""
+    """The attributes of an error; `AdClientError` documents each of them."""
 
     operation: str
     method: str
@@ -59,20 +59,20 @@ class AdClientError(Exception, _notebook.HTMLRepr):
         operation: The method that was called, such as `alpha.update_campaign_budget`.
         method: The HTTP method.
         path: The path of the endpoint, without the query.
-        status: The HTTP status, if the service answered.
-        code: The service's own error code, if its body held one.
-        message: What the service said, or what happened if it said nothing.
-        details: Further details from the service's error body, as JSON.
+        status: The HTTP status, if there was a response.
+        code: The error code in the response body, if there is one.
+        message: The message in the response body; without one, that of the error itself.
+        details: Further details in the response body, as JSON.
         request_id: The service's id of the request, for its support.
         attempts: How many requests were sent.
         elapsed: Seconds from the start of the call to the error.
-        retry_after: Seconds after which the service asks to be called again.
-        body: The first kilobytes of the answer's body, as text.
+        retry_after: Seconds that the service asks to wait before the next call.
+        body: The first kilobytes of the response body, as text.
         argument: The name of the argument that was refused.
-        draft_id: The id of a draft that could still be read from an answer that is not valid.
-        idempotency_key: The key that went with every attempt, if the client sends one.
-        cursor: Where a listing goes on: pass it as `cursor=`.
-        outcome_unknown: True if the service may have staged a draft that we do not know of.
+        draft_id: The id of a draft, if an invalid response contains it.
+        idempotency_key: The key that was sent with every attempt, if the client sends one.
+        cursor: Where to continue a listing: pass it as `cursor=`.
+        outcome_unknown: True if the service may have staged a draft although the call failed.
 
     Example:
         >>> from adclient import AdClientError
@@ -103,54 +103,54 @@ class AdClientError(Exception, _notebook.HTMLRepr):
     cursor: JSON = None
     outcome_unknown: bool = False
 
-    def __init__(self, text: str, **facts: Unpack[ErrorDetails]) -> None:
+    def __init__(self, text: str, **details: Unpack[ErrorDetails]) -> None:
         super().__init__(text)
         self.message = text
-        self.__dict__.update(facts)
+        self.__dict__.update(details)
 
     def __str__(self) -> str:
         return str(self.args[0])
 
     def _repr_html_(self) -> str:
-        known = [(name, self.__dict__.get(name)) for name in ErrorDetails.__annotations__]
-        facts = [(name, value) for name, value in known if value is not None]
-        return _notebook.card(type(self).__name__, facts, notes=[str(self)])
+        attributes = [(name, self.__dict__.get(name)) for name in ErrorDetails.__annotations__]
+        rows = [(name, value) for name, value in attributes if value is not None]
+        return _notebook.card(type(self).__name__, rows, notes=[str(self)])
 
 
 class ConfigurationError(AdClientError, ValueError):
-    """The client cannot be built or used in this way; the text names the argument."""
+    """The client cannot be built or used like this; `argument` names the cause."""
 
 
 class InvalidRequest(AdClientError, ValueError):
-    """An argument was refused, and nothing was sent; `argument` names it."""
+    """An argument was refused and nothing was sent; `argument` names it."""
 
 
 class TransportError(AdClientError):
-    """No answer came from the service."""
+    """The service sent no response."""
 
 
 class ConnectionFailed(TransportError, ConnectionError):
-    """The service was never reached, so the call is safe to repeat."""
+    """The service was not reached, so the call is safe to repeat."""
 
 
 class ConnectionLost(TransportError, ConnectionError):
-    """The connection broke after the request had left."""
+    """The connection broke after the request was sent."""
 
 
 class CallTimeout(TransportError, TimeoutError):
-    """The time for the call, its retries included, is over."""
+    """The deadline of the call, retries included, has passed."""
 
 
 class APIError(AdClientError):
-    """The service answered with a status that is not a success."""
+    """The service returned an error status."""
 
 
 class BadRequest(APIError):
-    """400: the service could not read the request."""
+    """400: the request is malformed."""
 
 
 class Unauthenticated(APIError):
-    """401: the credentials are missing or not valid."""
+    """401: the credentials are missing or invalid."""
 
 
 class PermissionDenied(APIError):
@@ -170,7 +170,7 @@ class Unprocessable(APIError):
 
 
 class RateLimited(APIError):
-    """429: too many requests; `retry_after` says when to come back, if the service did."""
+    """429: too many requests; `retry_after` is the wait that the service asks for, if any."""
 
 
 class ServerError(APIError):
@@ -178,51 +178,51 @@ class ServerError(APIError):
 
 
 class UnexpectedResponse(AdClientError):
-    """A success status whose body is not the documented shape; `body` keeps what came."""
+    """A success status whose body is not the documented shape; `body` has its beginning."""
 
 
 class PaginationError(AdClientError):
-    """A listing cannot go on: its continuation repeats or leads elsewhere; see `cursor`."""
+    """A listing cannot continue: its continuation repeats or points elsewhere; see `cursor`."""
 
 
 class OutcomeUnknown(AdClientError):
-    """A write may have staged a draft without our knowing: look in the approval dashboard.
+    """A write failed, but may have staged a draft: look in the approval dashboard.
 
-    Sending the call again may stage the change a second time, so the library does not.
+    A repeated call may stage the change a second time, so the library does not retry it.
     """
 
     outcome_unknown = True
 
 
 class OutcomeUnknownConnectionLost(OutcomeUnknown, ConnectionLost):
-    """The connection broke after a write had left."""
+    """The connection broke after a write was sent."""
 
 
 class OutcomeUnknownTimeout(OutcomeUnknown, CallTimeout):
-    """The time was over after a write had left."""
+    """The deadline passed after a write was sent."""
 
 
 class OutcomeUnknownServerError(OutcomeUnknown, ServerError):
-    """The service failed while it may have been staging a draft."""
+    """The service failed on a write that may have staged a draft."""
 
 
 class OutcomeUnknownAPIError(OutcomeUnknown, APIError):
-    """The service answered a write with a status that does not say whether it was taken."""
+    """The error status of a write does not tell whether a draft was staged."""
 
 
 class OutcomeUnknownResponse(OutcomeUnknown, UnexpectedResponse):
-    """A write succeeded, and its answer cannot be read; `draft_id` is set if it was found."""
+    """A write succeeded with an unreadable response; `draft_id` is set if it was found."""
 
 
 def for_status(status: int) -> type[APIError]:
-    """The class for an error status."""
+    """The error class for a status."""
     if 500 <= status <= 599:
         return ServerError
     return _BY_STATUS.get(status, APIError)
 
 
 def with_unknown_outcome(cls: type[AdClientError]) -> type[OutcomeUnknown]:
-    """The class that says the same as `cls` and that the outcome is unknown."""
+    """The class that is both `cls` and `OutcomeUnknown`."""
     for family, variant in _WITH_UNKNOWN_OUTCOME.items():
         if issubclass(cls, family):
             return variant

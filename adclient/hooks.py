@@ -1,7 +1,7 @@
-"""What a client tells of its calls: plain records, and the functions of yours that get them.
+"""Hooks: functions of yours that a client calls, and the events that it passes to them.
 
-The records hold no header, no argument but the account's id, and no query of a URL. `str(event)`
-is the line that the logger `adclient` writes.
+Events contain no header, no URL query, and no argument but the account's id. `str(event)` is the
+line that the logger `adclient` writes.
 """
 
 from collections.abc import Callable
@@ -16,10 +16,10 @@ from adclient.models import Draft
 
 @attrs.frozen(kw_only=True)
 class CallEvent:
-    """What all records have in common: which call they are about.
+    """The base of all events: the call that they belong to.
 
     Attributes:
-        call_id: The number of the call in this process; all records of one call share it.
+        call_id: The number of the call in this process; all events of one call share it.
         operation: The method that was called, such as `alpha.update_campaign_budget`.
         account_id: The ad account of the call.
     """
@@ -38,8 +38,8 @@ class RequestEvent(CallEvent):
 
     Attributes:
         method: The HTTP method.
-        url: The URL without its query, which may hold a continuation that the service signed.
-        attempt: Which attempt of the call this is, from 1 on.
+        url: The URL without its query, which may contain a signed continuation.
+        attempt: The number of the attempt, from 1 on.
     """
 
     method: str
@@ -52,12 +52,12 @@ class RequestEvent(CallEvent):
 
 @attrs.frozen(kw_only=True)
 class ResponseEvent(CallEvent):
-    """An attempt came to its end: an answer, or none.
+    """An attempt ended, with a response or without one.
 
     Attributes:
-        attempt: Which attempt of the call this was, from 1 on.
-        status: The HTTP status, or None if there was no answer.
-        failure: Why no whole answer came, in words; None if one did.
+        attempt: The number of the attempt, from 1 on.
+        status: The HTTP status, or None if there was no response.
+        failure: Why there is no complete response, in words; None if there is one.
         request_id: The service's id of the request, if a header held one.
         duration: Seconds that this attempt took.
         elapsed: Seconds from the start of the call.
@@ -71,20 +71,20 @@ class ResponseEvent(CallEvent):
     elapsed: float
 
     def __str__(self) -> str:
-        told = [str(part) for part in (self.status, self.failure) if part is not None]
+        parts = [str(part) for part in (self.status, self.failure) if part is not None]
         if self.request_id is not None:
-            told.append(f"request id {short(self.request_id)}")
-        text = ", ".join([*told, f"{self.elapsed:.3f} s"])
-        return f"{super().__str__()}: attempt {self.attempt}: {text}"
+            parts.append(f"request id {short(self.request_id)}")
+        parts.append(f"{self.elapsed:.3f} s")
+        return f"{super().__str__()}: attempt {self.attempt}: {', '.join(parts)}"
 
 
 @attrs.frozen(kw_only=True)
 class RetryEvent(CallEvent):
-    """A call is going to be tried again, after a wait.
+    """A call will be retried after a wait.
 
     Attributes:
         attempt: The attempt that failed, from 1 on.
-        reason: What came of it, in words.
+        reason: How it failed, in words.
         wait: Seconds until the next attempt.
     """
 
@@ -93,8 +93,8 @@ class RetryEvent(CallEvent):
     wait: float
 
     def __str__(self) -> str:
-        again = f"trying again in {self.wait:.3f} s"
-        return f"{super().__str__()}: attempt {self.attempt}: {self.reason}; {again}"
+        retry = f"retrying in {self.wait:.3f} s"
+        return f"{super().__str__()}: attempt {self.attempt}: {self.reason}; {retry}"
 
 
 @attrs.frozen(kw_only=True)
@@ -113,20 +113,20 @@ class DraftEvent(CallEvent):
 
 @attrs.frozen(kw_only=True)
 class Hooks:
-    """Functions of yours that a client calls while it works, each with one plain record.
+    """Functions of yours that a client calls during its calls, each with one event.
 
-    They are plain functions for both clients, and run in the call itself: be quick, for they hold
-    it up, and `timeout` does not bound them. What a hook returns is ignored. What it raises is
-    logged, and the call goes on, so that a hook cannot lose a draft.
+    They are plain functions for both clients. They run inside the call and delay it, and `timeout`
+    does not bound them. The return value is ignored. An exception is logged and the call
+    continues, so a hook cannot lose a draft.
 
     Args:
         on_request: Called before each attempt.
-        on_response: Called after each attempt, with its answer or why there is none.
+        on_response: Called after each attempt, with its response or the failure.
         on_retry: Called before each wait for another attempt.
-        on_draft: Called once for each draft that was staged, before the call returns it.
+        on_draft: Called once for each staged draft, before the call returns it.
 
     Raises:
-        ConfigurationError: A hook is no function, or an async one.
+        ConfigurationError: A hook is not a function, or is an async one.
 
     Example:
         >>> from adclient import Hooks
@@ -148,14 +148,13 @@ class Hooks:
 
     def __attrs_post_init__(self) -> None:
         for name in ("on_request", "on_response", "on_retry", "on_draft"):
-            _check(name, getattr(self, name))
-
-
-def _check(name: str, hook: object) -> None:
-    problem = None
-    if hook is not None and not callable(hook):
-        problem = f"a function, not {type(hook).__name__}"
-    elif callable(hook) and (iscoroutinefunction(hook) or iscoroutinefunction(hook.__call__)):
-        problem = "a plain function, not an async one: a call does not wait for its hooks"
-    if problem is not None:
-        raise ConfigurationError(f"{name} must be {problem}", argument=name)
+            hook: object = getattr(self, name)
+            if hook is None:
+                continue
+            if not callable(hook):
+                expected = f"a function, not {type(hook).__name__}"
+            elif iscoroutinefunction(hook) or iscoroutinefunction(hook.__call__):
+                expected = "a plain function, not an async one: a call does not await its hooks"
+            else:
+                continue
+            raise ConfigurationError(f"{name} must be {expected}", argument=name)

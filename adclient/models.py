@@ -1,4 +1,4 @@
-"""What the service gives back: drafts, and the items of its listings."""
+"""The values that calls return: drafts, and the items of listings."""
 
 import decimal
 import math
@@ -9,39 +9,39 @@ from typing import Final
 import attrs
 
 from adclient import _notebook
-from adclient._json import JSON as JSON  # as a name of this module, too
+from adclient._json import JSON as JSON  # also a public name of this module
 from adclient._json import copied, copied_fields, differences
 
 PENDING_APPROVAL: Final = "pending_approval"
-"""The `status` of a draft when it has been staged."""
+"""The `status` of a draft that was just staged."""
 
 HUMAN_TWO_STEP_APPROVE: Final = "human_two_step_approve"
 """What a draft `requires` before it takes effect."""
 
 ENABLED: Final = "ENABLED"
-"""The one `status` of an item that the interface names; a service may use others."""
+"""The only item `status` that the interface names; the service may use others."""
 
 LAST_30_DAYS: Final = "LAST_30_DAYS"
-"""The one `date_range` that the interface names; a service may know others."""
+"""The only `date_range` that the interface names; the service may accept others."""
 
-# Enough digits for any amount, few enough that a hostile exponent costs nothing.
+# Enough digits for any amount; few enough that a hostile exponent costs nothing.
 _ARITHMETIC = decimal.Context(prec=60, traps=[])
 
 
 @attrs.frozen(kw_only=True, repr=False)
 class ResponseInfo:
-    """How an answer came: what was called, and what HTTP told beside the body.
+    """The metadata of a response: the call that it belongs to, and its status and headers.
 
     Attributes:
         operation: The method that was called, such as `alpha.update_campaign_budget`; None for a
-            value that did not come over the wire.
+            value that was not received.
         account_id: The ad account of the call.
         target_id: The campaign, creative or ad that the call named, if it named one.
-        status: The HTTP status; 0 for a value that did not come over the wire.
+        status: The HTTP status; 0 for a value that was not received.
         headers: The response headers, with names in lower case.
         request_id: The service's id of the request, if a header held one.
-        attempts: How many requests were sent to get this answer.
-        elapsed: Seconds from the start of the call to the answer.
+        attempts: How many requests were sent to get this response.
+        elapsed: Seconds from the start of the call to the response.
 
     Example:
         >>> from adclient.testing import FakeAdService
@@ -66,14 +66,14 @@ class ResponseInfo:
 
 @attrs.frozen(kw_only=True, repr=False)
 class Result:
-    """What every answer of the service has in common: it tells how it came."""
+    """The base of everything that a call returns: its response metadata."""
 
     response: ResponseInfo = attrs.field(factory=ResponseInfo, eq=False)
 
 
 @attrs.frozen(kw_only=True, repr=False)
 class Diff(_notebook.HTMLRepr):
-    """What a draft would change: one field, before and after.
+    """The change that a draft would make: one field, before and after.
 
     Attributes:
         field: The name of the changed field.
@@ -119,7 +119,7 @@ class Diff(_notebook.HTMLRepr):
         return _finite(_ARITHMETIC.multiply(ratio, Decimal(100)))
 
     def to_dict(self) -> dict[str, JSON]:
-        """The diff as it came over the wire."""
+        """The diff as it was received."""
         return {
             "field": self.field,
             "before": copied(self.before),
@@ -139,18 +139,18 @@ class Diff(_notebook.HTMLRepr):
 
 @attrs.frozen(kw_only=True, repr=False)
 class Draft(Result, _notebook.HTMLRepr):
-    """A change that was staged and waits for a human's approval.
+    """A change that was staged and waits for approval by a human.
 
     Nothing has changed in the ad account. Only a human can make a draft take effect, in two
-    steps, in the approval dashboard outside this library. `status` is what it was at creation.
+    steps, in the approval dashboard outside this library. `status` is never updated.
 
     Attributes:
-        draft_id: The id under which the approval dashboard knows the draft.
-        status: `pending_approval` at creation.
-        diff: What the draft would change.
-        requires: Which approval it needs: `human_two_step_approve`.
+        draft_id: The id of the draft, also in the approval dashboard.
+        status: The status when the draft was staged: `pending_approval`.
+        diff: The change that the draft would make.
+        requires: The approval that it needs: `human_two_step_approve`.
         extra: Fields of the draft that the interface does not name.
-        response: How the answer came; not part of equality.
+        response: Metadata of the response; not part of equality.
 
     Example:
         >>> from adclient.testing import FakeAdService
@@ -171,7 +171,7 @@ class Draft(Result, _notebook.HTMLRepr):
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
 
     def to_dict(self) -> dict[str, JSON]:
-        """The draft as it came over the wire."""
+        """The draft as it was received."""
         return {
             "draft_id": self.draft_id,
             "status": self.status,
@@ -185,7 +185,7 @@ class Draft(Result, _notebook.HTMLRepr):
         return f"<Draft {draft_id}, {_in_words(self.diff)}, {self._state()}>"
 
     def _state(self) -> str:
-        """What may be said of the draft: a status that we do not know is told as it is."""
+        """The state in words; an unknown status is shown as received."""
         if self.status == PENDING_APPROVAL:
             return "staged, waiting for approval"
         return f"status {_notebook.short(self.status)} when staged"
@@ -197,20 +197,20 @@ class Draft(Result, _notebook.HTMLRepr):
             ("account", response.account_id),
             ("target", response.target_id),
         ]
-        known = [(name, value) for name, value in call if value is not None]
-        rows = [*known, *_rows(self.diff), ("requires", self.requires)]
+        named = [(name, value) for name, value in call if value is not None]
+        rows = [*named, *_rows(self.diff), ("requires", self.requires)]
         return _notebook.card(f"Draft {self.draft_id}", rows, state=self._state())
 
 
 @attrs.frozen(kw_only=True, repr=False)
 class Item(_notebook.HTMLRepr):
-    """One item of a listing: what the interface names, and in `extra` all else that came.
+    """One item of a listing.
 
     Attributes:
-        id: The item's id.
-        name: Its name, or None if none came.
-        status: Its status, or None if none came.
-        extra: The fields that the interface does not name, as JSON.
+        id: The id of the item.
+        name: Its name, or None if the service sent none.
+        status: Its status, or None if the service sent none.
+        extra: Fields of the item that the interface does not name, as JSON.
 
     Example:
         >>> from adclient.testing import FakeAdService
@@ -227,16 +227,16 @@ class Item(_notebook.HTMLRepr):
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
 
     def to_dict(self) -> dict[str, JSON]:
-        """The item as it came over the wire."""
-        # A null stays in `extra`, which is how it is told apart from a field that did not come.
+        """The item as it was received."""
+        # A null that was received is in `extra`, unlike a missing field.
         named = {
             field.name: getattr(self, field.name)
             for field in attrs.fields(type(self))
             if field.name != "extra"
         }
-        present = {name: copied(value) for name, value in named.items() if value is not None}
-        beside = {name: copied(value) for name, value in self.extra.items() if name not in present}
-        return {**present, **beside}
+        fields = {name: copied(value) for name, value in named.items() if value is not None}
+        extra = {name: copied(value) for name, value in self.extra.items() if name not in fields}
+        return {**fields, **extra}
 
     def __repr__(self) -> str:
         parts = [self.id] if self.name is None else [self.id, self.name]
@@ -249,71 +249,82 @@ class Item(_notebook.HTMLRepr):
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Campaign(Item):
-    """A campaign, as `client.beta.list_campaigns` lists it."""
+class ListedItem(Item):
+    """An item of a list-type read, which always has a name and a status."""
 
     name: str
     status: str
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Ad(Item):
-    """An ad, as `client.gamma.list_ads` lists it."""
-
-    name: str
-    status: str
-
-
-@attrs.frozen(kw_only=True, repr=False)
-class Finding(Item):
-    """An item of an analysis, of which the interface promises no more than an id."""
+class AnalysisItem(Item):
+    """An item of an analysis or a search; the interface does not say what its fields mean."""
 
     name: str | None = None
     status: str | None = None
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class CreativeFatigue(Finding):
-    """A finding about a creative's fatigue; what it means is the service's to say."""
+# The kinds add no fields, so they inherit everything; a decorator on each would slow the import.
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class TargetingOption(Finding):
-    """An option that `client.gamma.search_targeting` found."""
+class Campaign(ListedItem):
+    """A campaign, as listed by `client.beta.list_campaigns`."""
+
+    __slots__ = ()
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class Objective(Finding):
-    """An objective that `client.alpha.explain_objectives` explains."""
+class Ad(ListedItem):
+    """An ad, as listed by `client.gamma.list_ads`."""
+
+    __slots__ = ()
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class WastedSpend(Finding):
-    """A finding about wasted spend; what it means is the service's to say."""
+class CreativeFatigue(AnalysisItem):
+    """A report on the fatigue of a creative."""
+
+    __slots__ = ()
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class BusinessProfile(Finding):
-    """A fact about the business behind an account; what it means is the service's to say."""
+class TargetingOption(AnalysisItem):
+    """An option found by `client.gamma.search_targeting`."""
+
+    __slots__ = ()
+
+
+class Objective(AnalysisItem):
+    """An objective explained by `client.alpha.explain_objectives`."""
+
+    __slots__ = ()
+
+
+class WastedSpend(AnalysisItem):
+    """A report on wasted spend."""
+
+    __slots__ = ()
+
+
+class BusinessProfile(AnalysisItem):
+    """A fact about the business behind an account."""
+
+    __slots__ = ()
 
 
 def _in_words(diff: Diff) -> str:
-    """The places that differ, the first of them written out."""
-    places = list(differences(diff.field, diff.before, diff.after))
-    if not places:
-        return f"{_notebook.short(diff.field)} stays as it is"
-    place, before, after = map(_notebook.short, places[0])
-    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
-    return f"{place}: {before} → {after}{more}"
+    """The first path that differs with its values, and the number of the others."""
+    paths = list(differences(diff.field, diff.before, diff.after))
+    if not paths:
+        return f"{_notebook.short(diff.field)} is unchanged"
+    path, before, after = map(_notebook.short, paths[0])
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    return f"{path}: {before} → {after}{more}"
 
 
-def _rows(diff: Diff) -> list[tuple[str, object]]:
-    rows: list[tuple[str, object]] = [
-        (place, _notebook.Change(before, after))
-        for place, before, after in differences(diff.field, diff.before, diff.after)
+def _rows(diff: Diff) -> list[tuple[str, object] | tuple[str, object, object]]:
+    rows: list[tuple[str, object] | tuple[str, object, object]] = [
+        *differences(diff.field, diff.before, diff.after)
     ]
     if not rows:
-        rows = [(diff.field, "stays as it is")]
+        rows = [(diff.field, "unchanged")]
     if diff.change is not None:
         percent = "" if diff.percent is None else f" ({diff.percent:+.4g} %)"
         rows.append(("change", f"{diff.change:+}{percent}"))
@@ -321,7 +332,7 @@ def _rows(diff: Diff) -> list[tuple[str, object]]:
 
 
 def _exact(value: JSON) -> Decimal | None:
-    """A number as an exact decimal; a float counts as the digits that it prints."""
+    """A finite number as a decimal; a float with the digits of its `repr`."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)

@@ -1,8 +1,7 @@
-"""The settings of a client: their defaults, how they are checked, and how they merge."""
+"""The settings of a client: defaults, checks and merging."""
 
 import math
 import os
-import re
 import threading
 from collections.abc import Collection, Mapping
 from typing import TypeGuard, cast
@@ -14,7 +13,7 @@ from adclient.conventions import MADE_BY_CLIENT, Conventions, is_header_name
 from adclient.errors import ConfigurationError
 from adclient.hooks import Hooks
 
-# Every default of the library stands here or, for what the interface leaves open, in Conventions.
+# Every default is here, except those for what the interface leaves open: see Conventions.
 TIMEOUT = 30.0
 MAX_RETRIES = 2
 BACKOFF_FIRST = 0.5
@@ -25,41 +24,36 @@ MAX_CONCURRENCY = 100
 ENV_BASE_URL = "ADCLIENT_BASE_URL"
 ENV_TOKEN = "ADCLIENT_TOKEN"  # noqa: S105  the name of a variable, not a token
 
-_HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
-_HOST_AND_PATH = re.compile(r"[^\s\\\x00-\x1f\x7f]+")
 
-
-def _frozen(statuses: Collection[int]) -> frozenset[int]:
-    given: object = statuses
-    if isinstance(given, Collection) and all(_is_status(status) for status in statuses):
+def _checked_statuses(statuses: Collection[int]) -> frozenset[int]:
+    candidate: object = statuses
+    if isinstance(candidate, Collection) and all(
+        type(status) is int and 100 <= status <= 599 for status in statuses
+    ):
         return frozenset(statuses)
     raise ConfigurationError("statuses must be a set of HTTP statuses", argument="statuses")
 
 
-def _is_status(value: object) -> bool:
-    return type(value) is int and 100 <= value <= 599
-
-
 @attrs.frozen(kw_only=True)
 class RetryPolicy:
-    """When a call is tried again, and after how long.
+    """When a call is retried, and after how long.
 
-    Reads are tried again after a connection failure, a lost connection, and the statuses below.
-    Writes are tried again only if the service surely did not take them: when the connection was
-    never made, and after 429 if it is one of the statuses. With a key that makes them safe to
-    repeat, `Conventions(idempotency_header=…)`, they are tried again as reads are. The wait before
-    retry *n* is random between 0 and `backoff_first * 2 ** (n - 1)` seconds, at most
-    `backoff_longest`, but never less than a `Retry-After` asks for.
+    Reads are retried after a connection failure, a lost connection, and the statuses below. Writes
+    are retried only when the service is known not to have received them: when no connection was
+    made, and after 429 if it is one of the statuses. With `Conventions(idempotency_header=…)`,
+    which makes them safe to repeat, they are retried like reads. The wait before retry *n* is
+    random between 0 and `backoff_first * 2 ** (n - 1)` seconds, at most `backoff_longest`, but
+    never shorter than a `Retry-After`.
 
     Args:
-        max_retries: How many times a call is tried again after its first attempt.
+        max_retries: How many times a call is retried after its first attempt.
         backoff_first: The longest wait before the first retry, in seconds.
         backoff_longest: The longest wait before any retry, in seconds.
-        statuses: The HTTP statuses after which a call is tried again; a write without such a key
-            only after 429.
+        statuses: The HTTP statuses after which a call is retried; a write without an idempotency
+            key only after 429.
 
     Raises:
-        ConfigurationError: A number is negative or not finite, or a status is none.
+        ConfigurationError: A number is negative or not finite, or a status is not an HTTP status.
 
     Example:
         >>> from adclient import AdClient, RetryPolicy
@@ -69,7 +63,7 @@ class RetryPolicy:
     max_retries: int = MAX_RETRIES
     backoff_first: float = BACKOFF_FIRST
     backoff_longest: float = BACKOFF_LONGEST
-    statuses: frozenset[int] = attrs.field(default=RETRY_STATUSES, converter=_frozen)
+    statuses: frozenset[int] = attrs.field(default=RETRY_STATUSES, converter=_checked_statuses)
 
     def __attrs_post_init__(self) -> None:
         check_count("max_retries", self.max_retries, least=0)
@@ -82,7 +76,7 @@ class RetryPolicy:
 
 @attrs.frozen(kw_only=True)
 class Options:
-    """What a call needs to know of its client, checked."""
+    """The checked settings of one client."""
 
     base_url: str
     timeout: float = TIMEOUT
@@ -100,7 +94,7 @@ class Options:
         headers: Mapping[str, str] | None = None,
         hooks: Hooks | None = None,
     ) -> "Options":
-        """These options with some replaced; headers and hooks are added to those there are."""
+        """A copy with some options replaced; headers and hooks are added to the present ones."""
         check_type("retry", retry, RetryPolicy)
         check_type("hooks", hooks, Hooks)
         return attrs.evolve(
@@ -123,33 +117,33 @@ def resolve(
     conventions: Conventions | None,
 ) -> Options:
     """The options of a new client: argument, else environment, else default."""
-    known = base_url if base_url is not None else from_environment(ENV_BASE_URL)
-    if known is None:
+    url = base_url if base_url is not None else from_environment(ENV_BASE_URL)
+    if url is None:
         raise ConfigurationError(
             f"base_url is missing: pass it or set {ENV_BASE_URL}", argument="base_url"
         )
     check_type("conventions", conventions, Conventions)
-    start = Options(base_url=check_base_url(known), conventions=conventions or Conventions())
-    return start.merged(
+    defaults = Options(base_url=check_base_url(url), conventions=conventions or Conventions())
+    return defaults.merged(
         timeout=timeout, max_retries=max_retries, retry=retry, headers=headers, hooks=hooks
     )
 
 
 def from_environment(name: str) -> str | None:
-    """An environment variable's text; a blank one counts as not set."""
+    """The value of an environment variable; a blank one counts as not set."""
     return os.environ.get(name, "").strip() or None
 
 
 def merge_retry(
     current: RetryPolicy, retry: RetryPolicy | None, max_retries: int | None
 ) -> RetryPolicy:
-    """The policy that holds: `max_retries` on its own wins over the policy's."""
+    """The policy in effect; a separate `max_retries` overrides that of the policy."""
     policy = retry or current
     return policy if max_retries is None else attrs.evolve(policy, max_retries=max_retries)
 
 
 def check_base_url(value: object) -> str:
-    """A base URL without its trailing slash; the error never shows a URL that may hold a secret."""
+    """Check a base URL, and remove its trailing slash. Errors omit it: it may contain a secret."""
 
     def refused(reason: str) -> ConfigurationError:
         return ConfigurationError(
@@ -158,34 +152,35 @@ def check_base_url(value: object) -> str:
         )
 
     if not isinstance(value, str):
-        raise refused(f"must be a text, not {type(value).__name__}")
+        raise refused(f"must be a str, not {type(value).__name__}")
     try:
         parts = urlsplit(value)
         port = parts.port
     except ValueError:
         raise refused("is not a URL") from None
     if parts.scheme not in ("http", "https"):
-        raise refused("must begin with http:// or https://")
+        raise refused("must start with http:// or https://")
     if "@" in parts.netloc:
-        raise refused("must not hold a user name or password (use token= or auth=)")
+        raise refused("must not contain a user name or password (use token= or auth=)")
     if "?" in value or "#" in value:
-        raise refused("must not hold a query or fragment")
+        raise refused("must not contain a query or fragment")
     if not value.isascii():
-        raise refused("must be ASCII: write other characters as xn--… or %…")
+        raise refused("must be ASCII: encode other characters as xn--… or %…")
     labels = (parts.hostname or "").removesuffix(".").split(".")
     if (
         not all(0 < len(label) < 64 for label in labels)
-        or not _HOST_AND_PATH.fullmatch(value)
+        or not _is_visible(value)
+        or "\\" in value
         or port == 0
     ):
         raise refused("has no valid host")
     if any(segment in (".", "..") for segment in parts.path.split("/")):
-        raise refused("must not hold '.' or '..' in its path")
+        raise refused("must not contain '.' or '..' in its path")
     return parts.scheme + value[len(parts.scheme) :].rstrip("/")
 
 
 def check_timeout(value: object) -> float:
-    """A time in seconds that is finite and above 0."""
+    """Check a time in seconds: finite and above 0."""
     if _is_finite(value) and 0 < value <= threading.TIMEOUT_MAX:
         return float(value)
     raise ConfigurationError(
@@ -194,48 +189,52 @@ def check_timeout(value: object) -> float:
 
 
 def check_headers(headers: object, *, argument: str = "headers") -> dict[str, str]:
-    """Headers that may be sent as they are; the error names a header and never its value."""
+    """Check headers, and lower their names. Errors name a header, never its value."""
 
     def refused(problem: str) -> ConfigurationError:
         return ConfigurationError(f"{argument}: {problem}", argument=argument)
 
     if not isinstance(headers, Mapping):
-        raise refused(f"expected a mapping of texts, not {type(headers).__name__}")
+        raise refused(f"expected a mapping of strings, not {type(headers).__name__}")
     checked: dict[str, str] = {}
     for name, value in cast("Mapping[object, object]", headers).items():
         if not is_header_name(name):
             raise refused("the name of a header is not valid")
         lowered = name.lower()
         if lowered == "authorization" and argument == "headers":
-            raise refused("authorization is made from token= or auth=")
+            raise refused("authorization is set by token= or auth=")
         if lowered in MADE_BY_CLIENT:
-            raise refused(f"{lowered} is made by the client")
-        if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
+            raise refused(f"{lowered} is set by the client")
+        if (
+            not isinstance(value, str)
+            or value != value.strip()
+            or not _is_visible(value.replace(" ", ""))
+        ):
             raise refused(
-                f"{lowered} must be visible ASCII text without line breaks or outer blanks"
+                f"{lowered} must be visible ASCII without line breaks or surrounding whitespace"
             )
         checked[lowered] = value
     return checked
 
 
 def check_token(value: object) -> str:
-    """A bearer token; the error never shows it."""
+    """Check a bearer token; errors never contain it."""
     if not isinstance(value, str):
         problem = f"must be a str or a function that returns one, not {type(value).__name__}"
     elif not value:
         problem = "is empty"
     elif value != value.strip():
-        problem = "begins or ends with a blank or a line break; pass token.strip()"
-    elif not re.fullmatch(r"[!-~]+", value):
-        problem = "holds a blank, a line break or a character outside ASCII"
+        problem = "starts or ends with whitespace; pass token.strip()"
+    elif not _is_visible(value):
+        problem = "contains whitespace, a control character or one outside ASCII"
     else:
         return value
-    del value  # a traceback may show the locals
+    del value  # tracebacks can show local variables
     raise ConfigurationError(f"token {problem}", argument="token")
 
 
 def check_max_concurrency(value: int | None) -> int:
-    """How many requests may be under way at once, at least 1."""
+    """Check how many requests may run at once."""
     if value is None:
         return MAX_CONCURRENCY
     check_count("max_concurrency", value, least=1)
@@ -243,17 +242,22 @@ def check_max_concurrency(value: int | None) -> int:
 
 
 def check_count(name: str, value: object, *, least: int) -> None:
-    """Refuse what is no whole number, or too small a one."""
+    """Refuse a value that is not a whole number, or is less than `least`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ConfigurationError(f"{name} must be a whole number, {least} or more", argument=name)
 
 
 def check_type(name: str, value: object, expected: type) -> None:
-    """Refuse what is there and of another class."""
+    """Refuse a value of another class; None is allowed."""
     if value is not None and not isinstance(value, expected):
         raise ConfigurationError(
             f"{name} must be a {expected.__name__}, not {type(value).__name__}", argument=name
         )
+
+
+def _is_visible(value: str) -> bool:
+    """Whether a string consists of visible ASCII characters, at least one."""
+    return value != "" and value.isascii() and value.isprintable() and " " not in value
 
 
 def _is_finite(value: object) -> TypeGuard[float]:

@@ -1,7 +1,7 @@
-"""What `http_client=` and `transport=` accept, told by what such an object can do.
+"""The types of `http_client=` and `transport=`, as protocols.
 
-Clients and transports of httpx fit, and those of httpx2, its successor. The types name no HTTP
-library, so that a change of library is no change for you.
+Clients and transports of httpx match, and those of httpx2, its successor. No type names an HTTP
+library, so a change of library does not change this interface.
 """
 
 from typing import Never, Protocol
@@ -11,7 +11,7 @@ class Transport(Protocol):
     """A transport of httpx or httpx2 for the sync client, such as `httpx.HTTPTransport`."""
 
     def handle_request(self, request: Never) -> object:
-        """Result one request."""
+        """Send one request."""
         ...
 
 
@@ -19,16 +19,16 @@ class AsyncTransport(Protocol):
     """A transport of httpx or httpx2 for the async client, such as `httpx.AsyncHTTPTransport`."""
 
     async def handle_async_request(self, request: Never) -> object:
-        """Result one request."""
+        """Send one request."""
         ...
 
 
 class UniversalTransport(Transport, AsyncTransport, Protocol):
-    """A transport for either client, such as that of `adclient.testing`."""
+    """A transport for both clients, such as that of `adclient.testing`."""
 
 
 class HTTPClient(Protocol):
-    """A client of httpx or httpx2 for the sync client: `httpx.Client` or `httpx2.Client`."""
+    """An HTTP client for the sync client: `httpx.Client` or `httpx2.Client`."""
 
     @property
     def is_closed(self) -> bool:
@@ -36,16 +36,16 @@ class HTTPClient(Protocol):
         ...
 
     def send(self, request: Never, *, stream: bool = False) -> object:
-        """Result one request."""
+        """Send one request."""
         ...
 
     def close(self) -> None:
-        """Close the connections; adclient never does that to a client it was given."""
+        """Close the connections; adclient never closes a client that it was given."""
         ...
 
 
 class AsyncHTTPClient(Protocol):
-    """One of either for the async client: `httpx.AsyncClient` or `httpx2.AsyncClient`."""
+    """An HTTP client for the async client: `httpx.AsyncClient` or `httpx2.AsyncClient`."""
 
     @property
     def is_closed(self) -> bool:
@@ -53,9 +53,9 @@ class AsyncHTTPClient(Protocol):
         ...
 
     async def send(self, request: Never, *, stream: bool = False) -> object:
-        """Result one request."""
+        """Send one request."""
         ...
 
     async def aclose(self) -> None:
-        """Close the connections; adclient never does that to a client it was given."""
+        """Close the connections; adclient never closes a client that it was given."""
         ...

@@ -54,7 +54,7 @@ def decoder(request: pytest.FixtureRequest) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         if name == "json":
             patch.setitem(sys.modules, "orjson", None)
-        jsontext._fast_loads.cache_clear()
-        assert (jsontext._fast_loads() is None) is (name == "json")
+        jsontext._orjson_loads.cache_clear()
+        assert (jsontext._orjson_loads() is None) is (name == "json")
         yield name
-    jsontext._fast_loads.cache_clear()
+    jsontext._orjson_loads.cache_clear()

@@ -1,6 +1,6 @@
-"""Generate `adclient/_sync` from `adclient/_async`, by deletions and renames alone.
+"""Generate `adclient/_sync` from `adclient/_async`, by deletions and renames only.
 
-`python tools/make_twin.py` writes the twin; with `--check` it only says whether it is up to date.
+`python tools/make_twin.py` writes the twin; with `--check` it only reports whether it is current.
 """
 
 import re
@@ -16,7 +16,7 @@ ASYNC_ONLY_LINE = re.compile(r"^.*# async only\b.*\n", re.MULTILINE)
 
 HEADER = "# Generated from ../_async by tools/make_twin.py: change it there.\n"
 
-# Each rule must fire at least once, so that none outlives its need.
+# Every rule must match at least once, so that no obsolete one stays.
 RULES: list[tuple[str, str]] = [
     (
         r"AsyncListing\(AsyncSource\(self, call\), call\.cursor\)",
@@ -25,7 +25,7 @@ RULES: list[tuple[str, str]] = [
     (r"\bAsyncListing\[", "Page["),
     (
         r"from adclient\._async\.listing import AsyncListing",
-        "from adclient._sync.paging import Page",
+        "from adclient._sync.page import Page",
     ),
     (r"\b_async\b", "_sync"),
     (r", for async code", ""),
@@ -49,7 +49,7 @@ RULES: list[tuple[str, str]] = [
 
 
 def twin_of(source: str, fired: set[str]) -> str:
-    """The sync text of an async one; the patterns that matched are added to `fired`."""
+    """The sync source of an async one; the patterns that matched are added to `fired`."""
     text = ASYNC_ONLY_LINE.sub("", source)
     for pattern, replacement in RULES:
         text, count = re.subn(pattern, replacement, text)
@@ -59,7 +59,7 @@ def twin_of(source: str, fired: set[str]) -> str:
 
 
 def twins() -> dict[str, str]:
-    """The text of every file of the twin, by name."""
+    """The source of every file of the twin, by name."""
     fired: set[str] = set()
     sources = {path.name: path.read_text("utf-8") for path in sorted(SOURCE.glob("*.py"))}
     made = {

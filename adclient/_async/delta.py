@@ -25,25 +25,25 @@ class AsyncDelta(AsyncNamespace):
         keywords: list[str] | tuple[str, ...],
         fields: Mapping[str, object] | AttrsInstance | None = None,
     ) -> Draft:
-        """Stage the adding, changing or removing of keywords.
+        """Stage the addition, change or removal of keywords.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 6 of the interface,
-        section 4.
+        A draft is staged and waits for approval; nothing is changed. Operation 6 in section 4 of
+        the interface.
 
         Args:
-            account_id: The connected ad account.
-            keywords: The texts of the keywords.
-            fields: What to do with them. Any mapping or attrs instance; its inside passes
-                untouched, and a None in it is sent as null.
+            account_id: The id of the connected ad account.
+            keywords: The keyword texts.
+            fields: What to do with them. A mapping or attrs instance, sent unchanged; a None inside
+                is sent as null.
 
         Returns:
             The staged draft, with its diff from before to after. It waits for approval.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged without our knowing.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -68,22 +68,22 @@ class AsyncDelta(AsyncNamespace):
         *,
         account_id: str,
     ) -> Draft:
-        """Stage the removal of the search themes of automated campaigns.
+        """Stage the removal of search themes from automated campaigns.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 9 of the interface,
-        section 4.
+        A draft is staged and waits for approval; nothing is changed. Operation 9 in section 4 of
+        the interface.
 
         Args:
-            account_id: The connected ad account.
+            account_id: The id of the connected ad account.
 
         Returns:
             The staged draft, with its diff from before to after. It waits for approval.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged without our knowing.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -105,24 +105,24 @@ class AsyncDelta(AsyncNamespace):
         account_id: str,
         cursor: JSON = None,
     ) -> AsyncListing[WastedSpend]:
-        """Find where an account spends without effect.
+        """Analyze the wasted spend of an account.
 
-        Reads only; it changes no state and touches no spend. Operation 15 of the interface,
-        section 4.
+        Read-only: it changes no state and touches no spend. Operation 15 in section 4 of the
+        interface.
 
         Args:
-            account_id: The connected ad account.
-            cursor: A `next` kept from an earlier page, to go on from there.
+            account_id: The id of the connected ad account.
+            cursor: The `next` of an earlier page, to continue from there.
 
         Returns:
-            A page of `WastedSpend` items; iterate over it for all of them, page after page.
+            A page of `WastedSpend` items; iterate over it for those of all pages.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
-            UnexpectedResponse: The answer is not the documented shape.
-            PaginationError: The listing cannot go on from `cursor`, or repeats.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
+            UnexpectedResponse: The response does not have the documented shape.
+            PaginationError: The listing cannot continue from `cursor`, or repeats.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -144,24 +144,24 @@ class AsyncDelta(AsyncNamespace):
         account_id: str,
         cursor: JSON = None,
     ) -> AsyncListing[BusinessProfile]:
-        """Infer what kind of business is behind an account.
+        """Infer the business profile of an account.
 
-        Reads only; it changes no state and touches no spend. Operation 16 of the interface,
-        section 4.
+        Read-only: it changes no state and touches no spend. Operation 16 in section 4 of the
+        interface.
 
         Args:
-            account_id: The connected ad account.
-            cursor: A `next` kept from an earlier page, to go on from there.
+            account_id: The id of the connected ad account.
+            cursor: The `next` of an earlier page, to continue from there.
 
         Returns:
-            A page of `BusinessProfile` items; iterate over it for all of them, page after page.
+            A page of `BusinessProfile` items; iterate over it for those of all pages.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
-            UnexpectedResponse: The answer is not the documented shape.
-            PaginationError: The listing cannot go on from `cursor`, or repeats.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
+            UnexpectedResponse: The response does not have the documented shape.
+            PaginationError: The listing cannot continue from `cursor`, or repeats.
 
         Example:
             >>> from adclient.testing import FakeAdService

@@ -7,7 +7,7 @@ from typing import TypeVar
 import attrs
 
 from adclient._async.listing import AsyncListing
-from adclient._async.paging import AsyncSource
+from adclient._async.page import AsyncSource
 from adclient._core.auth import AuthHeaders, Credentials, bearer, checked_auth
 from adclient._core.call import ACQUIRE, SEND, Exchange
 from adclient._core.events import Tracer, reporter_for

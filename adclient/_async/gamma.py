@@ -27,23 +27,23 @@ class AsyncGamma(AsyncNamespace):
     ) -> Draft:
         """Stage a new image campaign.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 5 of the interface,
-        section 4.
+        A draft is staged and waits for approval; nothing is changed. Operation 5 in section 4 of
+        the interface.
 
         Args:
-            account_id: The connected ad account.
-            campaign_id: A campaign that the draft refers to; the interface does not say how.
-            fields: The fields of the campaign. Any mapping or attrs instance; its inside passes
-                untouched, and a None in it is sent as null.
+            account_id: The id of the connected ad account.
+            campaign_id: A campaign that the draft refers to; the interface leaves open how.
+            fields: The fields of the campaign. A mapping or attrs instance, sent unchanged; a None
+                inside is sent as null.
 
         Returns:
             The staged draft, with its diff from before to after. It waits for approval.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged without our knowing.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -69,25 +69,25 @@ class AsyncGamma(AsyncNamespace):
         ad_id: str | None = None,
         fields: Mapping[str, object] | AttrsInstance,
     ) -> Draft:
-        """Stage a new ad that is put together from assets (dynamic creative optimisation).
+        """Stage a new ad assembled from assets (dynamic creative optimisation).
 
-        A draft is staged and waits for approval; nothing is changed. Operation 7 of the interface,
-        section 4.
+        A draft is staged and waits for approval; nothing is changed. Operation 7 in section 4 of
+        the interface.
 
         Args:
-            account_id: The connected ad account.
-            ad_id: An ad that the draft refers to; the interface does not say how.
-            fields: The fields of the ad. Any mapping or attrs instance; its inside passes
-                untouched, and a None in it is sent as null.
+            account_id: The id of the connected ad account.
+            ad_id: An ad that the draft refers to; the interface leaves open how.
+            fields: The fields of the ad. A mapping or attrs instance, sent unchanged; a None inside
+                is sent as null.
 
         Returns:
             The staged draft, with its diff from before to after. It waits for approval.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged without our knowing.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -115,24 +115,24 @@ class AsyncGamma(AsyncNamespace):
     ) -> AsyncListing[TargetingOption]:
         """Search for targeting options.
 
-        Reads only; it changes no state and touches no spend. Operation 11 of the interface,
-        section 4.
+        Read-only: it changes no state and touches no spend. Operation 11 in section 4 of the
+        interface.
 
         Args:
-            account_id: The connected ad account.
-            targeting: What to search for. Any mapping or attrs instance; it is sent as one JSON
-                value, or as `Conventions.object_style` says.
-            cursor: A `next` kept from an earlier page, to go on from there.
+            account_id: The id of the connected ad account.
+            targeting: What to search for. A mapping or attrs instance, encoded as set by
+                `Conventions.object_style`.
+            cursor: The `next` of an earlier page, to continue from there.
 
         Returns:
-            A page of `TargetingOption` items; iterate over it for all of them, page after page.
+            A page of `TargetingOption` items; iterate over it for those of all pages.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
-            UnexpectedResponse: The answer is not the documented shape.
-            PaginationError: The listing cannot go on from `cursor`, or repeats.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
+            UnexpectedResponse: The response does not have the documented shape.
+            PaginationError: The listing cannot continue from `cursor`, or repeats.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -158,23 +158,23 @@ class AsyncGamma(AsyncNamespace):
     ) -> AsyncListing[Ad]:
         """List the ads of an account.
 
-        Reads only; it changes no state and touches no spend. Operation 13 of the interface,
-        section 4.
+        Read-only: it changes no state and touches no spend. Operation 13 in section 4 of the
+        interface.
 
         Args:
-            account_id: The connected ad account.
-            date_range: The days that figures are taken from, such as `LAST_30_DAYS`.
-            cursor: A `next` kept from an earlier page, to go on from there.
+            account_id: The id of the connected ad account.
+            date_range: The period of the figures, such as `LAST_30_DAYS`.
+            cursor: The `next` of an earlier page, to continue from there.
 
         Returns:
-            A page of `Ad` items; iterate over it for all of them, page after page.
+            A page of `Ad` items; iterate over it for those of all pages.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
-            UnexpectedResponse: The answer is not the documented shape.
-            PaginationError: The listing cannot go on from `cursor`, or repeats.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
+            UnexpectedResponse: The response does not have the documented shape.
+            PaginationError: The listing cannot continue from `cursor`, or repeats.
 
         Example:
             >>> from adclient.testing import FakeAdService

@@ -1,17 +1,12 @@
-"""What a read method of the async client returns; the sync client has no need of it."""
+"""The return value of an async read method; the sync client returns a page instead."""
 
 from collections.abc import Generator
 from typing import Generic, TypeVar
 
 import attrs
 
-from adclient._async.paging import (
-    AsyncItemIterator,
-    AsyncPage,
-    AsyncPageIterator,
-    AsyncSource,
-    collected,
-)
+from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator, collect
+from adclient._async.page import AsyncPage, AsyncSource
 from adclient._notebook import PublicDir, short
 from adclient._signatures import unquote
 from adclient._tables.items import Items
@@ -22,10 +17,10 @@ A = TypeVar("A", bound=attrs.AttrsInstance)
 
 
 class AsyncListing(PublicDir, Generic[T]):
-    """A listing that was asked for: await it for its first page, or iterate over its items.
+    """The listing of an async read method: await it for its first page, or iterate over its items.
 
-    Nothing is sent before you do one of these. To read several listings at once, gather them, or
-    make tasks of `listing.collect()`.
+    Nothing is sent before that. To read several listings at once, gather them, or create tasks of
+    `listing.collect()`.
 
     Example:
         >>> from adclient.testing import FakeAdService
@@ -43,29 +38,28 @@ class AsyncListing(PublicDir, Generic[T]):
         self._cursor = cursor
 
     def __repr__(self) -> str:
-        name = self._source.call.operation.full_name
-        return f"<AsyncListing {name}, cursor={short(self._cursor)}>"
+        return f"<AsyncListing {self._source.operation}, cursor={short(self._cursor)}>"
 
     def __await__(self) -> Generator[object, None, AsyncPage[T]]:
         """Fetch the first page."""
         return self._source.page(self._cursor).__await__()
 
     def __aiter__(self) -> AsyncItemIterator[T]:
-        """Walk every item, page after page."""
+        """Iterate over every item, page after page."""
         return self.items()
 
     def items(self, *, prefetch: bool = False) -> AsyncItemIterator[T]:
-        """Walk every item, page after page, as iterating over the listing does.
+        """Iterate over every item, page after page, as `async for` does.
 
         Args:
             prefetch: Whether to fetch the next page while you work on the items of this one. At
                 most one page is fetched ahead.
 
         Returns:
-            An iterator; its `cursor` says where to go on.
+            An iterator; its `cursor` is where to continue.
 
         Raises:
-            AdClientError: While you walk: a page could not be read. The next step asks for it
+            AdClientError: During iteration: a page could not be read. The next step requests it
                 again.
 
         Example:
@@ -77,17 +71,17 @@ class AsyncListing(PublicDir, Generic[T]):
         return AsyncItemIterator(self.pages(prefetch=prefetch))
 
     def pages(self, *, prefetch: bool = False) -> AsyncPageIterator[T]:
-        """Walk page by page.
+        """Iterate page by page.
 
         Args:
             prefetch: Whether to fetch the next page while you work on this one. At most one page
                 is fetched ahead.
 
         Returns:
-            An iterator; its `cursor` says where to go on.
+            An iterator; its `cursor` is where to continue.
 
         Raises:
-            AdClientError: While you walk: a page could not be read. The next step asks for it
+            AdClientError: During iteration: a page could not be read. The next step requests it
                 again.
 
         Example:
@@ -100,10 +94,10 @@ class AsyncListing(PublicDir, Generic[T]):
         return AsyncPageIterator(self._source, cursor=self._cursor, prefetch=prefetch)
 
     def progress(self) -> "AsyncListing[T]":
-        """The same listing, with a progress bar for those who walk or collect it.
+        """The same listing, with a progress bar for whatever iterates over it or collects from it.
 
-        The bar counts pages and items, and tells the rate, in a terminal or a notebook. It stands
-        on the standard error stream, and ends with the walk, also if that is left or fails.
+        The bar counts pages and items and shows the rate, in a terminal or a notebook. It is
+        written to standard error, and closed when the iteration ends, is abandoned or fails.
 
         Raises:
             ModuleNotFoundError: tqdm is missing; `pip install 'adclient[notebook]'`.
@@ -117,17 +111,17 @@ class AsyncListing(PublicDir, Generic[T]):
         return AsyncListing(self._source.with_progress(), self._cursor)
 
     async def collect(self, *, limit: int | None = None) -> Items[T]:
-        """Every item, as a list that is a table, too.
+        """Collect every item in a list that is also a table.
 
         Args:
-            limit: How many items at most; no page beyond them is asked for.
+            limit: The most items to collect; no page beyond them is requested.
 
         Returns:
-            A list of the items; `to_pandas()` and its kin make a table of it.
+            A list of the items; `to_pandas()` and its siblings make a table of it.
 
         Raises:
-            InvalidRequest: `limit` is no count of items.
-            AdClientError: A page could not be read; `cursor` on the error says which.
+            InvalidRequest: `limit` is not a count of items.
+            AdClientError: A page could not be read; `cursor` on the error is that page's.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -136,17 +130,17 @@ class AsyncListing(PublicDir, Generic[T]):
             >>> len(ads)
             126
         """
-        return await collected(self.__aiter__(), limit)
+        return await collect(self.__aiter__(), limit)
 
     def typed(self, cls: type[A]) -> "AsyncListing[A]":
-        """The same listing with its items read into an attrs class of yours.
+        """The same listing with its items read into your own attrs class.
 
         Args:
             cls: An attrs class. A subclass of `Item` or one of its kinds keeps unknown fields in
-                `extra`; any other class takes what it names.
+                `extra`; any other class gets the fields that it names.
 
         Returns:
-            A listing of your class. What does not fit is an error when its page is read.
+            A listing of your class. An item that does not fit is an error when its page is read.
 
         Raises:
             TypeError: When its first page is read: `cls` is not an attrs class, or has a field that

@@ -1,4 +1,4 @@
-"""What the four namespaces of a client have in common."""
+"""The base of the four namespaces of a client."""
 
 from typing import TYPE_CHECKING
 

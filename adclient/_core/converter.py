@@ -1,4 +1,8 @@
-"""The converter: JSON values to models. Nothing is coerced on the way."""
+"""The converter of JSON values to models and to attrs classes of callers; it coerces nothing.
+
+`decode.py` reads responses without it. It loads cattrs, and serves `typed()` and the messages
+about responses that do not fit.
+"""
 
 import functools
 import math
@@ -21,6 +25,8 @@ from adclient._core.operations import PageInfo
 from adclient.models import JSON, Diff, Item, Result
 
 Hook = Callable[[object, type], object]
+Factory = Callable[[type, cattrs.Converter], Hook]
+Predicate = Callable[[object], bool]
 
 T = TypeVar("T")
 
@@ -29,58 +35,51 @@ class NoReaderError(Exception):
     """A class has a part that no JSON value can be read into."""
 
 
-def structure(value: JSON, cls: type[T], path: str = "$") -> T:
-    """A value read into a class, or a `JSONError` that says which part does not fit.
-
-    The value is not to be used afterwards: what is kept of it was not copied.
-    """
-    try:
-        return _structured(value, cls, path)
-    except RecursionError:
-        raise JSONError(f"{path}: nested too deeply") from None
-
-
-def _structured(value: JSON, cls: type[T], path: str) -> T:
-    try:
-        return converter().structure(value, cls)
-    except RecursionError:
-        raise
-    except (StructureHandlerNotFoundError, NameError) as error:  # a type that has no reader, or
-        raise NoReaderError(str(error)) from None  # whose name leads nowhere
-    except Exception as error:
-        raise JSONError(_explained(error, path)) from None
-
-
 class _MismatchError(Exception):
     """A value of the wrong JSON type."""
 
-    def __init__(self, expected: str, got: object) -> None:
-        super().__init__(f"expected {expected}, got {_json_type(got)}")
+    def __init__(self, expected: str, value: object) -> None:
+        got = "null" if value is None else _JSON_TYPES.get(type(value), "a number")
+        super().__init__(f"expected {expected}, got {got}")
 
 
-def _explained(error: Exception, path: str) -> str:
-    # A key may hold the very text that cattrs puts between the description and the path.
-    first = cattrs.transform_error(error, path, _described)[0]
+def structure(value: JSON, cls: type[T], path: str = "$") -> T:
+    """Read a value into a class; the value must not be used afterwards, since parts are kept.
+
+    Raises:
+        JSONError: A part does not fit; the message contains its path.
+        NoReaderError: The class cannot be read from JSON.
+    """
+    try:
+        return converter().structure(value, cls)
+    except (StructureHandlerNotFoundError, NameError) as error:  # NameError: of an annotation
+        raise NoReaderError(str(error)) from None
+    except Exception as error:
+        raise JSONError(_explain(error, path)) from None
+
+
+def _explain(error: Exception, path: str) -> str:
+    try:
+        first = cattrs.transform_error(error, path, _describe)[0]
+    except RecursionError:
+        return f"{path}: nested too deeply"
+    # From the right: a key in the description may contain this separator of cattrs as well.
     what, _, where = first.rpartition(f" @ {path}")
     return f"{path}{where}: {what}"
 
 
-def _described(error: BaseException, cls: type | None) -> str:
-    if isinstance(error, RecursionError):
-        raise error
-    if isinstance(error, _MismatchError):
-        return str(error)
-    if isinstance(error, KeyError):
-        return "missing"
-    if isinstance(error, AttributeError):  # how cattrs meets what is no mapping
-        return "expected an object"
-    return f"does not fit {getattr(cls, '__name__', cls)}: {error}" if cls else str(error)
-
-
-def _json_type(value: object) -> str:
-    if value is None:
-        return "null"
-    return _JSON_TYPES.get(type(value), "a number")
+def _describe(error: BaseException, cls: type | None) -> str:
+    match error:
+        case RecursionError():
+            raise error
+        case _MismatchError():
+            return str(error)
+        case KeyError():
+            return "missing"
+        case AttributeError():  # what cattrs raises for a value that is not a mapping
+            return "expected an object"
+        case _:
+            return f"does not fit {getattr(cls, '__name__', cls)}: {error}" if cls else str(error)
 
 
 @functools.cache
@@ -89,19 +88,15 @@ def converter() -> cattrs.Converter:
     made = cattrs.Converter()
     for cls, read in _READERS.items():
         made.register_structure_hook(cls, _exact_reader(cls, read))
-    made.register_structure_hook_func(_is_literal, _literal)
-    made.register_structure_hook_func(_is_plain_enum, _enum)
-    made.register_structure_hook_func(_is_any_object, _any_object)
-    made.register_structure_hook_factory(_is_array, _array_reader)
-    made.register_structure_hook_factory(_is_model, _model_reader)
-    made.register_structure_hook_factory(_is_union_of_scalars, _union_reader)
-    made.register_structure_hook_factory(_is_optional, _optional_reader)
-    made.register_structure_hook_func(_is_any_json, _unchanged)
+    for is_for, hook in _HOOKS:
+        made.register_structure_hook_func(is_for, hook)
+    for is_for, factory in _FACTORIES:
+        made.register_structure_hook_factory(is_for, factory)
     return made
 
 
 def _exact_reader(exact: type, read: Callable[[object], object]) -> Hook:
-    """A hook that also makes the classes derived from a JSON type, such as text enums."""
+    """A hook that also reads subclasses of a JSON type, such as text enums."""
 
     def structure_exactly(value: object, cls: type) -> object:
         plain = read(value)
@@ -110,85 +105,26 @@ def _exact_reader(exact: type, read: Callable[[object], object]) -> Hook:
     return structure_exactly
 
 
-def _is_literal(cls: object) -> bool:
-    return get_origin(cls) is Literal
-
-
-def _is_plain_enum(cls: object) -> bool:
-    return isinstance(cls, type) and issubclass(cls, Enum) and not issubclass(cls, str | int)
-
-
-def _enum(value: object, cls: type[Enum]) -> Enum:
-    member = cls(value)
-    plain = cast(object, member.value)
-    if value == plain and type(value) is not type(plain):  # for a 1, True and 1.0
-        raise ValueError(f"{value!r} is not {plain!r}")
-    return member
-
-
-def _is_any_object(cls: object) -> bool:
-    return cls in _ANY_OBJECT
-
-
-def _any_object(value: object, _: type) -> object:
-    if not is_object(value):
-        raise _MismatchError("an object", value)
-    return dict(value)
-
-
-def _is_union(cls: object) -> bool:
-    return get_origin(cls) in (Union, UnionType)
-
-
-def _is_union_of_scalars(cls: object) -> bool:
-    return _is_union(cls) and not _SCALARS.isdisjoint(get_args(cls))
-
-
 def _union_reader(cls: type, made: cattrs.Converter) -> Hook:
-    """Read what is no scalar of the union's into one of its other members."""
+    """Read a scalar as the first member that accepts it, any other value as the other members."""
     members = get_args(cls)
     others = tuple(member for member in members if member not in _SCALARS)
-    other = Union[others] if others else None  # noqa: UP007 (how many they are is known only now)
+    if not others and len(members) == 2 and type(None) in members:
+        others = tuple(
+            set(members) - {type(None)}
+        )  # the reader of an optional scalar explains more
+    other = Union[others] if others else None  # noqa: UP007 (`|` takes no tuple)
 
     def structure_union(value: object, _: type) -> object:
         for scalar in _SCALARS_OF.get(type(value), ()):
             if scalar in members:
                 return None if value is None else _READERS[scalar](value)
         if other is None:
-            raise _MismatchError(" or ".join(_name_of(member) for member in members), value)
+            names = ["null" if member is type(None) else member.__name__ for member in members]
+            raise _MismatchError(" or ".join(names), value)
         return cast(object, made.structure(value, cast(type, other)))
 
     return structure_union
-
-
-def _name_of(scalar: type) -> str:
-    return "null" if scalar is type(None) else scalar.__name__
-
-
-def _is_optional(cls: object) -> bool:
-    members = get_args(cls)
-    return _is_union(cls) and len(members) == 2 and type(None) in members
-
-
-def _optional_reader(cls: type, made: cattrs.Converter) -> Hook:
-    (inner,) = (member for member in get_args(cls) if member is not type(None))
-
-    def structure_optional(value: object, _: type) -> object:
-        return None if value is None else cast(object, made.structure(value, inner))
-
-    return structure_optional
-
-
-def _unchanged(value: object, _: type) -> object:
-    return value
-
-
-def _is_any_json(cls: object) -> bool:
-    return cls is JSON or cls is object
-
-
-def _is_array(cls: object) -> bool:
-    return is_sequence(cls) or (get_origin(cls) or cls) in _CONTAINERS
 
 
 def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
@@ -207,76 +143,74 @@ def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
     return structure_array
 
 
-def _is_model(cls: type) -> bool:
-    return attrs.has(get_origin(cls) or cls)
-
-
 def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
-    """Read an attrs class; those of our own keep in `extra` what they do not name."""
-    model = get_origin(cls) or cls
-    fields = {field.name: field for field in attrs.fields(model)}
+    """Read an attrs class; the models of this library keep unknown fields in `extra`."""
+    model = cast("type[attrs.AttrsInstance]", get_origin(cls) or cls)
     keeps_extra = issubclass(model, Result | Diff | Item | PageInfo)
-    as_it_is = override(struct_hook=_unchanged)
+    overrides = {"extra": override(struct_hook=_unchanged)} if keeps_extra else {}
     if issubclass(model, Result):
-        read = cast(
-            Hook, make_dict_structure_fn(cls, made, extra=as_it_is, response=override(omit=True))
-        )
-    elif keeps_extra:
-        read = cast(Hook, make_dict_structure_fn(cls, made, extra=as_it_is))
-    else:
-        read = cast(Hook, make_dict_structure_fn(cls, made))
-    optional = {name for name, field in fields.items() if field.default is not attrs.NOTHING}
-    named = fields.keys() - ({"extra", "response"} if issubclass(model, Result) else {"extra"})
+        overrides["response"] = override(omit=True)
+    # Its type declares only flags as keywords; it also accepts one keyword for each field.
+    read = cast("Callable[..., Hook]", make_dict_structure_fn)(cls, made, **overrides)
+    fields = attrs.fields_dict(model)
+    named = fields.keys() - overrides.keys()
+    optional = {name for name in named if fields[name].default is not attrs.NOTHING}
 
     def structure_model(value: object, _: type) -> object:
-        if not is_object(value):
-            raise _MismatchError("an object", value)
         if not keeps_extra:
-            return read(value, cls)
-        extra = dict(value)
+            return read(_object(value), cls)
+        extra = dict(_object(value))
         known: dict[object, object] = {"extra": extra}
-        for name in named:
-            if name in extra:
-                known[name] = extra[name]
-                # A null of an optional field stays in `extra`, too: to_dict tells it from none.
-                if extra[name] is not None or name not in optional:
-                    del extra[name]
+        for name in named & extra.keys():
+            known[name] = extra[name]
+            # A null of an optional field stays in `extra` too: `to_dict` must return it.
+            if extra[name] is not None or name not in optional:
+                del extra[name]
         return read(known, cls)
 
     return structure_model
 
 
-def _text(value: object) -> str:
-    if isinstance(value, str):
+def _unchanged(value: object, _: type) -> object:
+    return value
+
+
+def _object(value: object) -> Mapping[object, object]:
+    if is_object(value):
         return value
-    raise _MismatchError("text", value)
+    raise _MismatchError("an object", value)
 
 
-def _bool(value: object) -> bool:
-    if isinstance(value, bool):
+def _exactly(cls: type[T], expected: str) -> Callable[[object], T]:
+    """A reader of values of one class; it does not accept a bool as a number."""
+
+    def read(value: object) -> T:
+        if isinstance(value, cls) and (cls is bool or not isinstance(value, bool)):
+            return value
+        raise _MismatchError(expected, value)
+
+    return read
+
+
+_text = _exactly(str, "text")
+
+
+def _number(value: object) -> int | float | Decimal:
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         return value
-    raise _MismatchError("true or false", value)
-
-
-def _int(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise _MismatchError("a whole number", value)
+    raise _MismatchError("a number", value)
 
 
 def _float(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise _MismatchError("a number", value)
-    close = float(value)
+    close = float(_number(value))
     if not math.isfinite(close):
         raise ValueError("the number is too large")
     return close
 
 
 def _decimal(value: object) -> Decimal:
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise _MismatchError("a number", value)
-    return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    number = _number(value)
+    return Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
 
 
 def _datetime(value: object) -> datetime:
@@ -286,35 +220,34 @@ def _datetime(value: object) -> datetime:
     return moment
 
 
-def _date(value: object) -> date:
-    return date.fromisoformat(_text(value))
+def _read_enum(value: object, cls: type) -> Enum:
+    member = cast("type[Enum]", cls)(value)
+    plain = cast(object, member.value)
+    if value == plain and type(value) is not type(plain):  # True and 1.0 equal 1
+        raise ValueError(f"{value!r} is not {plain!r}")
+    return member
 
 
-def _bytes(_: object) -> bytes:
-    raise ValueError("JSON has no bytes")
-
-
-def _literal(value: object, cls: type) -> object:
-    # True == 1 == 1.0, so equality alone would coerce.
+def _read_literal(value: object, cls: type) -> object:
     for allowed in get_args(cls):
         plain = allowed.value if isinstance(allowed, Enum) else allowed
-        if type(value) is type(plain) and value == plain:
+        if type(value) is type(plain) and value == plain:  # True and 1.0 equal 1
             return cast(object, allowed)
     raise ValueError(f"{value!r} is none of {', '.join(map(repr, get_args(cls)))}")
 
 
 _READERS: dict[type, Callable[[object], object]] = {
     str: _text,
-    bool: _bool,
-    int: _int,
+    bool: _exactly(bool, "true or false"),
+    int: _exactly(int, "a whole number"),
     float: _float,
     Decimal: _decimal,
     datetime: _datetime,
-    date: _date,
-    bytes: _bytes,
+    date: lambda value: date.fromisoformat(_text(value)),
+    bytes: _exactly(bytes, "bytes, which JSON does not have"),
 }
 
-# Which members of a union take a value of a type, the first first.
+# The members of a union that accept a value of a type, in order of preference.
 _SCALARS_OF: dict[type, tuple[type, ...]] = {
     type(None): (type(None),),
     bool: (bool,),
@@ -335,7 +268,7 @@ _JSON_TYPES: dict[type, str] = {
 _ANY_OBJECT: tuple[object, ...] = (
     dict,
     Mapping,
-    typing.Dict,  # noqa: UP006 (the older way to write it)
+    typing.Dict,  # noqa: UP006 (the older spelling)
     typing.Mapping,
 )
 
@@ -344,3 +277,26 @@ _CONTAINERS: dict[object, Callable[[list[object]], object]] = {
     set: set,
     frozenset: frozenset,
 }
+
+_HOOKS: list[tuple[Predicate, Hook]] = [
+    (lambda cls: get_origin(cls) is Literal, _read_literal),
+    (
+        lambda cls: (
+            isinstance(cls, type) and issubclass(cls, Enum) and not issubclass(cls, str | int)
+        ),
+        _read_enum,
+    ),
+    (lambda cls: cls in _ANY_OBJECT, lambda value, _: dict(_object(value))),
+    (lambda cls: cls is JSON or cls is object, _unchanged),
+]
+
+_FACTORIES: list[tuple[Predicate, Factory]] = [
+    (lambda cls: is_sequence(cls) or (get_origin(cls) or cls) in _CONTAINERS, _array_reader),
+    (lambda cls: attrs.has(cast(type, get_origin(cls) or cls)), _model_reader),
+    (
+        lambda cls: (
+            get_origin(cls) in (Union, UnionType) and not _SCALARS.isdisjoint(get_args(cls))
+        ),
+        _union_reader,
+    ),
+]

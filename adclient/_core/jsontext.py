@@ -1,47 +1,54 @@
-"""JSON text: bytes to values, and what callers pass to text. No number loses a digit either way."""
+"""JSON text: decoding of responses and encoding of arguments. No number loses a digit."""
 
 import functools
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral
-from typing import TypeGuard, cast
+from typing import cast
 
 import attrs
 
 from adclient._json import JSON
+from adclient._json import is_array as is_array
+from adclient._json import is_object as is_object
 
 
 class JSONError(Exception):
-    """Something is not as it should be; the text says where, such as `$.data[3].id`."""
+    """A value or document is not valid; the message contains the path, such as `$.data[3].id`."""
 
 
-# Bytes that mean the same for the search below: a digit or a dot, and what a number comes after.
-_ALIKE = bytes.maketrans(b"123456789.E:[ \t\n\r", b"0000000000e,,,,,,")
+# A float keeps a number of up to 15 digits and a small exponent; every other number needs `json`
+# with exact numbers. To search bodies for such numbers, digits and dots become 0, and whatever a
+# number comes after becomes a comma.
+_NORMALIZED = bytes.maketrans(b"123456789.E:[ \t\n\r", b"0000000000e,,,,,,")
 _LONG, _LARGE_EXPONENT = b"," + b"0" * 16, b"0e000"
 _TINY = re.compile(rb"-(?<=[eE]-)\d\d\d")
-# Beside a body, orjson may need eight times its size, for nothing but brackets and digits.
-_LONGEST_FAST = 16 * 1024 * 1024
+# Above this size, bodies are decoded without orjson, which may need eight times their size.
+_ORJSON_LIMIT = 16 * 1024 * 1024
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def loads(body: bytes, *, unique: bool = False) -> JSON:
-    """The value of a JSON document, or a `JSONError` if it is not one.
+    """Decode a JSON document, or raise a `JSONError`.
 
-    Of names that come twice in an object, the last counts, unless they are to be `unique`.
+    Of equal names in an object, the last counts; with `unique`, they are an error.
     """
     body = body.removeprefix(_BYTE_ORDER_MARK)
-    fast = _fast_loads()
-    if fast is not None and not unique and len(body) <= _LONGEST_FAST and _is_plain(body):
-        # What it refuses, such as a lone surrogate, is taken or explained below.
+    has_long_number = _has_long_number(body)
+    # orjson refuses numbers that are too large for a float, and turns those too small into 0.
+    is_simple = not (unique or has_long_number) and len(body) <= _ORJSON_LIMIT
+    fast = _orjson_loads()
+    if fast is not None and is_simple and _TINY.search(body) is None:
+        # `json` below accepts or explains what orjson refuses, such as a lone surrogate.
         with suppress(ValueError):
             return fast(body)
+    is_exact = has_long_number or _LARGE_EXPONENT in body.translate(_NORMALIZED, b"+-")
     try:
-        decoder = _decoder(_is_delicate(body), unique)
-        return cast(JSON, decoder.decode(body.decode()))
+        return cast(JSON, _decoder(is_exact, unique).decode(body.decode()))
     except UnicodeDecodeError as error:
         raise JSONError(f"$: not UTF-8 text at byte {error.start}") from None
     except RecursionError:
@@ -51,8 +58,8 @@ def loads(body: bytes, *, unique: bool = False) -> JSON:
 
 
 @functools.cache
-def _fast_loads() -> Callable[[bytes], JSON] | None:
-    """The decoder of orjson, which not every Python has."""
+def _orjson_loads() -> Callable[[bytes], JSON] | None:
+    """The decoder of orjson, which is not available for every Python."""
     try:
         from orjson import loads
     except ImportError:
@@ -60,65 +67,48 @@ def _fast_loads() -> Callable[[bytes], JSON] | None:
     return loads
 
 
-# A number of up to 15 digits and a small exponent survives a float; all others need care.
-
-
-def _is_plain(body: bytes) -> bool:
-    """Whether orjson keeps every digit of a body; it refuses numbers that are too large."""
-    return not _has_long_number(body) and _TINY.search(body) is None
-
-
-def _is_delicate(body: bytes) -> bool:
-    """Whether a body may hold a number that a float would change."""
-    return _has_long_number(body) or _LARGE_EXPONENT in body.translate(_ALIKE, b"+-")
-
-
 def _has_long_number(body: bytes) -> bool:
-    """Whether more than 15 digits may stand in a row, outside of texts as a rule."""
-    # Of 16 bytes in a row, every fourth byte of a body shows four, which is a quicker search.
-    if b"0000" not in body[::4].translate(_ALIKE):
+    """Whether a body may have more than 15 digits in a row, outside of most texts."""
+    # Every fourth byte of a body has four of any 16 digits in a row, and is quicker to search.
+    if b"0000" not in body[::4].translate(_NORMALIZED):
         return False
-    return _LONG in b"," + body.translate(_ALIKE, b"-")
-
-
-def _number(digits: str) -> float | Decimal:
-    """A float if it keeps every digit, else a decimal."""
-    exact, close = Decimal(digits), float(digits)
-    return close if math.isfinite(close) and Decimal(repr(close)) == exact else exact
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a JSON value")
-
-
-def _without_twins(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name comes twice in one object")
-    return found
+    return _LONG in b"," + body.translate(_NORMALIZED, b"-")
 
 
 @functools.cache
-def _decoder(careful: bool, unique: bool) -> json.JSONDecoder:
+def _decoder(exact: bool, unique: bool) -> json.JSONDecoder:
+    def parse_float(digits: str) -> float | Decimal:
+        decimal, close = Decimal(digits), float(digits)
+        return close if math.isfinite(close) and Decimal(repr(close)) == decimal else decimal
+
+    def refuse_constant(name: str) -> float:
+        raise ValueError(f"{name} is not a JSON value")
+
+    def refuse_duplicates(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+        fields = dict(pairs)
+        if len(fields) < len(pairs):
+            raise ValueError("a name comes twice in one object")
+        return fields
+
     return json.JSONDecoder(
-        parse_constant=_refuse_constant,
-        parse_float=_number if careful else None,
-        object_pairs_hook=_without_twins if unique else None,
+        parse_constant=refuse_constant,
+        parse_float=parse_float if exact else None,
+        object_pairs_hook=refuse_duplicates if unique else None,
     )
 
 
 def dumps(value: object, name: str) -> str:
-    """Compact JSON text of any mapping, attrs instance or JSON value.
+    """Encode a mapping, an attrs instance or a JSON value as compact JSON.
 
-    `name` is where the value came from, for the `JSONError` about what is not JSON in it.
+    `name` is the argument that a `JSONError` refers to.
     """
     try:
         text = _encode(value, name)
         text.encode("utf-8")
     except RecursionError:
-        raise JSONError(f"{name}: nested too deeply, or holds itself") from None
+        raise JSONError(f"{name}: nested too deeply, or contains itself") from None
     except UnicodeEncodeError:
-        raise JSONError(f"{name}: holds a text with a lone surrogate") from None
+        raise JSONError(f"{name}: contains a lone surrogate") from None
     return text
 
 
@@ -133,7 +123,12 @@ def _encode(value: object, path: str) -> str:
     if isinstance(value, int | float | Decimal | Integral):
         return digits(value, path)
     if is_object(value):
-        return "{" + ",".join(_members(value, path)) + "}"
+        members: list[str] = []
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise JSONError(f"{path}: expected text as a key, got {type(key).__name__}")
+            members.append(f"{quoted(str.__str__(key))}:{_encode(inner, f'{path}.{key}')}")
+        return "{" + ",".join(members) + "}"
     if is_array(value):
         return "[" + ",".join(_encode(v, f"{path}[{i}]") for i, v in enumerate(value)) + "]"
     if attrs.has(type(value)):
@@ -141,31 +136,15 @@ def _encode(value: object, path: str) -> str:
     raise JSONError(f"{path}: expected a JSON value, got {type(value).__name__}")
 
 
-def is_object(value: object) -> TypeGuard[Mapping[object, object]]:
-    """Whether a caller's value stands for a JSON object."""
-    return isinstance(value, (dict, Mapping))  # to ask for a dict costs less
-
-
-def is_array(value: object) -> TypeGuard[Sequence[object]]:
-    """Whether a caller's value stands for a JSON array."""
-    return isinstance(value, list | tuple)
-
-
-def _members(value: Mapping[object, object], path: str) -> list[str]:
-    members: list[str] = []
-    for key, inner in value.items():
-        if not isinstance(key, str):
-            raise JSONError(f"{path}: expected text as a key, got {type(key).__name__}")
-        members.append(f"{quoted(str.__str__(key))}:{_encode(inner, f'{path}.{key}')}")
-    return members
-
-
 def digits(value: object, path: str) -> str:
-    """The digits of a number as its owner wrote them; NaN, infinities and bools are no numbers."""
+    """Encode a number with its own digits; NaN, infinities and bools are refused."""
     if isinstance(value, bool):
         raise JSONError(f"{path}: expected a finite number, got {value}")
     if isinstance(value, int | Integral):
-        return _whole(int(value), path)
+        try:
+            return int.__repr__(int(value))
+        except ValueError:
+            raise JSONError(f"{path}: expected a number of at most 4300 digits") from None
     if isinstance(value, float) and math.isfinite(value):
         return float.__repr__(value)
     if isinstance(value, Decimal) and value.is_finite():
@@ -174,19 +153,12 @@ def digits(value: object, path: str) -> str:
     raise JSONError(f"{path}: expected a finite number, got {got}")
 
 
-def _whole(value: int, path: str) -> str:
-    try:
-        return int.__repr__(value)
-    except ValueError:
-        raise JSONError(f"{path}: expected a number of at most 4300 digits") from None
-
-
 def plain(value: object, name: str) -> object:
-    """A copy of a caller's value that the caller cannot change any more, or a `JSONError`."""
+    """Copy a caller's value as plain JSON values, which the caller cannot change."""
     try:
         return _plain(value)
     except RecursionError:
-        raise JSONError(f"{name}: nested too deeply, or holds itself") from None
+        raise JSONError(f"{name}: nested too deeply, or contains itself") from None
 
 
 def _plain(value: object) -> object:
@@ -200,6 +172,6 @@ def _plain(value: object) -> object:
 
 
 def as_mapping(value: object) -> Mapping[str, object]:
-    """The fields of an attrs instance, not copied and not converted."""
+    """The fields of an attrs instance, neither copied nor converted."""
     fields = attrs.fields(cast("type[attrs.AttrsInstance]", type(value)))
     return {field.name: getattr(value, field.name) for field in fields}

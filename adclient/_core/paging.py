@@ -1,4 +1,4 @@
-"""How a listing goes on: what a continuation value means, and when a walk must stop."""
+"""Continuation values: how they are sent back, and when an iteration must stop."""
 
 import re
 from typing import cast
@@ -13,82 +13,85 @@ from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
 from adclient.models import JSON, Result
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://|[^?]*\?")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def query_from_next_url(
     call: Call[Result], endpoint: str, conventions: Conventions
 ) -> list[tuple[str, str]] | None:
-    """The query of a continuation that is a URL of the same endpoint; None if it is no URL."""
+    """The query of a continuation that is a URL of the same endpoint; None if it is not a URL."""
     cursor = call.cursor
-    if not (conventions.follow_next_urls and isinstance(cursor, str) and _URL.match(cursor)):
+    if not (conventions.follow_next_urls and isinstance(cursor, str) and _is_url(cursor)):
         return None
     try:
-        same = _place(urljoin(endpoint, cursor)) == _place(endpoint)
+        is_same = _endpoint(urljoin(endpoint, cursor)) == _endpoint(endpoint)
     except ValueError:
-        same = False
-    if not same:
+        is_same = False
+    if not is_same:
         raise _error(
             call,
-            "leads away from this endpoint, so nothing was sent there; if it is no URL, "
+            "points to another endpoint, so nothing was sent; if it is not a URL, "
             "set conventions.follow_next_urls=False",
         )
     query = parse_qsl(urlsplit(cursor).query, keep_blank_values=True, errors="surrogateescape")
     for parameter in call.operation.parameters:
-        wanted = call.arguments.get(parameter.name)
-        asked = {text for name, text in query if name == parameter.name}
-        if parameter.type == "id" and not asked <= {wanted}:
-            raise _error(call, f"asks for another {parameter.name}, so nothing was sent")
-    # Every page carries the parameters of the first, whatever the URL says of them.
+        expected = call.arguments.get(parameter.name)
+        ids = {value for name, value in query if name == parameter.name}
+        if parameter.type == "id" and not ids <= {expected}:
+            raise _error(call, f"names another {parameter.name}, so nothing was sent")
+    # Every page is requested with the parameters of the first, whatever the URL contains.
     own = {parameter.name for parameter in call.operation.parameters}
-    return [(name, text) for name, text in query if name.partition("[")[0] not in own]
+    return [(name, value) for name, value in query if name.partition("[")[0] not in own]
 
 
-def _place(url: str) -> tuple[object, ...]:
-    """What two URLs must have in common to be the same endpoint; user info is part of it."""
+def _is_url(cursor: str) -> bool:
+    return "?" in cursor or re.match(r"[A-Za-z][A-Za-z0-9+.\-]*://", cursor) is not None
+
+
+def _endpoint(url: str) -> tuple[object, ...]:
+    """The parts that two URLs of one endpoint share, user info included."""
     parts = urlsplit(url)
     port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
     return parts.scheme, parts.username, parts.password, parts.hostname, port, parts.path
 
 
-def check_progress(call: Call[Result], answer: object) -> None:
-    """Refuse a page that gives back the very continuation that it was asked with."""
-    if isinstance(answer, Listing) and call.cursor is not None:
-        SeenCursors(call).follow(answer.page.next)
+def check_progress(call: Call[Result], result: object) -> None:
+    """Refuse a page whose continuation is the one that it was requested with."""
+    if isinstance(result, Listing) and call.cursor is not None:
+        SeenCursors(call).add(result.page.next)
 
 
 class SeenCursors:
-    """The continuation values of one walk, none of which may come twice."""
+    """The continuation values of one iteration, none of which may repeat."""
 
     def __init__(self, call: Call[Result]) -> None:
         self._call = call
-        self._seen: set[bytes] = set() if call.cursor is None else {_key(call, call.cursor)}
+        self._keys: set[bytes] = set() if call.cursor is None else {_key(call, call.cursor)}
 
-    def follow(self, cursor: JSON) -> None:
-        """Note the continuation of a page, before that page is handed out."""
+    def add(self, cursor: JSON) -> None:
+        """Add the continuation of a page before that page is returned."""
         if cursor is None:
             return
         key = _key(self._call, cursor)
-        if key in self._seen:
+        if key in self._keys:
             raise _error(
                 self._call,
-                "came before, so the listing would never end; the service may expect it under "
-                "another name than conventions.cursor_parameter says",
+                "was received before, so the listing would never end; the service may expect it "
+                "under another name than conventions.cursor_parameter",
                 cursor,
             )
-        self._seen.add(key)
+        self._keys.add(key)
 
 
 def _key(call: Call[Result], cursor: JSON) -> bytes:
-    """A few bytes for a value of any size, so that a long walk stays small."""
-    import hashlib  # which loads OpenSSL
+    """A digest, so that a long iteration stays small whatever the size of its values."""
+    import hashlib  # deferred: it loads OpenSSL
 
     return hashlib.blake2b(cursor_text(call.operation, cursor).encode(), digest_size=16).digest()
 
 
 def frozen_cursor(operation: Operation[Result], cursor: JSON) -> JSON:
-    """A continuation as a copy that its caller cannot change."""
+    """A copy of a continuation, which the caller cannot change."""
     if cursor is None:
         return None
     cursor_text(operation, cursor)
@@ -109,19 +112,15 @@ def cursor_text(operation: Operation[Result], cursor: JSON) -> str:
 
 
 def _error(call: Call[Result], problem: str, cursor: JSON = None) -> PaginationError:
-    cursor = call.cursor if cursor is None else cursor
+    cursor = shown = call.cursor if cursor is None else cursor
+    # The query of a URL may contain credentials that the service put there.
+    if isinstance(shown, str) and "?" in shown:
+        shown = shown.partition("?")[0] + "?…"
     operation = call.operation
     return PaginationError(
-        f"{operation.full_name}: the continuation {_shown(cursor)} {problem}",
+        f"{operation.full_name}: the continuation {one_line(repr(shown), 80)} {problem}",
         operation=operation.full_name,
         method=operation.method,
         path=operation.path,
         cursor=cursor,
     )
-
-
-def _shown(cursor: JSON) -> str:
-    """A continuation for a text; the query of a URL may hold credentials that a service put in."""
-    if isinstance(cursor, str) and _URL.match(cursor) and "?" in cursor:
-        cursor = cursor.partition("?")[0] + "?…"
-    return one_line(repr(cursor), 80)

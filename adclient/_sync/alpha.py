@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from attrs import AttrsInstance
 
-from adclient._sync.paging import Page
+from adclient._sync.page import Page
 from adclient._sync.namespace import Namespace
 from adclient._core.operations import (
     EXPLAIN_ALPHA_OBJECTIVES,
@@ -28,26 +28,26 @@ class Alpha(Namespace):
         targeting: Mapping[str, object] | AttrsInstance | None = None,
         fields: Mapping[str, object] | AttrsInstance | None = None,
     ) -> Draft:
-        """Stage a change of a campaign's targeting.
+        """Stage a change to a campaign's targeting.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 1 of the interface,
-        section 4.
+        A draft is staged and waits for approval; nothing is changed. Operation 1 in section 4 of
+        the interface.
 
         Args:
-            account_id: The connected ad account.
+            account_id: The id of the connected ad account.
             campaign_id: The campaign to change.
-            targeting: The targeting to apply. Any mapping or attrs instance; its inside passes
-                untouched, and a None in it is sent as null.
-            fields: Further fields to set on the campaign, passed in the same way.
+            targeting: The targeting to apply. A mapping or attrs instance, sent unchanged; a None
+                inside is sent as null.
+            fields: Further fields to set on the campaign, passed like `targeting`.
 
         Returns:
             The staged draft, with its diff from before to after. It waits for approval.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged without our knowing.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -76,27 +76,27 @@ class Alpha(Namespace):
         daily_budget: int | float | Decimal | None = None,
         fields: Mapping[str, object] | AttrsInstance | None = None,
     ) -> Draft:
-        """Stage a change of a campaign's daily budget.
+        """Stage a change to a campaign's daily budget.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 2 of the interface,
-        section 4.
+        A draft is staged and waits for approval; nothing is changed. Operation 2 in section 4 of
+        the interface.
 
         Args:
-            account_id: The connected ad account.
+            account_id: The id of the connected ad account.
             campaign_id: The campaign to change.
-            daily_budget: The new daily budget, in the account's currency. Its digits are sent as
-                given.
-            fields: Further fields to set on the campaign. Any mapping or attrs instance; its
-                inside passes untouched, and a None in it is sent as null.
+            daily_budget: The new daily budget, in the account's currency. Its digits are sent
+                unchanged.
+            fields: Further fields to set on the campaign. A mapping or attrs instance, sent
+                unchanged; a None inside is sent as null.
 
         Returns:
             The staged draft, with its diff from before to after. It waits for approval.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged without our knowing.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -122,25 +122,25 @@ class Alpha(Namespace):
         creative_id: str | None = None,
         fields: Mapping[str, object] | AttrsInstance | None = None,
     ) -> Draft:
-        """Stage a change of a creative, or a new one.
+        """Stage a change to a creative, or a new creative.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 4 of the interface,
-        section 4.
+        A draft is staged and waits for approval; nothing is changed. Operation 4 in section 4 of
+        the interface.
 
         Args:
-            account_id: The connected ad account.
-            creative_id: The creative to change. The interface does not say what its absence means.
-            fields: The fields to set. Any mapping or attrs instance; its inside passes untouched,
-                and a None in it is sent as null.
+            account_id: The id of the connected ad account.
+            creative_id: The creative to change; the interface leaves open what its absence means.
+            fields: The fields to set. A mapping or attrs instance, sent unchanged; a None inside is
+                sent as null.
 
         Returns:
             The staged draft, with its diff from before to after. It waits for approval.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged without our knowing.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -164,24 +164,24 @@ class Alpha(Namespace):
         account_id: str,
         cursor: JSON = None,
     ) -> Page[Objective]:
-        """Explain which campaign objectives an account can use.
+        """Explain the campaign objectives of an account.
 
-        Reads only; it changes no state and touches no spend. Operation 14 of the interface,
-        section 4.
+        Read-only: it changes no state and touches no spend. Operation 14 in section 4 of the
+        interface.
 
         Args:
-            account_id: The connected ad account.
-            cursor: A `next` kept from an earlier page, to go on from there.
+            account_id: The id of the connected ad account.
+            cursor: The `next` of an earlier page, to continue from there.
 
         Returns:
-            A page of `Objective` items; iterate over it for all of them, page after page.
+            A page of `Objective` items; iterate over it for those of all pages.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
-            UnexpectedResponse: The answer is not the documented shape.
-            PaginationError: The listing cannot go on from `cursor`, or repeats.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
+            UnexpectedResponse: The response does not have the documented shape.
+            PaginationError: The listing cannot continue from `cursor`, or repeats.
 
         Example:
             >>> from adclient.testing import FakeAdService

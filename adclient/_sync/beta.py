@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from attrs import AttrsInstance
 
-from adclient._sync.paging import Page
+from adclient._sync.page import Page
 from adclient._sync.namespace import Namespace
 from adclient._core.operations import (
     CREATE_BETA_VIDEO_CAMPAIGN,
@@ -28,23 +28,23 @@ class Beta(Namespace):
     ) -> Draft:
         """Stage a new video campaign.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 3 of the interface,
-        section 4.
+        A draft is staged and waits for approval; nothing is changed. Operation 3 in section 4 of
+        the interface.
 
         Args:
-            account_id: The connected ad account.
-            campaign_id: A campaign that the draft refers to; the interface does not say how.
-            fields: The fields of the campaign. Any mapping or attrs instance; its inside passes
-                untouched, and a None in it is sent as null.
+            account_id: The id of the connected ad account.
+            campaign_id: A campaign that the draft refers to; the interface leaves open how.
+            fields: The fields of the campaign. A mapping or attrs instance, sent unchanged; a None
+                inside is sent as null.
 
         Returns:
             The staged draft, with its diff from before to after. It waits for approval.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged without our knowing.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -69,23 +69,23 @@ class Beta(Namespace):
         account_id: str,
         campaign_id: str,
     ) -> Draft:
-        """Stage the pausing of a campaign.
+        """Stage the pause of a campaign.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 8 of the interface,
-        section 4.
+        A draft is staged and waits for approval; nothing is changed. Operation 8 in section 4 of
+        the interface.
 
         Args:
-            account_id: The connected ad account.
+            account_id: The id of the connected ad account.
             campaign_id: The campaign to pause.
 
         Returns:
             The staged draft, with its diff from before to after. It waits for approval.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged without our knowing.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -112,24 +112,24 @@ class Beta(Namespace):
     ) -> Page[Campaign]:
         """List the campaigns of an account.
 
-        Reads only; it changes no state and touches no spend. Operation 10 of the interface,
-        section 4.
+        Read-only: it changes no state and touches no spend. Operation 10 in section 4 of the
+        interface.
 
         Args:
-            account_id: The connected ad account.
-            campaign_id: Only this campaign.
-            date_range: The days that figures are taken from, such as `LAST_30_DAYS`.
-            cursor: A `next` kept from an earlier page, to go on from there.
+            account_id: The id of the connected ad account.
+            campaign_id: Return only this campaign.
+            date_range: The period of the figures, such as `LAST_30_DAYS`.
+            cursor: The `next` of an earlier page, to continue from there.
 
         Returns:
-            A page of `Campaign` items; iterate over it for all of them, page after page.
+            A page of `Campaign` items; iterate over it for those of all pages.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
-            UnexpectedResponse: The answer is not the documented shape.
-            PaginationError: The listing cannot go on from `cursor`, or repeats.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
+            UnexpectedResponse: The response does not have the documented shape.
+            PaginationError: The listing cannot continue from `cursor`, or repeats.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -154,25 +154,25 @@ class Beta(Namespace):
         creative_id: str | None = None,
         cursor: JSON = None,
     ) -> Page[CreativeFatigue]:
-        """Find creatives that tire their audience.
+        """Detect creatives that show fatigue.
 
-        Reads only; it changes no state and touches no spend. Operation 12 of the interface,
-        section 4.
+        Read-only: it changes no state and touches no spend. Operation 12 in section 4 of the
+        interface.
 
         Args:
-            account_id: The connected ad account.
-            creative_id: Only this creative.
-            cursor: A `next` kept from an earlier page, to go on from there.
+            account_id: The id of the connected ad account.
+            creative_id: Return only this creative.
+            cursor: The `next` of an earlier page, to continue from there.
 
         Returns:
-            A page of `CreativeFatigue` items; iterate over it for all of them, page after page.
+            A page of `CreativeFatigue` items; iterate over it for those of all pages.
 
         Raises:
-            InvalidRequest: An argument is of the wrong type; nothing was sent.
-            APIError: The service refused, with a subclass for each status.
-            TransportError: The service was not reached, or the time is over.
-            UnexpectedResponse: The answer is not the documented shape.
-            PaginationError: The listing cannot go on from `cursor`, or repeats.
+            InvalidRequest: An argument has the wrong type; nothing was sent.
+            APIError: The service returned an error status; each has its subclass.
+            TransportError: The service was not reached, or `timeout` has passed.
+            UnexpectedResponse: The response does not have the documented shape.
+            PaginationError: The listing cannot continue from `cursor`, or repeats.
 
         Example:
             >>> from adclient.testing import FakeAdService

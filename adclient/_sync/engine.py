@@ -6,8 +6,8 @@ from typing import TypeVar
 
 import attrs
 
-from adclient._sync.paging import Page
-from adclient._sync.paging import Source
+from adclient._sync.page import Page
+from adclient._sync.page import Source
 from adclient._core.auth import AuthHeaders, Credentials, bearer, checked_auth
 from adclient._core.call import ACQUIRE, SEND, Exchange
 from adclient._core.events import Tracer, reporter_for

@@ -1,5 +1,5 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
-"""What the four namespaces of a client have in common."""
+"""The base of the four namespaces of a client."""
 
 from typing import TYPE_CHECKING
 

@@ -1,1 +1,1 @@
-"""How items become tables: what fields they have, what is seen in these, and Arrow for it."""
+"""Conversion of items to records, Arrow, pandas and polars."""

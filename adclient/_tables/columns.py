@@ -1,4 +1,4 @@
-"""The columns: an Arrow type for each, and what its values need to become of that type."""
+"""The Arrow type of a column, and the conversion of its values to that type."""
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -9,98 +9,86 @@ import pyarrow
 
 from adclient import _notebook
 from adclient._core import jsontext
-from adclient._tables.infer import NUMBERS, Kind, Seen, exact
+from adclient._tables.infer import NUMBERS, ColumnStats, Kind, exact
 from adclient._tables.records import Row
 
-_MOST_DIGITS = 38  # of a decimal that every table library takes
+_MAX_DIGITS = 38  # of a decimal that pandas and polars accept
 
-Fit = Callable[[Any], object]
+Convert = Callable[[Any], object]
 
 
 @attrs.frozen
 class Column:
-    """How the values of a field are held: `fit` makes of each but None what the type takes."""
+    """The type of a column; `convert` prepares each value except None for it."""
 
     type: pyarrow.DataType
-    fit: Fit | None = None
+    convert: Convert | None = None
 
 
-Types = Mapping[str, Column]
+Columns = Mapping[str, Column]
 
 
-def column_of(seen: Seen) -> Column:
-    """The column for values in which this was seen."""
-    if not seen.kinds:
-        return Column(pyarrow.null())
-    if seen.kinds <= NUMBERS:
-        return _numbers(seen)
-    if len(seen.kinds) > 1:
-        return Column(pyarrow.string(), _json_text)
-    (kind,) = seen.kinds
-    if kind is Kind.ARRAY and seen.element is not None:
-        return _arrays(column_of(seen.element))
-    if kind is Kind.OBJECT and seen.fields:
-        return _objects({name: column_of(inner) for name, inner in seen.fields.items()})
+def column_of(stats: ColumnStats) -> Column:
+    """The column for values with these statistics."""
     simple: dict[Kind, pyarrow.DataType] = {
         Kind.BOOL: pyarrow.bool_(),
         Kind.TEXT: pyarrow.string(),
-        Kind.MOMENT: pyarrow.timestamp("us", "UTC"),
-        Kind.DAY: pyarrow.date32(),
+        Kind.DATETIME: pyarrow.timestamp("us", "UTC"),
+        Kind.DATE: pyarrow.date32(),
     }
-    return Column(simple[kind]) if kind in simple else Column(pyarrow.string(), _json_text)
+    as_json = Column(pyarrow.string(), _json_text)
+    if not stats.kinds:
+        return Column(pyarrow.null())
+    if stats.kinds <= NUMBERS:
+        if not stats.needs_decimals:
+            is_whole = stats.kinds == {Kind.WHOLE}
+            return Column(pyarrow.int64() if is_whole else pyarrow.float64())
+        whole = Decimal(max(-stats.lowest, stats.highest)).adjusted() + 1
+        digits = max(stats.digits, whole, 1) + stats.places
+        if digits > _MAX_DIGITS:
+            return as_json
+        return Column(pyarrow.decimal128(digits, stats.places), exact)
+    if len(stats.kinds) > 1:
+        return as_json
+    (kind,) = stats.kinds
+    if kind is Kind.ARRAY and stats.element is not None:
+        inner = column_of(stats.element)
+        return Column(pyarrow.list_(inner.type), inner.convert and _ConvertElements(inner.convert))
+    if kind is Kind.OBJECT and stats.fields:
+        columns = {name: column_of(field) for name, field in stats.fields.items()}
+        converts = {name: c.convert for name, c in columns.items() if c.convert is not None}
+        struct = pyarrow.struct([(name, column.type) for name, column in columns.items()])
+        return Column(struct, _ConvertFields(converts) if converts else None)
+    return Column(simple[kind]) if kind in simple else as_json
 
 
-def _numbers(seen: Seen) -> Column:
-    if not seen.needs_decimals:
-        is_whole = seen.kinds == {Kind.WHOLE}
-        return Column(pyarrow.int64() if is_whole else pyarrow.float64())
-    whole = Decimal(max(-seen.lowest, seen.highest)).adjusted() + 1
-    digits = max(seen.digits, whole, 1) + seen.places
-    if digits > _MOST_DIGITS:
-        return Column(pyarrow.string(), _json_text)
-    return Column(pyarrow.decimal128(digits, seen.places), _exact_number)
-
-
-def _arrays(inner: Column) -> Column:
-    return Column(pyarrow.list_(inner.type), inner.fit and _FitElements(inner.fit))
-
-
-def _objects(columns: Mapping[str, Column]) -> Column:
-    fits = {name: column.fit for name, column in columns.items() if column.fit is not None}
-    made = pyarrow.struct([(name, column.type) for name, column in columns.items()])
-    return Column(made, _FitFields(fits) if fits else None)
-
-
-# These two compare, so that columns do.
+# Classes, not closures, so that equal columns compare equal.
 
 
 @attrs.frozen
-class _FitElements:
-    fit: Fit
+class _ConvertElements:
+    convert: Convert
 
     def __call__(self, value: Sequence[object]) -> list[object]:
-        return [fitted(element, self.fit) for element in value]
+        return [converted(element, self.convert) for element in value]
 
 
 @attrs.frozen
-class _FitFields:
-    fits: Mapping[str, Fit]
+class _ConvertFields:
+    converts: Mapping[str, Convert]
 
     def __call__(self, value: Row) -> Row:
-        return {**value, **{name: fitted(value.get(name), f) for name, f in self.fits.items()}}
+        fields = {name: converted(value.get(name), c) for name, c in self.converts.items()}
+        return {**value, **fields}
 
 
-def fitted(value: object, fit: Fit) -> object:
-    """A value as its column takes it."""
-    return None if value is None else fit(value)
-
-
-def _exact_number(value: object) -> object:
-    return exact(value) if isinstance(value, float) else value
+def converted(value: object, convert: Convert) -> object:
+    """A value as its column holds it."""
+    return None if value is None else convert(value)
 
 
 def _json_text(value: object) -> str:
     try:
         return jsontext.dumps(value, "value")
-    except jsontext.JSONError:  # of a class of the caller's, or nested too deeply
+    except jsontext.JSONError:  # an object of the caller's, or nested too deeply
         return _notebook.short(value)

@@ -1,4 +1,4 @@
-"""What is seen in the values of a column. All of them count, the last as much as the first."""
+"""Type inference: statistics of all values of a column, the last as much as the first."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -9,24 +9,23 @@ from typing import Any
 
 import attrs
 
-from adclient._tables.records import Row, by_name
-from adclient._tables.texts import encodable_name
+from adclient._tables.records import by_name, encodable_name
 
-_MOST_FIELDS = 64  # of an object that has columns of its own; a larger one is more of a map
-_MOST_LEVELS = 8
+_MAX_FIELDS = 64  # of an object whose fields have columns; a larger one is more like a map
+_MAX_DEPTH = 8
 _EXACT_IN_A_FLOAT = 2**53
 
 
 class Kind(Enum):
-    """What a value is to a table."""
+    """The kind of a value in a table."""
 
     BOOL = "true or false"
     WHOLE = "whole number"
     FLOAT = "float"
     DECIMAL = "decimal"
     TEXT = "text"
-    MOMENT = "time"
-    DAY = "day"
+    DATETIME = "time"
+    DATE = "date"
     ARRAY = "array"
     OBJECT = "object"
     OTHER = "something else"
@@ -39,91 +38,86 @@ _KINDS: dict[type, Kind] = {  # a class before its base
     float: Kind.FLOAT,
     Decimal: Kind.DECIMAL,
     str: Kind.TEXT,
-    datetime: Kind.MOMENT,
-    date: Kind.DAY,
+    datetime: Kind.DATETIME,
+    date: Kind.DATE,
     list: Kind.ARRAY,
     dict: Kind.OBJECT,
 }
-
-
-def _kind_of(cls: type) -> Kind:
-    return next((kind for base, kind in _KINDS.items() if issubclass(cls, base)), Kind.OTHER)
+# Those whose values matter for the type, not only their kind.
+_INSPECTED = {Kind.WHOLE, Kind.DECIMAL, Kind.DATETIME, Kind.ARRAY, Kind.OBJECT}
 
 
 @attrs.define
-class Seen:
-    """What the values of a column are, as far as they were looked at.
+class ColumnStats:
+    """Statistics of the values of a column.
 
-    The digits of floats are counted only `exactly`, for it takes longer and is seldom needed.
+    The digits of floats are counted only if `exactly`: it is slow and rarely needed.
     """
 
     exactly: bool
-    level: int = 0
+    depth: int = 0
     kinds: set[Kind] = attrs.field(factory=set[Kind])
     lowest: int = 0
     highest: int = 0
-    digits: int = 0  # the most before the point
-    places: int = 0  # and after it
-    element: "Seen | None" = None
-    fields: "dict[str, Seen]" = attrs.field(factory=dict[str, "Seen"])
+    digits: int = 0  # the most before the decimal point
+    places: int = 0  # the most after it
+    element: "ColumnStats | None" = None
+    fields: "dict[str, ColumnStats]" = attrs.field(factory=dict[str, "ColumnStats"])
 
-    def look(self, values: Sequence[object]) -> None:
-        """Take in more values."""
+    def add(self, values: Sequence[object]) -> None:
+        """Add values."""
         classes = set(map(type, values))
         for cls in classes - {type(None)}:
-            kind = _kind_of(cls)
+            kind = next((k for base, k in _KINDS.items() if issubclass(cls, base)), Kind.OTHER)
             self.kinds.add(kind)
-            if kind in _LOOKED_INTO or (kind is Kind.FLOAT and self.exactly):
+            if kind in _INSPECTED or (kind is Kind.FLOAT and self.exactly):
                 is_mixed = len(classes) > 1
-                self._look_into(kind, [v for v in values if type(v) is cls] if is_mixed else values)
+                self._inspect(kind, [v for v in values if type(v) is cls] if is_mixed else values)
 
-    def look_at_fields(self, columns: "Mapping[str, Sequence[object]]") -> None:
-        """Take in the fields of more objects, by name."""
+    def add_fields(self, columns: "Mapping[str, Sequence[object]]") -> None:
+        """Add the fields of objects, by name."""
         for name, values in columns.items():
             if name not in self.fields:
-                self.fields[name] = Seen(self.exactly, self.level + 1)
-            self.fields[name].look(values)
+                self.fields[name] = ColumnStats(self.exactly, self.depth + 1)
+            self.fields[name].add(values)
 
-    def _look_into(self, kind: Kind, values: Sequence[Any]) -> None:
+    def _inspect(self, kind: Kind, values: Sequence[Any]) -> None:
         match kind:
             case Kind.WHOLE:
                 self.lowest = min(self.lowest, *values)
                 self.highest = max(self.highest, *values)
             case Kind.FLOAT:
-                self._look_at_digits([exact(value) for value in values])
+                self._count_digits([Decimal(repr(value)) for value in values])
             case Kind.DECIMAL:
-                self._look_at_digits(values)
-            case Kind.MOMENT if any(value.tzinfo is None for value in values):
+                self._count_digits(values)
+            case Kind.DATETIME if any(value.tzinfo is None for value in values):
                 self.kinds.add(Kind.OTHER)
-            case Kind.ARRAY | Kind.OBJECT if self.level >= _MOST_LEVELS:
+            case Kind.ARRAY | Kind.OBJECT if self.depth >= _MAX_DEPTH:
                 self.kinds.add(Kind.OTHER)
             case Kind.ARRAY:
-                self.element = self.element or Seen(self.exactly, self.level + 1)
-                self.element.look(list(chain.from_iterable(values)))
+                self.element = self.element or ColumnStats(self.exactly, self.depth + 1)
+                self.element.add(list(chain.from_iterable(values)))
             case Kind.OBJECT:
-                self._look_at_objects(values)
+                names = {*self.fields, *chain.from_iterable(values)}
+                if len(names) > _MAX_FIELDS or any(encodable_name(name) != name for name in names):
+                    self.kinds.add(Kind.OTHER)
+                else:
+                    self.add_fields(by_name(values))
             case _:
                 pass
 
-    def _look_at_digits(self, values: Sequence[Decimal]) -> None:
+    def _count_digits(self, values: Sequence[Decimal]) -> None:
         for value in values:
             exponent = value.as_tuple().exponent
             if isinstance(exponent, int):
                 self.digits = max(self.digits, value.adjusted() + 1)
                 self.places = max(self.places, -exponent)
-            else:  # infinite, or no number
+            else:  # infinite, or NaN
                 self.kinds.add(Kind.OTHER)
-
-    def _look_at_objects(self, values: Sequence[Row]) -> None:
-        names = {*self.fields, *chain.from_iterable(values)}
-        if len(names) > _MOST_FIELDS or any(encodable_name(name) != name for name in names):
-            self.kinds.add(Kind.OTHER)
-        else:
-            self.look_at_fields(by_name(values))
 
     @property
     def needs_decimals(self) -> bool:
-        """Whether these are numbers that neither whole numbers of 64 bits nor floats can hold."""
+        """Whether these are numbers that neither 64-bit integers nor floats can hold."""
         if self.kinds == {Kind.WHOLE}:
             return not -(2**63) <= self.lowest <= self.highest < 2**63
         is_large = max(-self.lowest, self.highest) > _EXACT_IN_A_FLOAT
@@ -131,16 +125,13 @@ class Seen:
 
     @property
     def has_floats_to_count(self) -> bool:
-        """Whether digits of floats matter here or inside, so that one has to look `exactly`."""
-        inside = [*self.fields.values(), *([self.element] if self.element else [])]
+        """Whether the digits of floats matter here or inside, so `exactly` is needed."""
+        inner = [*self.fields.values(), *([self.element] if self.element else [])]
         return (self.needs_decimals and Kind.FLOAT in self.kinds) or any(
-            seen.has_floats_to_count for seen in inside
+            stats.has_floats_to_count for stats in inner
         )
 
 
-_LOOKED_INTO = {Kind.WHOLE, Kind.DECIMAL, Kind.MOMENT, Kind.ARRAY, Kind.OBJECT}
-
-
-def exact(value: float) -> Decimal:
-    """A float as a decimal of the digits that it prints."""
-    return Decimal(repr(value))
+def exact(value: object) -> object:
+    """A float as the decimal that it prints; any other number unchanged."""
+    return Decimal(repr(value)) if isinstance(value, float) else value

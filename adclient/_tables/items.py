@@ -1,6 +1,6 @@
 """Items as tables: records, Arrow, pandas and polars.
 
-The type of a column follows from all of its values, never from the first rows.
+The type of a column depends on all of its values, never on the first rows only.
 """
 
 from abc import abstractmethod
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Generic, Protocol, SupportsIndex, TypeVar, cas
 from adclient import _notebook
 from adclient._extras import needs
 from adclient._signatures import deferred, unquote
-from adclient._tables.records import record
 
 if TYPE_CHECKING:
     import pandas
@@ -27,9 +26,9 @@ class _ArrowStream(Protocol):
 
 
 class Tabular(_notebook.HTMLRepr, Generic[T]):
-    """What a page and a list of items have in common: they are tables.
+    """The base of a page and a list of items: a table.
 
-    Any library that reads Arrow streams takes them as they are, such as `pyarrow.table(page)`.
+    Any library that reads Arrow streams accepts it directly, as in `pyarrow.table(page)`.
     """
 
     __slots__ = ()
@@ -40,7 +39,7 @@ class Tabular(_notebook.HTMLRepr, Generic[T]):
     def to_records(self) -> list[dict[str, object]]:
         """The items as dictionaries of plain Python values, each with the fields that it has.
 
-        An item of a class of yours, read by `typed()`, gives the fields of that class.
+        An item that `typed()` read into your class has the fields of that class.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -49,13 +48,15 @@ class Tabular(_notebook.HTMLRepr, Generic[T]):
             >>> page.to_records()[0]["confidence"]
             0.96
         """
+        from adclient._tables.records import record
+
         return [record(item) for item in self._rows()]
 
     def to_pandas(self) -> pandas.DataFrame:
         """The items as a pandas data frame.
 
-        Its columns are of Arrow types, so that numbers keep their digits, a missing value is
-        `<NA>`, and lists and objects open with `.list` and `.struct`.
+        Its columns have Arrow types: numbers keep their digits, a missing value is `<NA>`, and
+        lists and objects are accessible by `.list` and `.struct`.
 
         Raises:
             ModuleNotFoundError: pandas or pyarrow is missing; `pip install 'adclient[pandas]'`.
@@ -71,7 +72,7 @@ class Tabular(_notebook.HTMLRepr, Generic[T]):
         with needs("pandas"):
             import pandas
         table = _table(self._rows(), "pandas")
-        # One of its other parameters is a list of no known type in pyarrow-stubs.
+        # In pyarrow-stubs, one of its parameters is a list of unknown type.
         return table.to_pandas(types_mapper=pandas.ArrowDtype)  # pyright: ignore[reportUnknownMemberType]
 
     def to_polars(self) -> polars.DataFrame:
@@ -98,7 +99,7 @@ class Tabular(_notebook.HTMLRepr, Generic[T]):
 
 
 class Items(list[T], Tabular[T]):
-    """A list of items that is a table, too; `collect()` gives one.
+    """A list of items that is also a table; `collect()` returns one.
 
     Example:
         >>> from adclient.testing import FakeAdService
@@ -119,11 +120,11 @@ class Items(list[T], Tabular[T]):
     @overload
     def __getitem__(self, index: slice, /) -> "Items[T]": ...
     def __getitem__(self, index: SupportsIndex | slice, /) -> "T | Items[T]":
-        found = super().__getitem__(index)
-        return Items(cast("list[T]", found)) if isinstance(index, slice) else cast(T, found)
+        result = super().__getitem__(index)
+        return Items(cast("list[T]", result)) if isinstance(index, slice) else cast(T, result)
 
     def _rows(self) -> Sequence[T]:
-        return tuple(self)  # which stays, whatever becomes of the list
+        return tuple(self)  # so that a change of the list has no effect meanwhile
 
     def __repr__(self) -> str:
         return f"<Items of {counted(self)}>"
@@ -136,19 +137,21 @@ unquote(Items)
 
 
 def counted(items: Sequence[object]) -> str:
-    """How many items there are, and of which kind."""
+    """The number of items, and their class."""
     return f"{len(items)} × {type(items[0]).__name__ if items else 'item'}"
 
 
 def html_table(
     title: str, items: Sequence[object], *, about: Sequence[str] = (), notes: Sequence[str] = ()
 ) -> str:
-    """The first items as a table for a notebook."""
+    """The first items as an HTML table."""
+    from adclient._tables.records import record
+
     rows = [record(item) for item in items[: _notebook.ROWS]]
     return _notebook.table(title, rows, total=len(items), about=about, notes=notes)
 
 
 def _table(items: Sequence[object], extra: str) -> "pyarrow.Table":
     with needs(extra):
-        from adclient._tables.table import table_of  # which loads pyarrow
+        from adclient._tables.table import table_of  # deferred: it loads pyarrow
     return table_of(items)

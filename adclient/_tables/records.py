@@ -1,4 +1,4 @@
-"""Items as plain Python values: the fields of each, by name."""
+"""Items as plain Python values, by field, with strings that a table can hold."""
 
 from collections.abc import Collection, Mapping, Sequence
 from enum import Enum
@@ -13,19 +13,19 @@ from adclient.models import Item
 
 Row = Mapping[str, object]
 
-# These hold JSON alone.
+# Their fields are JSON values only.
 OURS = {cls for cls in vars(models).values() if isinstance(cls, type) and issubclass(cls, Item)}
 
 
 def record(item: object) -> dict[str, object]:
-    """The fields of an item that are there, as values of its own."""
+    """The fields that an item has, as copies."""
     if isinstance(item, Item) and type(item) in OURS:
         return {**item.to_dict()}
     return fields_of(item)
 
 
 def fields_of(item: object) -> dict[str, object]:
-    """All fields of an item, as values that it may share."""
+    """All fields of an item; the values may be shared with it."""
     if isinstance(item, Item) and type(item) in OURS:
         return {"id": item.id, "name": item.name, "status": item.status, **item.extra}
     fields = dict(jsontext.as_mapping(item))
@@ -53,3 +53,17 @@ def by_name(rows: Sequence[Row]) -> dict[str, list[object]]:
     """The values of each field; None where a row does not have it."""
     names = dict.fromkeys(chain.from_iterable(rows))
     return {name: [row.get(name) for row in rows] for name in names}
+
+
+def encodable(value: object) -> object:
+    """A value whose strings are free of lone surrogates, which UTF-8 cannot encode."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if jsontext.is_object(value):
+        return {name: encodable(inner) for name, inner in value.items()}
+    return [encodable(inner) for inner in value] if jsontext.is_array(value) else value
+
+
+def encodable_name(name: str) -> str:
+    """A column name without lone surrogates, and without NUL, where Arrow's C interface cuts it."""
+    return str(encodable(name)).replace("\0", "\\x00")

@@ -1,8 +1,8 @@
-"""The Arrow table of items, made chunk by chunk.
+"""The Arrow table of items, built chunk by chunk.
 
-Items are converted a few thousand at a time, so that there is never a second copy of all of them
-as Python values. Types only widen, and the first chunk mostly shows them all; so each chunk is
-converted when it was looked at, and again in the end if its types have widened since.
+Items are converted a few thousand at a time, so there is never a second copy of all of them as
+Python values. Types only widen, and the first chunk usually determines them: each chunk is
+converted as soon as it was inspected, and again at the end if the types have widened since.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,10 +10,9 @@ from typing import Any, cast
 
 import pyarrow
 
-from adclient._tables.columns import Column, Types, column_of, fitted
-from adclient._tables.infer import Kind, Seen
-from adclient._tables.records import OURS, by_name, fields_of
-from adclient._tables.texts import encodable, encodable_name
+from adclient._tables.columns import Columns, column_of, converted
+from adclient._tables.infer import ColumnStats, Kind
+from adclient._tables.records import OURS, by_name, encodable, encodable_name, fields_of
 from adclient.models import Item
 
 ROWS_AT_ONCE = 8192
@@ -21,22 +20,23 @@ _PROMISED = ("id", "name", "status")
 
 
 def table_of(items: Sequence[object], *, exactly: bool = False) -> pyarrow.Table:
-    """The table of some items; `exactly` counts the digits of floats, if any of them matter."""
-    seen, batches, made_as = Seen(exactly), list[pyarrow.RecordBatch](), list[Types]()
+    """Build the table of items; it calls itself with `exactly` if digits of floats matter."""
+    stats = ColumnStats(exactly)
+    batches, columns_of_batch = list[pyarrow.RecordBatch](), list[Columns]()
     if not items:
-        seen.look_at_fields(dict.fromkeys(_PROMISED, ()))
+        stats.add_fields(dict.fromkeys(_PROMISED, ()))
     for start in range(0, len(items), ROWS_AT_ONCE):
-        columns = _chunk(items, start)
-        seen.look_at_fields(columns)
-        if seen.has_floats_to_count and not exactly:
+        values = _chunk(items, start)
+        stats.add_fields(values)
+        if stats.has_floats_to_count and not exactly:
             return table_of(items, exactly=True)
-        made_as.append(_types(seen))
-        batches.append(_batch(columns, made_as[-1]))
-    types = _types(seen)
-    for number, as_it_was in enumerate(made_as):
-        if as_it_was != types:
-            batches[number] = _batch(_chunk(items, number * ROWS_AT_ONCE), types)
-    return pyarrow.Table.from_batches(batches, _schema(types))
+        columns_of_batch.append(_columns(stats))
+        batches.append(_batch(values, columns_of_batch[-1]))
+    columns = _columns(stats)
+    for number, earlier in enumerate(columns_of_batch):
+        if earlier != columns:
+            batches[number] = _batch(_chunk(items, number * ROWS_AT_ONCE), columns)
+    return pyarrow.Table.from_batches(batches, _schema(columns))
 
 
 def _chunk(items: Sequence[object], start: int) -> dict[str, list[object]]:
@@ -53,28 +53,26 @@ def _chunk(items: Sequence[object], start: int) -> dict[str, list[object]]:
     return {**named, **by_name([item.extra for item in ours]), **named}
 
 
-def _types(seen: Seen) -> Types:
-    for name in _PROMISED:  # they are texts, even where none came
-        if name in seen.fields and not seen.fields[name].kinds:
-            seen.fields[name].kinds.add(Kind.TEXT)
-    return {name: column_of(field) for name, field in seen.fields.items()}
+def _columns(stats: ColumnStats) -> Columns:
+    for name in _PROMISED:  # strings, even if all of them are None
+        if name in stats.fields and not stats.fields[name].kinds:
+            stats.fields[name].kinds.add(Kind.TEXT)
+    return {name: column_of(field) for name, field in stats.fields.items()}
 
 
-def _batch(columns: Mapping[str, list[object]], types: Types) -> pyarrow.RecordBatch:
-    missing: list[object] = [None] * len(next(iter(columns.values()), ()))
-    arrays = [_array(columns.get(name, missing), column) for name, column in types.items()]
-    return pyarrow.record_batch(arrays, schema=_schema(types))
+def _batch(values: Mapping[str, list[object]], columns: Columns) -> pyarrow.RecordBatch:
+    missing: list[object] = [None] * len(next(iter(values.values()), ()))
+    arrays: list[pyarrow.Array[Any]] = []
+    for name, column in columns.items():
+        convert, cells = column.convert, values.get(name, missing)
+        if convert is not None:
+            cells = [converted(value, convert) for value in cells]
+        try:
+            arrays.append(pyarrow.array(cells, column.type))
+        except UnicodeEncodeError:
+            arrays.append(pyarrow.array([encodable(value) for value in cells], column.type))
+    return pyarrow.record_batch(arrays, schema=_schema(columns))
 
 
-def _schema(types: Types) -> pyarrow.Schema:
-    return pyarrow.schema([(encodable_name(name), types[name].type) for name in types])
-
-
-def _array(values: list[object], column: Column) -> "pyarrow.Array[Any]":
-    fit = column.fit
-    if fit is not None:
-        values = [fitted(value, fit) for value in values]
-    try:
-        return pyarrow.array(values, column.type)
-    except UnicodeEncodeError:
-        return pyarrow.array([encodable(value) for value in values], column.type)
+def _schema(columns: Columns) -> pyarrow.Schema:
+    return pyarrow.schema([(encodable_name(name), columns[name].type) for name in columns])

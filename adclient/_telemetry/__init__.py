@@ -1,4 +1,4 @@
-"""Spans of OpenTelemetry, for programs that have its API installed."""
+"""Spans of OpenTelemetry, if its API is installed."""
 
 from collections.abc import Callable
 from functools import cache
@@ -7,12 +7,12 @@ from adclient._core.events import Tracer
 
 
 def tracer() -> Tracer | None:
-    """What begins the span of a call; None if OpenTelemetry is not installed."""
+    """A function that starts the span of a call; None if OpenTelemetry is not installed."""
     make = _maker()
     return None if make is None else make()
 
 
-@cache
+@cache  # a failed import would slow down every new client
 def _maker() -> Callable[[], Tracer] | None:
     try:
         from adclient._telemetry.spans import tracer as make

@@ -1,4 +1,4 @@
-"""The span of a call, as OpenTelemetry's semantic conventions for HTTP clients have it."""
+"""The span of a call, after OpenTelemetry's semantic conventions for HTTP clients."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -18,12 +18,12 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def tracer() -> Tracer:
-    """What begins the span of a call, at the provider that the program sets, if it sets one."""
+    """A function that starts the span of a call, at the provider that the program has set."""
     source = trace.get_tracer("adclient", __version__, schema_url=_SCHEMA)
 
     def begin(call: Call[Result], url: str) -> CallSpan | None:
         if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
-            return None  # what stands there until the program sets one
+            return None  # the default: the program has set no provider
         name, target = _target(call.operation.method, url)
         attributes = {
             **target,
@@ -31,7 +31,7 @@ def tracer() -> Tracer:
             "adclient.account_id": call.account_id,
         }
         span = source.start_span(name, kind=SpanKind.CLIENT, attributes=attributes)
-        # One that is not valid goes nowhere, nor do its children.
+        # An invalid span is exported nowhere, and neither are its children.
         return CallSpan(span) if span.get_span_context().is_valid else None
 
     return begin
@@ -39,7 +39,7 @@ def tracer() -> Tracer:
 
 @lru_cache
 def _target(method: str, url: str) -> tuple[str, Mapping[str, str | int]]:
-    """The name of a span, and what it tells of its target: the same for all calls of a method."""
+    """The name of a span and the attributes of its target, equal for all calls of a method."""
     parts = urlsplit(url)
     return f"{method} {parts.path}", {
         "http.request.method": method,
@@ -51,9 +51,9 @@ def _target(method: str, url: str) -> tuple[str, Mapping[str, str | int]]:
 
 
 class CallSpan:
-    """The span of one call, and the current one until the call is over.
+    """The span of one call, which is the current span until the call ends.
 
-    It holds no exception and nothing that the service wrote in a body.
+    It contains no exception and nothing from a response body.
     """
 
     def __init__(self, span: trace.Span) -> None:
@@ -62,20 +62,20 @@ class CallSpan:
         self._last: ResponseEvent | None = None
 
     def add(self, event: Event) -> None:
-        """Note attempts and waits as events, and a draft by its id."""
+        """Record attempts and waits as events, and the id of a draft as an attribute."""
         if isinstance(event, RequestEvent):
             self._add("adclient.request", {"adclient.attempt": event.attempt})
             if event.attempt > 1:
                 self._span.set_attribute("http.request.resend_count", event.attempt - 1)
         elif isinstance(event, ResponseEvent):
             self._last = event
-            facts: dict[str, str | int | None] = {
+            attributes: dict[str, str | int | None] = {
                 "adclient.attempt": event.attempt,
                 "http.response.status_code": event.status,
                 "adclient.failure": event.failure,
                 "adclient.request_id": event.request_id,
             }
-            known = {name: value for name, value in facts.items() if value is not None}
+            known = {name: value for name, value in attributes.items() if value is not None}
             self._add("adclient.response", known)
         elif isinstance(event, RetryEvent):
             wait = {"adclient.attempt": event.attempt, "adclient.wait": event.wait}
@@ -84,23 +84,19 @@ class CallSpan:
             self._span.set_attribute("adclient.draft_id", event.draft.draft_id)
 
     def end(self, error: BaseException | None) -> None:
-        """Note the last status and the type of an error, and end the span."""
-        # A call that was left and never finished may be cleaned up in another context.
+        """Record the last status and the type of an error, and end the span."""
+        # An abandoned call may be closed in another context.
         if trace.get_current_span() is self._span:
             context.detach(self._token)
         last = self._last
         if last is not None and last.status is not None:
             self._span.set_attribute("http.response.status_code", last.status)
         if error is not None:
-            self._span.set_attribute("error.type", _name_of(type(error)))
+            cls = type(error)
+            prefix = "" if cls.__module__ == "builtins" else f"{cls.__module__}."
+            self._span.set_attribute("error.type", prefix + cls.__qualname__)
             self._span.set_status(StatusCode.ERROR, None if last is None else last.failure)
         self._span.end()
 
     def _add(self, name: str, attributes: Mapping[str, str | int | float]) -> None:
         self._span.add_event(name, attributes)
-
-
-def _name_of(cls: type[BaseException]) -> str:
-    return (
-        cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
-    )

@@ -39,7 +39,7 @@ BASE = {
     "options",
 }
 CLIENT = BASE | {"_core", "_http", "_telemetry", "_tracebacks"}
-CLIENT |= {"_pages", "_tables", "_tasks", "_progress", "transports"}
+CLIENT |= {"_typed", "_tables", "_tasks", "_progress", "transports"}
 # Each layer, and the layers that it may import.
 LAYERS = {
     **dict.fromkeys(BASE, BASE),
@@ -53,7 +53,7 @@ LAYERS = {
     "_http": BASE | {"_core", "_extras", "_http", "_tasks"},
     "aiohttp": {"_http"},
     "_telemetry": BASE | {"_core", "_telemetry"},
-    "_pages": BASE | {"_core", "_tables"},
+    "_typed": BASE | {"_core"},
     "_async": CLIENT | {"_async"},
     "_sync": CLIENT | {"_sync"},
     "__init__": CLIENT - {"_http", "_telemetry"} | {"_async", "_sync"},

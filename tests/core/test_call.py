@@ -472,7 +472,7 @@ class TestLog:
         assert {record.name for record in caplog.records} == {"adclient"}
         told = [record.getMessage() for record in caplog.records]
         assert len([line for line in told if ": POST https://" in line]) == 3
-        assert len([line for line in told if "trying again in" in line]) == 2
+        assert len([line for line in told if "retrying in" in line]) == 2
         assert all("alpha.update_campaign_budget #" in line for line in told)
         shown = "\n".join(
             [*told, *(repr(vars(record)) for record in caplog.records), repr(run.sends)]

@@ -5,7 +5,7 @@ from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 
 
-def test_the_defaults():
+def test_defaults_are_the_documented_ones():
     conventions = Conventions()
     assert conventions.read_parameters == "query"
     assert conventions.object_style == "json"
@@ -51,7 +51,7 @@ def test_every_setting_can_be_changed(settings):
         ("request_id_headers", ["x-request-id", b"x", ["a b"], [7], [None], [""], None, 7]),
     ],
 )
-def test_a_value_that_is_not_one_of_those_that_are_known(name, values):
+def test_invalid_value_is_refused_by_name(name, values):
     for value in values:
         with pytest.raises(ConfigurationError) as caught:
             Conventions(**{name: value})
@@ -60,11 +60,11 @@ def test_a_value_that_is_not_one_of_those_that_are_known(name, values):
         assert isinstance(caught.value, ValueError)
 
 
-def test_they_cannot_change_once_made():
+def test_conventions_are_frozen():
     with pytest.raises(AttributeError):
         Conventions().cursor_parameter = "after"
 
 
-def test_everything_is_named():
+def test_every_setting_is_keyword_only():
     with pytest.raises(TypeError):
         Conventions("query")

@@ -44,7 +44,7 @@ DAY = date(2026, 11, 20)
 MOMENT = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
 
 
-class TestCallersClasses:
+class TestStructure:
     @each_case(
         ("cls", "value", "read"),
         [
@@ -101,7 +101,7 @@ class TestCallersClasses:
             (Any, "x", "x"),
         ],
     )
-    def test_values_that_fit(self, cls, value, read):
+    def test_fitting_value_is_read(self, cls, value, read):
         found = structure({"value": value}, Field[cls]).value
         assert found == read
         assert type(found) is type(read)
@@ -145,7 +145,7 @@ class TestCallersClasses:
             (Decimal | int | None, True, "expected Decimal or int or null, got true or false"),
             (float | str, 10**400, ""),
             (str | list[int], 1, "expected an array, got a number"),
-            (bytes, 3, "JSON has no bytes"),
+            (bytes, 3, "expected bytes, which JSON does not have, got a number"),
             (dict, [], "expected an object, got an array"),
             (dict, [["a", 1]], "expected an object, got an array"),
             (Literal["a"], "b", ""),
@@ -168,7 +168,7 @@ class TestCallersClasses:
             (Money, [1], "expected an object, got an array"),
         ],
     )
-    def test_values_that_do_not_fit(self, cls, value, problem):
+    def test_misfit_is_explained(self, cls, value, problem):
         found = problem_with({"value": value}, Field[cls])
         where, _, what = found.partition(": ")
         assert where == "$.value"
@@ -189,25 +189,25 @@ class TestCallersClasses:
             ),
         ],
     )
-    def test_the_path_leads_to_the_inside(self, cls, value, problem):
+    def test_misfit_inside_has_its_path(self, cls, value, problem):
         assert problem_with({"value": value}, Field[cls]) == problem
 
-    def test_the_path_leads_into_a_mapping(self):
+    def test_misfit_in_a_mapping_has_its_path(self):
         problem = problem_with({"value": {"a": 1, "b": "2"}}, Field[dict[str, int]])
         assert problem.startswith("$.value")
         assert "b" in problem.partition(": ")[0]
         assert problem.endswith("expected a whole number, got text")
 
-    def test_a_key_cannot_garble_the_path(self):
+    def test_key_like_a_path_does_not_garble_the_message(self):
         problem = problem_with({"value": {"a @ b": "2"}}, Field[dict[str, int]])
         assert problem.startswith("$.value")
         assert problem.endswith("expected a whole number, got text")
 
-    def test_a_path_may_start_elsewhere(self):
+    def test_path_starts_with_the_given_prefix(self):
         with pytest.raises(JSONError, match=r"^\$\.data\[2\]\.amount: missing$"):
             structure({}, Money, "$.data[2]")
 
-    def test_a_class_of_the_caller_s_may_keep_what_it_does_not_name(self):
+    def test_foreign_class_may_have_its_own_extra(self):
         @attrs.frozen(kw_only=True)
         class Priced(Item):
             budget: Decimal
@@ -219,14 +219,14 @@ class TestCallersClasses:
         assert priced.extra == {"note": None, "more": [1]}
         assert priced.to_dict() == item
 
-    def test_a_class_of_the_caller_s_may_name_a_field_response(self):
+    def test_foreign_class_may_name_a_field_response(self):
         @attrs.frozen(kw_only=True)
         class Answered(Item):
             response: str
 
         assert structure({**ITEM, "response": "yes"}, Answered).response == "yes"
 
-    def test_a_null_is_not_the_default_of_a_field(self):
+    def test_null_is_not_replaced_by_a_default(self):
         @attrs.frozen(kw_only=True)
         class Defaulted(Item):
             spend: float = 0.0
@@ -240,18 +240,18 @@ class TestCallersClasses:
         assert problem == "$.spend: expected a number, got null"
 
     @pytest.mark.parametrize("annotation", ["Nowhere", complex])
-    def test_a_class_with_a_part_that_nothing_is_read_into(self, annotation):
+    def test_unreadable_field_type_raises_no_reader_error(self, annotation):
         cls = attrs.make_class("Odd", {"value": attrs.field(type=annotation)})
         with pytest.raises(converter.NoReaderError, match=r"complex|Nowhere"):
             structure({"value": 3}, cls)
 
-    def test_too_deep_for_a_class_that_holds_itself(self):
+    def test_deep_value_of_a_recursive_class_raises_json_error(self):
         value: dict[str, Any] = {"name": "leaf"}
         for _ in range(5000):
             value = {"name": "a", "children": [value]}
         assert problem_with(value, Node).startswith("$")
 
-    def test_a_class_that_never_comes_to_an_end(self):
+    def test_endlessly_generic_class_raises_json_error(self):
         class Endless(enum.Enum):
             ONLY = "only"
 
@@ -262,7 +262,7 @@ class TestCallersClasses:
         with pytest.raises(JSONError, match="nested too deeply"):
             structure("x", Endless)
 
-    def test_an_attrs_validator_s_complaint_is_kept(self):
+    def test_validator_message_is_kept(self):
         @attrs.define
         class Positive:
             amount: int = attrs.field(validator=attrs.validators.gt(0))
@@ -276,7 +276,7 @@ class TestCallersClasses:
     ),
     JSON_VALUE,
 )
-def test_nothing_is_ever_coerced(cls, value):
+def test_no_value_is_coerced(cls, value):
     fitting = {
         str: str,
         int: int,
@@ -297,10 +297,10 @@ def test_nothing_is_ever_coerced(cls, value):
     assert not isinstance(value, bool) or cls is bool
 
 
-def test_offsets_of_times_are_kept():
+def test_datetime_keeps_its_offset():
     read = structure({"value": "2026-11-20T08:30:00-03:00"}, Field[datetime]).value
     assert read.utcoffset() == timedelta(hours=-3)
 
 
-def test_there_is_one_converter():
+def test_converter_is_built_once():
     assert converter.converter() is converter.converter()

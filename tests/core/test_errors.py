@@ -74,18 +74,18 @@ def ancestors(cls):
 
 
 @each_case("cls", CLASSES)
-def test_the_tree_is_as_drawn(cls):
+def test_error_class_has_the_documented_bases(cls):
     assert cls.__bases__ == PARENTS[cls.__name__]
     drawn = ancestors(cls)
     for other in [*CLASSES, ValueError, ConnectionError, TimeoutError]:
         assert issubclass(cls, other) is (other in drawn), other
 
 
-def test_the_tree_is_whole():
+def test_error_tree_has_every_class():
     assert {cls.__name__ for cls in CLASSES} == PARENTS.keys()
 
 
-def test_the_docstring_draws_every_class():
+def test_module_docstring_shows_every_class():
     drawn = errors.__doc__.split("```")[1]
     names = re.findall(r"[├└│·─ ]+([A-Z][A-Za-z]+)(?!…)\b(?!…)", drawn)
     assert sorted(name for name in names if name in PARENTS) == sorted(
@@ -95,7 +95,7 @@ def test_the_docstring_draws_every_class():
     assert "OutcomeUnknown…" in drawn
 
 
-def test_the_docstring_draws_statuses():
+def test_module_docstring_shows_every_status():
     for status, cls in [(400, "BadRequest"), (429, "RateLimited"), ("5xx", "ServerError")]:
         assert f"{cls} {status}" in errors.__doc__
 
@@ -107,14 +107,14 @@ def test_every_public_class_can_be_imported():
 
 
 @each_case("cls", CLASSES)
-def test_every_fact_is_an_attribute(cls):
+def test_every_detail_is_an_attribute(cls):
     error = cls("text", **FACTS)
     for name, value in FACTS.items():
         assert getattr(error, name) == value
 
 
 @each_case("cls", CLASSES)
-def test_every_attribute_is_there_even_if_nothing_is_known(cls):
+def test_every_attribute_has_a_default(cls):
     error = cls("text")
     assert str(error) == "text"
     assert error.message == "text"
@@ -125,11 +125,11 @@ def test_every_attribute_is_there_even_if_nothing_is_known(cls):
 
 
 @each_case("cls", CLASSES)
-def test_the_outcome_is_unknown_for_those_alone(cls):
+def test_outcome_unknown_is_true_only_for_its_classes(cls):
     assert cls("text").outcome_unknown is issubclass(cls, OutcomeUnknown)
 
 
-def test_every_fact_is_documented():
+def test_every_detail_is_documented():
     assert FACTS.keys() == ErrorDetails.__annotations__.keys()
     for name in [*FACTS, "outcome_unknown"]:
         assert re.search(rf"^ +{name}: ", AdClientError.__doc__, re.MULTILINE)
@@ -159,7 +159,7 @@ def test_every_class_has_a_docstring(cls):
         (408, errors.APIError),
     ],
 )
-def test_the_class_for_a_status(status, cls):
+def test_class_for_a_status(status, cls):
     assert for_status(status) is cls
 
 
@@ -176,7 +176,7 @@ def test_the_class_for_a_status(status, cls):
         errors.ConnectionFailed,
     ],
 )
-def test_an_unconfirmed_class_is_both(cls):
+def test_outcome_unknown_class_keeps_its_family(cls):
     both = with_unknown_outcome(cls)
     assert issubclass(both, OutcomeUnknown)
     families = [errors.ConnectionLost, errors.CallTimeout, errors.ServerError, errors.APIError]
@@ -184,7 +184,7 @@ def test_an_unconfirmed_class_is_both(cls):
         assert issubclass(both, family) is issubclass(cls, family)
 
 
-def test_except_clauses_of_the_standard_library_catch_ours():
+def test_standard_except_clauses_catch_our_errors():
     for cls, builtin in [
         (errors.ConnectionFailed, OSError),
         (errors.OutcomeUnknownTimeout, TimeoutError),

@@ -28,7 +28,7 @@ class Callable:
 
 @each_case("name", NAMES)
 @each_case("hook", [an_async_function, functools.partial(an_async_function), Asynchronous()])
-def test_an_async_hook_is_refused(name, hook):
+def test_async_hook_is_refused(name, hook):
     with pytest.raises(ConfigurationError, match=f"{name} must be a plain function") as caught:
         Hooks(**{name: hook})
     assert caught.value.argument == name
@@ -37,7 +37,7 @@ def test_an_async_hook_is_refused(name, hook):
 
 @each_case("name", NAMES)
 @each_case("hook", [7, "print", [print], False])
-def test_what_is_no_function_is_refused(name, hook):
+def test_hook_that_is_not_callable_is_refused(name, hook):
     with pytest.raises(ConfigurationError, match=f"{name} must be a function, not") as caught:
         Hooks(**{name: hook})
     assert caught.value.argument == name
@@ -45,7 +45,7 @@ def test_what_is_no_function_is_refused(name, hook):
 
 @each_case("name", NAMES)
 @each_case("hook", [None, print, [].append, Callable(), functools.partial(print)])
-def test_any_function_will_do(name, hook):
+def test_any_callable_is_accepted(name, hook):
     assert getattr(Hooks(**{name: hook}), name) is hook
 
 
@@ -55,7 +55,7 @@ class TestTexts:
         event = ResponseEvent(**CALL, attempt=2, duration=0.5, elapsed=1.25, **{**unset, **facts})
         return str(event)
 
-    def test_of_a_request(self):
+    def test_str_of_a_request_event(self):
         event = RequestEvent(**CALL, attempt=2, method="POST", url="https://ads.example.com/v1/x")
         expected = "beta.pause_campaign #7: attempt 2: POST https://ads.example.com/v1/x"
         assert str(event) == expected
@@ -69,14 +69,14 @@ class TestTexts:
             ({"status": 200, "failure": "connection reset"}, "200, connection reset, 1.250 s"),
         ],
     )
-    def test_of_a_response(self, facts, expected):
+    def test_str_of_a_response_event(self, facts, expected):
         assert self.answered(**facts) == f"beta.pause_campaign #7: attempt 2: {expected}"
 
-    def test_of_a_retry(self):
+    def test_str_of_a_retry_event(self):
         event = RetryEvent(**CALL, attempt=1, reason="503", wait=0.5)
-        assert str(event) == "beta.pause_campaign #7: attempt 1: 503; trying again in 0.500 s"
+        assert str(event) == "beta.pause_campaign #7: attempt 1: 503; retrying in 0.500 s"
 
-    def test_of_a_draft(self):
+    def test_str_of_a_draft_event(self):
         assert str(self.staged("draft_7c2e")) == "beta.pause_campaign #7: draft draft_7c2e staged"
 
     def staged(self, draft_id):
@@ -85,6 +85,6 @@ class TestTexts:
         return DraftEvent(**CALL, draft=draft)
 
     @pytest.mark.parametrize("hostile", ["a\nb", "a\x1b[2Jb", "x" * 9999])
-    def test_are_one_line_whatever_the_service_says(self, hostile):
+    def test_str_of_any_event_is_one_line(self, hostile):
         assert_one_line(self.answered(status=200, request_id=hostile))
         assert_one_line(str(self.staged(hostile)))

@@ -22,7 +22,7 @@ def containers_in(value):
 
 
 @given(VALUE)
-def test_a_copy_is_equal_and_shares_nothing(value):
+def test_copy_is_equal_and_shares_nothing(value):
     copy = copied(value)
     assert copy == value
     assert repr(copy) == repr(value)
@@ -30,7 +30,7 @@ def test_a_copy_is_equal_and_shares_nothing(value):
 
 
 @given(st.dictionaries(st.text(max_size=5), VALUE))
-def test_fields_are_copied_alike(fields):
+def test_copied_fields_share_nothing(fields):
     copy = copied_fields(fields)
     assert copy == fields
     assert list(copy) == list(fields)
@@ -38,7 +38,7 @@ def test_fields_are_copied_alike(fields):
 
 
 @pytest.mark.parametrize("wrap", [lambda value: [value], lambda value: {"a": value}])
-def test_any_depth(wrap):
+def test_value_of_any_depth_is_copied_and_compared(wrap):
     value = 7
     for _ in range(50_000):
         value = wrap(value)
@@ -65,5 +65,5 @@ def test_any_depth(wrap):
         ({"a": None, "b": 1}, {"a": None}, [("x.b", 1, None)]),
     ],
 )
-def test_the_places_that_differ(before, after, found):
+def test_differences_are_listed_by_path(before, after, found):
     assert list(differences("x", before, after)) == found

@@ -80,7 +80,7 @@ class TestChange:
             (Decimal(10**30), Decimal("1" + "0" * 30 + ".5"), Decimal("0.5"), 5e-29),
         ],
     )
-    def test_of_numbers_is_free_of_float_noise(self, before, after, change, percent):
+    def test_change_of_numbers_has_no_float_noise(self, before, after, change, percent):
         diff = diff_of(before, after)
         assert diff.change == change
         assert type(diff.change) is type(change)
@@ -102,16 +102,16 @@ class TestChange:
             (Decimal("Infinity"), 1),
         ],
     )
-    def test_of_anything_else_is_none(self, before, after):
+    def test_change_of_other_values_is_none(self, before, after):
         assert diff_of(before, after).change is None
         assert diff_of(before, after).percent is None
 
     @given(st.integers(), st.integers())
-    def test_of_whole_numbers_is_exact(self, before, after):
+    def test_change_of_whole_numbers_is_exact(self, before, after):
         assert diff_of(before, after).change == after - before
 
     @given(st.decimals(-(10**9), 10**9, places=2), st.decimals(-(10**9), 10**9, places=2))
-    def test_of_money_is_exact(self, before, after):
+    def test_change_of_decimals_is_exact(self, before, after):
         assert diff_of(before, after).change == after - before
         assert diff_of(float(before), float(after)).change == float(after - before)
 
@@ -130,14 +130,14 @@ class TestChange:
             (5e-324, 1e308),
         ],
     )
-    def test_a_huge_number_costs_nothing_and_gives_no_nonsense(self, before, after):
+    def test_change_of_huge_numbers_is_quick_and_finite(self, before, after):
         diff = diff_of(before, after)
         assert diff.change is None or Decimal(diff.change).is_finite()
         assert diff.percent is None or math.isfinite(diff.percent)
         assert_one_line(repr(diff))
         assert len(diff._repr_html_()) < 2000
 
-    def test_does_not_depend_on_the_caller_s_decimal_context(self):
+    def test_change_ignores_the_caller_s_decimal_context(self):
         diff = diff_of(Decimal("123.456"), Decimal("124.456"))
         expected = (diff.change, diff.percent, repr(diff), diff._repr_html_())
         traps = [decimal.Inexact, decimal.Rounded, decimal.FloatOperation]
@@ -149,7 +149,7 @@ class TestChange:
 
 class TestValues:
     @pytest.mark.parametrize("value", **PARAMETERS)
-    def test_cannot_change(self, value):
+    def test_values_are_frozen(self, value):
         name = attrs.fields(type(value))[0].name
         with pytest.raises(AttributeError):
             setattr(value, name, "x")
@@ -158,41 +158,41 @@ class TestValues:
         assert not hasattr(value, "__dict__")
 
     @pytest.mark.parametrize("value", **PARAMETERS)
-    def test_hash_by_their_plain_fields(self, value):
+    def test_values_hash_by_their_plain_fields(self, value):
         assert hash(value) == hash(copy.deepcopy(value))
         assert len({value, copy.deepcopy(value)}) == 1
 
     @pytest.mark.parametrize("value", **PARAMETERS)
-    def test_show_themselves_on_one_line(self, value):
+    def test_repr_is_one_line(self, value):
         assert_one_line(repr(value))
         assert repr(value).startswith(f"<{type(value).__name__} ")
 
-    def test_take_no_arguments_by_position(self):
+    def test_constructor_is_keyword_only(self):
         with pytest.raises(TypeError):
             Diff("daily_budget", 1, 2)
 
-    def test_the_response_counts_neither_for_equality_nor_in_the_repr(self):
+    def test_response_is_not_in_equality_or_repr(self):
         assert draft_of(response=RESPONSE) == draft_of()
         assert hash(draft_of(response=RESPONSE)) == hash(draft_of())
         assert repr(draft_of(response=RESPONSE)) == repr(draft_of())
 
-    def test_a_response_tells_the_status_and_no_header(self):
+    def test_repr_of_a_response_has_the_status_and_no_header(self):
         assert repr(RESPONSE) == "<ResponseInfo 201, attempt 2, 0.500 s>"
         assert "canary" not in repr(attrs.evolve(RESPONSE, headers={"set-cookie": "canary"}))
 
     @pytest.mark.parametrize(
         "change", [{"draft_id": "x"}, {"status": "x"}, {"requires": "x"}, {"extra": {"a": 1}}]
     )
-    def test_what_differs_is_not_equal(self, change):
+    def test_drafts_with_a_different_field_are_not_equal(self, change):
         assert draft_of(**change) != draft_of()
 
-    def test_kinds_are_told_apart(self):
+    def test_items_of_different_kinds_are_not_equal(self):
         assert item_of(Campaign) != item_of(Ad)
         assert len({item_of(cls) for cls in KINDS}) == len(KINDS)
         assert all(issubclass(cls, Item) for cls in KINDS)
 
     @pytest.mark.parametrize("cls", [Campaign, Ad])
-    def test_a_campaign_and_an_ad_have_all_three(self, cls):
+    def test_campaign_and_ad_require_name_and_status(self, cls):
         for missing in ("id", "name", "status"):
             values = {"id": "a", "name": "b", "status": "c"}
             del values[missing]
@@ -200,22 +200,22 @@ class TestValues:
                 cls(**values)
 
     @each_case("cls", [kind for kind in KINDS if kind not in (Campaign, Ad)])
-    def test_the_other_kinds_have_an_id(self, cls):
+    def test_other_kinds_require_only_an_id(self, cls):
         assert cls(id="a").name is cls(id="a").status is None
         with pytest.raises(TypeError):
             cls(name="a")
 
-    def test_the_words_of_the_interface(self):
+    def test_constants_are_those_of_the_interface(self):
         assert DRAFT["status"] == adclient.PENDING_APPROVAL
         assert DRAFT["requires"] == adclient.HUMAN_TWO_STEP_APPROVE
         assert (adclient.ENABLED, adclient.LAST_30_DAYS) == ("ENABLED", "LAST_30_DAYS")
 
 
 class TestToDict:
-    def test_is_what_json_takes(self):
+    def test_to_dict_is_json(self):
         assert json.loads(json.dumps(draft_of().to_dict())) == DRAFT
 
-    def test_is_a_copy(self):
+    def test_to_dict_is_a_copy(self):
         extra = {"list": [{"a": 1}]}
         values = [draft_of(extra=extra), item_of(Ad, extra=extra), diff_of({"a": [1]}, 2, **extra)]
         for value in values:
@@ -227,16 +227,16 @@ class TestToDict:
         before["a"].append(2)
         assert values[-1].before == {"a": [1]}
 
-    def test_holds_no_response(self):
+    def test_to_dict_has_no_response(self):
         assert draft_of(response=RESPONSE).to_dict() == DRAFT
 
-    def test_leaves_out_what_did_not_come(self):
+    def test_to_dict_omits_missing_fields(self):
         assert Objective(id="a").to_dict() == {"id": "a"}
         assert Objective(id="a", extra={"name": None}).to_dict() == {"id": "a", "name": None}
 
 
 class TestTexts:
-    def test_a_draft_is_staged_and_no_more(self):
+    def test_repr_of_a_draft_says_staged(self):
         assert repr(draft_of()) == (
             "<Draft draft_7c2e, daily_budget: 100 → 120, staged, waiting for approval>"
         )
@@ -244,23 +244,23 @@ class TestTexts:
             assert word not in repr(draft_of())
             assert word not in draft_of()._repr_html_()
 
-    def test_a_status_that_is_not_known_is_told_as_it_is(self):
+    def test_repr_of_a_draft_shows_an_unknown_status(self):
         draft = draft_of(status="auto_approved")
         assert "auto_approved" in repr(draft)
         assert "auto_approved" in draft._repr_html_()
         assert "waiting for approval" not in repr(draft)
 
-    def test_of_a_diff(self):
+    def test_str_of_a_diff_shows_before_and_after(self):
         assert repr(diff_of(None, True)) == "<Diff daily_budget: null → true>"
         assert repr(diff_of({"a": [1, "x"]}, [])) == "<Diff daily_budget: {a: [1, x]} → []>"
 
-    def test_of_items(self):
+    def test_repr_of_items(self):
         assert repr(item_of(Campaign)) == "<Campaign a, Spring, ENABLED>"
         assert repr(Objective(id="a")) == "<Objective a>"
         assert repr(Objective(id="a", status="ENABLED")) == "<Objective a, ENABLED>"
 
     @given(st.text(), st.text())
-    def test_are_one_bounded_line_whatever_came(self, text, other):
+    def test_repr_of_hostile_values_is_one_bounded_line(self, text, other):
         for value in (
             draft_of(text, other, draft_id=text or "x", status=other or "y"),
             item_of(Ad, id=text or "x", name=other, status=text),
@@ -271,13 +271,13 @@ class TestTexts:
     @pytest.mark.parametrize(
         "value", ["x\n" * 10_000, ["x"] * 10_000, {str(i): i for i in range(10_000)}]
     )
-    def test_are_bounded(self, value):
+    def test_repr_of_large_values_is_bounded(self, value):
         draft = draft_of(value, value, draft_id="d" * 10_000, status="s" * 10_000)
         assert_one_line(repr(draft))
         assert_one_line(repr(item_of(Ad, id="i" * 10_000, name="n" * 10_000, extra={"a": value})))
 
     @pytest.mark.parametrize("depth", [100, 300, 900])
-    def test_any_depth_that_was_read_can_be_shown_and_given_back(self, depth):
+    def test_deep_value_can_be_shown_and_returned(self, depth):
         body = json.dumps(DRAFT).replace("100", "[" * depth + "]" * depth).encode()
         draft = structure(loads(body), Draft)
         assert_one_line(repr(draft))
@@ -297,12 +297,12 @@ class TestHTML:
         ],
         ids=["Draft", "Diff", "Ad"],
     )
-    def test_is_escaped(self, value):
+    def test_html_is_escaped(self, value):
         html = value._repr_html_()
         assert "<script" not in html
         assert "&lt;script&gt;" in html
 
-    def test_holds_what_matters(self):
+    def test_html_of_a_draft_has_diff_state_and_requirement(self):
         html = draft_of()._repr_html_()
         for part in ("draft_7c2e", "daily_budget", "100", "120", "+20 %", "human_two_step_approve"):
             assert part in html
@@ -311,14 +311,14 @@ class TestHTML:
         assert ">change</th>" not in draft_of(None, 5)._repr_html_()
         assert "%" not in draft_of(0, 5)._repr_html_().split("change</th>")[1]
 
-    def test_a_draft_tells_what_was_called(self):
+    def test_html_of_a_draft_names_its_call(self):
         response = ResponseInfo(operation="alpha.x", account_id="account_1", target_id="campaign_2")
         html = draft_of(response=response)._repr_html_()
         for part in ("alpha.x", "account_1", "campaign_2"):
             assert part in html
         assert "operation" not in draft_of()._repr_html_()
 
-    def test_each_row_has_its_name_and_value(self):
+    def test_html_rows_have_name_and_value(self):
         response = ResponseInfo(operation="a.b", account_id="account_1", target_id="campaign_1")
         html = draft_of(1, 2, response=response)._repr_html_()
         rows = re.findall(r"<tr><th.*?>(.*?)</th><td.*?>(.*?)</td></tr>", html)
@@ -333,17 +333,17 @@ class TestHTML:
         }
         assert list(named)[:3] == ["operation", "account", "target"]
 
-    def test_a_draft_of_no_change_says_so(self):
-        assert "stays as it is" in draft_of(1, 1)._repr_html_()
+    def test_draft_without_a_change_is_unchanged(self):
+        assert ">unchanged<" in draft_of(1, 1)._repr_html_()
 
-    def test_is_bounded_and_always_the_same(self):
+    def test_html_is_bounded_and_deterministic(self):
         item = item_of(Ad, extra={f"field {i}": "x" * 1000 for i in range(1000)})
         assert len(item._repr_html_()) < 10_000
         assert item._repr_html_() == copy.deepcopy(item)._repr_html_()
         assert "more rows are not shown" in item._repr_html_()
 
     @pytest.mark.parametrize("value", EVERY[:2] + EVERY[3:4])
-    def test_neither_fetches_nor_sets_colours(self, value):
+    def test_html_fetches_nothing_and_sets_no_colours(self, value):
         html = value._repr_html_()
         for part in ("http", "src=", "href=", "url(", "<script", "<img", "<link"):
             assert part not in html
@@ -352,7 +352,7 @@ class TestHTML:
         assert "background" not in html
 
     @each_case("value", EVERY)
-    def test_the_bundle_has_the_text_first(self, value):
+    def test_mime_bundle_has_text_first(self, value):
         if isinstance(value, ResponseInfo):
             return
         bundle = value._repr_mimebundle_()

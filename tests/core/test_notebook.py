@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient import errors
-from adclient._notebook import COLUMNS, ROWS, SHORT, Change, card, short, table
+from adclient._notebook import COLUMNS, ROWS, SHORT, card, short, table
 
 
 class Balanced(HTMLParser):
@@ -68,7 +68,7 @@ VALUE = st.recursive(
         (list(range(1000)), "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, …"),
     ],
 )
-def test_short(value, text):
+def test_short_formats_a_value_as_one_line(value, text):
     assert short(value) == text
 
 
@@ -90,7 +90,7 @@ class Counted:
         return "x"
 
 
-def test_short_looks_at_the_beginning_only():
+def test_short_formats_only_what_it_shows():
     Counted.shown = 0
     wide = [[[Counted()] * 60] * 60] * 60
     assert short(wide).startswith("[[[x, x, x")
@@ -98,22 +98,22 @@ def test_short_looks_at_the_beginning_only():
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_short_takes_any_depth(opening):
+def test_short_accepts_any_depth(opening):
     value = None
     for _ in range(5000):
         value = [value] if opening == "[" else {"a": value}
     assert 0 < len(short(value)) <= SHORT
 
 
-def test_a_card():
-    html = card("Title", [("name", 1), ("other", Change(1, None))], state="new", notes=["note"])
+def test_card_shows_title_state_rows_and_notes():
+    html = card("Title", [("name", 1), ("other", 1, None)], state="new", notes=["note"])
     assert Balanced(html).texts == [
         "Title", " ", "new", "name", "1", "other", "1", " → ", "null", "note",
     ]  # fmt: skip
     assert Balanced(card("Title", [])).texts == ["Title"]
 
 
-def test_a_table():
+def test_table_has_a_column_for_each_name():
     rows = [{"a": 1, "b": "x"}, {"a": None, "c": True}]
     html = table("Title", rows, total=2, notes=["note"])
     assert Balanced(html).texts == [
@@ -132,13 +132,13 @@ def test_a_table():
         ([[1]], "left"),
     ],
 )
-def test_numbers_stand_on_the_right(values, side):
+def test_column_of_numbers_is_aligned_right(values, side):
     html = table("Title", [{"n": value} for value in values], total=len(values))
     assert html.count(f"text-align:{side}") == len(values) + 1
 
 
 @pytest.mark.parametrize("count", [ROWS, ROWS + 1, 10_000])
-def test_rows_are_bounded(count):
+def test_rows_beyond_the_limit_are_counted(count):
     for html in (
         card("t", [("n", "v")] * count, notes=["note"]),
         table("t", [{"n": "v"}] * count, total=count, notes=["note"]),
@@ -149,20 +149,20 @@ def test_rows_are_bounded(count):
         assert (f"{more} more rows are not shown" in html) is (more > 0)
 
 
-def test_the_bounds():
+def test_limits_of_rows_columns_and_line_length():
     assert (ROWS, COLUMNS, SHORT) == (20, 16, 60)
 
 
-def test_columns_are_bounded():
+def test_columns_beyond_the_limit_are_counted():
     html = table("t", [{f"c{i}": i for i in range(COLUMNS + 2)}], total=1)
     assert html.count("</th>") == html.count("</td>") == COLUMNS
     assert "2 more columns are not shown" in html
 
 
 @given(VALUE, st.text(max_size=80))
-def test_html_is_well_formed_and_nothing_gets_out_of_its_cell(value, text):
+def test_html_is_well_formed_for_any_value(value, text):
     for html in (
-        card(text, [(text, value), (text, Change(value, text))], state=text, notes=[text]),
+        card(text, [(text, value), (text, value, text)], state=text, notes=[text]),
         table(text, [{text: value}], total=99, notes=[text]),
     ):
         parsed = Balanced(html)
@@ -170,17 +170,17 @@ def test_html_is_well_formed_and_nothing_gets_out_of_its_cell(value, text):
         assert html == html.encode("utf-8").decode("utf-8")
 
 
-def test_a_script_stays_a_text():
+def test_markup_in_values_is_escaped():
     script = "<script>alert(1)</script>"
     for html in (
-        card(script, [(script, [script]), (script, Change(script, script))], state=script),
+        card(script, [(script, [script]), (script, script, script)], state=script),
         table(script, [{script: [script]}], total=1, about=[script], notes=[script]),
     ):
         assert "<script" not in html
         assert script in "".join(Balanced(html).texts)
 
 
-def test_an_error_has_a_card_too():
+def test_error_is_shown_as_a_card():
     error = errors.BadRequest("alpha.pause: 400: <script>", status=400, message="<script>")
     html = error._repr_html_()
     assert "BadRequest" in html

@@ -4,11 +4,14 @@ from decimal import Decimal
 import attrs
 import pytest
 from cases import each_case
-from core_helpers import LISTING, assert_one_line, structure
+from core_helpers import LISTING, assert_one_line, call_of, structure
 
+from adclient._core import operations
 from adclient._core.jsontext import loads
 from adclient._core.operations import Listing
-from adclient._pages import BasePage, check_limit, extra_of, reread
+from adclient._sync.iterators import collect
+from adclient._sync.page import Page, Source
+from adclient._typed import read_items
 from adclient.errors import InvalidRequest, UnexpectedResponse
 from adclient.models import Campaign, Item, ResponseInfo
 
@@ -19,7 +22,17 @@ FIRST, SECOND = (
 
 
 def page_of(*items, **arguments):
-    return BasePage(data=items, **arguments)
+    return Page(data=items, **arguments)
+
+
+class Runner:
+    """An engine that has one response for every call."""
+
+    def __init__(self, listing):
+        self.listing = listing
+
+    def run(self, call):
+        return self.listing
 
 
 @attrs.define
@@ -39,9 +52,9 @@ class TestPage:
             {"data": [], "page": {"next": None, "extra": 1}, "extra": 2, "response": 3, "next": 4},
         ],
     )
-    def test_to_dict_gives_back_what_came(self, body):
+    def test_to_dict_returns_the_received_body(self, body):
         listing = structure(body, Listing[Campaign])
-        page = BasePage(data=listing.data, next=listing.page.next, extra=extra_of(listing))
+        page = Source(Runner(listing), call_of(operations.LIST_BETA_CAMPAIGNS)).page(None)
         assert page.to_dict() == body
 
     def test_to_dict_is_a_copy(self):
@@ -55,39 +68,41 @@ class TestPage:
         assert page == before
         assert page.to_dict() == before.to_dict()
 
-    def test_the_raw_items_are_a_copy_too(self):
-        page = page_of(Spend("a", Decimal(1)), raw=({"id": "a", "spend": 1, "x": [1]},))
+    def test_to_dict_copies_the_raw_items_of_a_typed_page(self):
+        page = page_of(
+            Spend("a", Decimal(1)), source=Source(raw=({"id": "a", "spend": 1, "x": [1]},))
+        )
         page.to_dict()["data"][0]["x"].append(2)
         assert page.to_dict()["data"] == [{"id": "a", "spend": 1, "x": [1]}]
 
-    def test_equality_is_about_what_came(self):
+    def test_equality_ignores_the_response(self):
         page = page_of(FIRST, next="c2")
         assert page == page_of(FIRST, next="c2", response=ResponseInfo(status=200))
         assert page != page_of(FIRST)
         assert page != page_of(SECOND, next="c2")
         assert hash(page) == hash(copy.copy(page))
 
-    def test_has_neither_a_length_nor_a_truth_of_its_own(self):
-        assert not hasattr(BasePage, "__len__")
-        assert not hasattr(BasePage, "__bool__")
+    def test_page_has_no_length_and_is_always_true(self):
+        assert not hasattr(Page, "__len__")
+        assert not hasattr(Page, "__bool__")
         assert bool(page_of())
 
     @pytest.mark.parametrize(
         ("page", "text"),
         [
-            (page_of(), "<BasePage of 0 × item, the last page>"),
-            (page_of(FIRST, SECOND), "<BasePage of 2 × Campaign, the last page>"),
-            (page_of(FIRST, next="c2"), "<BasePage of 1 × Campaign, next=c2>"),
-            (page_of(FIRST, next={"a": 1}), "<BasePage of 1 × Campaign, next={a: 1}>"),
+            (page_of(), "<Page of 0 × item, the last page>"),
+            (page_of(FIRST, SECOND), "<Page of 2 × Campaign, the last page>"),
+            (page_of(FIRST, next="c2"), "<Page of 1 × Campaign, next=c2>"),
+            (page_of(FIRST, next={"a": 1}), "<Page of 1 × Campaign, next={a: 1}>"),
         ],
     )
-    def test_repr(self, page, text):
+    def test_repr_counts_items_and_shows_the_continuation(self, page, text):
         assert repr(page) == text
 
-    def test_the_repr_is_bounded(self):
+    def test_repr_is_one_bounded_line(self):
         assert_one_line(repr(page_of(*[FIRST] * 1000, next="x\n" * 10_000)), 200)
 
-    def test_the_html(self):
+    def test_html_is_a_table_that_escapes_values(self):
         html = page_of(FIRST, SECOND, next="c2")._repr_html_()
         for column in ("id", "name", "status", "spend", "geo"):
             assert html.count(f">{column}</th>") == 1
@@ -100,7 +115,7 @@ class TestPage:
         assert " · beta.list_campaigns<" in html
         assert " · account_1<" in html
 
-    def test_the_html_is_bounded(self):
+    def test_html_of_a_wide_and_long_page_is_bounded(self):
         wide = Campaign(
             id="a", name="b", status="c", extra={f"f{i}": "x" * 500 for i in range(500)}
         )
@@ -109,36 +124,36 @@ class TestPage:
         assert html.count("<tr>") <= 21
         assert "more rows are not shown" in html
 
-    def test_the_html_of_an_empty_page(self):
+    def test_html_of_an_empty_page(self):
         assert "of 0 × item" in page_of()._repr_html_()
 
 
-class TestReread:
+class TestReadItems:
     ITEMS = ({"id": "a", "spend": 1.5}, {"id": "b", "spend": 2})
 
-    def test_into_a_class_of_the_caller_s(self):
-        read = reread(self.ITEMS, Spend, "beta.list_campaigns")
+    def test_items_are_read_into_an_attrs_class(self):
+        read = read_items(self.ITEMS, Spend, "beta.list_campaigns")
         assert read == (Spend("a", Decimal("1.5")), Spend("b", Decimal(2)))
 
-    def test_keeps_the_digits_of_money(self):
+    def test_decimal_field_keeps_every_digit(self):
         items = (loads(b'{"id": "a", "spend": 0.12345678901234567890}'),)
-        (read,) = reread(items, Spend, "x")
+        (read,) = read_items(items, Spend, "x")
         assert str(read.spend) == "0.12345678901234567890"
 
-    def test_into_a_kind_of_item(self):
+    def test_item_subclass_keeps_unknown_fields_in_extra(self):
         @attrs.frozen(kw_only=True)
         class Spent(Item):
             spend: float
 
-        (read, _) = reread(
+        (read, _) = read_items(
             [{"name": None, "status": None, "more": 1, **item} for item in self.ITEMS], Spent, "x"
         )
         assert (read.id, read.spend, read.extra) == ("a", 1.5, {"more": 1})
 
-    def test_an_item_that_does_not_fit_is_named(self):
+    def test_misfit_raises_an_error_that_names_the_item_and_field(self):
         items = (*self.ITEMS, {"id": "c", "spend": "3"})
         with pytest.raises(UnexpectedResponse) as caught:
-            reread(items, Spend, "beta.list_campaigns")
+            read_items(items, Spend, "beta.list_campaigns")
         text = str(caught.value)
         assert caught.value.operation == "beta.list_campaigns"
         assert "beta.list_campaigns" in text
@@ -146,28 +161,28 @@ class TestReread:
         assert "$.data[2].spend: expected a number, got text" in text
         assert caught.value.outcome_unknown is False
 
-    def test_the_text_stays_short_whatever_came(self):
+    def test_message_about_a_huge_value_is_one_bounded_line(self):
         @attrs.define
         class Checked:
             id: str = attrs.field(validator=attrs.validators.in_(["a"]))
 
         with pytest.raises(UnexpectedResponse) as caught:
-            reread(({"id": "x\n" * 10_000},), Checked, "x")
+            read_items(({"id": "x\n" * 10_000},), Checked, "x")
         assert_one_line(str(caught.value))
 
     @each_case("cls", [dict, str, object, Spend("a", Decimal(1)), None, "Spend"])
-    def test_takes_attrs_classes_only(self, cls):
+    def test_other_than_an_attrs_class_is_refused(self, cls):
         with pytest.raises(TypeError, match="attrs class"):
-            reread(self.ITEMS, cls, "x")
+            read_items(self.ITEMS, cls, "x")
 
 
-@pytest.mark.parametrize("limit", [None, 0, 1, 10**9])
-def test_a_limit(limit):
-    check_limit(limit)
+@pytest.mark.parametrize(("limit", "count"), [(None, 2), (0, 0), (1, 1), (10**9, 2)])
+def test_collect_returns_at_most_limit_items(limit, count):
+    assert len(collect(iter(page_of(FIRST, SECOND)), limit)) == count
 
 
 @each_case("limit", [-1, 1.0, True, False, "3", float("inf")])
-def test_no_limit(limit):
+def test_collect_refuses_a_limit_that_is_not_a_count(limit):
     with pytest.raises(InvalidRequest) as caught:
-        check_limit(limit)
+        collect(iter(page_of(FIRST)), limit)
     assert caught.value.argument == "limit"

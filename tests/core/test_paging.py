@@ -46,11 +46,11 @@ def pairs_of(request):
         f"{PATH}?cursor=2#top",
     ],
 )
-def test_the_query_of_a_url_of_the_same_endpoint_is_used(url):
+def test_query_of_a_url_of_the_same_endpoint_is_used(url):
     assert followed(url) == [("cursor", "2")]
 
 
-def test_default_ports_are_ports():
+def test_default_port_equals_an_explicit_one():
     assert followed(f"http://h{PATH}?a=1", base_url="http://h:80") == [("a", "1")]
     assert followed(f"http://h:80{PATH}?a=1", base_url="http://h") == [("a", "1")]
     assert followed(f"http://h:8080/api{PATH}?a=1", base_url="http://h:8080/api") == [("a", "1")]
@@ -83,7 +83,7 @@ def test_default_ports_are_ports():
         f"https://evil.example{PATH}",
     ],
 )
-def test_a_url_that_leads_elsewhere_is_refused(url):
+def test_url_of_another_endpoint_is_refused(url):
     with pytest.raises(PaginationError) as caught:
         followed(url)
     error = caught.value
@@ -95,18 +95,18 @@ def test_a_url_that_leads_elsewhere_is_refused(url):
 
 
 @each_case("cursor", [None, 7, {"next": f"{PATH}?a=1"}, "c2", "", "a/b", "a:b", "a=b&c=d"])
-def test_what_is_no_url_is_not_followed(cursor):
+def test_other_string_is_not_a_url(cursor):
     assert followed(cursor) is None
 
 
-def test_no_url_is_followed_if_the_convention_says_so():
+def test_url_is_not_followed_if_disabled():
     conventions = Conventions(follow_next_urls=False)
     for url in (f"{PATH}?cursor=2", "https://evil.example/?cursor=2"):
         assert followed(url, conventions=conventions) is None
         assert pairs_of(requested(url, conventions=conventions))[-1] == ("cursor", url)
 
 
-def test_a_url_for_another_account_is_refused():
+def test_url_of_another_account_is_refused():
     with pytest.raises(PaginationError, match="account_id"):
         followed(f"{PATH}?account_id=account_other&cursor=2")
     with pytest.raises(PaginationError, match="account_id"):
@@ -117,11 +117,11 @@ def test_a_url_for_another_account_is_refused():
         followed(f"{PATH}?campaign_id=b")
 
 
-def test_a_url_may_name_the_same_account():
+def test_url_of_the_same_account_is_followed():
     assert followed(f"{PATH}?account_id={ACCOUNT}&c=2") == [("c", "2")]
 
 
-def test_a_followed_url_keeps_the_parameters_of_the_first_page():
+def test_followed_url_keeps_parameters_of_the_first_page():
     request = requested("?token=t%20%26&empty=", date_range="LAST_30_DAYS", campaign_id="c")
     assert request.url.startswith(f"{BASE_URL}{PATH}?")
     assert pairs_of(request) == [
@@ -133,14 +133,14 @@ def test_a_followed_url_keeps_the_parameters_of_the_first_page():
     ]
 
 
-def test_a_followed_url_s_own_parameters_come_once():
+def test_parameters_in_a_followed_url_are_sent_once():
     request = requested(f"?date_range=X&account_id={ACCOUNT}&cursor=2", date_range="LAST_30_DAYS")
     expected = [("account_id", ACCOUNT), ("date_range", "LAST_30_DAYS"), ("cursor", "2")]
     assert pairs_of(request) == expected
 
 
 @pytest.mark.parametrize("style", ["json", "deep_object"])
-def test_a_followed_url_s_own_object_comes_once(style):
+def test_object_in_a_followed_url_is_sent_once(style):
     conventions = Conventions(object_style=style)
     arguments = {"targeting": {"type": "X", "ages": [18, 65]}, "conventions": conventions}
     first = requested(None, SEARCH, **arguments)
@@ -148,20 +148,20 @@ def test_a_followed_url_s_own_object_comes_once(style):
     assert pairs_of(requested(url, SEARCH, **arguments)) == [*pairs_of(first), ("cursor", "2")]
 
 
-def test_bytes_of_a_followed_url_that_are_no_text_stay_as_they_are():
+def test_invalid_utf8_in_a_followed_url_is_kept():
     url = requested("?after=%FF%FEa%20%C3%A9&name%FF=").url
     assert url.endswith("&after=%FF%FEa%20%C3%A9&name%FF=")
 
 
-def test_a_followed_url_beside_a_body():
+def test_followed_url_is_sent_with_a_body():
     conventions = Conventions(read_parameters="body")
     request = requested("?token=t", conventions=conventions, date_range="X")
     assert request.url == f"{BASE_URL}{PATH}?token=t"
     assert request.body == b'{"account_id":"account_a91f","date_range":"X"}'
 
 
-class TestTrail:
-    def test_a_walk_that_goes_on(self):
+class TestSeenCursors:
+    def test_new_continuations_are_accepted(self):
         trail = SeenCursors(CALL)
         for cursor in [
             "a",
@@ -178,7 +178,7 @@ class TestTrail:
             [[1]],
             None,
         ]:
-            trail.follow(cursor)
+            trail.add(cursor)
 
     @each_case(
         "walk",
@@ -192,45 +192,45 @@ class TestTrail:
             [False, False],
         ],
     )
-    def test_a_walk_in_circles(self, walk):
+    def test_repeated_continuation_is_refused(self, walk):
         trail = SeenCursors(CALL)
         for cursor in walk[:-1]:
-            trail.follow(cursor)
+            trail.add(cursor)
         with pytest.raises(PaginationError) as caught:
-            trail.follow(walk[-1])
+            trail.add(walk[-1])
         assert caught.value.cursor == walk[-1]
         assert caught.value.operation == "beta.list_campaigns"
         assert "conventions.cursor_parameter" in str(caught.value)
         assert_one_line(str(caught.value))
 
-    def test_the_start_counts(self):
+    def test_start_of_the_iteration_counts_as_seen(self):
         trail = SeenCursors(attrs.evolve(CALL, cursor="a"))
-        trail.follow("b")
+        trail.add("b")
         with pytest.raises(PaginationError):
-            trail.follow("a")
+            trail.add("a")
 
-    def test_the_end_may_come_at_any_time(self):
+    def test_end_may_come_at_any_time(self):
         trail = SeenCursors(CALL)
-        trail.follow(None)
-        trail.follow(None)
+        trail.add(None)
+        trail.add(None)
 
-    def test_the_text_is_bounded(self):
+    def test_message_is_bounded(self):
         trail = SeenCursors(CALL)
         cursor = {"token": "x\n" * 10_000}
-        trail.follow(cursor)
+        trail.add(cursor)
         with pytest.raises(PaginationError) as caught:
-            trail.follow(cursor)
+            trail.add(cursor)
         assert_one_line(str(caught.value))
         assert caught.value.cursor == cursor
 
-    def test_a_long_walk_stays_small(self):
+    def test_long_iteration_stays_small(self):
         trail = SeenCursors(CALL)
         for n in range(1000):
-            trail.follow("x" * 1000 + str(n))
-        assert all(len(key) <= 16 for key in trail._seen)
+            trail.add("x" * 1000 + str(n))
+        assert all(len(key) <= 16 for key in trail._keys)
 
     @pytest.mark.parametrize("cursor", [{1}, object(), float("nan")])
-    def test_a_start_that_cannot_be_sent_is_refused(self, cursor):
+    def test_cursor_that_cannot_be_encoded_is_refused(self, cursor):
         with pytest.raises(InvalidRequest):
             SeenCursors(attrs.evolve(CALL, cursor=cursor))
 

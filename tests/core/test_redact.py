@@ -8,7 +8,7 @@ from cases import each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adclient._core.redact import EXCERPT, LINE, Redactor, _spelled, excerpt, one_line
+from adclient._core.redact import EXCERPT, LINE, Redactor, _pattern, excerpt, one_line
 
 
 @each_case(
@@ -26,19 +26,19 @@ from adclient._core.redact import EXCERPT, LINE, Redactor, _spelled, excerpt, on
         ("x" * 10**6, "x" * 199 + "…"),
     ],
 )
-def test_one_line(text, line):
+def test_one_line_is_printable_and_shortened(text, line):
     assert one_line(text) == line
 
 
 @given(st.text(max_size=1000), st.integers(1, 300))
-def test_a_line_is_printable_and_bounded(text, limit):
+def test_any_text_becomes_a_printable_bounded_line(text, limit):
     line = one_line(text, limit)
     assert line.isprintable()
     assert len(line) <= limit
     assert line == line.strip()
 
 
-def test_an_excerpt():
+def test_excerpt_is_the_beginning_as_text():
     assert excerpt(b"") == ""
     assert excerpt("é".encode()) == "é"
     assert excerpt(b"\xff") == "\ufffd"
@@ -67,12 +67,12 @@ def coded(text, form):
 
 @pytest.mark.parametrize("spelled", SPELLED)
 @given(token=TOKENS)
-def test_a_secret_is_found_however_it_is_spelled(spelled, token):
+def test_secret_is_redacted_in_every_escaped_form(spelled, token):
     assert Redactor((token,)).redact(f"[{spelled(token)}]") == "[***]"
 
 
 @given(TOKENS, st.data())
-def test_the_beginning_of_a_secret_at_the_end_is_one(token, data):
+def test_truncated_secret_at_the_end_is_redacted(token, data):
     length = data.draw(st.integers(4, len(token)))
     assert Redactor((token,)).redact_bytes(b"said " + token[:length].encode()) == b"said ***"
 
@@ -89,28 +89,28 @@ def test_the_beginning_of_a_secret_at_the_end_is_one(token, data):
         ("\ud800 abcdabcdef", "\ud800 ***"),
     ],
 )
-def test_what_is_cut_off(text, hidden):
+def test_truncated_secret_in_text_is_redacted(text, hidden):
     assert Redactor(("abcdabcdef",)).redact(text) == hidden
 
 
-def test_a_hostile_text_does_not_hold_the_call_up():
+def test_hostile_text_is_searched_in_linear_time():
     run = b"\\" * 100_000
     began = time.process_time()
     assert Redactor(("_canary",)).redact_bytes(b"canary " + run) == b"canary " + run
     assert time.process_time() - began < 5
 
 
-def test_a_text_without_the_longest_word_of_a_secret_needs_no_pattern():
-    made = _spelled.cache_info().misses
+def test_text_without_the_longest_word_compiles_no_pattern():
+    made = _pattern.cache_info().misses
     assert Redactor(("fresh-for-this-1",)).redact("for fresh-this-1") == "for fresh-this-1"
-    assert _spelled.cache_info().misses == made + 1
+    assert _pattern.cache_info().misses == made + 1
     assert Redactor(("fresh-for-this-2",)).redact("nothing of it") == "nothing of it"
-    assert _spelled.cache_info().misses == made + 1
+    assert _pattern.cache_info().misses == made + 1
 
 
-def test_what_is_too_short_is_no_secret():
+def test_short_secret_is_not_redacted():
     assert Redactor(("v2", "abc")).redact("v2 abc") == "v2 abc"
 
 
-def test_secrets_are_not_shown_themselves():
+def test_repr_contains_no_secret():
     assert "canary" not in repr(Redactor(("canary",)))

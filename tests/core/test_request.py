@@ -13,10 +13,10 @@ from core_helpers import ACCOUNT, BASE_URL, assert_one_line, call_of, options_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adclient import Page
 from adclient._core import operations
 from adclient._core.operations import OPERATIONS
 from adclient._core.request import RequestBuilder
-from adclient._pages import BasePage
 from adclient._version import __version__
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
@@ -442,7 +442,7 @@ class TestRefused:
     def test_fields_with_a_cycle_are_refused(self):
         fields = {}
         fields["again"] = fields
-        with pytest.raises(InvalidRequest, match="holds itself"):
+        with pytest.raises(InvalidRequest, match="contains itself"):
             built(VIDEO, fields=fields)
 
     @each_case("style", ["json", "deep_object"])
@@ -535,7 +535,7 @@ def test_repr_shows_neither_headers_nor_body():
     assert "canary" not in repr(request)
 
 
-@pytest.mark.parametrize("cursor", [Campaign(id="c", name="n", status="s"), BasePage(data=())])
+@pytest.mark.parametrize("cursor", [Campaign(id="c", name="n", status="s"), Page(data=())])
 def test_item_or_page_as_cursor_is_refused(cursor):
     with pytest.raises(InvalidRequest, match="expected a page's `next`") as caught:
         built(CAMPAIGNS, cursor=cursor)

@@ -26,7 +26,7 @@ def test_log_is_as_shown() -> None:
 
 
 def test_hooks_work_as_shown() -> None:
-    assert run(HOOKS).stdout.startswith("beta.list_campaigns #1: attempt 1: 503; trying again in")
+    assert run(HOOKS).stdout.startswith("beta.list_campaigns #1: attempt 1: 503; retrying in")
 
 
 def test_spans_work_as_shown() -> None:

@@ -39,7 +39,8 @@ from adclient import (
 )
 from adclient._core import decode
 from adclient._http import async_pool, pool
-from adclient._sync.paging import PageIterator, Source
+from adclient._sync.iterators import PageIterator
+from adclient._sync.page import Source
 from adclient.testing import FakeAdService
 
 BASE_URL = "https://ads.example.com"

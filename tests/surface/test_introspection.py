@@ -14,7 +14,7 @@ from adclient.testing import FakeAdService
 
 
 @each_case("name", ["AdClient", "Page", "Draft", "RateLimited", "Conventions"])
-def test_help_names_what_one_imports(name) -> None:
+def test_help_shows_the_public_module(name) -> None:
     told = pydoc.render_doc(getattr(adclient, name), renderer=pydoc.plaintext)
     assert re.match(rf"Python Library Documentation: .*{name} in module adclient(\.\w+)?\n", told)
 
@@ -46,7 +46,7 @@ def callables():
 
 
 @each_case("function", list(callables()))
-def test_types_are_shown_without_quotes_and_private_modules(function) -> None:
+def test_signature_types_are_unquoted_and_public(function) -> None:
     signature = inspect.signature(function)
     parameters = signature.parameters.values()
     types = [each.annotation for each in parameters if each.kind is not each.VAR_KEYWORD]
@@ -59,18 +59,18 @@ def test_types_are_shown_without_quotes_and_private_modules(function) -> None:
 
 
 @pytest.mark.parametrize("cls", [adclient.Page, adclient.AsyncPage])
-def test_a_page_is_made_of_what_came_alone(cls) -> None:
+def test_page_signature_has_no_private_argument(cls) -> None:
     assert [*inspect.signature(cls).parameters] == ["response", "data", "next", "extra"]
 
 
 # What there is.
 
 
-def test_the_package_lists_its_public_names() -> None:
+def test_dir_of_the_package_lists_public_names() -> None:
     assert dir(adclient) == sorted([*adclient.__all__, "testing"])
 
 
-def test_dir_lists_nothing_private() -> None:
+def test_dir_of_a_value_lists_nothing_private() -> None:
     page = CLIENTS[0].gamma.list_ads(account_id="account_c3d8")
     listing = CLIENTS[1].beta.list_campaigns(account_id="a")
     for value in (
@@ -88,7 +88,7 @@ def test_dir_lists_nothing_private() -> None:
         assert public | {"__repr__", "__class__"} <= set(listed)
 
 
-def test_a_mock_of_a_client_works_in_a_block() -> None:
+def test_autospec_of_a_client_is_a_context_manager() -> None:
     from unittest import mock
 
     for cls, name in ((AdClient, "__enter__"), (AsyncAdClient, "__aenter__")):

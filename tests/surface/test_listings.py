@@ -60,7 +60,7 @@ def three_pages() -> Service:
 
 
 @sync_and_async
-async def test_a_page_is_this_page_only(client_kind, three_pages) -> None:
+async def test_page_data_is_one_page_and_one_request(client_kind, three_pages) -> None:
     async with client_kind.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
         assert names(page.data) == "ab"
@@ -69,7 +69,7 @@ async def test_a_page_is_this_page_only(client_kind, three_pages) -> None:
 
 
 @sync_and_async
-async def test_iteration_walks_every_page(client_kind, three_pages) -> None:
+async def test_iterating_over_a_page_fetches_every_page(client_kind, three_pages) -> None:
     async with client_kind.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
         assert names(await everything(page)) == "abcde"
@@ -81,7 +81,7 @@ async def test_iteration_walks_every_page(client_kind, three_pages) -> None:
 
 
 @sync_and_async
-async def test_pages_walks_page_by_page(client_kind, three_pages) -> None:
+async def test_pages_iterates_page_by_page(client_kind, three_pages) -> None:
     async with client_kind.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
         pages = await everything(page.pages())
@@ -90,7 +90,7 @@ async def test_pages_walks_page_by_page(client_kind, three_pages) -> None:
 
 
 @sync_and_async
-async def test_a_page_can_be_walked_twice(client_kind) -> None:
+async def test_page_can_be_iterated_twice(client_kind) -> None:
     service = Service(a_page("a", "c1"), a_page("b"), a_page("b"))
     async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
@@ -99,7 +99,7 @@ async def test_a_page_can_be_walked_twice(client_kind) -> None:
 
 
 @sync_and_async
-async def test_later_pages_carry_the_same_filters(client_kind, three_pages) -> None:
+async def test_later_pages_are_requested_with_the_same_filters(client_kind, three_pages) -> None:
     async with client_kind.open(transport=three_pages.transport) as client:
         await everything(await wait(listed(client, **FILTERS)))
     assert three_pages.queries == [
@@ -118,7 +118,7 @@ STYLES = {
 
 @pytest.mark.parametrize("style", STYLES)
 @sync_and_async
-async def test_filters_are_those_of_the_call(client_kind, style) -> None:
+async def test_filters_changed_after_the_call_are_ignored(client_kind, style) -> None:
     """What the caller does to an argument afterwards, however deep in it, changes no page."""
     service = Service(a_page("a", "c1"), a_page("b", "c2"), a_page("c"))
     targeting = {"type": "X", "geo": {"in": ["DE"]}}
@@ -138,7 +138,7 @@ async def test_filters_are_those_of_the_call(client_kind, style) -> None:
 
 
 @sync_and_async
-async def test_cursor_goes_on_from_there(client_kind) -> None:
+async def test_cursor_argument_continues_from_there(client_kind) -> None:
     service = Service(a_page("c", "c2"), a_page("de"))
     async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client, cursor="c1"))
@@ -173,7 +173,7 @@ CONTINUATIONS = {
 
 @pytest.mark.parametrize(("next", "query"), list(CONTINUATIONS.values()), ids=list(CONTINUATIONS))
 @sync_and_async
-async def test_kinds_of_continuation(client_kind, next, query) -> None:
+async def test_continuation_is_sent_back_by_its_kind(client_kind, next, query) -> None:
     service = Service(a_page("a", next), a_page("b"))
     async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
@@ -187,7 +187,7 @@ async def test_kinds_of_continuation(client_kind, next, query) -> None:
 
 @pytest.mark.parametrize(("next", "query"), list(CONTINUATIONS.values()), ids=list(CONTINUATIONS))
 @sync_and_async
-async def test_every_kind_can_be_kept_and_passed_as_cursor(client_kind, next, query) -> None:
+async def test_every_kind_of_continuation_is_accepted_as_cursor(client_kind, next, query) -> None:
     service = Service(a_page("b"))
     async with client_kind.open(transport=service.transport) as client:
         kept = json.loads(json.dumps(next))
@@ -196,7 +196,7 @@ async def test_every_kind_can_be_kept_and_passed_as_cursor(client_kind, next, qu
 
 
 @sync_and_async
-async def test_an_empty_page_is_not_the_end(client_kind) -> None:
+async def test_empty_page_with_a_continuation_is_not_the_end(client_kind) -> None:
     service = Service(a_page("a", "c1"), a_page("", "c2"), a_page("", "c3"), a_page("b"))
     async with client_kind.open(transport=service.transport) as client:
         assert names(await everything(await wait(listed(client)))) == "ab"
@@ -204,7 +204,7 @@ async def test_an_empty_page_is_not_the_end(client_kind) -> None:
 
 
 @sync_and_async
-async def test_an_empty_first_and_only_page(client_kind) -> None:
+async def test_empty_only_page_ends_the_iteration(client_kind) -> None:
     service = Service(a_page())
     async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
@@ -219,7 +219,9 @@ async def test_an_empty_first_and_only_page(client_kind) -> None:
     ids=["A-A", "A-B-A", "objects"],
 )
 @sync_and_async
-async def test_a_repeated_continuation_ends_the_walk(client_kind, nexts, handed_out) -> None:
+async def test_repeated_continuation_raises_pagination_error(
+    client_kind, nexts, handed_out
+) -> None:
     service = Service(
         *(a_page(name, following) for name, following in zip("abc", nexts, strict=False))
     )
@@ -234,7 +236,7 @@ async def test_a_repeated_continuation_ends_the_walk(client_kind, nexts, handed_
 
 
 @sync_and_async
-async def test_a_page_that_leads_to_itself_is_not_handed_out(client_kind) -> None:
+async def test_page_that_continues_at_itself_is_not_returned(client_kind) -> None:
     """A service that does not know our parameter answers with page one for ever."""
     service = Service(a_page("a", "A"))
     async with client_kind.open(transport=service.transport) as client:
@@ -243,7 +245,7 @@ async def test_a_page_that_leads_to_itself_is_not_handed_out(client_kind) -> Non
 
 
 @sync_and_async
-async def test_what_makes_no_url_is_refused_before_it_is_sent(client_kind) -> None:
+async def test_cursor_that_makes_an_invalid_url_is_refused(client_kind) -> None:
     service = Service(a_page("a", "c" * 70_000))
     async with client_kind.open(transport=service.transport) as client:
         for argument in ({"account_id": "a" * 70_000}, {"cursor": "c" * 70_000}):
@@ -275,7 +277,7 @@ async def test_what_makes_no_url_is_refused_before_it_is_sent(client_kind) -> No
     ],
 )
 @sync_and_async
-async def test_a_foreign_continuation_is_not_followed(client_kind, next) -> None:
+async def test_continuation_of_another_endpoint_is_not_followed(client_kind, next) -> None:
     service = Service(a_page("a", next))
     async with client_kind.open(transport=service.transport, token="t0ken") as client:
         iterator = walk(await wait(listed(client)))
@@ -291,7 +293,7 @@ async def test_a_foreign_continuation_is_not_followed(client_kind, next) -> None
 
 @pytest.mark.parametrize("failures", [1, 3])
 @sync_and_async
-async def test_an_error_on_a_page_loses_nothing(client_kind, failures) -> None:
+async def test_iteration_after_an_error_returns_every_item_once(client_kind, failures) -> None:
     faults = [httpx.Response(500, json={"error": "down"}) for _ in range(failures)]
     service = Service(a_page("ab", "c1"), *faults, a_page("cd", "c2"), a_page("e"))
     options = {"transport": service.transport, "retry": RetryPolicy(max_retries=0)}
@@ -307,7 +309,7 @@ async def test_an_error_on_a_page_loses_nothing(client_kind, failures) -> None:
 
 
 @sync_and_async
-async def test_a_walk_by_pages_goes_on_after_an_error(client_kind) -> None:
+async def test_page_iteration_continues_after_an_error(client_kind) -> None:
     service = Service(a_page("a", "c1"), cut(), a_page("b"))
     options = {"transport": service.transport, "retry": RetryPolicy(max_retries=0)}
     async with client_kind.open(**options) as client:
@@ -324,7 +326,7 @@ async def test_a_walk_by_pages_goes_on_after_an_error(client_kind) -> None:
 
 
 @sync_and_async
-async def test_cursor_of_a_walk_by_items(client_kind, three_pages) -> None:
+async def test_cursor_of_an_item_iterator_is_the_next_page(client_kind, three_pages) -> None:
     async with client_kind.open(transport=three_pages.transport) as client:
         iterator, cursors = walk(await wait(listed(client))), []
         while await step(iterator) is not END:
@@ -333,7 +335,7 @@ async def test_cursor_of_a_walk_by_items(client_kind, three_pages) -> None:
 
 
 @sync_and_async
-async def test_the_error_of_a_first_page_has_its_cursor(client_kind) -> None:
+async def test_error_of_a_first_page_has_its_cursor(client_kind) -> None:
     service = Service(httpx.Response(404), httpx.Response(404))
     async with client_kind.open(transport=service.transport) as client:
         with pytest.raises(AdClientError) as caught:
@@ -352,7 +354,9 @@ async def test_the_error_of_a_first_page_has_its_cursor(client_kind) -> None:
     [(0, "", 1), (1, "a", 1), (2, "ab", 1), (3, "abc", 2), (5, "abcde", 3), (None, "abcde", 3)],
 )
 @sync_and_async
-async def test_collect(client_kind, three_pages, limit, expected, requests) -> None:
+async def test_collect_returns_at_most_limit_items(
+    client_kind, three_pages, limit, expected, requests
+) -> None:
     async with client_kind.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
         found = await wait(page.collect(limit=limit))
@@ -363,7 +367,7 @@ async def test_collect(client_kind, three_pages, limit, expected, requests) -> N
 
 @pytest.mark.parametrize("limit", [-1, 1.5, "2", True])
 @sync_and_async
-async def test_a_limit_that_is_no_count(client_kind, three_pages, limit) -> None:
+async def test_collect_refuses_a_limit_that_is_not_a_count(client_kind, three_pages, limit) -> None:
     async with client_kind.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
         with pytest.raises(InvalidRequest) as caught:
@@ -376,7 +380,7 @@ async def test_a_limit_that_is_no_count(client_kind, three_pages, limit) -> None
 
 
 @sync_and_async
-async def test_no_hidden_requests(client_kind) -> None:
+async def test_repr_and_equality_of_a_page_send_nothing(client_kind) -> None:
     service = Service(a_page("ab", "c1"), a_page("ab", "c1"))
     async with client_kind.open(transport=service.transport) as client:
         page, other = await wait(listed(client)), await wait(listed(client))
@@ -399,7 +403,7 @@ async def test_no_hidden_requests(client_kind) -> None:
 
 
 @pytest.mark.parametrize("page_class", [Page, AsyncPage])
-def test_a_page_shows_markup_as_text(page_class) -> None:
+def test_html_of_a_page_escapes_markup(page_class) -> None:
     items = (Campaign(id="<script>x</script>", name="<img src=//evil>", status="ENABLED"),)
     html = page_class(data=items, next="<b>")._repr_html_()
     assert "<script" not in html
@@ -408,7 +412,7 @@ def test_a_page_shows_markup_as_text(page_class) -> None:
     assert "&lt;script&gt;" in html
 
 
-def test_only_its_own_kind_of_loop_walks_a_page() -> None:
+def test_page_is_iterable_only_by_its_kind_of_loop() -> None:
     with pytest.raises(TypeError):
         iter(AsyncPage(data=()))
     with pytest.raises(TypeError):
@@ -416,7 +420,7 @@ def test_only_its_own_kind_of_loop_walks_a_page() -> None:
 
 
 @sync_and_async
-async def test_an_iterator_is_its_own_iterator(client_kind, three_pages) -> None:
+async def test_iterator_returns_itself(client_kind, three_pages) -> None:
     async with client_kind.open(transport=three_pages.transport) as client:
         page = await wait(listed(client))
         items, pages = walk(page), page.pages()
@@ -436,7 +440,7 @@ COPIES = {
 
 @pytest.mark.parametrize("made", list(COPIES.values()), ids=list(COPIES))
 @sync_and_async
-async def test_a_copied_page_keeps_its_data(client_kind, made) -> None:
+async def test_copied_page_keeps_its_data_and_cannot_fetch(client_kind, made) -> None:
     service = Service(a_page("ab", "c1"))
     async with client_kind.open(transport=service.transport, token="t0ken") as client:
         page = await wait(listed(client))
@@ -454,7 +458,7 @@ async def test_a_copied_page_keeps_its_data(client_kind, made) -> None:
 
 
 @sync_and_async
-async def test_a_copied_last_page_ends_as_any_other(client_kind) -> None:
+async def test_copied_last_page_ends_without_an_error(client_kind) -> None:
     service = Service(a_page("ab"))
     async with client_kind.open(transport=service.transport) as client:
         page = copy.deepcopy(await wait(listed(client)))
@@ -462,7 +466,7 @@ async def test_a_copied_last_page_ends_as_any_other(client_kind) -> None:
 
 
 @sync_and_async
-async def test_a_page_that_outlives_its_client(client_kind) -> None:
+async def test_page_of_a_closed_client_refuses_to_fetch(client_kind) -> None:
     service = Service(a_page("a", "c1"))
     async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
@@ -479,7 +483,7 @@ async_only = pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
 
 
 @async_only
-def test_nothing_is_sent_before_a_listing_is_used(client_kind) -> None:
+def test_unused_listing_sends_nothing(client_kind) -> None:
     service = Service()
 
     async def scenario() -> None:
@@ -496,7 +500,7 @@ def test_nothing_is_sent_before_a_listing_is_used(client_kind) -> None:
 
 
 @async_only
-def test_a_cursor_is_taken_as_it_was_when_the_listing_was_made(client_kind) -> None:
+def test_cursor_changed_after_the_call_is_ignored(client_kind) -> None:
     service = Service(a_page("a"))
 
     async def scenario() -> None:
@@ -511,7 +515,7 @@ def test_a_cursor_is_taken_as_it_was_when_the_listing_was_made(client_kind) -> N
 
 
 @async_only
-def test_a_listing_is_awaited_for_its_first_page(client_kind, three_pages) -> None:
+def test_awaited_listing_returns_the_first_page(client_kind, three_pages) -> None:
     async def scenario() -> None:
         async with client_kind.open(transport=three_pages.transport) as client:
             page = await listed(client)
@@ -523,7 +527,7 @@ def test_a_listing_is_awaited_for_its_first_page(client_kind, three_pages) -> No
 
 
 @async_only
-def test_a_listing_is_iterated_without_await(client_kind, three_pages) -> None:
+def test_listing_is_iterated_without_await(client_kind, three_pages) -> None:
     async def scenario() -> None:
         async with client_kind.open(transport=three_pages.transport) as client:
             assert names([item async for item in listed(client)]) == "abcde"
@@ -533,7 +537,7 @@ def test_a_listing_is_iterated_without_await(client_kind, three_pages) -> None:
 
 
 @async_only
-def test_a_listing_walks_by_pages_from_its_cursor(client_kind, three_pages) -> None:
+def test_listing_pages_start_at_its_cursor(client_kind, three_pages) -> None:
     async def scenario() -> None:
         async with client_kind.open(transport=three_pages.transport) as client:
             pages = listed(client, cursor="c0").pages()
@@ -545,7 +549,7 @@ def test_a_listing_walks_by_pages_from_its_cursor(client_kind, three_pages) -> N
 
 
 @async_only
-def test_a_listing_collects(client_kind, three_pages) -> None:
+def test_listing_collects_its_items(client_kind, three_pages) -> None:
     async def scenario() -> None:
         async with client_kind.open(transport=three_pages.transport) as client:
             assert await listed(client).collect(limit=0) == []
@@ -557,7 +561,7 @@ def test_a_listing_collects(client_kind, three_pages) -> None:
 
 
 @async_only
-def test_the_first_page_of_a_listing_that_fails_is_asked_for_again(client_kind) -> None:
+def test_failed_first_page_of_a_listing_is_requested_again(client_kind) -> None:
     service = Service(cut(), a_page("a"))
 
     async def scenario() -> None:
@@ -572,7 +576,7 @@ def test_the_first_page_of_a_listing_that_fails_is_asked_for_again(client_kind) 
     client_kind.run(scenario)
 
 
-def test_a_listing_is_no_page() -> None:
+def test_listing_has_no_page_attributes() -> None:
     listing = ASYNC.client(BASE_URL).beta.list_campaigns(account_id="a")
     with pytest.raises(TypeError):
         iter(listing)
@@ -580,7 +584,7 @@ def test_a_listing_is_no_page() -> None:
         listing.data  # noqa: B018  the access is what is tested
 
 
-def test_the_sync_client_asks_at_once() -> None:
+def test_sync_read_method_sends_at_once() -> None:
     service = Service(httpx.ReadTimeout("slow"))
     client = SYNC.client(BASE_URL, transport=service.transport, max_retries=0)
     with pytest.raises(CallTimeout):

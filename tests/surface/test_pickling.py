@@ -99,7 +99,7 @@ def modules_named_in(data: bytes) -> set[str]:
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
 @sync_and_async
-async def test_what_a_method_gives(client_kind, row, pool) -> None:
+async def test_result_survives_pickle_and_copy(client_kind, row, pool) -> None:
     body = (
         {"data": [{"id": "x", "name": "X", "status": "S", "more": [1]}], "page": {"next": "c2"}}
         if row.is_read
@@ -129,7 +129,7 @@ with FakeAdService().client() as client:
 """
 
 
-def test_another_process_goes_on_from_a_page() -> None:
+def test_unpickled_page_continues_in_another_process() -> None:
     with FakeAdService().client() as client:
         page = client.gamma.list_ads(account_id="account_c3d8")
         ids = [ad.id for ad in page]
@@ -140,7 +140,7 @@ def test_another_process_goes_on_from_a_page() -> None:
 
 
 @sync_and_async
-async def test_a_typed_page(client_kind, pool) -> None:
+async def test_typed_page_survives_pickle(client_kind, pool) -> None:
     service = Service(a_page("ab", daily_budget=7.5))
     async with client_kind.open(transport=service.transport) as client:
         page = (await wait(client.beta.list_campaigns(account_id="a"))).typed(Priced)
@@ -151,7 +151,7 @@ async def test_a_typed_page(client_kind, pool) -> None:
 
 
 @each_case("cls", CLASSES)
-def test_an_error_that_a_worker_raises(cls, pool) -> None:
+def test_error_survives_pickle_and_copy(cls, pool) -> None:
     error = cls(
         "what happened", operation="beta.x", details={"a": [1]}, retry_after=2.5, cursor="c"
     )
@@ -177,7 +177,7 @@ def test_an_error_that_a_worker_raises(cls, pool) -> None:
         Fault.answer(b"<html>", status=201),
     ],
 )
-def test_a_call_in_a_worker(fault, pool) -> None:
+def test_call_in_a_worker_returns_and_raises_alike(fault, pool) -> None:
     assert pool.submit(stage, None).result().status == "pending_approval"
     with pytest.raises(AdClientError) as here:
         stage(fault)
@@ -211,14 +211,14 @@ DIFF = Diff(field="daily_budget", before=100, after=Decimal("120.5"), extra={"cu
         DraftEvent(**CALL, draft=Draft(draft_id="d", status="s", diff=DIFF, requires="two")),
     ],
 )
-def test_a_value_that_a_caller_makes_or_is_given(value, pool) -> None:
+def test_value_survives_pickle_and_copy(value, pool) -> None:
     for twin in (pool.submit(same, value).result(), copy.copy(value), copy.deepcopy(value)):
         assert type(twin) is type(value)
         assert twin == value
 
 
 @each_case("name", [name for name in adclient.__all__ if inspect.isclass(getattr(adclient, name))])
-def test_a_public_class_names_a_public_module(name) -> None:
+def test_public_class_names_a_public_module(name) -> None:
     cls = getattr(adclient, name)
     assert cls.__module__ in PUBLIC
     assert getattr(sys.modules[cls.__module__], name) is cls
@@ -226,13 +226,13 @@ def test_a_public_class_names_a_public_module(name) -> None:
 
 @pytest.mark.parametrize("made", [pickle.dumps, copy.copy, copy.deepcopy])
 @each_client_class
-def test_a_client_is_not_pickled_or_copied(client_class, made) -> None:
+def test_client_refuses_pickle_and_copy(client_class, made) -> None:
     with pytest.raises(TypeError, match="client"):
         made(client_class(BASE_URL))
 
 
 @sync_and_async
-async def test_a_page_with_something_replaced_is_as_whole_as_before(client_kind) -> None:
+async def test_evolved_page_keeps_its_client_and_raw_items(client_kind) -> None:
     @attrs.frozen(kw_only=True)
     class Named:
         name: str

@@ -78,7 +78,7 @@ WALKS = {
 
 @pytest.mark.parametrize("way", WALKS)
 @sync_asyncio_trio
-async def test_a_bar_counts_pages_and_items(client_kind, way, bars) -> None:
+async def test_bar_counts_pages_and_items(client_kind, way, bars) -> None:
     async with client_kind.open(transport=pages().transport) as client:
         listing = await listed(client)
         walked = await WALKS[way](listing.progress())
@@ -93,7 +93,7 @@ async def test_a_bar_counts_pages_and_items(client_kind, way, bars) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_page_at_hand_counts_too(client_kind, bars) -> None:
+async def test_bar_of_a_page_counts_that_page(client_kind, bars) -> None:
     async with client_kind.open(transport=pages().transport) as client:
         page = await wait(await listed(client))
         shown = page.progress()
@@ -107,14 +107,14 @@ async def test_a_page_at_hand_counts_too(client_kind, bars) -> None:
 
 
 @sync_asyncio_trio
-async def test_no_bar_unless_it_is_asked_for(client_kind, bars) -> None:
+async def test_no_bar_without_progress(client_kind, bars) -> None:
     async with client_kind.open(transport=pages().transport) as client:
         await everything(await listed(client))
     assert bars.made == []
 
 
 @sync_asyncio_trio
-async def test_a_walk_that_is_left_ends_its_bar(client_kind, bars) -> None:
+async def test_abandoned_loop_closes_its_bar(client_kind, bars) -> None:
     async with client_kind.open(transport=pages().transport) as client:
         walked = walk((await listed(client)).progress())
         await step(walked)
@@ -125,7 +125,7 @@ async def test_a_walk_that_is_left_ends_its_bar(client_kind, bars) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_limit_ends_the_bar(client_kind, bars) -> None:
+async def test_limit_closes_the_bar(client_kind, bars) -> None:
     async with client_kind.open(transport=pages().transport) as client:
         assert len(await wait((await listed(client)).progress().collect(limit=3))) == 3
     assert bars.all_ended
@@ -133,7 +133,7 @@ async def test_a_limit_ends_the_bar(client_kind, bars) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_program_without_a_terminal_goes_on_without_a_bar(client_kind, monkeypatch) -> None:
+async def test_program_without_stderr_runs_without_a_bar(client_kind, monkeypatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     async with client_kind.open(transport=pages().transport) as client:
         assert len(await everything((await listed(client)).progress())) == 5
@@ -153,7 +153,7 @@ def failing_once(error: BaseException) -> httpx.MockTransport:
 
 
 @sync_asyncio_trio
-async def test_an_error_ends_the_bar_and_the_walk_goes_on(client_kind, bars) -> None:
+async def test_error_closes_the_bar_and_iteration_can_continue(client_kind, bars) -> None:
     transport = failing_once(httpx.ConnectError("cut"))
     async with client_kind.open(transport=transport, retry=RetryPolicy(max_retries=0)) as client:
         walked = walk((await listed(client)).progress().pages())
@@ -173,7 +173,7 @@ async def test_an_error_ends_the_bar_and_the_walk_goes_on(client_kind, bars) -> 
 
 @sync_asyncio_trio
 @pytest.mark.parametrize("pages_asked", [2, 3])
-async def test_a_bar_is_closed_and_not_merely_forgotten(client_kind, pages_asked, bars) -> None:
+async def test_bar_is_closed_explicitly_at_the_end(client_kind, pages_asked, bars) -> None:
     error = httpx.ConnectError("cut")
     answers = [a_page("ab", "c1"), a_page("c") if pages_asked == 3 else error]
     transport = Service(*answers).transport
@@ -187,7 +187,7 @@ async def test_a_bar_is_closed_and_not_merely_forgotten(client_kind, pages_asked
     assert bar.disable
 
 
-def test_a_cancelled_walk_ends_its_bar(bars) -> None:
+def test_cancelled_iteration_closes_its_bar(bars) -> None:
     waiting, may_answer = asyncio.Event(), asyncio.Event()
 
     async def answer(request: httpx.Request) -> httpx.Response:
@@ -213,7 +213,7 @@ def test_a_cancelled_walk_ends_its_bar(bars) -> None:
     assert asyncio.run(scenario())
 
 
-def test_an_interrupt_ends_the_bar(bars) -> None:
+def test_interrupt_closes_the_bar(bars) -> None:
     client = AdClient("https://ads.example.com", transport=failing_once(KeyboardInterrupt()))
     walked = iter(client.beta.list_campaigns(account_id="a").progress())
     with pytest.raises(KeyboardInterrupt):
@@ -224,7 +224,7 @@ def test_an_interrupt_ends_the_bar(bars) -> None:
 
 
 @sync_asyncio_trio
-async def test_an_error_in_the_loop_ends_the_bar(client_kind, bars) -> None:
+async def test_error_in_the_loop_body_closes_the_bar(client_kind, bars) -> None:
     async def divide(listing) -> None:
         if client_kind is SYNC:
             for _ in listing:
@@ -241,21 +241,21 @@ async def test_an_error_in_the_loop_ends_the_bar(client_kind, bars) -> None:
 
 
 @sync_asyncio_trio
-async def test_typed_items_have_a_bar_too(client_kind, bars) -> None:
+async def test_typed_items_have_a_bar(client_kind, bars) -> None:
     async with client_kind.open(transport=pages().transport) as client:
         listing = (await listed(client)).progress().typed(Campaign)
         assert len(await wait(listing.collect())) == 5
     assert "5 items" in bars.last
 
 
-def test_a_page_without_a_client_has_nothing_to_count(bars) -> None:
+def test_page_without_a_client_draws_no_bar(bars) -> None:
     page = Page(data=(1,))
     assert list(page.progress()) == [1]
     assert bars.made == []
 
 
 @sync_asyncio_trio
-async def test_a_missing_library_is_named_at_once(client_kind, monkeypatch) -> None:
+async def test_missing_tqdm_is_named_at_once(client_kind, monkeypatch) -> None:
     monkeypatch.delitem(sys.modules, "tqdm.auto")
     monkeypatch.setitem(sys.modules, "tqdm", None)
     async with client_kind.open(transport=pages().transport) as client:
@@ -265,5 +265,5 @@ async def test_a_missing_library_is_named_at_once(client_kind, monkeypatch) -> N
     assert str(caught.value) == "this needs tqdm: pip install 'adclient[notebook]'"
 
 
-def test_a_bar_that_was_never_drawn_closes() -> None:
+def test_bar_that_was_never_drawn_can_be_closed() -> None:
     _progress.Bar("x").close()

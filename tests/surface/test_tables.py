@@ -100,11 +100,11 @@ MANY = {f"f{n}": n for n in range(65)}
         ([datetime(2026, 3, 1)], "string", ["2026-03-01 00:00:00"]),
         ([date(2026, 3, 1)], "date32[day]", [date(2026, 3, 1)]),
     ])  # fmt: skip
-def test_the_type_of_a_column(values, kind, held) -> None:
+def test_column_type_follows_from_its_values(values, kind, held) -> None:
     assert column_of(*values) == (kind, held)
 
 
-def test_what_is_nested_too_deeply_is_text() -> None:
+def test_value_beyond_the_depth_limit_becomes_json_text() -> None:
     kind, (held,) = column_of(DEEP)
     assert kind == "list<item: " * 7 + "string" + ">" * 7
     for _ in range(7):
@@ -112,7 +112,7 @@ def test_what_is_nested_too_deeply_is_text() -> None:
     assert held == "[[[1]]]"
 
 
-def test_any_depth_is_taken() -> None:
+def test_value_of_any_depth_is_accepted() -> None:
     value: list = []
     for _ in range(100_000):
         value = [value]
@@ -122,7 +122,7 @@ def test_any_depth_is_taken() -> None:
 
 
 @pytest.mark.parametrize("late", ["text", D("0.12345678901234567890"), 2**70, None, [1]])
-def test_a_late_row_counts_as_much_as_the_first(late, monkeypatch) -> None:
+def test_late_row_decides_the_type_like_the_first(late, monkeypatch) -> None:
     monkeypatch.setattr(ROWS_AT_ONCE, 2)
     values = [1, 0.5, 2, 3, 4, ..., late, 5]
     kind, held = column_of(*values)
@@ -145,7 +145,7 @@ JSON_VALUE = st.recursive(
 
 @given(st.lists(JSON_VALUE, max_size=6), st.integers(1, 4))
 @example([{"": None, "\0": None}], 1)
-def test_any_values_make_a_table_that_does_not_depend_on_the_chunks(values, rows) -> None:
+def test_table_does_not_depend_on_chunk_size(values, rows) -> None:
     whole = arrow_of(items_of(*values))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ROWS_AT_ONCE, rows)
@@ -157,7 +157,7 @@ def test_any_values_make_a_table_that_does_not_depend_on_the_chunks(values, rows
 
 @given(st.lists(st.integers() | st.floats(allow_nan=False, allow_infinity=False)
                 | st.decimals(allow_nan=False, allow_infinity=False, places=3)))  # fmt: skip
-def test_no_number_loses_a_digit(values) -> None:
+def test_numbers_keep_every_digit(values) -> None:
     _, held = column_of(*values) if values else ("", [])
     for value, kept in zip(values, held, strict=True):
         exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
@@ -169,7 +169,7 @@ def test_no_number_loses_a_digit(values) -> None:
 
 
 @pytest.mark.parametrize("table", [Page(data=()), AsyncPage(data=()), Items()])
-def test_an_empty_listing_has_its_columns(table) -> None:
+def test_empty_listing_has_the_promised_columns(table) -> None:
     assert arrow_of(table).schema == pyarrow.schema(
         [("id", "string"), ("name", "string"), ("status", "string")]
     )
@@ -177,7 +177,7 @@ def test_an_empty_listing_has_its_columns(table) -> None:
     assert table.to_records() == []
 
 
-def test_the_promised_columns_come_first_and_are_texts() -> None:
+def test_promised_columns_come_first_and_are_strings() -> None:
     items = Items([BusinessProfile(id="a", extra={"x": 1, "name": None})])
     schema = arrow_of(items).schema
     assert [(field.name, str(field.type)) for field in schema] == [
@@ -185,14 +185,14 @@ def test_the_promised_columns_come_first_and_are_texts() -> None:
     ]  # fmt: skip
 
 
-def test_a_name_that_no_library_takes_is_spelt_out() -> None:
+def test_column_name_is_escaped_where_libraries_refuse_it() -> None:
     for name, spelt in (("\ud800", "\\ud800"), ("a\0b", "a\\x00b")):
         items = items_of(1, name=name)
         assert arrow_of(items).column_names[-1] == spelt
         assert items.to_pandas().iloc[0, -1] == 1
 
 
-def test_objects_whose_names_arrow_would_cut_are_texts() -> None:
+def test_object_with_nul_in_a_name_becomes_json_text() -> None:
     kind, (held,) = column_of({"": None, "\0": None})
     assert kind == "string"
     assert json.loads(held) == {"": None, "\0": None}
@@ -228,7 +228,7 @@ class Priced(Campaign):
     limit: float = 5.0
 
 
-def test_items_of_a_class_of_yours_give_its_fields() -> None:
+def test_items_of_a_foreign_class_have_its_fields() -> None:
     period = Period(date(2026, 1, 1), frozenset(Level))
     items = Items([Spend("a", D("1.50"), period), Spend("b", D(2), period, Money(), (period,))])
     assert items.to_records()[0] == {
@@ -245,7 +245,7 @@ def test_items_of_a_class_of_yours_give_its_fields() -> None:
     assert table["days"].to_pylist() == [[], [{"start": date(2026, 1, 1), "levels": ["HIGH"]}]]
 
 
-def test_a_kind_of_item_of_yours_gives_its_fields_and_the_rest() -> None:
+def test_item_subclass_has_its_fields_and_the_extra_ones() -> None:
     extra = {"more": 1, "limit": None}
     items = Items([Priced(id="a", name="b", status="c", spend=D("1.5"), extra=extra)])
     assert items.to_records() == [
@@ -265,7 +265,7 @@ def test_items_of_several_classes_share_a_table() -> None:
 @pytest.mark.parametrize(
     "values", [["", []], [0.1, D("0.25")], [["a"], [1]], [{"a": "b"}, {"a": 1}]]
 )
-def test_what_was_made_as_another_type_is_made_again(values, monkeypatch) -> None:
+def test_earlier_chunk_is_converted_again_when_types_widen(values, monkeypatch) -> None:
     """The Arrow type of a text is that of JSON; only what becomes of a value differs."""
     whole = column_of(*values)
     monkeypatch.setattr(ROWS_AT_ONCE, 1)
@@ -273,7 +273,7 @@ def test_what_was_made_as_another_type_is_made_again(values, monkeypatch) -> Non
 
 
 @sync_and_async
-async def test_a_typed_page_is_a_table_of_its_class(client_kind) -> None:
+async def test_typed_page_is_a_table_of_its_class(client_kind) -> None:
     service = Service(a_page("a", spend=1.5))
     async with client_kind.open(transport=service.transport) as client:
         page = (await wait(client.beta.list_campaigns(account_id="a"))).typed(Priced)
@@ -282,7 +282,7 @@ async def test_a_typed_page_is_a_table_of_its_class(client_kind) -> None:
     assert str(pyarrow.table(page).schema.field("spend").type) == "decimal128(2, 1)"
 
 
-def test_records_are_copies_of_what_came() -> None:
+def test_records_are_copies() -> None:
     items = items_of([1], ...)
     records = items.to_records()
     assert records == [{"id": "id_0", "x": [1]}, {"id": "id_1"}]
@@ -295,7 +295,7 @@ def test_records_are_copies_of_what_came() -> None:
 ROWS = items_of({"a": 1, "b": ["x"]}, None, ...)
 
 
-def test_pandas() -> None:
+def test_to_pandas_has_arrow_dtypes() -> None:
     frame = Items([*items_of(1, None, 3)]).to_pandas()
     assert str(frame["x"].dtype) == "int64[pyarrow]"
     assert frame["x"].isna().tolist() == [False, True, False]
@@ -313,11 +313,11 @@ def stand_in_for_polars(monkeypatch) -> None:
 
 @pytest.mark.usefixtures("stand_in_for_polars")
 @pytest.mark.parametrize("table", [ROWS, Page(data=tuple(ROWS))])
-def test_polars_is_given_the_arrow_table(table) -> None:
+def test_to_polars_receives_the_arrow_table(table) -> None:
     assert table.to_polars().equals(arrow_of(table))
 
 
-def test_the_arrow_stream_is_for_all_libraries() -> None:
+def test_arrow_stream_is_readable_by_pyarrow() -> None:
     page = Page(data=tuple(items_of(1, 2)))
     assert pyarrow.table(page)["x"].to_pylist() == [1, 2]
     schema = pyarrow.schema(
@@ -337,7 +337,7 @@ def test_the_arrow_stream_is_for_all_libraries() -> None:
     ],
 )
 @pytest.mark.usefixtures("stand_in_for_polars")
-def test_a_missing_library_is_named_in_one_line(missing, method, extra, monkeypatch) -> None:
+def test_missing_library_is_named_with_its_extra(missing, method, extra, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     monkeypatch.delitem(sys.modules, "adclient._tables.table", raising=False)
     monkeypatch.delitem(sys.modules, "adclient._tables.columns", raising=False)
@@ -352,7 +352,7 @@ def test_a_missing_library_is_named_in_one_line(missing, method, extra, monkeypa
 
 
 @sync_and_async
-async def test_collect_gives_a_list_that_is_a_table(client_kind) -> None:
+async def test_collect_returns_a_list_that_is_a_table(client_kind) -> None:
     service = Service(a_page("ab", "c1"), a_page("c"))
     async with client_kind.open(transport=service.transport) as client:
         page = await wait(client.beta.list_campaigns(account_id="a"))
@@ -363,7 +363,7 @@ async def test_collect_gives_a_list_that_is_a_table(client_kind) -> None:
     assert page.to_pandas()["name"].tolist() == ["a", "b"]
 
 
-def test_items_are_a_list_in_every_way() -> None:
+def test_items_behave_as_a_list() -> None:
     items = items_of(1, 2, 3)
     assert items == list(items)
     assert items[0].id == "id_0"
@@ -378,12 +378,12 @@ def test_items_are_a_list_in_every_way() -> None:
     assert not hasattr(items, "__dict__")
 
 
-def test_no_more_items_are_looked_at_than_are_shown() -> None:
+def test_html_reads_only_the_rows_it_shows() -> None:
     beyond = object()  # which is no item
     assert "1 more rows are not shown" in Items([*items_of(*range(20)), beyond])._repr_html_()
 
 
-def test_items_show_themselves_shortly() -> None:
+def test_repr_of_items_is_short() -> None:
     items = Items([*items_of(1)] * 1000)
     assert repr(items) == "<Items of 1000 × BusinessProfile>"
     bundle = items._repr_mimebundle_()

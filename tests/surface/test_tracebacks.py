@@ -24,7 +24,7 @@ def missing() -> Service:
 
 
 @sync_and_async
-async def test_a_write_shows_its_method_alone(client_kind) -> None:
+async def test_traceback_of_a_write_ends_at_its_method(client_kind) -> None:
     async with client_kind.open(transport=missing().transport) as client:
         with pytest.raises(NotFound) as caught:
             await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
@@ -35,7 +35,7 @@ async def test_a_write_shows_its_method_alone(client_kind) -> None:
 
 
 @sync_and_async
-async def test_a_read_shows_its_method_alone(client_kind) -> None:
+async def test_traceback_of_a_read_ends_at_its_method(client_kind) -> None:
     async with client_kind.open(transport=missing().transport) as client:
         with pytest.raises(NotFound) as caught:
             await wait(client.beta.list_campaigns(account_id="a"))
@@ -57,7 +57,7 @@ WALKS = {
 
 @pytest.mark.parametrize("way", WALKS)
 @sync_and_async
-async def test_a_later_page_that_fails_shows_no_more_than_the_walk(client_kind, way) -> None:
+async def test_traceback_of_a_later_page_ends_at_the_iterator(client_kind, way) -> None:
     walk, shown = WALKS[way]
     service = Service(a_page("a", "c1"), *missing().answers)
     async with client_kind.open(transport=service.transport) as client:
@@ -70,7 +70,7 @@ async def test_a_later_page_that_fails_shows_no_more_than_the_walk(client_kind, 
 
 
 @sync_and_async
-async def test_a_limit_that_is_refused_shows_collect_alone(client_kind) -> None:
+async def test_traceback_of_a_refused_limit_ends_at_collect(client_kind) -> None:
     async with client_kind.open(transport=Service(a_page("a")).transport) as client:
         page = await wait(client.beta.list_campaigns(account_id="a"))
         with pytest.raises(InvalidRequest) as caught:
@@ -79,7 +79,7 @@ async def test_a_limit_that_is_refused_shows_collect_alone(client_kind) -> None:
 
 
 @sync_and_async
-async def test_the_whole_is_shown_on_request(client_kind, monkeypatch) -> None:
+async def test_environment_variable_keeps_the_whole_traceback(client_kind, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_TRACEBACK", "full")
     async with client_kind.open(transport=missing().transport) as client:
         with pytest.raises(NotFound) as caught:
@@ -97,7 +97,7 @@ def of_the_caller(error: BaseException | None) -> list[str]:
 
 
 @sync_and_async
-async def test_frames_of_the_caller_stay(client_kind) -> None:
+async def test_frames_of_the_caller_s_code_stay(client_kind) -> None:
     async with client_kind.open(transport=missing().transport, token=broken_token) as client:
         with pytest.raises(AdClientError, match="no token today") as caught:
             await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
@@ -106,7 +106,7 @@ async def test_frames_of_the_caller_stay(client_kind) -> None:
 
 
 @sync_and_async
-async def test_the_cause_stays_with_its_frames(client_kind) -> None:
+async def test_cause_keeps_its_frames(client_kind) -> None:
     tokens = iter(["first"])
 
     def token() -> str:
@@ -123,7 +123,7 @@ async def test_the_cause_stays_with_its_frames(client_kind) -> None:
     assert of_the_caller(caught.value.__cause__)[-1] == "token"
 
 
-def test_in_pytest(pytester) -> None:
+def test_pytest_report_shows_the_test_and_the_method(pytester) -> None:
     pytester.makepyfile("""
         def test_pause(ad_client):
             ad_client.beta.pause_campaign(account_id="a", campaign_id="c")

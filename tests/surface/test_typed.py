@@ -39,7 +39,7 @@ class Row:
 
 @pytest.mark.parametrize("cls", [MyCampaign, Row])
 @sync_and_async
-async def test_typed_page(client_kind, cls) -> None:
+async def test_typed_page_has_items_of_the_class(client_kind, cls) -> None:
     service = Service(
         a_page("a", "c1", objective="SALES", note=1), a_page("b", objective="LEADS", note=2)
     )
@@ -56,7 +56,7 @@ async def test_typed_page(client_kind, cls) -> None:
 
 
 @sync_and_async
-async def test_typed_subclass_keeps_the_rest_in_extra(client_kind) -> None:
+async def test_typed_item_subclass_keeps_unknown_fields_in_extra(client_kind) -> None:
     service = Service(a_page("a", objective="SALES", daily_budget=1.5, note=1))
     async with client_kind.open(transport=service.transport) as client:
         (item,) = (await wait(listed(client))).typed(MyCampaign).data
@@ -67,7 +67,7 @@ async def test_typed_subclass_keeps_the_rest_in_extra(client_kind) -> None:
 
 @pytest.mark.parametrize("cls", [MyCampaign, Row])
 @sync_and_async
-async def test_typed_page_walks_by_pages_and_collects(client_kind, cls) -> None:
+async def test_typed_page_types_all_later_pages(client_kind, cls) -> None:
     answers = [a_page("a", "c1", objective="X"), a_page("b", objective="Y")]
     service = Service(*answers, a_page("b", objective="Y"))
     async with client_kind.open(transport=service.transport) as client:
@@ -79,7 +79,7 @@ async def test_typed_page_walks_by_pages_and_collects(client_kind, cls) -> None:
 
 
 @sync_and_async
-async def test_typed_again(client_kind) -> None:
+async def test_typed_page_can_be_typed_again(client_kind) -> None:
     service = Service(a_page("a", "c1", objective="SALES"), a_page("b", objective="LEADS"))
     async with client_kind.open(transport=service.transport) as client:
         page = (await wait(listed(client))).typed(Row).typed(MyCampaign)
@@ -87,7 +87,7 @@ async def test_typed_again(client_kind) -> None:
 
 
 @sync_and_async
-async def test_a_misfit_of_typed_says_where(client_kind) -> None:
+async def test_misfit_error_names_item_and_field(client_kind) -> None:
     items = [an_item("a", objective="SALES"), an_item("b", objective=7)]
     answer = httpx.Response(200, json={"data": items, "page": {"next": None}})
     service = Service(answer)
@@ -100,7 +100,7 @@ async def test_a_misfit_of_typed_says_where(client_kind) -> None:
 
 
 @sync_and_async
-async def test_a_misfit_on_a_later_page(client_kind) -> None:
+async def test_misfit_on_a_later_page_raises_there(client_kind) -> None:
     service = Service(a_page("a", "c1", objective="X"), a_page("b"), a_page("b", objective="Y"))
     async with client_kind.open(transport=service.transport) as client:
         iterator = walk((await wait(listed(client))).typed(Row))
@@ -115,7 +115,7 @@ async def test_a_misfit_on_a_later_page(client_kind) -> None:
 
 @pytest.mark.parametrize("cls", [dict, int, "Campaign", None])
 @sync_and_async
-async def test_typed_takes_attrs_classes_only(client_kind, cls) -> None:
+async def test_typed_refuses_other_than_attrs_classes(client_kind, cls) -> None:
     service = Service(a_page("a"))
     async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
@@ -129,7 +129,7 @@ class Unreadable:
 
 
 @sync_and_async
-async def test_typed_refuses_a_class_that_it_cannot_read(client_kind) -> None:
+async def test_typed_refuses_a_class_that_json_cannot_fill(client_kind) -> None:
     service = Service(a_page("a"))
     async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
@@ -143,7 +143,7 @@ class Portfolio:
 
 
 @sync_and_async
-async def test_items_inside_a_class_of_yours_leave_the_page_whole(client_kind) -> None:
+async def test_page_keeps_raw_items_of_nested_item_classes(client_kind) -> None:
     members = [an_item("x", spend=1), an_item("y")]
     service = Service(a_page("a", members=members))
     async with client_kind.open(transport=service.transport) as client:
@@ -153,7 +153,7 @@ async def test_items_inside_a_class_of_yours_leave_the_page_whole(client_kind) -
 
 
 @sync_and_async
-async def test_a_copied_typed_page(client_kind) -> None:
+async def test_unpickled_typed_page_keeps_its_raw_items(client_kind) -> None:
     service = Service(a_page("a", objective="X", note=1))
     async with client_kind.open(transport=service.transport) as client:
         page = (await wait(listed(client))).typed(Row)
@@ -164,7 +164,7 @@ async def test_a_copied_typed_page(client_kind) -> None:
 
 @pytest.mark.parametrize("cls", [MyCampaign, Row])
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_a_typed_listing(client_kind, cls) -> None:
+def test_typed_listing_types_every_page(client_kind, cls) -> None:
     def answers():
         return a_page("a", "c1", objective="X"), a_page("b", objective="Y")
 

@@ -312,8 +312,8 @@ def test_an_error_keeps_its_body(fake):
 @pytest.mark.parametrize(
     ("what", "error", "said", "asked"),
     [
-        ("same_next", PaginationError, "came before", 2),
-        ("foreign_next", PaginationError, "leads away", 1),
+        ("same_next", PaginationError, "received before", 2),
+        ("foreign_next", PaginationError, "another endpoint", 1),
         ("next_missing", UnexpectedResponse, r"\$\.page\.next", 1),
         ("page_missing", UnexpectedResponse, r"\$\.page", 1),
         ("data_null", UnexpectedResponse, r"\$\.data", 1),

@@ -186,21 +186,21 @@ def errors(request: pytest.FixtureRequest) -> Errors:
 
 
 @pytest.mark.parametrize("name", [*GOOD, *SHOWN])
-def test_right_code_is_right(errors: Errors, name: str) -> None:
+def test_correct_code_type_checks(errors: Errors, name: str) -> None:
     assert errors.get(name, {}) == {}
 
 
-def test_every_mistake_is_found(errors: Errors) -> None:
+def test_every_mistake_is_reported(errors: Errors) -> None:
     assert missed(errors, WRONG, FIRST) == []
     assert min(errors["wrong.py"]) >= FIRST, "the lines before are right"
 
 
 @pytest.mark.skipif(not HAS_HTTPX2, reason="httpx2 is not installed")
-def test_every_mistake_with_httpx2_is_found(errors: Errors) -> None:
+def test_every_mistake_with_httpx2_is_reported(errors: Errors) -> None:
     assert sorted(errors["wrong_of_httpx2.py"]) == [3, 4, 5, 6]
 
 
-def test_mypy_finds_what_is_no_object(mypy_errors: Errors) -> None:
+def test_mypy_reports_arguments_that_are_not_objects(mypy_errors: Errors) -> None:
     assert missed(mypy_errors, WRONG_TO_MYPY, FIRST + len(WRONG)) == []
 
 

@@ -1,0 +1,310 @@
+"""A page of a listing, and its link to the client that fetched it."""
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
+
+import attrs
+
+from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator, collect
+from adclient._core.operations import Call, Listing
+from adclient._json import copied, copied_fields
+from adclient._notebook import short
+from adclient._signatures import hide, unquote
+from adclient._tables.items import Items, Tabular, counted, html_table
+from adclient._tracebacks import forget_frames  # async only
+from adclient.errors import AdClientError, PaginationError
+from adclient.models import JSON, Item, Result
+
+if TYPE_CHECKING:
+    from adclient._progress import Bar
+
+R = TypeVar("R", bound=Result)
+T = TypeVar("T")
+A = TypeVar("A", bound=attrs.AttrsInstance)
+
+
+class AsyncRunner(Protocol):
+    """The part of the engine that a listing needs."""
+
+    async def run(self, call: Call[R]) -> R:
+        """Run one call to its end."""
+        ...
+
+
+class AsyncSource(Generic[T]):
+    """The link from a page to its client: the engine, the call, and the items as received.
+
+    It is not an attrs class, so `attrs.asdict(page)` does not reach the credentials in the engine.
+    """
+
+    __slots__ = ("_engine", "call", "cls", "raw", "shows_progress")
+
+    def __init__(
+        self,
+        engine: AsyncRunner | None = None,
+        call: Call[Listing[T]] | None = None,
+        raw: tuple[dict[str, JSON], ...] | None = None,
+    ) -> None:
+        self._engine = engine
+        self.call = call
+        self.raw = raw  # None if the items themselves keep everything
+        self.cls: type[attrs.AttrsInstance] | None = None  # the class of `typed()`
+        self.shows_progress = False
+
+    @property
+    def operation(self) -> str | None:
+        """The operation that is called; None if the page has no client."""
+        return None if self.call is None else self.call.operation.full_name
+
+    async def page(self, cursor: JSON) -> "AsyncPage[T]":
+        """Fetch the page at a continuation; None is the first page."""
+        try:
+            if self._engine is None or self.call is None:
+                raise PaginationError(
+                    "this page was pickled or copied and has no client: "
+                    "call the method again with cursor=page.next"
+                )
+            listing = await self._engine.run(self.call.at(cursor))
+            inner = {"page": dict(listing.page.extra)} if listing.page.extra else {}
+            page = AsyncPage(
+                data=listing.data,
+                next=listing.page.next,
+                extra={**listing.extra, **inner},
+                response=listing.response,
+                source=self if self.cls is None else self.typed(None),
+            )
+            return page if self.cls is None else cast("AsyncPage[T]", page.typed(self.cls))
+        except AdClientError as error:
+            error.cursor = cursor
+            forget_frames(error)  # async only (it may be awaited by the caller)
+            raise
+
+    def typed(
+        self, cls: type[A] | None, raw: tuple[dict[str, JSON], ...] | None = None
+    ) -> "AsyncSource[A]":
+        """The same listing, read into another class; None is that of the operation."""
+        source = cast("AsyncSource[A]", copy(self))
+        source.cls, source.raw = cls, raw
+        return source
+
+    def with_progress(self) -> "AsyncSource[T]":
+        """The same listing, with a progress bar for each iteration."""
+        from adclient._progress import check_installed
+
+        check_installed()
+        source = copy(self)
+        source.shows_progress = True
+        return source
+
+    def new_bar(self) -> "Bar | None":
+        """The progress bar of one iteration; None without `with_progress`."""
+        if self.call is None or not self.shows_progress:
+            return None
+        from adclient._progress import Bar
+
+        return Bar(self.call.operation.full_name)
+
+
+@attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
+class AsyncPage(Result, Tabular[T]):
+    """One page of a listing; iterating over it continues through all later pages.
+
+    `data` is this page only; `len(page.data)` counts it, and `collect()` returns all items. A page
+    that was pickled or copied keeps its data and continuation, but cannot fetch more; pass its
+    `next` as `cursor=` to continue.
+
+    Attributes:
+        data: The items of this page.
+        next: The continuation value; None if this is the last page.
+        extra: Fields of the response body that the interface does not name.
+        response: Metadata of the response; not part of equality.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().async_client()
+        >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+        >>> len(page.data)
+        50
+        >>> names = [ad.name async for ad in page]
+    """
+
+    __module__ = "adclient"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
+
+    data: tuple[T, ...]
+    next: JSON = attrs.field(default=None, hash=False)
+    extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
+    # An argument of the constructor, so that `attrs.evolve` keeps it.
+    _source: AsyncSource[T] = attrs.field(factory=AsyncSource[T], eq=False, alias="source")
+
+    def __aiter__(self) -> AsyncItemIterator[T]:
+        """Iterate over every item from the first of this page on."""
+        return self.items()
+
+    def items(self, *, prefetch: bool = False) -> AsyncItemIterator[T]:
+        """Iterate over every item from the first of this page on, as `async for` does.
+
+        Args:
+            prefetch: Whether to fetch the next page while you work on the items of this one. At
+                most one page is fetched ahead.
+
+        Returns:
+            An iterator; its `cursor` is where to continue.
+
+        Raises:
+            AdClientError: During iteration: a page could not be read. The next step requests it
+                again.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+            >>> names = [ad.name async for ad in page.items(prefetch=True)]
+        """
+        return AsyncItemIterator(self.pages(prefetch=prefetch))
+
+    def pages(self, *, prefetch: bool = False) -> AsyncPageIterator[T]:
+        """Iterate page by page, from this one on.
+
+        Args:
+            prefetch: Whether to fetch the next page while you work on this one. At most one page
+                is fetched ahead.
+
+        Returns:
+            An iterator; its `cursor` is where to continue.
+
+        Raises:
+            AdClientError: During iteration: a page could not be read. The next step requests it
+                again.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+            >>> [len(page.data) async for page in page.pages()]
+            [50, 50, 26]
+        """
+        return AsyncPageIterator(self._source, first=self, prefetch=prefetch)
+
+    def progress(self) -> "AsyncPage[T]":
+        """The same page, with a progress bar for whatever iterates over it or collects from it.
+
+        The bar counts pages and items and shows the rate, in a terminal or a notebook. It is
+        written to standard error, and closed when the iteration ends, is abandoned or fails.
+
+        Raises:
+            ModuleNotFoundError: tqdm is missing; `pip install 'adclient[notebook]'`.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+            >>> ads = await page.progress().collect()
+        """
+        return attrs.evolve(self, source=self._source.with_progress())
+
+    async def collect(self, *, limit: int | None = None) -> Items[T]:
+        """Collect every item from the first of this page on in a list that is also a table.
+
+        Args:
+            limit: The most items to collect; no page beyond them is requested.
+
+        Returns:
+            A list of the items; `to_pandas()` and its siblings make a table of it.
+
+        Raises:
+            InvalidRequest: `limit` is not a count of items.
+            AdClientError: A page could not be read; `cursor` on the error is that page's. Items
+                read before it are lost: iterate with `pages()` to keep them.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.gamma.list_ads(account_id="account_c3d8")
+            >>> len(await page.collect(limit=60))
+            60
+        """
+        return await collect(self.__aiter__(), limit)
+
+    def typed(self, cls: type[A]) -> "AsyncPage[A]":
+        """The same page with its items read into your own attrs class, as are those of later pages.
+
+        Args:
+            cls: An attrs class. A subclass of `Item` or one of its kinds keeps unknown fields in
+                `extra`; any other class gets the fields that it names.
+
+        Returns:
+            A page whose `data` holds your class; `page.to_dict()` still returns what was received.
+
+        Raises:
+            UnexpectedResponse: An item does not fit the class; the message contains the mismatch
+                and its place.
+            TypeError: `cls` is not an attrs class, or has a field that cannot be read from JSON.
+
+        Example:
+            >>> import attrs
+            >>> from adclient import Campaign
+            >>> from adclient.testing import FakeAdService
+            >>> @attrs.frozen(kw_only=True)
+            ... class Priced(Campaign):
+            ...     daily_budget: float
+            >>> client = FakeAdService().async_client()
+            >>> page = await client.beta.list_campaigns(account_id="account_b204")
+            >>> page.typed(Priced).data[0].daily_budget
+            450.0
+        """
+        from adclient._typed import read_items
+
+        return AsyncPage(
+            data=read_items(self._raw_items(), cls, self._source.operation or "typed()"),
+            next=self.next,
+            extra=self.extra,
+            response=self.response,
+            source=self._source.typed(cls, raw=tuple(self._raw_items())),
+        )
+
+    def to_dict(self) -> dict[str, JSON]:
+        """The page as it was received."""
+        extra = copied_fields(self.extra)
+        page = extra.pop("page", {})
+        assert isinstance(page, dict)
+        data: list[JSON] = list(self._raw_items())
+        return {"data": data, "page": {"next": copied(self.next), **page}, **extra}
+
+    def _raw_items(self) -> list[dict[str, JSON]]:
+        if self._source.raw is not None:
+            return [copied_fields(item) for item in self._source.raw]
+        return [item.to_dict() for item in self.data if isinstance(item, Item)]
+
+    def _rows(self) -> Sequence[T]:
+        return self.data
+
+    # Pickles and copies keep everything except the client.
+
+    def __getstate__(self) -> tuple[object, ...]:
+        return self.response, self.data, self.next, self.extra, self._source.raw
+
+    def __setstate__(self, state: tuple[object, ...]) -> None:
+        *values, raw = state
+        names = ("response", "data", "next", "extra", "_source")
+        source = AsyncSource[T](raw=cast("tuple[dict[str, JSON], ...] | None", raw))
+        for name, value in zip(names, [*values, source], strict=True):
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        more = "the last page" if self.next is None else f"next={short(self.next)}"
+        return f"<{type(self).__name__} of {counted(self.data)}, {more}>"
+
+    def _repr_html_(self) -> str:
+        call = [self.response.operation, self.response.account_id]
+        return html_table(
+            f"{type(self).__name__} of {counted(self.data)}",
+            self.data,
+            about=[text for text in call if text is not None],
+            notes=[] if self.next is None else ["more pages follow"],
+        )
+
+
+unquote(AsyncPage)
+hide(AsyncPage, "source")

@@ -1,0 +1,182 @@
+# Generated from ../_async by tools/make_twin.py: change it there.
+"""Iterators over the pages and the items of a listing.
+
+They are classes, not generators: after an error on page k, the next step requests page k again,
+and nothing is lost.
+"""
+
+import threading
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from adclient._core.paging import SeenCursors
+from adclient._notebook import PublicDir, short
+from adclient._tables.items import Items
+from adclient._tracebacks import forget_frames
+from adclient.errors import AdClientError, InvalidRequest
+from adclient.models import JSON
+
+if TYPE_CHECKING:
+    from adclient._sync.page import Page, Source
+    from adclient._tasks import Prefetch
+
+T = TypeVar("T")
+
+
+class PageIterator(PublicDir, Generic[T]):
+    """Iterates over a listing page by page.
+
+    Attributes:
+        cursor: The continuation of the next page; None before the first page of a listing, and
+            after its last. After an error, it is where to continue.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().client()
+        >>> pages = client.gamma.list_ads(account_id="account_c3d8").pages()
+        >>> sizes = [len(page.data) for page in pages]
+        >>> sizes
+        [50, 50, 26]
+    """
+
+    __module__ = "adclient"  # its public name, which signatures show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
+
+    def __init__(
+        self,
+        source: "Source[T]",
+        *,
+        first: "Page[T] | None" = None,
+        cursor: JSON = None,
+        prefetch: bool = False,
+    ) -> None:
+        self.cursor = cursor if first is None else first.next
+        self._source = source
+        self._ready = first  # a page that was fetched and not yet returned
+        self._is_started = first is not None
+        self._prefetches = prefetch
+        self._prefetch: Prefetch[Page[T]] | None = None
+        self._busy = threading.Lock()
+        self._bar = source.new_bar()
+        self._seen = None if source.call is None else SeenCursors(source.call.at(cursor))
+        if first is not None and self._seen is not None:
+            self._seen.add(first.next)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}, cursor={short(self.cursor)}>"
+
+    def __iter__(self) -> "PageIterator[T]":
+        return self
+
+    def __next__(self) -> "Page[T]":
+        if not self._busy.acquire(blocking=False):
+            raise RuntimeError("this iterator is already fetching a page for someone else")
+        try:
+            return self._next_page()
+        except BaseException as error:  # the end, an error, or an interrupt
+            if self._bar is not None:
+                self._bar.close()
+            if isinstance(error, AdClientError):
+                forget_frames(error)
+            raise
+        finally:
+            self._busy.release()
+
+    def _next_page(self) -> "Page[T]":
+        if self._ready is None:
+            if self._is_started and self.cursor is None:
+                raise StopIteration
+            # No state changes before the page is there, so that a failed step can be repeated.
+            page = self._fetch()
+            assert self._seen is not None
+            self._seen.add(page.next)
+            self._ready = page
+        # `_ready` keeps the page while a thread is started or a bar is drawn: an interrupt there
+        # must not lose it.
+        upcoming = self._ready.next
+        may_fetch = self._prefetches and self._prefetch is None and self._seen is not None
+        if may_fetch and upcoming is not None:
+            from adclient._tasks import Prefetch  # deferred: it loads anyio
+
+            self._prefetch = Prefetch(partial(self._source.page, upcoming))
+        if self._bar is not None:
+            self._bar.add(len(self._ready.data))
+        page, self._ready = self._ready, None
+        self.cursor, self._is_started = page.next, True
+        return page
+
+    def _fetch(self) -> "Page[T]":
+        if self._prefetch is None:
+            return self._source.page(self.cursor)
+        try:
+            page = self._prefetch.result()
+        except Exception:  # an interrupt or a cancellation leaves the result to be fetched
+            self._prefetch = None
+            raise
+        self._prefetch = None
+        return page
+
+
+class ItemIterator(PublicDir, Generic[T]):
+    """Iterates over a listing item by item.
+
+    Attributes:
+        cursor: The continuation of the next page, as for pages. The items of the current page
+            that were not returned yet come before it.
+
+    Example:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().client()
+        >>> ads = iter(client.gamma.list_ads(account_id="account_c3d8"))
+        >>> first = next(ads)
+        >>> first.status
+        'ENABLED'
+    """
+
+    __module__ = "adclient"  # its public name, which signatures show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
+
+    def __init__(self, pages: PageIterator[T]) -> None:
+        self._pages = pages
+        self._items: Iterator[T] = iter(())
+
+    @property
+    def cursor(self) -> JSON:
+        return self._pages.cursor
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}, cursor={short(self.cursor)}>"
+
+    def __iter__(self) -> "ItemIterator[T]":
+        return self
+
+    def __next__(self) -> T:
+        for item in self._items:
+            return item
+        while True:
+            try:
+                page = self._pages.__next__()
+            except AdClientError as error:
+                forget_frames(error)
+                raise
+            self._items = iter(page.data)
+            for item in self._items:
+                return item
+
+
+def collect(items: ItemIterator[T], limit: int | None) -> Items[T]:
+    """Collect the items of an iterator in a list, at most `limit` of them."""
+    found = Items[T]()
+    try:
+        is_count = isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0
+        if limit is not None and not is_count:
+            raise InvalidRequest("limit must be a whole number, 0 or more", argument="limit")
+        while limit is None or len(found) < limit:
+            found.append(items.__next__())
+    except StopIteration:
+        pass
+    except AdClientError as error:
+        forget_frames(error)
+        raise
+    return found
