@@ -1,0 +1,160 @@
+"""The sockets of httpcore's async connections, on asyncio and trio.
+
+The caller bounds each attempt by one cancel scope, so no step needs a timer of its own. The
+sockets are used without anyio's streams: closing one needs no await, and so no shield either.
+"""
+
+import os
+import socket
+import ssl
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import anyio
+import anyio.lowlevel
+import httpcore
+
+from adclient._http.backend import (
+    CHUNK,
+    CONNECT,
+    READ,
+    TLS,
+    WHOLE_READ,
+    WRITE,
+    Address,
+    BaseBackend,
+    T,
+    failure,
+)
+
+
+class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetworkStream):
+    """Opens a connection, and reads and writes it.
+
+    The deadline divides the time among the addresses of a host; the caller's cancel scope ends
+    what waits.
+    """
+
+    async def connect_tcp(self, host: str, port: int, *_: object, **__: object) -> "AsyncBackend":
+        """Connect to the first address that accepts; the addresses share the time left."""
+        try:
+            *others, last = addresses = await _addresses(host, port)
+            for tried, address in enumerate(others):
+                with suppress(OSError):
+                    await self._connect(address, self._time_left() / (len(addresses) - tried))
+                    return self
+            await self._connect(last, self._time_left())
+        except (OSError, ValueError) as error:
+            raise failure(CONNECT, error) from error
+        return self
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        *_: object,
+        **__: object,
+    ) -> "AsyncBackend":
+        """Add a layer of TLS."""
+        try:
+            tls = self._add_tls(ssl_context, server_hostname)
+            await self._perform(tls, tls.object.do_handshake)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError | ValueError):
+                raise failure(CONNECT, error) from error
+            raise
+        return self
+
+    async def read(self, max_bytes: int, *_: object, **__: object) -> bytes:
+        """Read some bytes; none are the end."""
+        withheld, self._withheld = self._withheld, b""
+        if withheld:
+            return withheld
+        try:
+            data = await self._receive(self._tls, max_bytes)
+        except OSError as error:
+            raise failure(READ, error) from error
+        return data if max_bytes <= WHOLE_READ else self._withhold(data)
+
+    async def write(self, buffer: bytes, *_: object, **__: object) -> None:
+        """Write all of it."""
+        try:
+            await self._send(self._tls, buffer)
+        except OSError as error:
+            raise failure(WRITE, error) from error
+
+    async def aclose(self) -> None:
+        """Close the socket."""
+        self.close()
+
+    async def _connect(self, address: Address, seconds: float) -> None:
+        family, kind, protocol, _, place = address
+        sock = self._socket = socket.socket(family, kind, protocol)
+        try:
+            sock.setblocking(False)
+            with suppress(BlockingIOError):
+                sock.connect(place)
+            with anyio.fail_after(seconds):
+                await anyio.wait_writable(sock)
+            if code := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                raise OSError(code, os.strerror(code))
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        except BaseException:
+            sock.close()
+            raise
+
+    async def _receive(self, tls: TLS | None, max_bytes: int) -> bytes:
+        if tls is None:
+            assert self._socket is not None
+            with suppress(BlockingIOError):
+                data = self._socket.recv(max_bytes)
+                # A peer that is always ahead must not keep the loop from other tasks.
+                await anyio.lowlevel.checkpoint()
+                return data
+            while True:
+                await anyio.wait_readable(self._socket)
+                with suppress(BlockingIOError):
+                    return self._socket.recv(max_bytes)
+        if not tls.has_unread:
+            tls.feed(await self._receive(tls.below, CHUNK))
+        try:
+            return await self._perform(tls, tls.object.read, max_bytes)
+        except ssl.SSLEOFError:
+            return b""
+
+    async def _send(self, tls: TLS | None, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            if tls is not None:
+                sent = await self._perform(tls, tls.object.write, rest)
+            else:
+                assert self._socket is not None
+                try:
+                    sent = self._socket.send(rest)
+                except BlockingIOError:
+                    await anyio.wait_writable(self._socket)
+                    continue
+            rest = rest[sent:]
+
+    async def _perform(self, tls: TLS, operation: Callable[..., T], *arguments: object) -> T:
+        while True:
+            try:
+                done = operation(*arguments)
+            except ssl.SSLWantReadError:
+                await self._flush(tls)
+                tls.feed(await self._receive(tls.below, CHUNK))
+            else:
+                await self._flush(tls)
+                return done
+
+    async def _flush(self, tls: TLS) -> None:
+        if tls.outgoing.pending:
+            await self._send(tls.below, tls.outgoing.read())
+
+
+async def _addresses(host: str, port: int) -> Sequence[Address]:
+    """Look up a host; an address in numbers needs no thread."""
+    with suppress(socket.gaierror):
+        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    return await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)

@@ -1,0 +1,235 @@
+"""The sockets of httpcore's connections, with the deadline of the call in every step.
+
+httpcore has a timeout for each step, which a peer that sends one byte per step never exceeds. So
+the timeouts that it passes are ignored: each step gets what is left of the call.
+"""
+
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+import httpcore
+
+T = TypeVar("T")
+Address = tuple[int, int, int, str, tuple[str | int | bytes, ...]]
+
+CHUNK = 65536
+CONNECT = httpcore.ConnectTimeout, httpcore.ConnectError
+READ = httpcore.ReadTimeout, httpcore.ReadError
+WRITE = httpcore.WriteTimeout, httpcore.WriteError
+
+# httpcore reads HTTP in pieces of 64 KiB, and SOCKS in pieces of 4 KiB that must be whole replies.
+WHOLE_READ = 4096
+
+
+class TLS:
+    """One layer of TLS in memory, over the socket or, behind an HTTPS proxy, over another layer."""
+
+    def __init__(self, context: ssl.SSLContext, hostname: str | None, below: "TLS | None") -> None:
+        self.below = below
+        self.incoming = ssl.MemoryBIO()
+        self.outgoing = ssl.MemoryBIO()
+        self.object = context.wrap_bio(self.incoming, self.outgoing, server_hostname=hostname)
+
+    @property
+    def has_unread(self) -> bool:
+        """Whether bytes were received that nobody has read, decrypted or not."""
+        return bool(self.incoming.pending or self.object.pending())
+
+    def feed(self, data: bytes) -> None:
+        """Take what came from below; no bytes are the end."""
+        if data:
+            self.incoming.write(data)
+        else:
+            self.incoming.write_eof()
+
+
+class BaseBackend:
+    """A backend opens one connection, of which it is the stream as well.
+
+    Args:
+        deadline: When the current call ends, in seconds of `time.monotonic()`; set for each call.
+    """
+
+    def __init__(self, deadline: float = 0.0) -> None:
+        self.deadline = deadline
+        self._socket: socket.socket | None = None
+        self._tls: TLS | None = None
+        self._withheld = b""
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether the connection is open, and nothing has come beyond the last response.
+
+        Session tickets of TLS make no difference: a server sends them before its first response,
+        and they are read with it.
+        """
+        if self._socket is None or self._withheld:
+            return False
+        tls = self._tls
+        while tls is not None:
+            if tls.has_unread:
+                return False
+            tls = tls.below
+        try:
+            self._socket.setblocking(False)
+            self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+        return False
+
+    def close(self) -> None:
+        """Close the socket at once, in any state; a closing handshake of TLS could block."""
+        if self._socket is not None:
+            self._socket.close()
+
+    def get_extra_info(self, info: str) -> object:
+        """Look up a property of the stream by the names that httpcore has for them."""
+        if info == "ssl_object":
+            return None if self._tls is None else self._tls.object
+        if info == "is_readable":
+            return not self.is_reusable
+        if self._socket is None or info not in ("socket", "client_addr", "server_addr"):
+            return None
+        if info == "socket":
+            return self._socket
+        return self._socket.getsockname() if info == "client_addr" else self._socket.getpeername()
+
+    def _time_left(self) -> float:
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("timed out")
+        return left
+
+    def _withhold(self, data: bytes) -> bytes:
+        """Keep the last byte until the parser asks for it.
+
+        A parser that has the whole response asks for no more. A byte that is left was thus sent
+        beyond the response, and would be taken for the start of the next one. A single byte is
+        not kept: the parser has asked, so it belongs to the response.
+        """
+        if len(data) < 2:
+            return data
+        self._withheld = data[-1:]
+        return data[:-1]
+
+    def _add_tls(self, context: ssl.SSLContext, hostname: str | None) -> TLS:
+        if self._withheld:
+            raise ConnectionError("the proxy sent bytes beyond its response to CONNECT")
+        self._tls = TLS(context, hostname, below=self._tls)
+        return self._tls
+
+
+class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
+    """Opens a connection, and reads and writes it, until the deadline."""
+
+    def connect_tcp(self, host: str, port: int, *_: object, **__: object) -> "Backend":
+        """Connect to the first address that accepts; the addresses share the time left."""
+        try:
+            *others, last = addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            for tried, address in enumerate(others):
+                with suppress(OSError):
+                    self._connect(address, self._time_left() / (len(addresses) - tried))
+                    return self
+            self._connect(last, self._time_left())
+        except (OSError, ValueError) as error:
+            raise failure(CONNECT, error) from error
+        return self
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        *_: object,
+        **__: object,
+    ) -> "Backend":
+        """Add a layer of TLS."""
+        try:
+            tls = self._add_tls(ssl_context, server_hostname)
+            self._perform(tls, tls.object.do_handshake)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError | ValueError):
+                raise failure(CONNECT, error) from error
+            raise
+        return self
+
+    def read(self, max_bytes: int, *_: object, **__: object) -> bytes:
+        """Read some bytes; none are the end."""
+        withheld, self._withheld = self._withheld, b""
+        if withheld:
+            return withheld
+        try:
+            data = self._receive(self._tls, max_bytes)
+        except OSError as error:
+            raise failure(READ, error) from error
+        return data if max_bytes <= WHOLE_READ else self._withhold(data)
+
+    def write(self, buffer: bytes, *_: object, **__: object) -> None:
+        """Write all of it."""
+        try:
+            self._send(self._tls, buffer)
+        except OSError as error:
+            raise failure(WRITE, error) from error
+
+    def _connect(self, address: Address, seconds: float) -> None:
+        family, kind, protocol, _, place = address
+        sock = self._socket = socket.socket(family, kind, protocol)
+        try:
+            sock.settimeout(seconds)
+            sock.connect(place)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        except BaseException:
+            sock.close()
+            raise
+
+    def _receive(self, tls: TLS | None, max_bytes: int) -> bytes:
+        if tls is None:
+            assert self._socket is not None
+            self._socket.settimeout(self._time_left())
+            return self._socket.recv(max_bytes)
+        if not tls.has_unread:
+            tls.feed(self._receive(tls.below, CHUNK))
+        try:
+            return self._perform(tls, tls.object.read, max_bytes)
+        except ssl.SSLEOFError:  # as httpcore: HTTP frames its messages itself
+            return b""
+
+    def _send(self, tls: TLS | None, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            if tls is not None:
+                sent = self._perform(tls, tls.object.write, rest)
+            else:
+                assert self._socket is not None
+                self._socket.settimeout(
+                    self._time_left()
+                )  # for each part: a peer may drip here too
+                sent = self._socket.send(rest)
+            rest = rest[sent:]
+
+    def _perform(self, tls: TLS, operation: Callable[..., T], *arguments: object) -> T:
+        while True:
+            try:
+                done = operation(*arguments)
+            except ssl.SSLWantReadError:
+                self._flush(tls)
+                tls.feed(self._receive(tls.below, CHUNK))
+            else:
+                self._flush(tls)
+                return done
+
+    def _flush(self, tls: TLS) -> None:
+        if tls.outgoing.pending:
+            self._send(tls.below, tls.outgoing.read())
+
+
+def failure(kinds: tuple[type[Exception], type[Exception]], error: Exception) -> Exception:
+    """The error that httpcore has for a failure of the network."""
+    timeout, other = kinds
+    return timeout(error) if isinstance(error, TimeoutError) else other(error)
