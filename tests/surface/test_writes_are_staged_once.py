@@ -159,7 +159,7 @@ HALFWAY = {"resets": Connection.reset, "reads no more": Connection.stay_silent}
 @sync_asyncio_trio
 async def test_a_write_cut_while_its_body_leaves_is_sent_once(client_kind, ending, library) -> None:
     def serve(connection: Connection) -> None:
-        connection._receive()
+        connection.receive()
         HALFWAY[ending](connection)
 
     large = {"note": "x" * 8_000_000}  # more than the sockets on the way hold
