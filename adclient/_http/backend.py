@@ -217,9 +217,8 @@ class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
                 sent = self._perform(tls, tls.object.write, rest[:CHUNK])
             else:
                 assert self._socket is not None
-                self._socket.settimeout(
-                    self._time_left()
-                )  # for each part: a peer may drip here too
+                # Anew for each part: a peer may read in drips, too.
+                self._socket.settimeout(self._time_left())
                 sent = self._socket.send(rest)
             rest = rest[sent:]
 

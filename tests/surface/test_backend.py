@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from itertools import product
 
 import anyio
+import anyio.lowlevel
 import attrs
 import httpcore
 import pytest
@@ -607,19 +608,33 @@ async def test_a_deadline_that_is_over_sends_nothing(client_kind) -> None:
     assert server.connections == 0
 
 
-class Interrupted(Backend):
-    """Somebody presses Ctrl-C after it has looked at its deadline some times."""
+class Watched(Backend):
+    """Counts how often it looks at its deadline."""
 
-    def __init__(self, looks: int) -> None:
-        super().__init__()
-        self.looks = looks
+    looks = 0
 
     @property
     def deadline(self) -> float:
-        self.looks -= 1
-        if self.looks < 0:
-            raise KeyboardInterrupt
+        self.looks += 1
         return time.monotonic() + AMPLE
+
+    @deadline.setter
+    def deadline(self, value: float) -> None:
+        pass
+
+
+class Interrupted(Watched):
+    """Somebody presses Ctrl-C after some looks."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.last = looks
+
+    @property
+    def deadline(self) -> float:
+        if self.looks == self.last:
+            raise KeyboardInterrupt
+        return super().deadline
 
     @deadline.setter
     def deadline(self, value: float) -> None:
@@ -634,6 +649,18 @@ def test_an_interrupt_leaves_no_socket(looks) -> None:
         with pytest.raises(KeyboardInterrupt):
             connection.request("GET", f"https://127.0.0.1:{port_of(server)}")
         assert is_closed(backend)
+
+
+def test_a_large_body_is_not_encrypted_without_a_look_at_the_deadline() -> None:
+    with RawServer(lambda c: (c.start_tls(), c.wait_for_the_end())) as server:
+        backend = Watched()
+        stream = backend.connect_tcp("127.0.0.1", int(port_of(server))).start_tls(
+            TRUST, "localhost"
+        )
+        before = backend.looks
+        stream.write(bytes(1_000_000))
+        assert backend.looks - before >= 15
+        backend.close()
 
 
 # Addresses
@@ -765,6 +792,31 @@ async def test_what_httpcore_asks_of_a_stream(client_kind, route) -> None:
         stream.close()
         assert sock.fileno() == -1
         assert not stream.is_reusable
+
+
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)
+def test_a_fast_peer_leaves_other_tasks_their_turns(client_kind) -> None:
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await anyio.lowlevel.checkpoint()
+
+    async def scenario() -> None:
+        stream = await connected(client_kind, server)
+        await anyio.sleep(0.1)  # all of it has arrived
+        async with anyio.create_task_group() as group:
+            group.start_soon(others)
+            for _ in range(10):
+                assert await stream.read(1000)
+            group.cancel_scope.cancel()
+        stream.close()
+
+    with RawServer(stall(bytes(20_000))) as server:
+        client_kind.run(scenario)
+    assert turns >= 5
 
 
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)
