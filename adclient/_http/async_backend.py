@@ -1,7 +1,8 @@
-"""The sockets of httpcore's async connections, on asyncio and trio.
+"""The network backend of httpcore's async connections, on asyncio and trio.
 
-The caller bounds each attempt by one cancel scope, so no step needs a timer of its own. The
-sockets are used without anyio's streams: closing one needs no await, and so no shield either.
+The caller bounds each attempt by one cancel scope, so no step needs a timer of its own. It waits
+for plain sockets instead of using anyio's streams: that is quicker, and closing them needs no
+await, which would have to be shielded from cancellation.
 """
 
 import os
@@ -29,10 +30,10 @@ from adclient._http.backend import (
 
 
 class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetworkStream):
-    """Opens a connection, and reads and writes it.
+    """Opens a connection, and reads and writes it, until the caller's cancel scope ends.
 
-    The deadline divides the time among the addresses of a host; the caller's cancel scope ends
-    what waits.
+    The deadline serves to share the time among addresses. Close it only when no other task reads
+    or writes: the event loop would go on watching the file descriptor.
     """
 
     async def connect_tcp(self, host: str, port: int, *_: object, **__: object) -> "AsyncBackend":
@@ -109,7 +110,7 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
             assert self._socket is not None
             with suppress(BlockingIOError):
                 data = self._socket.recv(max_bytes)
-                # A peer that is always ahead must not keep the loop from other tasks.
+                # Without it, a peer that sends fast enough would block the loop and the deadline.
                 await anyio.lowlevel.checkpoint()
                 return data
             while True:
@@ -127,7 +128,7 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
         rest = memoryview(data)
         while rest:
             if tls is not None:
-                sent = await self._perform(tls, tls.object.write, rest)
+                sent = await self._perform(tls, tls.object.write, rest[:CHUNK])
             else:
                 assert self._socket is not None
                 try:
@@ -154,7 +155,7 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
 
 
 async def _addresses(host: str, port: int) -> Sequence[Address]:
-    """Look up a host; an address in numbers needs no thread."""
+    """Look up a host; numeric addresses need none of the event loop's threads."""
     with suppress(socket.gaierror):
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
     return await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)

@@ -1,7 +1,7 @@
-"""The sockets of httpcore's connections, with the deadline of the call in every step.
+"""The network backend of httpcore's connections: every step ends by the deadline of the call.
 
-httpcore has a timeout for each step, which a peer that sends one byte per step never exceeds. So
-the timeouts that it passes are ignored: each step gets what is left of the call.
+httpcore has a timeout for each step, which a peer that sends one byte per step never exceeds. The
+timeouts that it passes are therefore ignored: each step gets what is left of the call.
 """
 
 import socket
@@ -21,12 +21,15 @@ CONNECT = httpcore.ConnectTimeout, httpcore.ConnectError
 READ = httpcore.ReadTimeout, httpcore.ReadError
 WRITE = httpcore.WriteTimeout, httpcore.WriteError
 
-# httpcore reads HTTP in pieces of 64 KiB, and SOCKS in pieces of 4 KiB that must be whole replies.
+# httpcore reads HTTP 64 KiB at a time, and SOCKS 4 KiB: a whole reply each time.
 WHOLE_READ = 4096
 
 
 class TLS:
-    """One layer of TLS in memory, over the socket or, behind an HTTPS proxy, over another layer."""
+    """One layer of TLS in memory, over the socket or, behind an HTTPS proxy, over another layer.
+
+    An `ssl.SSLSocket` cannot wrap another one, and it hides how much it has received.
+    """
 
     def __init__(self, context: ssl.SSLContext, hostname: str | None, below: "TLS | None") -> None:
         self.below = below
@@ -48,7 +51,10 @@ class TLS:
 
 
 class BaseBackend:
-    """A backend opens one connection, of which it is the stream as well.
+    """What both backends share: each opens one connection, and is its stream as well.
+
+    Whoever uses it closes it after any failure: httpcore leaves the socket open in some cases,
+    such as a SOCKS proxy that refuses, or a cancellation between the handshake and the request.
 
     Args:
         deadline: When the current call ends, in seconds of `time.monotonic()`; set for each call.
@@ -62,10 +68,10 @@ class BaseBackend:
 
     @property
     def is_reusable(self) -> bool:
-        """Whether the connection is open, and nothing has come beyond the last response.
+        """Whether the connection is open, and nothing has come beyond the last whole response.
 
-        Session tickets of TLS make no difference: a server sends them before its first response,
-        and they are read with it.
+        TLS session tickets do not count: servers send them before their first response, so they
+        are read with it.
         """
         if self._socket is None or self._withheld:
             return False
@@ -90,15 +96,19 @@ class BaseBackend:
 
     def get_extra_info(self, info: str) -> object:
         """Look up a property of the stream by the names that httpcore has for them."""
-        if info == "ssl_object":
-            return None if self._tls is None else self._tls.object
-        if info == "is_readable":
-            return not self.is_reusable
-        if self._socket is None or info not in ("socket", "client_addr", "server_addr"):
-            return None
-        if info == "socket":
-            return self._socket
-        return self._socket.getsockname() if info == "client_addr" else self._socket.getpeername()
+        match info:
+            case "ssl_object" if self._tls is not None:
+                return self._tls.object
+            case "socket":
+                return self._socket
+            case "client_addr" if self._socket is not None:
+                return self._socket.getsockname()
+            case "server_addr" if self._socket is not None:
+                return self._socket.getpeername()
+            case "is_readable":
+                return not self.is_reusable
+            case _:
+                return None
 
     def _time_left(self) -> float:
         left = self.deadline - time.monotonic()
@@ -107,11 +117,11 @@ class BaseBackend:
         return left
 
     def _withhold(self, data: bytes) -> bytes:
-        """Keep the last byte until the parser asks for it.
+        """Keep the last byte until the parser asks for more.
 
-        A parser that has the whole response asks for no more. A byte that is left was thus sent
-        beyond the response, and would be taken for the start of the next one. A single byte is
-        not kept: the parser has asked, so it belongs to the response.
+        A parser that has a whole response does not ask. So a byte that is still kept then was
+        sent beyond the response, and a reused connection would take it for the next one. A single
+        byte is handed out: the parser has just asked for it, and no bytes would mean the end.
         """
         if len(data) < 2:
             return data
@@ -197,19 +207,18 @@ class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
             tls.feed(self._receive(tls.below, CHUNK))
         try:
             return self._perform(tls, tls.object.read, max_bytes)
-        except ssl.SSLEOFError:  # as httpcore: HTTP frames its messages itself
+        except ssl.SSLEOFError:  # many servers skip the closing handshake; httpcore accepts it too
             return b""
 
     def _send(self, tls: TLS | None, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
-            if tls is not None:
-                sent = self._perform(tls, tls.object.write, rest)
+            if tls is not None:  # in chunks: to encrypt a large body takes time
+                sent = self._perform(tls, tls.object.write, rest[:CHUNK])
             else:
                 assert self._socket is not None
-                self._socket.settimeout(
-                    self._time_left()
-                )  # for each part: a peer may drip here too
+                # Anew for each part: a peer may read in drips, too.
+                self._socket.settimeout(self._time_left())
                 sent = self._socket.send(rest)
             rest = rest[sent:]
 

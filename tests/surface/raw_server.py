@@ -2,13 +2,17 @@
 
 import json
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 
 from clients import DRAFT
 
+CERTIFICATE = Path(__file__).with_name("localhost.pem")  # with its key; it vouches for itself
 LISTING = {"data": [{"id": "x", "name": "X", "status": "ENABLED"}], "page": {"next": None}}
 
 
@@ -24,7 +28,7 @@ class Connection:
     def read(self) -> bytes | None:
         """Read and record one whole request; return None if the client has closed."""
         while (found := _whole(self._pending)) is None:
-            if not (received := self._receive()):
+            if not (received := self.receive()):
                 return None
             self._pending += received
         request, self._pending = found
@@ -32,11 +36,25 @@ class Connection:
             self._server.requests.append(request)
         return request
 
+    def start_tls(self) -> None:
+        """Add a layer of TLS, also over another one; the connection is over if that fails."""
+        try:
+            self._sock = _TLSSocket(self._sock)
+        except OSError:
+            self.is_over = True
+
     def send(self, data: bytes) -> None:
         try:
             self._sock.sendall(data)
         except OSError:
             self.is_over = True
+
+    def send_together(self, *parts: bytes) -> None:
+        """Send parts in one segment, and each in a TLS record of its own if there is TLS."""
+        if isinstance(self._sock, _TLSSocket):
+            self._sock.send_records(*parts)
+        else:
+            self.send(b"".join(parts))
 
     def pause(self, seconds: float) -> None:
         """Wait, but not after the server stops."""
@@ -47,7 +65,7 @@ class Connection:
 
     def wait_for_the_end(self) -> None:
         """Wait until the client closes."""
-        while self._receive():
+        while self.receive():
             pass
 
     def reset(self) -> None:
@@ -58,11 +76,56 @@ class Connection:
     def close(self) -> None:
         self._sock.close()
 
-    def _receive(self) -> bytes:
+    def receive(self, size: int = 65536) -> bytes:
+        """What comes next; nothing is the end."""
         try:
-            return self._sock.recv(65536)
+            return self._sock.recv(size)
         except OSError:
             return b""
+
+
+class _TLSSocket:
+    """The server's side of TLS, over anything that has `recv` and `sendall`."""
+
+    def __init__(self, below) -> None:
+        self._below = below
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._object = _context().wrap_bio(self._incoming, self._outgoing, server_side=True)
+        self._perform(self._object.do_handshake)
+
+    def recv(self, size: int) -> bytes:
+        return self._perform(self._object.read, size)
+
+    def sendall(self, data: bytes) -> None:
+        self._perform(self._object.write, data)
+
+    def send_records(self, *parts: bytes) -> None:
+        for part in parts:
+            self._object.write(part)
+        self._flush()
+
+    def _perform(self, operation, *arguments):
+        while True:
+            try:
+                return operation(*arguments)
+            except ssl.SSLWantReadError:
+                self._flush()
+                if received := self._below.recv(65536):
+                    self._incoming.write(received)
+                else:
+                    self._incoming.write_eof()
+            finally:
+                self._flush()
+
+    def _flush(self) -> None:
+        self._below.sendall(self._outgoing.read())
+
+
+@cache
+def _context() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATE)
+    return context
 
 
 class RawServer:
@@ -106,6 +169,7 @@ class RawServer:
                 sock, _ = self._listener.accept()
             except OSError:
                 return
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # each send is a segment
             with self.lock:
                 self.connections += 1
                 self._open.append(sock)

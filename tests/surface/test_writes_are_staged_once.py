@@ -159,7 +159,7 @@ HALFWAY = {"resets": Connection.reset, "reads no more": Connection.stay_silent}
 @sync_asyncio_trio
 async def test_partly_sent_write_is_not_retried(client_kind, ending, library) -> None:
     def serve(connection: Connection) -> None:
-        connection._receive()
+        connection.receive()
         HALFWAY[ending](connection)
 
     large = {"note": "x" * 8_000_000}  # more than the socket buffers hold

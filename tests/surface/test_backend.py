@@ -1,0 +1,843 @@
+"""The network backends, below httpcore's own connections: deadlines, and whose bytes are whose."""
+
+import random
+import socket
+import ssl
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib.util import find_spec
+from itertools import product
+
+import anyio
+import anyio.lowlevel
+import attrs
+import httpcore
+import pytest
+from cases import each_case
+from clients import CLIENT_KINDS, SYNC, sync_asyncio_trio, wait
+from raw_server import CERTIFICATE, Connection, RawServer, head, refusing_url, reply
+from test_addresses import HOST, SWALLOWING, host, swallowing  # noqa: F401
+
+from adclient._http.async_backend import AsyncBackend
+from adclient._http.backend import Backend
+
+DEADLINE = 0.3
+PUNCTUAL = DEADLINE + 0.1
+TRIES = 5  # a busy machine is late now and then
+AMPLE = 30.0
+TRUST = ssl.create_default_context(cafile=CERTIFICATE)
+pytestmark = pytest.mark.own
+
+
+# The ways to an origin. Each server plays the proxies and the origin behind them.
+
+
+def greet(connection: Connection) -> None:
+    """Answer as a SOCKS proxy that is connected to the origin."""
+    connection.receive()
+    connection.send(b"\x05\x00")
+    connection.receive()
+    connection.send(b"\x05\x00\x00\x01" + bytes(6))
+
+
+def accept_tunnel(connection: Connection) -> None:
+    connection.read()
+    connection.send(b"HTTP/1.1 200 Connected\r\n\r\n")
+
+
+def start_tls(connection: Connection) -> None:
+    connection.start_tls()
+
+
+@attrs.frozen
+class Route:
+    """A way to an origin, and what a server does before it is the origin."""
+
+    name: str
+    origin: str
+    proxy: str | None = None
+    steps: tuple = ()
+
+    def connection(self, kind, backend, port: int):
+        """A connection of httpcore to the server at a port."""
+        origin = httpcore.URL(f"{self.origin}://127.0.0.1:{port}").origin
+        prefix = "" if kind is SYNC else "Async"
+        if self.proxy is None:
+            make = getattr(httpcore, f"{prefix}HTTPConnection")
+            return make(origin, ssl_context=TRUST, network_backend=backend)
+        make = getattr(httpcore, prefix + ("HTTPProxy", "SOCKSProxy")[self.proxy == "socks5"])
+        more = {"proxy_ssl_context": TRUST} if self.proxy == "https" else {}
+        url = f"{self.proxy}://127.0.0.1:{port}"
+        pool = make(url, ssl_context=TRUST, network_backend=backend, **more)
+        return pool.create_connection(origin)
+
+    def lead(self, connection: Connection) -> None:
+        for step in self.steps:
+            step(connection)
+
+
+PLAIN = Route("plain", "http")
+OVER_TLS = Route("TLS", "https", steps=(start_tls,))
+FORWARDED = Route("forwarded", "http", "http")
+TUNNEL = Route("tunnel", "https", "http", (accept_tunnel, start_tls))
+TLS_IN_TLS = Route("TLS in TLS", "https", "https", (start_tls, accept_tunnel, start_tls))
+SOCKS = Route("SOCKS", "http", "socks5", (greet,))
+SOCKS_TLS = Route("SOCKS and TLS", "https", "socks5", (greet, start_tls))
+ROUTES = [PLAIN, OVER_TLS, FORWARDED, TUNNEL, TLS_IN_TLS]
+if find_spec("socksio") is not None:
+    ROUTES += [SOCKS, SOCKS_TLS]
+
+
+def through(*routes: Route):
+    return pytest.mark.parametrize("route", routes, ids=lambda route: route.name)
+
+
+class Body:
+    """The body of a request; httpcore's is a generator, which trio wants closed."""
+
+    def __init__(self, data: bytes) -> None:
+        self.length = len(data)
+        self._parts = iter([data])
+
+    def __iter__(self):
+        return self._parts
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self) -> bytes:
+        if (part := next(self._parts, None)) is None:
+            raise StopAsyncIteration
+        return part
+
+
+@attrs.frozen
+class Client:
+    """A connection of httpcore over a backend."""
+
+    kind: object
+    backend: Backend | AsyncBackend
+    connection: object
+    url: str
+
+    async def send(self, target: str = "/", method: str = "GET", content=None):
+        """Send a request, and read the response."""
+        length = {} if content is None else {"Content-Length": str(content.length)}
+        request = httpcore.Request(
+            method, self.url + target, headers={"Host": "x", **length}, content=content
+        )
+        if self.kind is SYNC:
+            response = self.connection.handle_request(request)
+            response.read()
+            response.close()
+        else:
+            response = await self.connection.handle_async_request(request)
+            await response.aread()
+            await response.aclose()
+        return response
+
+    async def send_until(self, seconds: float, **request):
+        """The same, with a deadline."""
+        self.backend.deadline = time.monotonic() + seconds
+        if self.kind is SYNC:
+            return await self.send(**request)
+        with anyio.fail_after(seconds):
+            return await self.send(**request)
+
+
+def backend_of(kind, seconds: float = AMPLE):
+    return (Backend if kind is SYNC else AsyncBackend)(time.monotonic() + seconds)
+
+
+@contextmanager
+def client_of(kind, route: Route, port: int | str):
+    backend = backend_of(kind)
+    connection = route.connection(kind, backend, int(port))
+    try:
+        yield Client(kind, backend, connection, f"{route.origin}://127.0.0.1:{port}")
+    finally:
+        backend.close()
+        assert is_closed(backend)
+
+
+def is_closed(backend) -> bool:
+    sock = backend.get_extra_info("socket")
+    return sock is None or sock.fileno() == -1
+
+
+def port_of(server: RawServer) -> str:
+    return server.url.rpartition(":")[2]
+
+
+# Deadlines
+
+
+def drip(data: bytes):
+    def serve(connection: Connection) -> None:
+        for i in range(len(data)):
+            connection.send(data[i : i + 1])
+            connection.pause(0.02)
+
+    return serve
+
+
+def stay_silent(connection: Connection) -> None:
+    connection.stay_silent()
+
+
+def after_the_request(fault):
+    def serve(connection: Connection) -> None:
+        connection.read()
+        fault(connection)
+
+    return serve
+
+
+def after_its_first_bytes(fault):
+    def serve(connection: Connection) -> None:
+        connection.receive()
+        fault(connection)
+
+    return serve
+
+
+def stall(data: bytes):
+    """Send something, and no more."""
+
+    def serve(connection: Connection) -> None:
+        connection.send(data)
+        connection.stay_silent()
+
+    return serve
+
+
+def read_slowly(connection: Connection) -> None:
+    while connection.receive(50_000):
+        connection.pause(0.02)
+
+
+HEADER_LINES = [f"X-{i}: 1" for i in range(50)]
+HELLO = b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03"  # how a long ServerHello begins
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+ORIGIN_FAULTS = {
+    "silence": stay_silent,
+    "a dripping head": after_the_request(drip(head(200, 0, *HEADER_LINES))),
+    "a stalling head": after_the_request(stall(head(200, 0)[:-3])),
+    "a dripping body": after_the_request(drip(head(200, 1000) + bytes(1000))),
+    "a stalling body": after_the_request(stall(head(200, 9) + b"12345")),
+    "dripping chunks": after_the_request(drip(CHUNKED + b"1\r\n \r\n" * 200)),
+}
+LARGE = bytes(16_000_000)
+BODY_FAULTS = {"a body that nobody reads": stay_silent, "a body that is read slowly": read_slowly}
+HANDSHAKE_FAULTS = {
+    "a silent handshake": stay_silent,
+    "a stalling handshake": after_its_first_bytes(stall(HELLO)),
+    "a dripping handshake": after_its_first_bytes(drip(HELLO + bytes(1000))),
+}
+CONNECT_FAULTS = {
+    "a silent CONNECT": stay_silent,
+    "a dripping CONNECT": drip(head(200, 0, *HEADER_LINES)),
+    "a stalling CONNECT": after_the_request(stall(b"HTTP/1.1 200 OK\r\n")),
+}
+SOCKS_FAULTS = {
+    "a silent SOCKS": stay_silent,
+    "a stalling SOCKS": after_its_first_bytes(stall(b"\x05\x00")),
+}
+
+
+def faults():
+    """Every route, how many of its steps succeed, and the fault that comes then."""
+    for route in ROUTES:
+        for step, faults in enumerate(
+            {start_tls: HANDSHAKE_FAULTS, accept_tunnel: CONNECT_FAULTS, greet: SOCKS_FAULTS}[step]
+            for step in route.steps
+        ):
+            yield from ((route, step, name, fault) for name, fault in faults.items())
+        whole = len(route.steps)
+        for name, fault in (ORIGIN_FAULTS | BODY_FAULTS).items():
+            if route in (PLAIN, OVER_TLS, TLS_IN_TLS) or name == "a dripping body":
+                yield route, whole, name, fault
+
+
+CASES = list(product(CLIENT_KINDS, faults()))
+
+
+def time_of(kind, route: Route, steps: int, name: str, fault) -> float:
+    """How long a request with a deadline took."""
+
+    def serve(connection: Connection) -> None:
+        attrs.evolve(route, steps=route.steps[:steps]).lead(connection)
+        fault(connection)
+
+    async def scenario() -> float:
+        with client_of(kind, route, port_of(server)) as client:
+            content = Body(LARGE) if name in BODY_FAULTS else None
+            began = time.monotonic()
+            with pytest.raises((httpcore.TimeoutException, TimeoutError)):
+                await client.send_until(DEADLINE, method="POST", content=content)
+            return time.monotonic() - began
+
+    with RawServer(serve) as server:
+        return kind.run(scenario)
+
+
+@pytest.fixture(scope="module")
+def times():
+    """The time of every case, of which several wait at once."""
+    import trio  # noqa: F401  # threads that import it together may find half of it
+
+    def best(case) -> float:
+        kind, fault = case
+        for _ in range(TRIES):
+            if (took := time_of(kind, *fault)) <= PUNCTUAL:
+                break
+        return took
+
+    with ThreadPoolExecutor(16) as pool:
+        return dict(zip(CASES, pool.map(best, CASES), strict=True))
+
+
+@each_case(("kind", "fault"), CASES)
+def test_every_fault_ends_at_the_deadline(kind, fault, times) -> None:
+    assert DEADLINE * 0.9 <= times[kind, fault] <= PUNCTUAL
+
+
+@sync_asyncio_trio
+async def test_a_flood_ends_at_the_deadline(client_kind) -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.send(b"HTTP/1.1 200 OK\r\n\r\n")
+        while not connection.is_over:
+            connection.send(bytes(65536))
+
+    with RawServer(serve) as server, client_of(client_kind, PLAIN, port_of(server)) as client:
+        began = time.monotonic()
+        with pytest.raises((httpcore.ReadTimeout, TimeoutError)):
+            await client.send_until(DEADLINE)
+        assert time.monotonic() - began < DEADLINE + 2
+
+
+@through(PLAIN, OVER_TLS)
+@sync_asyncio_trio
+async def test_a_large_body_arrives_whole(client_kind, route) -> None:
+    def serve(connection: Connection) -> None:
+        route.lead(connection)
+        connection.pause(0.05)  # until the window is full
+        connection.read()
+        connection.send(OK)
+        connection.wait_for_the_end()
+
+    data = random.Random(1).randbytes(8_000_000)
+    with RawServer(serve) as server, client_of(client_kind, route, port_of(server)) as client:
+        await client.send(method="PUT", content=Body(data))
+        assert client.backend.is_reusable
+    assert server.requests[0].endswith(data)
+
+
+# Nothing that came before a request is its response.
+
+
+OK = reply(200, b"hello")
+SECOND = reply(200, b"other")
+CHUNKED_OK = CHUNKED + b"5\r\nhello\r\n0\r\n\r\n"
+TRAILERS = CHUNKED + b"5\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n"
+EARLY_HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+NO_CONTENT = b"HTTP/1.1 204 No Content\r\n\r\n"
+NOT_MODIFIED = b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n"
+LONG = b"x" * 200_000
+
+
+@attrs.frozen
+class Exchange:
+    """What a server sends for one request; each segment is a tuple of TLS records."""
+
+    segments: tuple[tuple[bytes, ...], ...]
+    content: bytes = b"hello"
+    later: bytes | None = None  # sent after the client has read the response; b"" is the end
+    method: str = "GET"
+
+
+def at_once(*records: bytes, **more) -> Exchange:
+    return Exchange((records,), **more)
+
+
+def in_pieces(*segments: bytes, **more) -> Exchange:
+    return Exchange(tuple((segment,) for segment in segments), **more)
+
+
+CLEAN = [
+    at_once(OK),
+    at_once(reply(200, b""), content=b""),
+    at_once(reply(200, LONG), content=LONG),
+    at_once(reply(200, b"1"), content=b"1"),
+    at_once(CHUNKED_OK),
+    at_once(TRAILERS),
+    at_once(EARLY_HINTS + OK),
+    at_once(NO_CONTENT, content=b""),
+    at_once(NOT_MODIFIED, content=b""),
+    at_once(head(200, 5), content=b"", method="HEAD"),
+    at_once(OK[:1], OK[1:-1], OK[-1:]),
+    at_once(CHUNKED_OK[:-1], CHUNKED_OK[-1:]),
+    in_pieces(EARLY_HINTS, OK),
+    in_pieces(head(200, 5), b"hello"),
+    in_pieces(OK[:-1], OK[-1:]),
+    in_pieces(OK[:-2], OK[-2:]),
+    in_pieces(CHUNKED_OK[:-1], CHUNKED_OK[-1:]),
+    in_pieces(OK[:-9], *(bytes([byte]) for byte in OK[-9:])),
+]
+STRAY = [
+    at_once(OK + SECOND),
+    at_once(OK + SECOND[:10]),
+    at_once(OK + b"x"),
+    at_once(OK + b"\r\n"),
+    at_once(OK + LONG),
+    at_once(reply(200, b"") + SECOND, content=b""),
+    at_once(CHUNKED_OK + SECOND),
+    at_once(CHUNKED_OK + b"x"),
+    at_once(TRAILERS + SECOND),
+    at_once(NO_CONTENT + SECOND, content=b""),
+    at_once(NO_CONTENT + b"x", content=b""),
+    at_once(NOT_MODIFIED + b"hello", content=b""),
+    at_once(OK, content=b"", method="HEAD"),
+    at_once(OK, SECOND),
+    at_once(OK, b"x"),
+    at_once(OK, SECOND[:10]),
+    at_once(OK[:-1], OK[-1:] + b"x"),
+    at_once(CHUNKED_OK, SECOND),
+    in_pieces(head(200, 5), b"hello" + SECOND),
+    in_pieces(head(200, 5), b"hellox"),
+    in_pieces(OK[:-1], OK[-1:] + b"x"),
+    in_pieces(OK[:-1], OK[-1:] + SECOND),
+    in_pieces(CHUNKED_OK[:-1], CHUNKED_OK[-1:] + b"x"),
+    at_once(OK, later=SECOND),
+    at_once(OK, later=SECOND[:10]),
+    at_once(OK, later=b"x"),
+    at_once(OK, later=b""),
+    at_once(CHUNKED_OK, later=SECOND),
+    at_once(NO_CONTENT, content=b"", later=b"x"),
+    in_pieces(OK[:-1], OK[-1:], later=b"x"),
+]
+EXCHANGES = CLEAN + STRAY
+
+
+class Origin(RawServer):
+    """Serves each exchange under its number."""
+
+    def __init__(self, route: Route) -> None:
+        self.has_been_read = threading.Event()
+        self._route = route
+        super().__init__(self._respond)
+
+    def _respond(self, connection: Connection) -> None:
+        self._route.lead(connection)
+        while request := connection.read():
+            exchange = EXCHANGES[int(request.split()[1].rpartition(b"/")[2])]
+            for records in exchange.segments:
+                connection.send_together(*records)
+                connection.pause(0.003 if len(exchange.segments) > 1 else 0)
+            if exchange.later is not None:
+                self.has_been_read.wait(AMPLE)
+                self.has_been_read.clear()
+                if not exchange.later:
+                    return
+                connection.send(exchange.later)
+
+
+@through(PLAIN, OVER_TLS, TUNNEL, TLS_IN_TLS)
+@sync_asyncio_trio
+async def test_bytes_beyond_a_response_end_its_connection(client_kind, route) -> None:
+    with Origin(route) as server:
+        for number, exchange in enumerate(EXCHANGES[len(CLEAN) :], len(CLEAN)):
+            with client_of(client_kind, route, port_of(server)) as client:
+                response = await client.send(f"/{number}", exchange.method)
+                assert response.content == exchange.content
+                if exchange.later is not None:
+                    assert client.backend.is_reusable, exchange
+                    server.has_been_read.set()
+                    await until(lambda: not client.backend.is_reusable)
+                assert not client.backend.is_reusable, exchange
+                assert not client.backend.is_reusable, exchange
+
+
+async def until(is_so) -> None:
+    """Wait for a segment that has been sent."""
+    limit = time.monotonic() + AMPLE
+    while not is_so():
+        assert time.monotonic() < limit
+        time.sleep(0.001)
+
+
+@through(*ROUTES)
+@sync_asyncio_trio
+async def test_a_clean_connection_is_reusable(client_kind, route) -> None:
+    with Origin(route) as server, client_of(client_kind, route, port_of(server)) as client:
+        for number, exchange in enumerate(CLEAN):
+            response = await client.send(f"/{number}", exchange.method)
+            assert response.content == exchange.content
+            assert client.backend.is_reusable, exchange
+            assert client.backend.is_reusable, exchange
+            assert client.backend.get_extra_info("is_readable") is False
+    assert server.connections == 1
+
+
+BEYOND_CONNECT = [b"x", b"\x15\x03\x03\x00\x02\x02\x28", SECOND]
+
+
+@through(TUNNEL, TLS_IN_TLS)
+@sync_asyncio_trio
+async def test_bytes_beyond_the_response_to_connect_end_the_tunnel(client_kind, route) -> None:
+    def serve(connection: Connection) -> None:
+        attrs.evolve(route, steps=route.steps[:-2]).lead(connection)
+        connection.read()
+        connection.send(b"HTTP/1.1 200 Connected\r\n\r\n" + next(beyond))
+        connection.wait_for_the_end()
+
+    beyond = iter(BEYOND_CONNECT)
+    with RawServer(serve) as server:
+        for _ in BEYOND_CONNECT:
+            with client_of(client_kind, route, port_of(server)) as client:
+                with pytest.raises(httpcore.ConnectError, match="beyond its response to CONNECT"):
+                    await client.send()
+                assert is_closed(client.backend)
+
+
+@sync_asyncio_trio
+async def test_a_short_read_is_whole(client_kind) -> None:
+    """The replies of a SOCKS proxy are not parsed as a stream."""
+    with RawServer(greet) as server:
+        backend = backend_of(client_kind)
+        stream = await wait(backend.connect_tcp("127.0.0.1", int(port_of(server))))
+        await wait(stream.write(b"\x05\x01\x00"))
+        assert await wait(stream.read(max_bytes=4096)) == b"\x05\x00"
+        backend.close()
+
+
+# Failures, with their cause
+
+
+async def connected(client_kind, server, backend=None):
+    backend = backend or backend_of(client_kind)
+    return await wait(backend.connect_tcp("127.0.0.1", int(port_of(server))))
+
+
+@sync_asyncio_trio
+async def test_a_reset_is_a_read_error(client_kind) -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.reset()
+
+    with RawServer(serve) as server, client_of(client_kind, PLAIN, port_of(server)) as client:
+        with pytest.raises(httpcore.ReadError) as caught:
+            await client.send()
+        assert isinstance(caught.value.__cause__, ConnectionResetError)
+        assert is_closed(client.backend)
+
+
+@sync_asyncio_trio
+async def test_a_write_to_nobody_is_a_write_error(client_kind) -> None:
+    with RawServer(lambda c: (c.receive(), c.reset())) as server:
+        stream = await connected(client_kind, server)
+        await wait(stream.write(b"x"))
+        await until(lambda: stream.get_extra_info("is_readable"))
+        with pytest.raises(httpcore.WriteError) as caught:
+            await wait(stream.write(b"x"))
+        assert isinstance(caught.value.__cause__, ConnectionError)
+        assert not stream.is_reusable
+        stream.close()
+
+
+@sync_asyncio_trio
+async def test_a_certificate_that_nobody_vouches_for(client_kind) -> None:
+    with RawServer(start_tls) as server:
+        stream = await connected(client_kind, server)
+        with pytest.raises(httpcore.ConnectError) as caught:
+            await wait(stream.start_tls(ssl.create_default_context(), "127.0.0.1"))
+        assert isinstance(caught.value.__cause__, ssl.SSLCertVerificationError)
+        assert is_closed(stream)
+
+
+@sync_asyncio_trio
+async def test_a_hello_in_plain_text_is_no_handshake(client_kind) -> None:
+    with RawServer(stall(reply(400, b"no TLS here"))) as server:
+        stream = await connected(client_kind, server)
+        with pytest.raises(httpcore.ConnectError, match=r"(?i)wrong.version.number"):
+            await wait(stream.start_tls(TRUST, "127.0.0.1"))
+        assert is_closed(stream)
+
+
+@sync_asyncio_trio
+async def test_a_handshake_that_is_hung_up_on(client_kind) -> None:
+    with RawServer(Connection.receive) as server:
+        stream = await connected(client_kind, server)
+        with pytest.raises(httpcore.ConnectError) as caught:
+            await wait(stream.start_tls(TRUST, "127.0.0.1"))
+        assert isinstance(caught.value.__cause__, ssl.SSLEOFError)
+        assert is_closed(stream)
+
+
+@sync_asyncio_trio
+async def test_a_name_that_no_certificate_can_have(client_kind) -> None:
+    with RawServer(Connection.receive) as server:
+        stream = await connected(client_kind, server)
+        with pytest.raises(httpcore.ConnectError):
+            await wait(stream.start_tls(TRUST, ".example.com"))
+        assert is_closed(stream)
+
+
+@sync_asyncio_trio
+async def test_tls_without_a_closing_handshake_ends_a_body(client_kind) -> None:
+    def serve(connection: Connection) -> None:
+        connection.start_tls()
+        connection.read()
+        connection.send(b"HTTP/1.1 200 OK\r\n\r\nhello")
+
+    with RawServer(serve) as server, client_of(client_kind, OVER_TLS, port_of(server)) as client:
+        assert (await client.send()).content == b"hello"
+        assert not client.backend.is_reusable
+
+
+@sync_asyncio_trio
+async def test_a_deadline_that_is_over_sends_nothing(client_kind) -> None:
+    with RawServer(stay_silent) as server:
+        backend = backend_of(client_kind, seconds=0)
+        with pytest.raises(httpcore.ConnectTimeout):
+            await connected(client_kind, server, backend)
+        assert is_closed(backend)
+    assert server.connections == 0
+
+
+class Watched(Backend):
+    """Counts how often it looks at its deadline."""
+
+    looks = 0
+
+    @property
+    def deadline(self) -> float:
+        self.looks += 1
+        return time.monotonic() + AMPLE
+
+    @deadline.setter
+    def deadline(self, value: float) -> None:
+        pass
+
+
+class Interrupted(Watched):
+    """Somebody presses Ctrl-C after some looks."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.last = looks
+
+    @property
+    def deadline(self) -> float:
+        if self.looks == self.last:
+            raise KeyboardInterrupt
+        return super().deadline
+
+    @deadline.setter
+    def deadline(self, value: float) -> None:
+        pass
+
+
+@each_case("looks", range(5))
+def test_an_interrupt_leaves_no_socket(looks) -> None:
+    with RawServer(OVER_TLS.lead) as server:
+        backend = Interrupted(looks)
+        connection = OVER_TLS.connection(SYNC, backend, int(port_of(server)))
+        with pytest.raises(KeyboardInterrupt):
+            connection.request("GET", f"https://127.0.0.1:{port_of(server)}")
+        assert is_closed(backend)
+
+
+def test_a_large_body_is_not_encrypted_without_a_look_at_the_deadline() -> None:
+    with RawServer(lambda c: (c.start_tls(), c.wait_for_the_end())) as server:
+        backend = Watched()
+        stream = backend.connect_tcp("127.0.0.1", int(port_of(server))).start_tls(
+            TRUST, "localhost"
+        )
+        before = backend.looks
+        stream.write(bytes(1_000_000))
+        assert backend.looks - before >= 15
+        backend.close()
+
+
+# Addresses
+
+
+@sync_asyncio_trio
+async def test_addresses_share_the_time(client_kind, host) -> None:  # noqa: F811
+    host(*SWALLOWING)
+    with RawServer(stay_silent) as server, swallowing(int(port_of(server))):
+        for _ in range(TRIES):
+            backend = backend_of(client_kind, DEADLINE)
+            began = time.monotonic()
+            with pytest.raises(httpcore.ConnectTimeout):
+                await wait(backend.connect_tcp(HOST, int(port_of(server))))
+            took = time.monotonic() - began
+            assert is_closed(backend)
+            if took <= PUNCTUAL:
+                break
+    assert DEADLINE * 0.9 <= took <= PUNCTUAL
+
+
+@sync_asyncio_trio
+async def test_addresses_that_swallow_leave_time_for_the_next(client_kind, host) -> None:  # noqa: F811
+    host(*SWALLOWING[:2], "127.0.0.1", "127.0.0.5")
+    with RawServer(stall(b"hi")) as server, swallowing(int(port_of(server))):
+        backend = backend_of(client_kind, 0.6)
+        stream = await wait(backend.connect_tcp(HOST, int(port_of(server))))
+        assert await wait(stream.read(max_bytes=100)) == b"hi"
+        backend.close()
+
+
+@sync_asyncio_trio
+async def test_addresses_that_refuse_cost_no_time(client_kind, host) -> None:  # noqa: F811
+    host("127.0.0.2", "127.0.0.3")
+    backend = backend_of(client_kind)
+    with pytest.raises(httpcore.ConnectError, match="Connection refused") as caught:
+        await wait(backend.connect_tcp(HOST, int(refusing_url().rpartition(":")[2])))
+    assert isinstance(caught.value.__cause__, ConnectionRefusedError)
+    assert is_closed(backend)
+
+
+@sync_asyncio_trio
+async def test_a_name_is_looked_up(client_kind) -> None:
+    with RawServer(stay_silent) as server:
+        backend = backend_of(client_kind)
+        stream = await wait(backend.connect_tcp("localhost", int(port_of(server))))
+        assert stream.get_extra_info("server_addr") == ("127.0.0.1", int(port_of(server)))
+        backend.close()
+
+
+@pytest.mark.parametrize("name", ["x" * 64 + ".test", "a..b", "nowhere.invalid"])
+@sync_asyncio_trio
+async def test_a_name_that_is_not_found(client_kind, name, monkeypatch) -> None:
+    asked = socket.getaddrinfo
+
+    def found(name, *more, **options):
+        if "invalid" in str(name):
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return asked(name, *more, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", found)
+    backend = backend_of(client_kind)
+    with pytest.raises(httpcore.ConnectError) as caught:
+        await wait(backend.connect_tcp(name, 80))
+    assert isinstance(caught.value.__cause__, OSError | UnicodeError)
+    assert not backend.is_reusable
+
+
+# Cancellation
+
+
+TLS_TWICE = Route("TLS twice", "https", steps=(start_tls, start_tls))
+
+
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)
+def test_a_cancelled_handshake_leaves_no_socket(client_kind) -> None:
+    chance = random.Random(1)
+
+    async def storm() -> None:
+        for _ in range(20):
+            backend = backend_of(client_kind)
+            with anyio.move_on_after(chance.uniform(0, 0.04)) as scope:
+                await backend.connect_tcp("127.0.0.1", int(port_of(server)))
+                await backend.start_tls(TRUST, "127.0.0.1")
+                await backend.start_tls(TRUST, "127.0.0.1")
+            cancelled.append(scope.cancelled_caught)
+            assert is_closed(backend) is scope.cancelled_caught
+            backend.close()
+
+    async def scenario() -> None:
+        async with anyio.create_task_group() as group:
+            for _ in range(10):
+                group.start_soon(storm)
+
+    cancelled: list[bool] = []
+    with RawServer(TLS_TWICE.lead) as server:
+        client_kind.run(scenario)
+    assert len(cancelled) == 200
+    assert 20 <= sum(cancelled) <= 199
+
+
+# The rest
+
+
+@sync_asyncio_trio
+async def test_a_backend_without_a_connection(client_kind) -> None:
+    backend = backend_of(client_kind)
+    assert not backend.is_reusable
+    for name in ("socket", "client_addr", "ssl_object"):
+        assert backend.get_extra_info(name) is None
+    backend.close()
+
+
+@through(PLAIN, OVER_TLS)
+@sync_asyncio_trio
+async def test_what_httpcore_asks_of_a_stream(client_kind, route) -> None:
+    with RawServer(lambda c: (route.lead(c), c.wait_for_the_end())) as server:
+        stream = await connected(client_kind, server)
+        if route is OVER_TLS:
+            stream = await wait(stream.start_tls(TRUST, "127.0.0.1"))
+        tls = stream.get_extra_info("ssl_object")
+        assert (tls is not None and tls.version() == "TLSv1.3") is (route is OVER_TLS)
+        sock = stream.get_extra_info("socket")
+        assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        assert stream.get_extra_info("client_addr") == sock.getsockname()
+        assert stream.get_extra_info("server_addr") == ("127.0.0.1", int(port_of(server)))
+        assert stream.get_extra_info("something else") is None
+        stream.close()
+        stream.close()
+        assert sock.fileno() == -1
+        assert not stream.is_reusable
+
+
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)
+def test_a_fast_peer_leaves_other_tasks_their_turns(client_kind) -> None:
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await anyio.lowlevel.checkpoint()
+
+    async def scenario() -> None:
+        stream = await connected(client_kind, server)
+        await anyio.sleep(0.1)  # all of it has arrived
+        async with anyio.create_task_group() as group:
+            group.start_soon(others)
+            for _ in range(10):
+                assert await stream.read(1000)
+            group.cancel_scope.cancel()
+        stream.close()
+
+    with RawServer(stall(bytes(20_000))) as server:
+        client_kind.run(scenario)
+    assert turns >= 5
+
+
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)
+def test_a_socket_that_is_not_readable_after_all(client_kind, monkeypatch) -> None:
+    wait_readable, woken = anyio.wait_readable, []
+
+    async def wake(sock: socket.socket) -> None:
+        woken.append(sock)
+        if len(woken) > 2:
+            await wait_readable(sock)
+
+    async def scenario() -> None:
+        with client_of(client_kind, PLAIN, port_of(server)) as client:
+            assert (await client.send("/0")).content == b"hello"
+
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.pause(0.1)
+        connection.send(OK)
+
+    monkeypatch.setattr(anyio, "wait_readable", wake)
+    with RawServer(serve) as server:
+        client_kind.run(scenario)
+    assert len(woken) > 2
