@@ -28,6 +28,7 @@ RULES: list[tuple[str, str]] = [
         "from adclient._sync.page import Page",
     ),
     (r"\b_async\b", "_sync"),
+    (r" \| aiohttp\.AiohttpTransport", ""),
     (r", for async code", ""),
     (r"any number of tasks", "any number of threads"),
     (r"an `async with` block", "a `with` block"),

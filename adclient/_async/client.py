@@ -21,9 +21,11 @@ from adclient.transports import AsyncHTTPClient, AsyncTransport
 if TYPE_CHECKING:
     import ssl
 
+    from adclient import aiohttp  # async only
     from adclient._async.engine import AsyncEngine
 else:
     ssl = deferred("ssl.SSLContext")
+    aiohttp = deferred("adclient.aiohttp.AiohttpTransport")  # async only
 
 
 class AsyncAdClient(_notebook.HTMLRepr):
@@ -96,7 +98,7 @@ class AsyncAdClient(_notebook.HTMLRepr):
         hooks: Hooks | None = None,
         conventions: Conventions | None = None,
         http_client: AsyncHTTPClient | None = None,
-        transport: AsyncTransport | None = None,
+        transport: AsyncTransport | aiohttp.AiohttpTransport | None = None,
         max_concurrency: int | None = None,
         proxy: str | None = None,
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,

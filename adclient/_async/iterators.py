@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+import attrs
+
 from adclient._core.paging import SeenCursors
 from adclient._notebook import PublicDir, short
 from adclient._tables.items import Items
@@ -58,7 +60,9 @@ class AsyncPageIterator(PublicDir, Generic[T]):
         self._prefetch: AsyncPrefetch[AsyncPage[T]] | None = None
         self._busy = threading.Lock()
         self._bar = source.new_bar()
-        self._seen = None if source.call is None else SeenCursors(source.call.at(cursor))
+        self._seen = (
+            None if source.call is None else SeenCursors(attrs.evolve(source.call, cursor=cursor))
+        )
         if first is not None and self._seen is not None:
             self._seen.add(first.next)
 

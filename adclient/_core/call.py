@@ -14,7 +14,7 @@ from adclient._core.events import Reporter
 from adclient._core.jsontext import JSONError
 from adclient._core.operations import Call
 from adclient._core.paging import check_progress
-from adclient._core.redact import Redactor
+from adclient._core.redact import NO_SECRETS, Redactor
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse, request_id_of
 from adclient._core.retry import RateLimitGate, backoff, may_have_reached_server
@@ -43,6 +43,7 @@ class Exchange(Generic[R]):
 
     __slots__ = (
         "_gate",
+        "_is_success",
         "_key",
         "_now",
         "_options",
@@ -85,7 +86,8 @@ class Exchange(Generic[R]):
         self.elapsed = 0.0
         self.request_id: str | None = None
         self.may_be_staged = False
-        self.redactor = Redactor()
+        self.redactor: Redactor = NO_SECRETS
+        self._is_success = False
 
     def steps(self) -> Steps:
         """Acquire a slot and send the request, until an outcome is final.
@@ -98,13 +100,14 @@ class Exchange(Generic[R]):
             if (no_slot := (yield ACQUIRE)) is not None:
                 self.elapsed = self._now() - self._started
                 return no_slot
-            wait = gate.wait(call, options, self._now(), self._random)
-            # A call with too little time is sent: the service has the last word.
-            if 0 < wait < self.time_left:
-                if reporter is not None:
-                    reporter.rate_limited(wait)
-                yield wait
-                continue
+            if gate.ends:
+                wait = gate.wait(call, options, self._now(), self._random)
+                # A call with too little time is sent: the service has the last word.
+                if 0 < wait < self.time_left:
+                    if reporter is not None:
+                        reporter.rate_limited(wait)
+                    yield wait
+                    continue
             self.attempts += 1
             if reporter is not None:
                 reporter.sending(self.attempts)
@@ -112,6 +115,7 @@ class Exchange(Generic[R]):
             assert outcome is not None
             self._note(outcome)
             if isinstance(outcome, RawResponse) and outcome.is_whole_success:
+                self._is_success = True
                 return outcome
             backoff_time = self._backoff_after(outcome)
             if backoff_time is None:
@@ -130,8 +134,9 @@ class Exchange(Generic[R]):
     def result(self, outcome: Outcome) -> R:
         """The value of the final outcome, or its error raised."""
         call = self.call
-        if not (isinstance(outcome, RawResponse) and outcome.is_whole_success):
+        if not self._is_success:
             raise errors_from.outcome(call, outcome, self.details, may_be_staged=self.may_be_staged)
+        assert isinstance(outcome, RawResponse)
         info = ResponseInfo(
             operation=call.operation.full_name,
             account_id=call.account_id,
@@ -150,7 +155,8 @@ class Exchange(Generic[R]):
         except Exception as error:  # such as a module that cannot be loaded now
             self.raise_if_staged(error)
             raise
-        check_progress(call, value)
+        if call.cursor is not None:
+            check_progress(call, value)
         if self._reporter is not None:
             self._reporter.returning(value)
         return value

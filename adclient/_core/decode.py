@@ -46,16 +46,21 @@ def read(body: JSON, result: type[R], response: ResponseInfo) -> R:
 def _read_draft(body: JSON, response: ResponseInfo) -> Draft:
     fields = _fields(body)
     diff = _fields(fields.pop("diff"))
+    draft_id, status = fields.pop("draft_id"), fields.pop("status")
+    requires, field = fields.pop("requires"), diff.pop("field")
+    before, after = diff.pop("before"), diff.pop("after")
+    if not (
+        isinstance(draft_id, str)
+        and isinstance(status, str)
+        and isinstance(requires, str)
+        and isinstance(field, str)
+    ):
+        raise TypeError
     return Draft(
-        draft_id=_text(fields.pop("draft_id")),
-        status=_text(fields.pop("status")),
-        diff=Diff(
-            field=_text(diff.pop("field")),
-            before=diff.pop("before"),
-            after=diff.pop("after"),
-            extra=diff,
-        ),
-        requires=_text(fields.pop("requires")),
+        draft_id=draft_id,
+        status=status,
+        diff=Diff(field=field, before=before, after=after, extra=diff),
+        requires=requires,
         extra=fields,
         response=response,
     )
@@ -77,12 +82,6 @@ def _fields(value: JSON) -> Fields:
     if not isinstance(value, dict):
         raise TypeError
     return value.copy()
-
-
-def _text(value: JSON) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
 
 
 def _items_reader(cls: type[T]) -> Callable[[JSON], tuple[T, ...]]:

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from traceback import format_exception_only
-from types import TracebackType
 from typing import ParamSpec, Protocol, TypedDict, TypeVar
 
 from adclient._core.operations import Call
@@ -63,32 +62,28 @@ class Reporter:
     They belong to the program and may raise: that is logged, and the call continues.
     """
 
-    __slots__ = ("_call", "_call_id", "_hooks", "_now", "_sent_at", "_span", "_url")
+    __slots__ = ("_call", "_call_id", "_hooks", "_name", "_now", "_sent_at", "_span", "_url")
 
-    def __init__(self, call: Call[Result], options: Options, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        call: Call[Result],
+        options: Options,
+        now: Callable[[], float],
+        span: Span | None,
+    ) -> None:
         self._call = call
+        self._name = call.operation.full_name
         self._url = options.base_url + call.operation.path
         self._hooks = options.hooks
         self._now = now
-        self._span: Span | None = None
+        self._span = span
         self._sent_at = 0.0
         self._call_id = next(_call_ids)
 
-    def begin(self, tracer: Tracer) -> None:
-        """Start the span."""
-        self._span = self._safely("the tracer", tracer, self._call, self._url)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def end(self, error: BaseException | None) -> None:
+        """The call is over."""
         if self._span is not None:
-            self._safely("the span", self._span.end, exc)
+            _safely(self._name, "the span", self._span.end, error)
 
     def sending(self, attempt: int) -> None:
         """A request is about to be sent."""
@@ -129,10 +124,8 @@ class Reporter:
 
     def rate_limited(self, wait: float) -> None:
         """The call waits because the service asked another call to wait."""
-        name = self._call.operation.full_name
-        self._log(
-            logging.INFO, f"{name} #{self._call_id}: waits {wait:.3f} s for a shared rate limit"
-        )
+        line = f"{self._name} #{self._call_id}: waits {wait:.3f} s for a shared rate limit"
+        _log(logging.INFO, line)
 
     def returning(self, value: Result) -> None:
         """The call is about to return its value."""
@@ -142,7 +135,7 @@ class Reporter:
     def _fields(self) -> _CallFields:
         return {
             "call_id": self._call_id,
-            "operation": self._call.operation.full_name,
+            "operation": self._name,
             "account_id": self._call.account_id,
         }
 
@@ -151,38 +144,41 @@ class Reporter:
 
     def _report(self, level: int, event: Event) -> None:
         if log.isEnabledFor(level):
-            self._log(level, str(event))
+            _log(level, str(event))
         name = _HOOKS[type(event)]
         for hooks in self._hooks:
             hook: Callable[[Event], object] | None = getattr(hooks, name)
             if hook is not None:
-                self._safely(f"the hook {name}", hook, event)
+                _safely(self._name, f"the hook {name}", hook, event)
         if self._span is not None:
-            self._safely("the span", self._span.add, event)
+            _safely(self._name, "the span", self._span.add, event)
 
-    def _safely(
-        self, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
-    ) -> T | None:
-        try:
-            return function(*args, **kwargs)
-        except Exception as error:
-            raised = one_line("".join(format_exception_only(error)))
-            self._log(logging.ERROR, f"{self._call.operation.full_name}: {what} raised {raised}")
-            return None
 
-    def _log(self, level: int, line: str) -> None:
-        # A filter or handler of the program may raise as well.
-        with suppress(Exception):
-            log.log(level, "%s", line)
+def _safely(
+    operation: str, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+) -> T | None:
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        raised = one_line("".join(format_exception_only(error)))
+        _log(logging.ERROR, f"{operation}: {what} raised {raised}")
+        return None
+
+
+def _log(level: int, line: str) -> None:
+    # A filter or handler of the program may raise as well.
+    with suppress(Exception):
+        log.log(level, "%s", line)
 
 
 def reporter_for(
     call: Call[Result], options: Options, now: Callable[[], float], tracer: Tracer | None
 ) -> Reporter | None:
     """The reporter of a call, with its span started; None if nobody listens."""
-    if not options.hooks and tracer is None and not log.isEnabledFor(logging.INFO):
-        return None
-    reporter = Reporter(call, options, now)
+    span = None
     if tracer is not None:
-        reporter.begin(tracer)
-    return reporter
+        url = options.base_url + call.operation.path
+        span = _safely(call.operation.full_name, "the tracer", tracer, call, url)
+    if span is None and not options.hooks and not log.isEnabledFor(logging.INFO):
+        return None
+    return Reporter(call, options, now, span)

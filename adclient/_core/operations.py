@@ -4,7 +4,7 @@ Whatever sends, checks, documents, fakes or tests an operation reads it here.
 """
 
 from collections.abc import Mapping
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar, cast
 
 import attrs
 
@@ -54,9 +54,8 @@ class Parameter:
     required: bool = False
     is_text: bool = attrs.field(init=False)
 
-    @is_text.default
-    def _is_text(self) -> bool:
-        return self.type in ("id", "text")
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "is_text", self.type in ("id", "text"))
 
 
 @attrs.frozen(eq=False)  # one object for each operation, so it is its own key
@@ -93,27 +92,18 @@ class Call(Generic[R]):
     encoded: Mapping[str, str]
     cursor: JSON = None
 
-    def at(self, cursor: JSON) -> "Call[R]":
-        """The same call for another page."""
-        return self if cursor is self.cursor else attrs.evolve(self, cursor=cursor)
-
     @property
     def account_id(self) -> str:
         """The account of the call."""
-        return _plain_str(self.arguments["account_id"]) or ""
+        return cast(str, self.arguments["account_id"])
 
     @property
     def target_id(self) -> str | None:
         """The campaign, creative or ad that the call names, if any."""
         for name in ("campaign_id", "creative_id", "ad_id"):
             if name in self.arguments:
-                return _plain_str(self.arguments[name])
+                return cast(str, self.arguments[name])
         return None
-
-
-def _plain_str(value: object) -> str | None:
-    """The text of an id, which a caller may pass as a member of a text enum."""
-    return str.__str__(value) if isinstance(value, str) else None
 
 
 _ACCOUNT = Parameter("account_id", "id", required=True)

@@ -57,12 +57,14 @@ def validated(
     for parameter in operation.parameters:
         name = parameter.name
         value = arguments[name]
-        if type(value) is str and value.isascii() and value and parameter.is_text:
+        if type(value) is str and value and value.isascii() and parameter.is_text:  # most of them
             frozen[name], encoded[name] = value, jsontext.quoted(value)
         elif value is not None or parameter.required:
             _check(operation, parameter, value)
             frozen[name], encoded[name] = _frozen(operation, name, value)
-    return Call(operation, frozen, encoded, frozen_cursor(operation, cursor))
+    if cursor is not None:
+        cursor = frozen_cursor(operation, cursor)
+    return Call(operation, frozen, encoded, cursor)
 
 
 class RequestBuilder:
@@ -86,11 +88,8 @@ class RequestBuilder:
                 cursor = call.cursor
                 text = cursor if isinstance(cursor, str) else cursor_text(operation, cursor)
                 query.append((conventions.cursor_parameter, text))
-            return Request(
-                method=operation.method,
-                url=_url_with_query(operation, url, query),
-                headers=headers,
-            )
+            url = _url_with_query(operation, url, query)
+            return Request(method=operation.method, url=url, headers=headers)
         encoded = call.encoded
         if call.cursor is not None and followed is None:
             text = cursor_text(operation, call.cursor)
@@ -104,12 +103,9 @@ class RequestBuilder:
         }
         if idempotency_key is not None and conventions.idempotency_header is not None:
             headers[conventions.idempotency_header.lower()] = idempotency_key
-        return Request(
-            method=operation.method,
-            url=_url_with_query(operation, url, followed or []),
-            headers=headers,
-            body=body,
-        )
+        if followed:
+            url = _url_with_query(operation, url, followed)
+        return Request(method=operation.method, url=url, headers=headers, body=body)
 
     def _share(self, operation: Operation[Result]) -> tuple[str, dict[str, str]]:
         url = self._options.base_url + operation.path
@@ -126,7 +122,12 @@ class RequestBuilder:
 
 
 def _url_with_query(operation: Operation[Result], url: str, query: Pairs) -> str:
-    whole = f"{url}?{_encoded(query)}" if query else url
+    # A continuation that is a URL may contain bytes that are no text.
+    encoded = [
+        f"{quote(name, '[]', errors='surrogateescape')}={quote(text, '', errors='surrogateescape')}"
+        for name, text in query
+    ]
+    whole = f"{url}?{'&'.join(encoded)}"
     if len(whole) > LONGEST_URL:
         raise InvalidRequest(
             f"{operation.full_name}: the URL would have {len(whole)} characters, {LONGEST_URL} are "
@@ -187,7 +188,11 @@ def _key(name: str) -> str:
 
 def _frozen(operation: Operation[Result], name: str, value: object) -> tuple[object, str]:
     """An argument as a copy that its caller cannot change, and the JSON of that copy."""
+    if isinstance(value, str):
+        value = str.__str__(value)  # of a text enum, the text
     try:
+        if isinstance(value, int | float):
+            return value, jsontext.digits(value, name)
         copy = jsontext.plain(value, name)
         return copy, jsontext.dumps(copy, name)
     except jsontext.JSONError as error:
@@ -202,7 +207,7 @@ def _query(call: Call[Result], style: str) -> Pairs:
     pairs: Pairs = []
     for name, value in call.arguments.items():
         if isinstance(value, str):
-            pairs.append((name, str.__str__(value)))  # of a text enum, the text
+            pairs.append((name, value))
         elif style == "json":
             pairs.append((name, call.encoded[name]))
         else:
@@ -226,12 +231,3 @@ def _children(value: object) -> Sequence[tuple[object, object]]:
     if jsontext.is_array(value):
         return list(enumerate(value))
     return list(value.items()) if jsontext.is_object(value) else []
-
-
-def _encoded(pairs: Pairs) -> str:
-    return "&".join(f"{_quoted(name, '[]')}={_quoted(text)}" for name, text in pairs)
-
-
-def _quoted(text: str, safe: str = "") -> str:
-    # A continuation that is a URL may hold bytes that are no text.
-    return quote(text, safe=safe, errors="surrogateescape")

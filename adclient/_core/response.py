@@ -59,7 +59,7 @@ def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
     headers, body = outcome.headers, outcome.body
     if redactor.redact(together := " ".join(headers.values())) != together:
         headers = {name: redactor.redact(value) for name, value in headers.items()}
-    elif outcome.is_whole_success and outcome.defect is None:
+    elif outcome.defect is None and outcome.is_whole_success:
         return outcome
     broken, defect = outcome.broken, outcome.defect
     return attrs.evolve(

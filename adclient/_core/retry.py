@@ -75,24 +75,24 @@ class RateLimitGate:
     """Until when calls of one client wait after a 429, for each account or for the whole client."""
 
     def __init__(self) -> None:
-        self._ends: dict[object, tuple[float, float]] = {}
+        self.ends: dict[object, tuple[float, float]] = {}
 
     def note(self, call: Call[Result], options: Options, response: RawResponse, now: float) -> None:
         """Note how long a 429 asks the other calls to wait as well."""
         key, asked = _key(call, options), retry_after(response)
         if key is None or asked is None:
             return
-        for over in [key for key, (end, _) in tuple(self._ends.items()) if end <= now]:
-            self._ends.pop(over, None)
-        self._ends[key] = max(self._ends.get(key, (0.0, 0.0)), (now + asked, jitter(asked)))
+        for over in [key for key, (end, _) in tuple(self.ends.items()) if end <= now]:
+            self.ends.pop(over, None)
+        self.ends[key] = max(self.ends.get(key, (0.0, 0.0)), (now + asked, jitter(asked)))
 
     def wait(
         self, call: Call[Result], options: Options, now: float, random: Callable[[], float]
     ) -> float:
         """Seconds for which a call has to wait."""
-        if not self._ends or options.retry.max_retries == 0:
+        if options.retry.max_retries == 0:
             return 0.0
-        end, spread = self._ends.get(_key(call, options), (now, 0.0))
+        end, spread = self.ends.get(_key(call, options), (now, 0.0))
         return end - now + random() * spread if end > now else 0.0
 
 

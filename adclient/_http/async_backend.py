@@ -69,8 +69,8 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
 
     async def read(self, max_bytes: int, *_: object, **__: object) -> bytes:
         """Read some bytes; none are the end."""
-        withheld, self._withheld = self._withheld, b""
-        if withheld:
+        if self._withheld:
+            withheld, self._withheld = self._withheld, b""
             return withheld
         try:
             data = await self._receive(self._tls, max_bytes)

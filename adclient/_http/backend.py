@@ -171,8 +171,8 @@ class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
 
     def read(self, max_bytes: int, *_: object, **__: object) -> bytes:
         """Read some bytes; none are the end."""
-        withheld, self._withheld = self._withheld, b""
-        if withheld:
+        if self._withheld:
+            withheld, self._withheld = self._withheld, b""
             return withheld
         try:
             data = self._receive(self._tls, max_bytes)
@@ -183,7 +183,8 @@ class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
     def write(self, buffer: bytes, *_: object, **__: object) -> None:
         """Write all of it."""
         try:
-            self._send(self._tls, buffer)
+            if buffer:
+                self._send(self._tls, buffer)
         except OSError as error:
             raise failure(WRITE, error) from error
 

@@ -6,7 +6,7 @@ the deadline of the call.
 
 import ssl
 from collections.abc import AsyncIterator, Iterator
-from typing import Protocol, Self
+from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 import httpcore
@@ -62,7 +62,8 @@ class Target:
         self._port = None if parts.port == (443 if self.is_tls else 80) else parts.port
         self._prefix_length = len(f"{parts.scheme}://{parts.netloc}")
         self._verify = network.verify
-        self.origin = self._url(b"/").origin
+        url = httpcore.URL(scheme=self._scheme, host=self._host, port=self._port, target=b"/")
+        self.origin = url.origin
 
     @property
     def tls_context(self) -> ssl.SSLContext | None:
@@ -74,41 +75,8 @@ class Target:
         request = attempt.request
         path = request.url[self._prefix_length :].encode()
         headers = [(name.encode(), value.encode()) for name, value in request.headers.items()]
-        return httpcore.Request(
-            request.method.encode(), self._url(path), headers=headers, content=_RequestBody(attempt)
-        )
-
-    def _url(self, target: bytes) -> httpcore.URL:
-        return httpcore.URL(scheme=self._scheme, host=self._host, port=self._port, target=target)
-
-
-class _RequestBody:
-    """The body of a request, for sync and async connections. It notes that it was consumed."""
-
-    def __init__(self, attempt: Attempt) -> None:
-        self._attempt = attempt
-
-    def __iter__(self) -> Iterator[bytes]:
-        self._attempt.body_consumed = True
-        return iter((body,) if (body := self._attempt.request.body) else ())
-
-    def __aiter__(self) -> "_AsyncChunks":
-        return _AsyncChunks(iter(self))
-
-
-class _AsyncChunks:
-    """Chunks for async code. An async generator would warn if it were left in the middle."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> bytes:
-        for chunk in self._chunks:
-            return chunk
-        raise StopAsyncIteration
+        url = httpcore.URL(scheme=self._scheme, host=self._host, port=self._port, target=path)
+        return httpcore.Request(request.method.encode(), url, headers=headers, content=attempt)
 
 
 def failed(attempt: Attempt, error: Exception) -> Outcome:

@@ -4,14 +4,14 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import cache, lru_cache, partial
 from types import MappingProxyType, ModuleType
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import httpx
 
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._http.in_process import InProcess
-from adclient._http.send import Attempt, Errors, reason_of
+from adclient._http.send import AsyncChunks, Attempt, Errors, reason_of
 from adclient.errors import ConfigurationError
 
 # The two are told apart by name, so that neither is imported to find out.
@@ -97,20 +97,7 @@ class _AsyncStream:
         self._chunks = chunks
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return _AsyncChunks(self._chunks())
-
-
-class _AsyncChunks:
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> bytes:
-        for chunk in self._chunks:
-            return chunk
-        raise StopAsyncIteration
+        return AsyncChunks(self._chunks())
 
 
 HTTPX = HTTPLibrary(httpx)

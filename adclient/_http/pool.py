@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections import deque
+from contextlib import suppress
 from typing import cast
 
 import httpcore
@@ -63,8 +64,9 @@ class ConnectionPool:
     def close(self) -> None:
         """Close the connections; doing it again does nothing."""
         self.is_closed = True
-        while (connection := self._take()) is not None:
-            connection.backend.close()
+        with suppress(IndexError):
+            while True:
+                self._idle.pop().backend.close()
 
     def __del__(self) -> None:
         """Warn about a client that was never closed; closing in `__del__` could deadlock."""
@@ -76,18 +78,16 @@ class ConnectionPool:
         while self._idle and (oldest := self._idle[0]).idle_since < expiry:
             oldest.backend.close()
             self._idle.remove(oldest)
-        while (connection := self._take()) is not None:
+        while self._idle:
+            try:
+                connection = self._idle.pop()
+            except IndexError:  # another thread was quicker
+                break
             # The server may have closed it, or have sent something that nobody asked for.
             if connection.backend.is_reusable:
                 return connection
             connection.backend.close()
         return _Connection(self._target, self._network.proxy)
-
-    def _take(self) -> "_Connection | None":
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return None
 
 
 class _Connection:

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Protocol, cast
+from typing import Protocol, Self, cast
 from urllib.parse import urlsplit
 
 from adclient._core.body import LONGEST_BODY, LONGEST_ERROR_BODY, Body
@@ -49,7 +49,11 @@ class AsyncSender(Protocol):
 
 
 class Attempt:
-    """One request on its way, and what has been received so far."""
+    """One request on its way, and what has been received so far.
+
+    It is the stream of the request's body, sync and async, and so knows when that is consumed:
+    from then on the service may have the whole request.
+    """
 
     __slots__ = (
         "_body",
@@ -66,7 +70,6 @@ class Attempt:
     def __init__(self, request: Request, deadline: float) -> None:
         self.request = request
         self.deadline = deadline
-        # Set by the stream of the body: from then on the service may have the whole request.
         self.body_consumed = False
         self.status = 0
         self.headers: Mapping[str, str] = {}
@@ -74,6 +77,13 @@ class Attempt:
         self.chunks: list[bytes] = []
         self._body: Body | None = None
         self._is_whole = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        self.body_consumed = True
+        return iter((body,) if (body := self.request.body) else ())
+
+    def __aiter__(self) -> "AsyncChunks":
+        return AsyncChunks(iter(self))
 
     def begin(self, status: int, headers: Mapping[str, str], *, is_framed: bool = False) -> bool:
         """Take the head of the response; its names are in lower case.
@@ -136,6 +146,21 @@ class Attempt:
         """The failure for an error that is no fault of the connection."""
         reason = f"stopped by {type(error).__name__}"
         return Failure(reason=reason, sent=self.body_consumed, error=error)
+
+
+class AsyncChunks:
+    """Chunks for async code. An async generator would warn if it were left in the middle."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        for chunk in self._chunks:
+            return chunk
+        raise StopAsyncIteration
 
 
 def decoded_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:

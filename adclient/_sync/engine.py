@@ -71,7 +71,12 @@ class Engine:
 
     def run(self, call: Call[R]) -> R:
         """Perform one call, and return its value or raise its error."""
-        key = self._idempotency_key(call)
+        header, key = self.options.conventions.idempotency_header, None
+        if header is not None and call.operation.is_write:
+            from uuid import uuid4
+
+            # The caller's own key, if the headers contain one.
+            key = self.options.headers.get(header.lower()) or str(uuid4())
         request = self._requests.build(call, key)
         reporter = reporter_for(call, self.options, self.clock.now, self.tracer)
         exchange = Exchange(
@@ -84,10 +89,23 @@ class Engine:
             idempotency_key=key,
             reporter=reporter,
         )
-        if reporter is None:
-            return exchange.result(self._perform(exchange))
-        with reporter:
-            return exchange.result(self._perform(exchange))
+        slot = self.limiter.slot()
+        try:
+            try:
+                outcome = self._run_steps(exchange, slot)
+            except Exception as error:
+                exchange.raise_if_staged(error)
+                raise
+            finally:
+                slot.release()
+            value = exchange.result(outcome)  # without a slot: decoding holds up nobody
+        except BaseException as error:
+            if reporter is not None:
+                reporter.end(error)
+            raise
+        if reporter is not None:
+            reporter.end(None)
+        return value
 
     def close(self) -> None:
         """Close the connections, if they are this engine's own."""
@@ -103,17 +121,6 @@ class Engine:
         """Refuse to go on after the client was closed."""
         if self.is_closed or self.sender.is_closed:
             raise ConfigurationError("this client is closed; make another one")
-
-    def _perform(self, exchange: Exchange[R]) -> Outcome:
-        """The final outcome of a call. It holds no slot any more, so decoding blocks nobody."""
-        slot = self.limiter.slot()
-        try:
-            return self._run_steps(exchange, slot)
-        except Exception as error:
-            exchange.raise_if_staged(error)
-            raise
-        finally:
-            slot.release()
 
     # A function of its own: an interrupt at the jump of a loop skips a `finally` around the loop.
     def _run_steps(self, exchange: Exchange[R], slot: Slot) -> Outcome:
@@ -163,12 +170,3 @@ class Engine:
         token = self.credentials.token
         text = token() if callable(token) else token
         return bearer(text)
-
-    def _idempotency_key(self, call: Call[R]) -> str | None:
-        """The key of a write: the caller's own, if the headers hold one, else a new one."""
-        header = self.options.conventions.idempotency_header
-        if header is None or not call.operation.is_write:
-            return None
-        from uuid import uuid4
-
-        return self.options.headers.get(header.lower()) or str(uuid4())

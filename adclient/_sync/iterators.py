@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+import attrs
+
 from adclient._core.paging import SeenCursors
 from adclient._notebook import PublicDir, short
 from adclient._tables.items import Items
@@ -59,7 +61,9 @@ class PageIterator(PublicDir, Generic[T]):
         self._prefetch: Prefetch[Page[T]] | None = None
         self._busy = threading.Lock()
         self._bar = source.new_bar()
-        self._seen = None if source.call is None else SeenCursors(source.call.at(cursor))
+        self._seen = (
+            None if source.call is None else SeenCursors(attrs.evolve(source.call, cursor=cursor))
+        )
         if first is not None and self._seen is not None:
             self._seen.add(first.next)
 

@@ -65,7 +65,9 @@ class Source(Generic[T]):
                     "this page was pickled or copied and has no client: "
                     "call the method again with cursor=page.next"
                 )
-            listing = self._engine.run(self.call.at(cursor))
+            listing = self._engine.run(
+                self.call if cursor is self.call.cursor else attrs.evolve(self.call, cursor=cursor)
+            )
             inner = {"page": dict(listing.page.extra)} if listing.page.extra else {}
             page = Page(
                 data=listing.data,

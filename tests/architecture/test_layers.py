@@ -54,7 +54,7 @@ LAYERS = {
     "aiohttp": {"_http"},
     "_telemetry": BASE | {"_core", "_telemetry"},
     "_typed": BASE | {"_core"},
-    "_async": CLIENT | {"_async"},
+    "_async": CLIENT | {"_async", "aiohttp"},
     "_sync": CLIENT | {"_sync"},
     "__init__": CLIENT - {"_http", "_telemetry"} | {"_async", "_sync"},
     "pytest_plugin": {"__init__", "testing"},

@@ -3,7 +3,6 @@
 import enum
 import json
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
 from typing import Any
 
 import attrs
@@ -239,8 +238,14 @@ def drive(
         exchange = exchange_of(
             call, options, gate=gate, now=now, random=random, key=used_key, reporter=reporter
         )
-        with reporter or nullcontext():
+        try:
             run.value = exchange.result(perform(exchange))
+        except BaseException as error:
+            if reporter is not None:
+                reporter.end(error)
+            raise
+        if reporter is not None:
+            reporter.end(None)
     except AdClientError as error:
         run.error = error
     return run

@@ -89,7 +89,7 @@ def test_a_call_that_has_no_time_to_wait_is_sent():
 def test_the_pause_is_over_when_its_time_is():
     gate = after(ASKED)
     assert drive(READ, Timed(9.0, REFUSED), LISTED, gate=gate).sleeps == [8.0, 0.0]
-    assert gate.wait(READ, options_of(), now=1008.0, random=0.9) == 0.0
+    assert gate.wait(READ, options_of(), now=1008.0, random=lambda: 0.9) == 0.0
 
 
 def test_the_longest_pause_counts():
@@ -105,7 +105,7 @@ def test_a_pause_that_grows_meanwhile_is_waited_for():
     def wait(*_, **__):
         return next(steps, 0.0)
 
-    gate.wait = wait
+    gate.wait, gate.ends = wait, {"": (0.0, 0.0)}
     assert drive(READ, LISTED, gate=gate).sleeps == [2.0, 3.0]
 
 
@@ -142,4 +142,4 @@ def test_who_does_not_try_again_does_not_wait(retry):
 def test_what_is_over_is_forgotten():
     gate = after(ASKED)
     gate.note(OTHER, options_of(), ASKED, 1008.0)
-    assert len(gate._ends) == 1
+    assert len(gate.ends) == 1

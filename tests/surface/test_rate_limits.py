@@ -118,7 +118,7 @@ def test_fifty_threads_send_one_refused_request() -> None:
 
         threads = [threading.Thread(target=call) for _ in range(50)]
         threads[0].start()
-        for _ in until(lambda: client._engine.gate._ends):
+        for _ in until(lambda: client._engine.gate.ends):
             time.sleep(0.001)
         for thread in threads[1:]:
             thread.start()
@@ -138,7 +138,7 @@ def test_fifty_tasks_send_one_refused_request(client_kind) -> None:
     async def scenario() -> None:
         async with client_kind.client(server.url) as client, anyio.create_task_group() as tasks:
             tasks.start_soon(call, client)
-            for _ in until(lambda: client._engine.gate._ends):
+            for _ in until(lambda: client._engine.gate.ends):
                 await anyio.sleep(0.001)
             for _ in range(49):
                 tasks.start_soon(call, client)
