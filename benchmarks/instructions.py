@@ -2,7 +2,7 @@
 
     python benchmarks/instructions.py
 
-counts the rows that need no network, for the installed adclient and bare httpx: a process that
+counts, for the installed adclient and bare httpx, in one process at a time: a process that
 makes N calls and one that makes 2N differ by N calls. It needs Linux, valgrind, and a few minutes.
 The last line is a row for the history in `docs/speed.md`.
 """
@@ -20,10 +20,19 @@ from pathlib import Path
 
 from field.peers import BARE, OURS, Peer
 from field.rows import ROWS, Row
+from field.turns import service as running_service
 
 HERE = Path(__file__).parent
 # The number of calls in the difference: enough to average out what happens only now and then.
-CALLS = {"get-in-process": 200, "post-in-process": 200, "error": 200, "decode": 10}
+CALLS = {
+    "get": 200,
+    "post": 200,
+    "async-get": 200,
+    "get-in-process": 200,
+    "post-in-process": 200,
+    "error": 200,
+    "decode": 10,
+}
 
 
 def main() -> None:
@@ -34,10 +43,11 @@ def main() -> None:
     print(f"CPython {platform.python_version()}, {platform.machine()}", end="\n\n")
     print("| row | adclient | bare httpx | ratio |\n|---|---|---|---|")
     history = [date.today().isoformat(), platform.python_version()]
-    for row in rows:
-        ours, bare = (per_call(row, peer) for peer in (OURS, BARE))
-        print(f"| {row.title} | {ours:,} | {bare:,} | {ours / bare:.3f} |", flush=True)
-        history.append(f"{ours:,} ({ours / bare:.2f})")
+    with running_service(sys.executable) as service:
+        for row in rows:
+            ours, bare = (per_call(row, peer, service) for peer in (OURS, BARE))
+            print(f"| {row.title} | {ours:,} | {bare:,} | {ours / bare:.3f} |", flush=True)
+            history.append(f"{ours:,} ({ours / bare:.2f})")
     print(f"\n| {' | '.join(history)} |")
 
 
@@ -47,18 +57,21 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def per_call(row: Row, peer: Peer) -> int:
+def per_call(row: Row, peer: Peer, service: str) -> int:
     """Return the instructions of one call after the warm-up of the interpreter."""
     calls = CALLS[row.key]
-    return round((counted(row, peer, 2 * calls) - counted(row, peer, calls)) / calls)
+    return round(
+        (counted(row, peer, service, 2 * calls) - counted(row, peer, service, calls)) / calls
+    )
 
 
-def counted(row: Row, peer: Peer, calls: int) -> int:
+def counted(row: Row, peer: Peer, service: str, calls: int) -> int:
     """Return the instructions of a process that makes this number of calls."""
     with tempfile.NamedTemporaryFile() as profile:
         command = [
             *("valgrind", "--tool=callgrind", f"--callgrind-out-file={profile.name}"),
-            *(sys.executable, "-m", "field.calls", peer.module, peer.shape, row.key, str(calls)),
+            *(sys.executable, "-m", "field.calls", peer.module, peer.shape),
+            *(row.key, service, str(calls)),
         ]
         done = subprocess.run(
             command,

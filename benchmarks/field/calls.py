@@ -3,13 +3,14 @@
 import sys
 from importlib import import_module
 
-from field.measures import Repeated
+from field import measures
 from field.rows import ROWS
 
 
-def main(module: str, shape: str, key: str, calls: str) -> None:
+def main(module: str, shape: str, key: str, service: str, calls: str) -> None:
     row = next(row for row in ROWS if row.key == key)
-    measure = Repeated(import_module(f"field.contestants.{module}"), shape, row, "http://127.0.0.1")
+    contestant = import_module(f"field.contestants.{module}")
+    measure = getattr(measures, row.measure)(contestant, shape, row, service)
     measure.run(100 if row.key != "decode" else 10)  # until the interpreter has specialised it all
     measure.run(int(calls))
 

@@ -51,11 +51,12 @@ class Client:
     def decode(self, body):
         """What a call does between the bytes and its page; no public name stops there."""
         from adclient import ResponseInfo
+        from adclient._core.decode import result_of
         from adclient._core.operations import LIST_BETA_CAMPAIGNS, Call
-        from adclient._core.response import RawResponse, value_of
+        from adclient._core.response import RawResponse
 
-        call = Call(LIST_BETA_CAMPAIGNS, {})
-        return value_of(call, RawResponse(status=200, body=body), ResponseInfo(status=200))
+        call = Call(LIST_BETA_CAMPAIGNS, {}, {})
+        return result_of(call, RawResponse(status=200, body=body), ResponseInfo(status=200))
 
     def close(self):
         self._client.close()
