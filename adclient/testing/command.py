@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments, _Options())
     try:
         from adclient.testing.server.app import create_app
-        from adclient.testing.server.guard import is_loopback
+        from adclient.testing.server.middleware import is_loopback
         from adclient.testing.server.serving import address_of, listen, run
     except ModuleNotFoundError as missing:
         raise SystemExit(f"{_NEEDS}\n({missing})") from None

@@ -174,7 +174,7 @@ def test_an_error_that_a_worker_raises(cls, pool) -> None:
         Fault.dropped(taken=True),
         Fault.status(429, headers={"retry-after": "99"}),
         Fault.status(503),
-        Fault.answer(b"<html>", status=201),
+        Fault.response(b"<html>", status=201),
     ],
 )
 def test_a_call_in_a_worker(fault, pool) -> None:

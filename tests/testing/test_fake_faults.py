@@ -57,7 +57,7 @@ def test_a_refused_connection_never_reaches_the_service(fake, client_kind):
 @CLIENT_KINDS
 @pytest.mark.parametrize("taken", [False, True])
 @pytest.mark.parametrize(
-    ("fault", "expected"), [(Fault.dropped, ConnectionLost), (Fault.no_answer, CallTimeout)]
+    ("fault", "expected"), [(Fault.dropped, ConnectionLost), (Fault.no_response, CallTimeout)]
 )
 def test_a_lost_answer_to_a_write(fake, client_kind, fault, expected, taken):
     fake.faults.add(fault(taken=taken))
@@ -99,7 +99,7 @@ def test_an_error_of_the_service_comes_in_the_shape_of_its_profile(client_kind):
 @CLIENT_KINDS
 @pytest.mark.parametrize("body", [b'{"draft_id":"draft_1', "<html>", {"data": None}, None, ""])
 def test_any_answer(fake, client_kind, body):
-    fake.faults.add(Fault.answer(body, status=201, headers={"Content-Type": "text/x"}))
+    fake.faults.add(Fault.response(body, status=201, headers={"Content-Type": "text/x"}))
     with pytest.raises(UnexpectedResponse) as caught:
         call(fake, client_kind)
     assert caught.value.outcome_unknown
@@ -107,7 +107,7 @@ def test_any_answer(fake, client_kind, body):
 
 
 def test_an_answer_need_not_be_taken(fake):
-    fake.faults.add(Fault.answer({}, taken=False))
+    fake.faults.add(Fault.response({}, taken=False))
     with pytest.raises(UnexpectedResponse):
         call(fake, "sync")
     assert fake.drafts == ()
@@ -115,7 +115,7 @@ def test_an_answer_need_not_be_taken(fake):
 
 def test_headers_of_a_fault_replace_those_of_the_service(fake):
     page = {"data": [], "page": {"next": None}}
-    fake.faults.add(Fault.answer(page, headers={"X-Request-Id": "mine"}))
+    fake.faults.add(Fault.response(page, headers={"X-Request-Id": "mine"}))
     page = fake.client().beta.list_campaigns(account_id="account_b204")
     assert page.response.request_id == "mine"
 
@@ -249,7 +249,7 @@ def test_a_body_that_stalls_uses_up_the_time(fake):
 @CLIENT_KINDS
 def test_a_body_that_drips_takes_time_of_the_fakes_clock(fake, client_kind):
     start = fake.clock.now()
-    fake.faults.add(Fault.drip(7.5))
+    fake.faults.add(Fault.slow_body(7.5))
     assert call(fake, client_kind, timeout=8).draft_id == fake.drafts[0].draft_id
     assert (fake.clock.now() - start).total_seconds() == 7.5
 
@@ -257,7 +257,7 @@ def test_a_body_that_drips_takes_time_of_the_fakes_clock(fake, client_kind):
 @CLIENT_KINDS
 def test_a_body_that_drips_for_too_long_comes_in_part(fake, client_kind):
     start = fake.clock.now()
-    fake.faults.add(Fault.drip(40))
+    fake.faults.add(Fault.slow_body(40))
     with pytest.raises(OutcomeUnknown) as caught:
         call(fake, client_kind, timeout=30)
     assert isinstance(caught.value, CallTimeout)
@@ -269,10 +269,10 @@ def test_a_body_that_drips_for_too_long_comes_in_part(fake, client_kind):
 def test_an_answer_may_be_late_and_drip():
     fake = FakeAdService(profile=Profile(latency=2))
     start = fake.clock.now()
-    fake.faults.add(Fault.drip(5))
+    fake.faults.add(Fault.slow_body(5))
     call(fake, "sync", timeout=8)
     assert (fake.clock.now() - start).total_seconds() == 7
-    fake.faults.add(Fault.drip(7))
+    fake.faults.add(Fault.slow_body(7))
     with pytest.raises(CallTimeout):
         call(fake, "sync", READ, timeout=8)
 
@@ -423,13 +423,13 @@ def test_the_client_tries_again_what_it_may(fake, client_kind):
         (lambda faults: faults.add(Fault.in_page("data_null"), operation=WRITE), "no pages"),
         (lambda _: Fault.status(199), "status"),
         (lambda _: Fault.status(600), "status"),
-        (lambda _: Fault.answer("", status=100), "status"),
+        (lambda _: Fault.response("", status=100), "status"),
         (lambda _: Fault.other_status(0), "status"),
         (lambda _: Fault.redirect(status=200), "status"),
         (lambda _: Fault.slow(-1), "seconds"),
-        (lambda _: Fault.drip(-1), "seconds"),
+        (lambda _: Fault.slow_body(-1), "seconds"),
         (lambda _: Fault.slow(float("nan")), "seconds"),
-        (lambda _: Fault.drip(float("inf")), "seconds"),
+        (lambda _: Fault.slow_body(float("inf")), "seconds"),
         (lambda _: Fault.in_body("tired"), "what must be one of 'cut'"),
         (lambda _: Fault.in_page("tired"), "what must be one of 'same_next'"),
     ],

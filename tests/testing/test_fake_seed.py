@@ -3,9 +3,8 @@ from datetime import timedelta
 from cases import each_case
 
 from adclient.testing._accounts.accounts import Accounts
-from adclient.testing._accounts.facts import Facts, Pace, days_between
 from adclient.testing._accounts.ids import nth_id, unique_id
-from adclient.testing._accounts.seed_delta import WASTE
+from adclient.testing._accounts.metrics import Delivery, days_between
 from adclient.testing._accounts.state import Account
 from adclient.testing._clock import START, FakeClock
 from adclient.testing._reads import fatigue
@@ -25,24 +24,24 @@ from adclient.testing._reads import fatigue
 )
 def test_what_the_accounts_hold(account_id, counts):
     account = Accounts("halden", FakeClock()).get(account_id)
-    assert {kind: len(account.of(kind)) for kind in counts} == counts
+    assert {kind: len(account.all(kind)) for kind in counts} == counts
 
 
 def test_keywords_are_told_apart():
-    keywords = Accounts("halden", FakeClock()).get("account_d118").of("keyword")
+    keywords = Accounts("halden", FakeClock()).get("account_d118").all("keyword")
     assert len({(k.values["text"], k.values["match_type"]) for k in keywords}) == 410
 
 
 def test_no_campaign_wastes_more_than_it_spends():
-    account, facts = Accounts("halden", FakeClock()).get("account_d118"), Facts("halden")
+    account = Accounts("halden", FakeClock()).get("account_d118")
     days = days_between(START.date().replace(month=1, day=31), START.date().replace(day=1))
-    for campaign in account.of("campaign"):
-        spent = facts.total(campaign.id, campaign.pace, days, 100)
-        findings = [f for f in WASTE["account_d118"] if f.campaign == campaign.values["name"]]
-        assert sum(finding.of_spend for finding in findings) < 1
-        assert sum(finding.of_clicks for finding in findings) < 1
-        assert sum(finding.of_conversions for finding in findings) < 1
-        if any(finding.reason == "CAMPAIGN_ROAS_BELOW_1" for finding in findings):
+    for campaign in account.all("campaign"):
+        spent = account.metrics(campaign, days)
+        shares = [share for share in account.waste if share.campaign == campaign.values["name"]]
+        assert sum(share.spend_share for share in shares) < 1
+        assert sum(share.clicks_share for share in shares) < 1
+        assert sum(share.conversions_share for share in shares) < 1
+        if any(share.reason == "CAMPAIGN_ROAS_BELOW_1" for share in shares):
             assert spent.roas < 1
 
 
@@ -73,10 +72,12 @@ def test_no_two_numbers_have_one_id():
     ],
 )
 def test_a_finding_needs_days_spend_and_impressions(days, budget, cpm, is_known):
-    account = Account(id="account_1", platform="beta", name="One")
+    account = Account(id="account_1", platform="beta", name="One", seed="halden", clock=FakeClock())
     today = START.date()
-    pace = Pace(daily_budget=budget, first_day=today - timedelta(days=days), cpm=cpm, ctr=0.05)
-    campaign = account.add("campaign", {"name": "x", "status": "ENABLED"}, pace=pace)
+    delivery = Delivery(
+        daily_budget=budget, first_day=today - timedelta(days=days), cpm=cpm, ctr=0.05
+    )
+    campaign = account.add("campaign", {"name": "x", "status": "ENABLED"}, delivery=delivery)
     creative = account.add("creative", {"name": "y", "campaign_id": campaign.id})
-    finding = fatigue.of_creative(account, creative, Facts("halden"), today)
+    finding = fatigue.finding(account, creative, today)
     assert (finding is not None) == is_known

@@ -193,7 +193,7 @@ def test_a_failure_shows_the_requests(project):
     result.stdout.fnmatch_lines(
         [
             "*- Requests to the fake ad service -*",
-            "GET /v1/beta-ads/list-beta-campaigns → no answer account_id=account_b204",
+            "GET /v1/beta-ads/list-beta-campaigns → no response account_id=account_b204",
             "GET /v1/beta-ads/list-beta-campaigns → 200 account_id=account_b204",
             "GET /v1/beta-ads/list-beta-campaigns → 200 account_id=account_b204 cursor=*",
             "POST /v1/*/update-alpha-creative → 201 account_id=account_a91f *headline*…",

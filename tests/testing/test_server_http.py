@@ -169,14 +169,14 @@ def test_a_refused_request_is_never_seen(fake, client) -> None:
 
 
 def test_an_answer_that_never_comes(fake, client) -> None:
-    fake.faults.add(Fault.no_answer())
+    fake.faults.add(Fault.no_response())
     with pytest.raises(CallTimeout):
         client.with_options(timeout=0.2).beta.list_campaigns(account_id=ACCOUNT)
     wait_for_a_request_to(fake)
 
 
 def test_the_server_ends_though_a_client_still_waits(fake) -> None:
-    fake.faults.add(Fault.no_answer())
+    fake.faults.add(Fault.no_response())
     with serving(fake) as url:
         address = httpx.URL(url)
         waiting = socket.create_connection((address.host, address.port))
@@ -216,14 +216,14 @@ def test_an_answer_slower_than_the_client_waits_has_been_taken(serve) -> None:
 
 
 def test_a_body_that_drips(fake, client) -> None:
-    fake.faults.add(Fault.drip(0.3))
+    fake.faults.add(Fault.slow_body(0.3))
     draft = pause(client)
     assert draft.draft_id == fake.drafts[0].draft_id
     assert draft.response.elapsed > 0.2
 
 
 def test_a_body_that_drips_for_longer_than_the_client_waits(fake, client) -> None:
-    fake.faults.add(Fault.drip(600))
+    fake.faults.add(Fault.slow_body(600))
     with pytest.raises(CallTimeout) as caught:
         client.with_options(timeout=0.5).beta.list_campaigns(account_id=ACCOUNT)
     assert caught.value.status == 200
