@@ -3,9 +3,9 @@ from datetime import timedelta
 from cases import each_case
 
 from adclient.testing._accounts.accounts import Accounts
-from adclient.testing._accounts.ids import nth_id, unique_id
 from adclient.testing._accounts.metrics import Delivery, days_between
-from adclient.testing._accounts.state import Account
+from adclient.testing._accounts.state import Account, unique_id
+from adclient.testing._approval.draft_store import nth_id
 from adclient.testing._clock import START, FakeClock
 from adclient.testing._reads import fatigue
 

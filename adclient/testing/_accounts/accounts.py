@@ -8,11 +8,9 @@ from importlib.resources import files
 from itertools import product
 from typing import Any
 
-import attrs
-
 from adclient.models import JSON
 from adclient.testing._accounts.metrics import Delivery
-from adclient.testing._accounts.state import CURRENCIES, Account, Kind, WasteShare
+from adclient.testing._accounts.state import CURRENCIES, Account, WasteShare
 from adclient.testing._clock import FakeClock
 
 _DATA = files("adclient.testing._accounts").joinpath("data")
@@ -44,13 +42,16 @@ class Accounts:
             clock=self._clock,
             currency=CURRENCIES[data["currency"]],
             access=data["access"],
-            waste=[WasteShare(**row) for row in data.get("waste", [])],
+            waste=[WasteShare(**share) for share in data.get("waste", [])],
             profile=data.get("profile", []),
         )
         ids: list[str] = []
-        for row in _entities(account_id):
-            values = {**row.values, **{key: ids[place] for key, place in row.parents.items()}}
-            ids.append(account.add(row.kind, values, id=row.id, delivery=row.delivery).id)
+        for row in data["entities"]:
+            # The data names parents by their place in it, because ids follow from the seed.
+            parents = {key: ids[place] for key, place in row.get("parents", {}).items()}
+            values = {**row["values"], **parents}
+            delivery: Delivery | None = row.get("delivery")
+            ids.append(account.add(row["kind"], values, id=row.get("id"), delivery=delivery).id)
         if "drawn_keywords" in data:
             _add_drawn_keywords(account, data["words"], data["drawn_keywords"])
         return account
@@ -73,45 +74,21 @@ def _add_drawn_keywords(account: Account, words: list[list[str]], count: int) ->
         account.add("keyword", values)
 
 
-@attrs.frozen(kw_only=True)
-class _EntityData:
-    """An entity as its data file has it.
-
-    `parents` are places in the file, because the ids follow from the seed of a fake.
-    """
-
-    kind: Kind
-    id: str | None
-    parents: dict[str, int]
-    values: dict[str, JSON]
-    delivery: Delivery | None
-
-
-@cache
-def _entities(account_id: str) -> list[_EntityData]:
-    data, found = load(f"accounts/{account_id}"), list[_EntityData]()
-    for row in data["entities"]:
-        shared = data["shared"].get(row["entity"], {})
-        delivery = {**shared.get("delivery", {}), **row.get("delivery", {})}
-        if delivery:
-            delivery["first_day"] = date.fromisoformat(delivery["first_day"])
-            delivery["switched"] = tuple(map(date.fromisoformat, delivery.get("switched", [])))
-        found.append(
-            _EntityData(
-                kind=row["entity"],
-                id=row.get("id"),
-                parents=row.get("parents", {}),
-                values={**shared.get("values", {}), **row["values"]},
-                delivery=Delivery(**delivery) if delivery else None,
-            )
-        )
-    return found
-
-
 @cache
 def load(name: str) -> Any:
-    """The content of a data file."""
-    return json.loads(_DATA.joinpath(f"{name}.json").read_text("utf-8"))
+    """The content of a data file, which is shared by all fakes of the process."""
+    text = _DATA.joinpath(f"{name}.json").read_text("utf-8")
+    return json.loads(text, object_hook=_with_delivery)
+
+
+def _with_delivery(data: dict[str, Any]) -> Any:
+    """An object of a data file, or the `Delivery` that it describes."""
+    if "first_day" not in data:
+        return data
+    switched = tuple(map(date.fromisoformat, data.get("switched", [])))
+    return Delivery(
+        **{**data, "first_day": date.fromisoformat(data["first_day"]), "switched": switched}
+    )
 
 
 @cache

@@ -1,6 +1,7 @@
 """The live state: accounts and their entities, which only approved drafts change."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Literal, get_args
 
@@ -8,7 +9,6 @@ import attrs
 
 from adclient._json import differ
 from adclient.models import JSON
-from adclient.testing._accounts.ids import unique_id
 from adclient.testing._accounts.metrics import Delivery, Metrics, of_day
 from adclient.testing._clock import FakeClock
 from adclient.testing._http.refusal import not_found
@@ -254,3 +254,10 @@ def leaf(before: Values, after: Values) -> tuple[str, JSON, JSON] | None:
         inner = leaf(old, new)
         return None if inner is None else (f"{key}.{inner[0]}", *inner[1:])
     return key, old, new
+
+
+def unique_id(kind: str, name: str, taken: Container[str]) -> str:
+    """An id such as `campaign_57a7`, made from a name; longer only if the short one is taken."""
+    digest = hashlib.sha256(f"{kind}:{name}".encode()).hexdigest()
+    candidates = (f"{kind}_{digest[:length]}" for length in range(4, len(digest) + 1))
+    return next(candidate for candidate in candidates if candidate not in taken)

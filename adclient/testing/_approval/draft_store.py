@@ -2,7 +2,6 @@
 
 import hashlib
 from collections import Counter, OrderedDict, deque
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice
 
@@ -11,7 +10,6 @@ import attrs
 from adclient._core import jsontext
 from adclient._json import copied
 from adclient.models import PENDING_APPROVAL, Diff
-from adclient.testing._accounts.ids import nth_id
 from adclient.testing._accounts.state import Account, Kind, flat
 from adclient.testing._approval.drafts import AuditEvent, EventKind, FakeDraft
 from adclient.testing._clock import FakeClock
@@ -30,9 +28,9 @@ class DraftStore:
         self._clock = clock
         self._history = history
         self._drafts: dict[str, FakeDraft] = {}
-        # Both in the order in which they expire, because the clock only goes forward.
+        # In the order in which they expire, because the clock only goes forward. The first key of
+        # a plain dict is slow to find once many before it were deleted.
         self._open: OrderedDict[str, None] = OrderedDict()
-        self._armed: OrderedDict[str, None] = OrderedDict()
         self._closed: deque[str] = deque()
         self._open_by_account: Counter[str] = Counter()
         self._open_by_entity: dict[_EntityKey, dict[str, None]] = {}
@@ -45,12 +43,13 @@ class DraftStore:
     def all(self) -> tuple[FakeDraft, ...]:
         """Every stored draft, oldest first."""
         self._expire()
-        return tuple(self._drafts.values())
+        return tuple(map(self._current, self._drafts.values()))
 
     def open(self, limit: int | None = None) -> tuple[FakeDraft, ...]:
         """The open drafts, or the first of them, oldest first."""
         self._expire()
-        return tuple(self._drafts[draft_id] for draft_id in islice(self._open, limit))
+        ids = islice(self._open, limit)
+        return tuple(self._current(self._drafts[draft_id]) for draft_id in ids)
 
     def count_open(self, account_id: str | None = None) -> int:
         """How many drafts are open, of one account or in all."""
@@ -60,7 +59,8 @@ class DraftStore:
     def find(self, draft_id: str) -> FakeDraft | None:
         """One draft, as it is now."""
         self._expire()
-        return self._drafts.get(draft_id)
+        draft = self._drafts.get(draft_id)
+        return None if draft is None else self._current(draft)
 
     def find_same(self, account_id: str, change: ProposedChange) -> FakeDraft | None:
         """The open draft that would make the same change."""
@@ -125,7 +125,9 @@ class DraftStore:
         self, draft: FakeDraft, kind: EventKind, actor: str, at: datetime | None = None
     ) -> FakeDraft:
         """Store a draft's new state, and add an event to the audit trail."""
-        self._store(draft)
+        self._drafts[draft.draft_id] = draft
+        if not draft.is_open and draft.draft_id in self._open:
+            self._close(draft)
         at = at or self._clock.now()
         self._event_count += 1
         previous = self._last_hash
@@ -145,32 +147,23 @@ class DraftStore:
         return draft
 
     def _expire(self) -> None:
-        """End what the clock has ended: drafts after two days, first steps after ten minutes."""
+        """Close the drafts that nobody has approved for two days."""
         now = self._clock.now()
-        for draft in self._first_of(self._open):
+        while self._open:
+            draft = self._drafts[next(iter(self._open))]
             if now < draft.expires_at:
                 break
             self.record(attrs.evolve(draft, status="stale"), "stale", "service", draft.expires_at)
-        for draft in self._first_of(self._armed):
-            if draft.armed_at is None or now - draft.armed_at <= _ARMED_FOR:
-                break
-            self._store(attrs.evolve(draft, status=PENDING_APPROVAL))
 
-    def _first_of(self, ids: OrderedDict[str, None]) -> Iterator[FakeDraft]:
-        """The first draft, again and again, while the loop removes them."""
-        while ids:
-            yield self._drafts[next(iter(ids))]
-
-    def _store(self, draft: FakeDraft) -> None:
-        self._drafts[draft.draft_id] = draft
-        self._armed.pop(draft.draft_id, None)
-        if draft.status == "armed":
-            self._armed[draft.draft_id] = None
-        if not draft.is_open and draft.draft_id in self._open:
-            self._close(draft)
+    def _current(self, draft: FakeDraft) -> FakeDraft:
+        """A draft as it is now; the first step of its approval expires after ten minutes."""
+        since = draft.armed_at if draft.status == "armed" else None
+        if since is None or self._clock.now() - since <= _ARMED_FOR:
+            return draft
+        return attrs.evolve(draft, status=PENDING_APPROVAL)
 
     def _close(self, draft: FakeDraft) -> None:
-        """Remove a draft from the indexes of open ones, and the oldest closed draft."""
+        """Remove a draft from the indexes of open ones, and forget the oldest closed one."""
         del self._open[draft.draft_id]
         self._open_by_account[draft.account_id] -= 1
         if self._open_by_fingerprint.get(draft.fingerprint) == draft.draft_id:
@@ -195,3 +188,15 @@ def _fingerprint(account_id: str, change: ProposedChange) -> str:
     """Equal for changes of one account that have the same effect."""
     parts = [account_id, change.target, change.field, change.before, change.after]
     return hashlib.sha256(jsontext.dumps(parts, "draft").encode()).hexdigest()
+
+
+def nth_id(kind: str, seed: str, number: int) -> str:
+    """An id for a number; different numbers have different ids."""
+    start = int(hashlib.sha256(f"{kind}:{seed}".encode()).hexdigest()[:4], 16)
+    lap, place = divmod(number, _LAP)
+    digits = (start + place * _STRIDE) % _LAP
+    return f"{kind}_{digits:04x}" + (f"{lap:x}" if lap else "")
+
+
+# The stride is odd, so every four digits come once in a lap.
+_LAP, _STRIDE = 0x10000, 0x9E37

@@ -30,9 +30,6 @@ class Refusal(Exception):
             detail: dict[str, JSON] = {"field": field, "reason": reason or code}
             self.details.append(detail if limit is None else {**detail, "limit": limit})
 
-    def __str__(self) -> str:
-        return self.message
-
 
 def invalid_parameter(field: str, reason: str) -> Refusal:
     """The refusal of a parameter that does not fit the interface."""

@@ -36,7 +36,7 @@ class ReadContext:
 def rows_of(context: ReadContext) -> Rows:
     """The rows of a read, in order."""
     name = context.request.operation.full_name
-    rows = _READS[name](context)
+    rows = _rows_of(name, context)
     if not context.profile.extras:
         return rows
     is_ad = name == "gamma.list_ads"
@@ -47,10 +47,31 @@ def _extended(row: Callable[[], Row], place: int, is_ad: bool) -> Row:
     return with_extra_item(row(), place, is_ad=is_ad)
 
 
-def _campaigns(context: ReadContext) -> Rows:
-    days = _days(context)
-    campaigns = context.entities("campaign")
-    return [partial(_campaign_row, context.account, campaign, days) for campaign in campaigns]
+def _rows_of(name: str, context: ReadContext) -> Rows:
+    account, today = context.account, context.today
+    match name:
+        case "beta.list_campaigns":
+            days, campaigns = _days(context), context.entities("campaign")
+            return [partial(_campaign_row, account, campaign, days) for campaign in campaigns]
+        case "gamma.list_ads":
+            days, ads = _days(context), context.entities("ad")
+            return [partial(_ad_row, account, ad, days) for ad in ads]
+        case "beta.detect_creative_fatigue":
+            creatives = context.entities("creative")
+            findings = (fatigue.finding(account, creative, today) for creative in creatives)
+            found = [finding for finding in findings if finding is not None]
+            found.sort(key=lambda finding: -finding[0])
+            return [row.copy for _, row in found]
+        case "gamma.search_targeting":
+            # In the empty account every list is empty.
+            options = _options(context.request.object("targeting"))
+            return [option.copy for option in options] if account.all("campaign") else []
+        case "alpha.explain_objectives":
+            return [partial(_objective_row, account, row) for row in load("objectives")]
+        case "delta.analyze_wasted_spend":
+            return [row.copy for row in waste.findings(account, _last(today, 30))]
+        case _:  # "delta.infer_business_profile"
+            return [fact.copy for fact in account.profile]
 
 
 def _campaign_row(account: Account, campaign: Entity, days: list[date]) -> Row:
@@ -74,18 +95,14 @@ def _campaign_row(account: Account, campaign: Entity, days: list[date]) -> Row:
     }
 
 
-def _ads(context: ReadContext) -> Rows:
-    days, account = _days(context), context.account
-    return [partial(_ad_row, account, ad, days) for ad in account.all("ad")]
-
-
 def _ad_row(account: Account, ad: Entity, days: list[date]) -> Row:
     metrics = account.metrics(ad, days)
+    keys = ("serving", "campaign_id", "ad_group_id", "format")
     return {
         "id": ad.id,
         "name": ad.text("name"),
         "status": ad.text("status"),
-        **{key: ad.values.get(key) for key in _OF_AD},
+        **{key: ad.values.get(key) for key in keys},
         "spend": account.currency.amount(metrics.spend),
         "impressions": metrics.impressions,
         "clicks": metrics.clicks,
@@ -95,72 +112,29 @@ def _ad_row(account: Account, ad: Entity, days: list[date]) -> Row:
     }
 
 
-_OF_AD = ("serving", "campaign_id", "ad_group_id", "format")
-
-
-def _fatigue(context: ReadContext) -> Rows:
-    creatives = context.entities("creative")
-    findings = [fatigue.finding(context.account, each, context.today) for each in creatives]
-    found = [finding for finding in findings if finding is not None]
-    return [row.copy for _, row in sorted(found, key=lambda finding: -finding[0])]
-
-
-def _options(context: ReadContext) -> Rows:
-    if not context.account.all("campaign"):
-        return []  # in the empty account every list is empty
-    targeting = context.request.object("targeting")
+def _options(targeting: Row) -> list[Row]:
+    """The targeting options of a type, or that a query finds; else the top of their tree."""
     kind, query = targeting.get("type"), targeting.get("query")
-    options = [
-        option
-        for option in load("targeting_options")
-        if kind is None or option["item"]["type"] == kind
-    ]
-    if isinstance(query, str):
-        text = query.lower()
-        options = [
-            option
-            for option in options
-            if any(text in term.lower() for term in (option["item"]["name"], *option["terms"]))
-        ]
-    elif kind is None:
-        options = [option for option in options if not option["item"]["path"]]
-    return [option["item"].copy for option in options]
+    found: list[Row] = []
+    for option in load("targeting_options"):
+        item, terms = option["item"], [option["item"]["name"], *option["terms"]]
+        if isinstance(query, str):
+            is_hit = any(query.lower() in term.lower() for term in terms)
+        else:
+            is_hit = kind is not None or not item["path"]
+        if is_hit and kind in (None, item["type"]):
+            found.append(item)
+    return found
 
 
-def _objectives(context: ReadContext) -> Rows:
-    campaigns = context.account.all("campaign")
-    return [partial(_objective_row, objective, campaigns) for objective in load("objectives")]
-
-
-def _objective_row(objective: Row, campaigns: list[Entity]) -> Row:
-    used_by: list[JSON] = [
-        {"id": campaign.id, **{key: campaign.values.get(key) for key in _OF_CAMPAIGN}}
-        for campaign in campaigns
+def _objective_row(account: Account, objective: Row) -> Row:
+    keys = ("name", "status", "daily_budget", "lifetime_budget", "end_date")
+    campaigns: list[JSON] = [
+        {"id": campaign.id, **{key: campaign.values.get(key) for key in keys}}
+        for campaign in account.all("campaign")
         if campaign.values.get("objective") == objective["name"]
     ]
-    return {**objective, "campaigns": used_by}
-
-
-_OF_CAMPAIGN = ("name", "status", "daily_budget", "lifetime_budget", "end_date")
-
-
-def _waste(context: ReadContext) -> Rows:
-    return [row.copy for row in waste.findings(context.account, _last(context.today, 30))]
-
-
-def _profile(context: ReadContext) -> Rows:
-    return [fact.copy for fact in context.account.profile]
-
-
-_READS: dict[str, Callable[[ReadContext], Rows]] = {
-    "beta.list_campaigns": _campaigns,
-    "beta.detect_creative_fatigue": _fatigue,
-    "gamma.list_ads": _ads,
-    "gamma.search_targeting": _options,
-    "alpha.explain_objectives": _objectives,
-    "delta.analyze_wasted_spend": _waste,
-    "delta.infer_business_profile": _profile,
-}
+    return {**objective, "campaigns": campaigns}
 
 
 def _days(context: ReadContext) -> list[date]:

@@ -1,6 +1,5 @@
 """Wasted spend: the share of a campaign's spend that each finding takes up."""
 
-from collections.abc import Mapping
 from datetime import date
 
 from adclient.models import JSON
@@ -14,44 +13,56 @@ def findings(account: Account, days: list[date]) -> list[dict[str, JSON]]:
 
     A paused keyword, removed themes or an excluded search term waste nothing any more.
     """
-    spent = {
-        campaign.text("name"): account.metrics(campaign, days)
-        for campaign in account.all("campaign")
-    }
-    return [
-        _row(number, share, account, spent, days)
-        for number, share in enumerate(account.waste, 1)
-        if share.campaign in spent and spent[share.campaign].spend and _is_true(account, share)
-    ]
+    campaigns = {campaign.text("name"): campaign for campaign in account.all("campaign")}
+    spent = {name: account.metrics(campaign, days) for name, campaign in campaigns.items()}
+    whole = Metrics.total(spent.values()).spend
+    period: JSON = {"start": days[0].isoformat(), "end": days[-1].isoformat()}
+    rows: list[dict[str, JSON]] = []
+    for number, share in enumerate(account.waste, 1):
+        metrics = spent.get(share.campaign, Metrics())
+        entity, is_true = _subject(account, share)
+        if not metrics.spend or not is_true:
+            continue
+        part = metrics.spend * share.spend_share
+        wasted, of_account = account.currency.amount(round(part)), round(part / whole, 4)
+        row: dict[str, JSON] = {
+            "id": f"waste_{number:04x}",
+            "name": share.name,
+            "status": _severity(share.reason, wasted, of_account),
+            "entity_type": share.entity_type,
+            "entity_id": None if entity is None else entity.id,
+            "campaign_id": campaigns[share.campaign].id,
+            "reason": share.reason,
+            "clicks": round(metrics.clicks * share.clicks_share),
+            "conversions": round(metrics.conversions * share.conversions_share),
+            "roas": round(metrics.value * share.conversions_share / part, 2),
+            "wasted_spend": wasted,
+            "share": of_account,
+            "period": period,
+            "suggested_action": _suggested_action(account, share),
+        }
+        rows.append(row)
+    return rows
 
 
-def _row(
-    number: int,
-    share: WasteShare,
-    account: Account,
-    spent: Mapping[str, Metrics],
-    days: list[date],
-) -> dict[str, JSON]:
-    campaign, whole = spent[share.campaign], Metrics.total(spent.values())
-    part = campaign.spend * share.spend_share
-    wasted, of_account = account.currency.amount(round(part)), round(part / whole.spend, 4)
-    entity = _entity(account, share)
-    return {
-        "id": f"waste_{number:04x}",
-        "name": share.name,
-        "status": _severity(share.reason, wasted, of_account),
-        "entity_type": share.entity_type,
-        "entity_id": None if entity is None else entity.id,
-        "campaign_id": _campaign(account, share.campaign).id,
-        "reason": share.reason,
-        "clicks": round(campaign.clicks * share.clicks_share),
-        "conversions": round(campaign.conversions * share.conversions_share),
-        "roas": round(campaign.value * share.conversions_share / part, 2),
-        "wasted_spend": wasted,
-        "share": of_account,
-        "period": {"start": days[0].isoformat(), "end": days[-1].isoformat()},
-        "suggested_action": _suggested_action(account, share),
-    }
+def _subject(account: Account, share: WasteShare) -> tuple[Entity | None, bool]:
+    """The entity that a finding is about, if it is one, and whether the finding is still true."""
+    text = plain_keyword(share.name)
+    keywords = [k for k in account.all("keyword") if plain_keyword(k.text("text")) == text]
+    match share.entity_type:
+        case "keyword":
+            matching = (k for k in keywords if k.text("match_type") == share.match_type)
+            keyword = next(matching, None)
+            return keyword, keyword is not None and keyword.is_enabled
+        case "search_term":
+            return None, not any(keyword.values.get("negative") for keyword in keywords)
+        case "asset_group" | "campaign" as kind:
+            named = (entity for entity in account.all(kind) if entity.name == share.name)
+            entity = next(named, None)
+            has_themes = entity is not None and bool(entity.values.get("search_themes"))
+            return entity, kind == "campaign" or has_themes
+        case _:
+            return None, True
 
 
 def _suggested_action(account: Account, share: WasteShare) -> JSON:
@@ -78,42 +89,3 @@ def _severity(reason: str, wasted: float, of_account: float) -> str:
     if of_account >= 0.05:
         return "HIGH"
     return "MEDIUM" if of_account >= 0.01 else "LOW"
-
-
-def _is_true(account: Account, share: WasteShare) -> bool:
-    entity = _entity(account, share)
-    match share.entity_type:
-        case "keyword":
-            return entity is not None and entity.is_enabled
-        case "asset_group":
-            return entity is not None and bool(entity.values.get("search_themes"))
-        case "search_term":
-            return not any(
-                keyword.values.get("negative") for keyword in _keywords(account, share.name)
-            )
-        case _:
-            return True
-
-
-def _entity(account: Account, share: WasteShare) -> Entity | None:
-    """What the finding is about, if that is an entity of its own."""
-    match share.entity_type:
-        case "keyword":
-            hits = _keywords(account, share.name)
-            return next((k for k in hits if k.text("match_type") == share.match_type), None)
-        case "asset_group":
-            groups = account.all("asset_group")
-            return next((group for group in groups if group.text("name") == share.name), None)
-        case "campaign":
-            return _campaign(account, share.campaign)
-        case _:
-            return None
-
-
-def _keywords(account: Account, text: str) -> list[Entity]:
-    plain = plain_keyword(text)
-    return [k for k in account.all("keyword") if plain_keyword(k.text("text")) == plain]
-
-
-def _campaign(account: Account, name: str) -> Entity:
-    return next(c for c in account.all("campaign") if c.text("name") == name)

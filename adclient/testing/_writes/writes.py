@@ -12,7 +12,6 @@ from adclient.testing._http.refusal import Refusal, invalid_value, no_change
 from adclient.testing._http.requests import ParsedRequest, nested
 from adclient.testing._writes import keywords, rules
 from adclient.testing._writes.changes import ProposedChange, create, update
-from adclient.testing._writes.targeting_rules import check_targeting
 
 
 def change_of(account: Account, request: ParsedRequest) -> ProposedChange:
@@ -28,7 +27,7 @@ def _update_campaign(account: Account, request: ParsedRequest, *, own: str) -> P
         if own in wanted:
             raise invalid_value(own, "conflicting_fields", "given twice")
         wanted[own] = request.arguments[own]
-    check_targeting(nested(wanted, "targeting"))
+    rules.check_targeting(nested(wanted, "targeting"))
     rules.check_immutable(wanted, campaign.values, "objective")
     rules.check_fields(account, wanted, campaign.values)
     return update(campaign, wanted)
