@@ -9,7 +9,7 @@ START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 class FakeClock:
-    """A clock that moves only when told to.
+    """A clock that moves only when it is advanced.
 
     It starts at 09:00 UTC on 2 March 2026. Clients of the fake use it, too: instead of waiting
     between two attempts of a call, they advance it and continue at once.

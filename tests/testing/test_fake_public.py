@@ -53,18 +53,18 @@ def examples():
 
 
 @pytest.mark.parametrize("test", list(examples()))
-def test_examples(test):
+def test_docstring_examples_run(test):
     told: list[str] = []
     runner = doctest.DocTestRunner()
     assert runner.run(test, out=told.append, clear_globs=False).failed == 0, "".join(told)
 
 
-def test_the_examples_are_found():
+def test_docstring_examples_are_found():
     names = {parameter.id for parameter in examples()}
     assert {"FakeAdService", "FakeAdService.client", "Fault.slow", "Dashboard.arm"} <= names
 
 
-def test_what_stands_around_the_fake_shows_itself():
+def test_reprs_of_faults_clock_and_dashboard():
     fake = FakeAdService()
     fake.faults.add(Fault.refused())
     fake.clock.advance(90)

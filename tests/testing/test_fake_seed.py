@@ -2,7 +2,7 @@ from datetime import timedelta
 
 from cases import each_case
 
-from adclient.testing._accounts.accounts import Accounts
+from adclient.testing._accounts.accounts import Accounts, load
 from adclient.testing._accounts.metrics import Delivery, days_between
 from adclient.testing._accounts.state import Account, unique_id
 from adclient.testing._approval.draft_store import nth_id
@@ -22,17 +22,34 @@ from adclient.testing._reads import fatigue
         ("account_e000", {"campaign": 0, "ad": 0}),
     ],
 )
-def test_what_the_accounts_hold(account_id, counts):
+def test_accounts_have_the_documented_entities(account_id, counts):
     account = Accounts("halden", FakeClock()).get(account_id)
     assert {kind: len(account.all(kind)) for kind in counts} == counts
 
 
-def test_keywords_are_told_apart():
+@each_case("account_id", ["account_b204", "account_c3d8", "account_c95a"])
+def test_entities_belong_to_entities_of_their_account(account_id):
+    load.cache_clear()
+    account = Accounts("other", FakeClock()).get(account_id)
+    children = [*account.all("ad_group"), *account.all("ad"), *account.all("creative")]
+    assert children
+    for child in children:
+        assert account.find("campaign", child.values["campaign_id"]) is not None
+        if child.kind == "ad":
+            assert account.find("ad_group", child.values["ad_group_id"]) is not None
+
+
+@each_case("name", ["objectives", "accounts/account_b204", "../accounts", "account_b204.json", ""])
+def test_no_other_data_file_is_an_account(name):
+    assert Accounts("halden", FakeClock()).get(name) is None
+
+
+def test_seeded_keywords_are_unique():
     keywords = Accounts("halden", FakeClock()).get("account_d118").all("keyword")
     assert len({(k.values["text"], k.values["match_type"]) for k in keywords}) == 410
 
 
-def test_no_campaign_wastes_more_than_it_spends():
+def test_waste_shares_of_a_campaign_stay_below_its_spend():
     account = Accounts("halden", FakeClock()).get("account_d118")
     days = days_between(START.date().replace(month=1, day=31), START.date().replace(day=1))
     for campaign in account.all("campaign"):
@@ -45,7 +62,7 @@ def test_no_campaign_wastes_more_than_it_spends():
             assert spent.roas < 1
 
 
-def test_an_id_that_is_taken_grows():
+def test_taken_id_gets_another_digit():
     short = unique_id("draft", "x", ())
     longer = unique_id("draft", "x", (short,))
     assert len(short) == len("draft_0000")
@@ -53,7 +70,7 @@ def test_an_id_that_is_taken_grows():
     assert len(longer) == len(short) + 1
 
 
-def test_no_two_numbers_have_one_id():
+def test_nth_ids_are_unique():
     ids = [nth_id("draft", "halden", number) for number in range(100_000)]
     assert len(set(ids)) == len(ids)
     assert {len(found) for found in ids} == {len("draft_0000"), len("draft_00000")}
@@ -71,7 +88,7 @@ def test_no_two_numbers_have_one_id():
         (20, 50, 50, True),
     ],
 )
-def test_a_finding_needs_days_spend_and_impressions(days, budget, cpm, is_known):
+def test_fatigue_finding_needs_days_spend_and_impressions(days, budget, cpm, is_known):
     account = Account(id="account_1", platform="beta", name="One", seed="halden", clock=FakeClock())
     today = START.date()
     delivery = Delivery(

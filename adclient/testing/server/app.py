@@ -23,7 +23,7 @@ def create_app(
     OpenAPI document at `/openapi.json`.
 
     Args:
-        fake: The service, which your own code can go on using.
+        fake: The service, which your code can still use in process.
         run_clock: Whether the clock of the fake advances as real time passes.
         any_host: Whether the approval page may be opened under other names than those of this
             machine. Anyone who reaches it can then approve drafts.
