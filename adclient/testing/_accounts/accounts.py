@@ -48,8 +48,9 @@ class Accounts:
         ids: list[str] = []
         for row in data["entities"]:
             # The data names parents by their place in it, because ids follow from the seed.
-            parents = {key: ids[place] for key, place in row.get("parents", {}).items()}
-            values = {**row["values"], **parents}
+            parents: dict[str, int] = row.get("parents", {})
+            values: dict[str, JSON] = dict(row["values"])
+            values.update({key: ids[place] for key, place in parents.items()})
             delivery: Delivery | None = row.get("delivery")
             ids.append(account.add(row["kind"], values, id=row.get("id"), delivery=delivery).id)
         if "drawn_keywords" in data:
@@ -85,10 +86,9 @@ def _with_delivery(data: dict[str, Any]) -> Any:
     """An object of a data file, or the `Delivery` that it describes."""
     if "first_day" not in data:
         return data
-    switched = tuple(map(date.fromisoformat, data.get("switched", [])))
-    return Delivery(
-        **{**data, "first_day": date.fromisoformat(data["first_day"]), "switched": switched}
-    )
+    data["first_day"] = date.fromisoformat(data["first_day"])
+    data["switched"] = tuple(map(date.fromisoformat, data.get("switched", [])))
+    return Delivery(**data)
 
 
 @cache

@@ -16,11 +16,16 @@ def findings(account: Account, days: list[date]) -> list[dict[str, JSON]]:
     campaigns = {campaign.text("name"): campaign for campaign in account.all("campaign")}
     spent = {name: account.metrics(campaign, days) for name, campaign in campaigns.items()}
     whole = Metrics.total(spent.values()).spend
+    groups = account.all("asset_group")
+    keywords: dict[str, list[Entity]] = {}
+    for keyword in account.all("keyword"):
+        keywords.setdefault(plain_keyword(keyword.text("text")), []).append(keyword)
     period: JSON = {"start": days[0].isoformat(), "end": days[-1].isoformat()}
     rows: list[dict[str, JSON]] = []
     for number, share in enumerate(account.waste, 1):
         metrics = spent.get(share.campaign, Metrics())
-        entity, is_true = _subject(account, share)
+        alike = keywords.get(plain_keyword(share.name), [])
+        entity, is_true = _subject(share, alike, [*groups, *campaigns.values()])
         if not metrics.spend or not is_true:
             continue
         part = metrics.spend * share.spend_share
@@ -39,16 +44,16 @@ def findings(account: Account, days: list[date]) -> list[dict[str, JSON]]:
             "wasted_spend": wasted,
             "share": of_account,
             "period": period,
-            "suggested_action": _suggested_action(account, share),
+            "suggested_action": _suggested_action(account.id, share, groups),
         }
         rows.append(row)
     return rows
 
 
-def _subject(account: Account, share: WasteShare) -> tuple[Entity | None, bool]:
+def _subject(
+    share: WasteShare, keywords: list[Entity], others: list[Entity]
+) -> tuple[Entity | None, bool]:
     """The entity that a finding is about, if it is one, and whether the finding is still true."""
-    text = plain_keyword(share.name)
-    keywords = [k for k in account.all("keyword") if plain_keyword(k.text("text")) == text]
     match share.entity_type:
         case "keyword":
             matching = (k for k in keywords if k.text("match_type") == share.match_type)
@@ -57,7 +62,7 @@ def _subject(account: Account, share: WasteShare) -> tuple[Entity | None, bool]:
         case "search_term":
             return None, not any(keyword.values.get("negative") for keyword in keywords)
         case "asset_group" | "campaign" as kind:
-            named = (entity for entity in account.all(kind) if entity.name == share.name)
+            named = (each for each in others if (each.kind, each.name) == (kind, share.name))
             entity = next(named, None)
             has_themes = entity is not None and bool(entity.values.get("search_themes"))
             return entity, kind == "campaign" or has_themes
@@ -65,20 +70,19 @@ def _subject(account: Account, share: WasteShare) -> tuple[Entity | None, bool]:
             return None, True
 
 
-def _suggested_action(account: Account, share: WasteShare) -> JSON:
+def _suggested_action(account_id: str, share: WasteShare, groups: list[Entity]) -> JSON:
     """The call that stages a remedy, if one of the operations helps."""
-    groups = account.all("asset_group")
     if any(group.text("name") == share.name for group in groups):
         if not any(group.values.get("search_themes") for group in groups):
             return None
-        args: dict[str, JSON] = {"account_id": account.id}
+        args: dict[str, JSON] = {"account_id": account_id}
         return {"operation": "delta.remove_auto_search_themes", "args": args}
     fields: dict[str, JSON] = {"action": "PAUSE", "match_type": share.match_type}
     if share.entity_type == "search_term":
         fields = {"action": "ADD", "match_type": "EXACT", "negative": True}
     elif share.entity_type != "keyword":
         return None
-    args = {"account_id": account.id, "keywords": [share.name], "fields": fields}
+    args = {"account_id": account_id, "keywords": [share.name], "fields": fields}
     return {"operation": "delta.update_keyword", "args": args}
 
 
