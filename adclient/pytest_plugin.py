@@ -1,7 +1,7 @@
 """The pytest plugin of adclient: a fake service and its clients as fixtures.
 
-It stands outside `adclient.testing` and imports that only in a fixture, because pytest loads its
-plugins at every start, also for tests that have nothing to do with adclient.
+It is not part of `adclient.testing`, and imports that only in fixtures, because pytest loads its
+plugins at every start, even for tests that do not use adclient.
 """
 
 import inspect
@@ -45,7 +45,7 @@ def ad_client(fake_ad_service: "FakeAdService") -> "Generator[AdClient, None, No
 def async_ad_client(fake_ad_service: "FakeAdService") -> "AsyncAdClient":
     """An async client of the fake service, for any event loop.
 
-    It opens no connection, and what it keeps for an event loop ends with that loop.
+    It opens no connection, and its state for an event loop ends with that loop.
     """
     return fake_ad_service.async_client()
 
@@ -54,13 +54,13 @@ def async_ad_client(fake_ad_service: "FakeAdService") -> "AsyncAdClient":
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show what the fake service was asked in the report of a failure."""
+    """Show the requests to the fake service in the report of a failure."""
     report = yield
     service = item.stash.get(_SERVICE, None)
     if service is not None and report.failed:
-        from adclient.testing._report import listed
+        from adclient.testing._recording import report as report_of
 
-        report.sections.append(("Requests to the fake ad service", listed(service.requests)))
+        report.sections.append(("Requests to the fake ad service", report_of(service.requests)))
     if service is not None and call.when == "teardown":
         # Items live until the end of the session, and should not keep their services alive.
         del item.stash[_SERVICE]
@@ -68,7 +68,7 @@ def pytest_runtest_makereport(
 
 
 def _made_for(item: pytest.Item) -> "FakeAdService":
-    """A service with the options of all markers; the marker nearest to the test wins."""
+    """A service with the options of all markers; the marker closest to the test wins."""
     from adclient.testing import FakeAdService
 
     markers = list(item.iter_markers("ad_service"))
@@ -81,5 +81,5 @@ def _made_for(item: pytest.Item) -> "FakeAdService":
     except (TypeError, ValueError) as error:
         known = ", ".join(inspect.signature(FakeAdService).parameters)
         wrong = f"@pytest.mark.ad_service: {error} (options: {known})"
-    # Outside the handler, so that the report does not tell of two exceptions.
+    # Outside the handler, so that the report shows one exception only.
     pytest.fail(wrong, pytrace=False)

@@ -1,4 +1,4 @@
-"""The clock of the fake service, which stands still until someone turns it."""
+"""The clock of the fake service, which stands still until it is advanced."""
 
 from datetime import UTC, date, datetime, timedelta
 from threading import Lock
@@ -9,10 +9,10 @@ START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 class FakeClock:
-    """A clock that moves only when told to.
+    """A clock that moves only when it is advanced.
 
-    It starts at 09:00 UTC on 2 March 2026. Clients of the fake live by it: where they would wait,
-    between two attempts of a call, they turn it, and go on at once.
+    It starts at 09:00 UTC on 2 March 2026. Clients of the fake use it, too: instead of waiting
+    between two attempts of a call, they advance it and continue at once.
 
     Example:
         >>> from adclient.testing import FakeAdService, Fault
@@ -49,26 +49,26 @@ class FakeClock:
         return self._now.date()
 
     def advance(self, by: float | timedelta) -> None:
-        """Turn the clock forward.
+        """Move the clock forward.
 
         Args:
             by: Seconds, or a `timedelta`.
 
         Raises:
-            ValueError: The clock would go backwards.
+            ValueError: The time is negative.
         """
         step = by if isinstance(by, timedelta) else timedelta(seconds=by)
         if step < timedelta(0):
-            raise ValueError("the clock goes forward only")
+            raise ValueError("the clock only goes forward")
         with self._lock:
             self._now += step
 
     def monotonic(self) -> float:
-        """The seconds since the clock started, as `time.monotonic` counts them."""
+        """Seconds since the clock started, in place of `time.monotonic`."""
         return (self._now - START).total_seconds()
 
     def sleep(self, seconds: float) -> None:
-        """Turn the clock instead of waiting, as `time.sleep` would.
+        """Advance the clock instead of waiting, in place of `time.sleep`.
 
         Args:
             seconds: How long the wait is.
@@ -83,10 +83,10 @@ class FakeClock:
             >>> clock.now().isoformat()
             '2026-03-02T09:01:00+00:00'
         """
-        self._wake_at(self._fall_asleep(seconds))
+        self._wake_at(self._begin_sleep(seconds))
 
     async def async_sleep(self, seconds: float) -> None:
-        """The same for tasks; waits that begin together end together.
+        """Advance the clock, in place of `asyncio.sleep`; waits that begin together end together.
 
         Args:
             seconds: How long the wait is.
@@ -102,11 +102,11 @@ class FakeClock:
             >>> clock.sleeps
             (60,)
         """
-        wake = self._fall_asleep(seconds)
+        wake = self._begin_sleep(seconds)
         await checkpoint()
         self._wake_at(wake)
 
-    def _fall_asleep(self, seconds: float) -> datetime:
+    def _begin_sleep(self, seconds: float) -> datetime:
         if seconds < 0:
             raise ValueError("a wait must be 0 seconds or more")
         with self._lock:

@@ -1,15 +1,20 @@
-"""The record of what was sent to the fake service."""
+"""The requests that reached the fake service, and a report of them for failed tests."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
 import attrs
 
 from adclient._core import jsontext
+from adclient._core.redact import one_line
 from adclient._core.request import Request
 from adclient._core.response import Outcome, RawResponse
+from adclient._notebook import short
 from adclient.models import JSON
-from adclient.testing._wire.protocol import operation_at
+from adclient.testing._http.requests import operation_at
+
+_MAX_REQUESTS = 20
+_MAX_LINE = 300
 
 
 @attrs.frozen(kw_only=True)
@@ -22,10 +27,10 @@ class RecordedRequest:
         query: The query parameters.
         headers: The headers, with names in lower case. They may hold a token.
         body: The bytes of the body; empty if there was none.
-        json: The body as JSON; None if it was none.
+        json: The body as JSON; None if it was not JSON.
         operation: The operation, such as `beta.list_campaigns`; None if there is none.
-        account_id: The account that it was for, if it named one.
-        status: The status of the answer; None if the answer was lost.
+        account_id: The account, if the request named one.
+        status: The status of the response; None if the response was lost.
     """
 
     method: str
@@ -40,7 +45,7 @@ class RecordedRequest:
 
 
 def recorded(request: Request, outcome: Outcome) -> RecordedRequest:
-    """The record of a request and of what came of it."""
+    """The record of a request and its outcome."""
     operation = operation_at(request)
     parts = urlsplit(request.url)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -61,3 +66,18 @@ def recorded(request: Request, outcome: Outcome) -> RecordedRequest:
         account_id=account_id if isinstance(account_id, str) else None,
         status=outcome.status if isinstance(outcome, RawResponse) else None,
     )
+
+
+def report(requests: Sequence[RecordedRequest]) -> str:
+    """The last requests, one on each line, without headers, which may hold a token."""
+    earlier = len(requests) - _MAX_REQUESTS
+    lines = [_line(request) for request in requests[-_MAX_REQUESTS:]] or ["none"]
+    return "\n".join([f"… {earlier} earlier", *lines] if earlier > 0 else lines)
+
+
+def _line(request: RecordedRequest) -> str:
+    status = "no response" if request.status is None else request.status
+    body = request.json if isinstance(request.json, dict) else {}
+    parameters = {**request.query, **body}
+    shown = " ".join(f"{short(name)}={short(value)}" for name, value in parameters.items())
+    return one_line(f"{request.method} {request.path} → {status} {shown}", _MAX_LINE)

@@ -1,4 +1,4 @@
-"""The fake service: one function from a request to its outcome, and what stands around it."""
+"""The fake service: one function from a request to its outcome, and what surrounds it."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -8,69 +8,64 @@ from adclient._async.client import AsyncAdClient
 from adclient._core import jsontext
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome
-from adclient._http.clock import Clock
-from adclient._http.library import ServiceTransport
 from adclient._sync.client import AdClient
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
 from adclient.models import JSON
 from adclient.options import RetryPolicy, check_count, check_token, check_type
+from adclient.testing._access import Tokens
 from adclient.testing._accounts.accounts import Accounts
-from adclient.testing._answers import Answers
 from adclient.testing._approval.dashboard import Dashboard
-from adclient.testing._approval.draft_book import DraftBook
+from adclient.testing._approval.draft_store import DraftStore
 from adclient.testing._approval.drafts import FakeDraft
 from adclient.testing._clock import FakeClock
-from adclient.testing._credentials import Credentials
-from adclient.testing._faults.dripping import DrippingReply
 from adclient.testing._faults.fault import Fault
 from adclient.testing._faults.faults import Faults
+from adclient.testing._faults.slow_body import SlowBodyResponse
+from adclient.testing._http.requests import operation_at
 from adclient.testing._profile import Profile
 from adclient.testing._recording import RecordedRequest, recorded
-from adclient.testing._wire.protocol import operation_at
+from adclient.testing._router import Router
+from adclient.testing._transport import transport_of
 from adclient.transports import UniversalTransport
 
-BASE_URL = "https://fake.adclient.test"
-
-
 _NO_FAULT = Fault()
-_NO_ANSWER = Failure(reason="no response in time", sent=True, timed_out=True)
+_NO_RESPONSE = Failure(reason="no response in time", sent=True, timed_out=True)
 
 
 class FakeAdService:
-    """An ad management service inside your process, for tests, demos and trying things out.
+    """An ad management service inside your process, for tests and demos.
 
-    It holds believable accounts of all four platforms and answers all sixteen operations from
-    them. Writes stage drafts with true diffs and change nothing; only the two steps of its
-    `dashboard` do. From one seed it always holds and answers the same. What the service's
-    interface leaves open, such as item fields beyond id, name and status, the codes of errors,
-    or what stands in `fields`, is this fake's own invention: the real service may differ.
+    It holds believable accounts of all four platforms and serves all sixteen operations from
+    them. Writes stage drafts with true diffs and change nothing; only the two approval steps of
+    its `dashboard` do. The same seed always gives the same data and responses. What the service's
+    interface leaves open, such as item fields beyond id, name and status, error codes, or the
+    inside of `fields`, is this fake's own invention: the real service may differ.
 
-    The accounts that hold the most are `account_a91f` (alpha), `account_b204` (beta),
-    `account_c3d8` (gamma) and `account_d118` (delta); nine more are for special cases, from an
-    empty one to one that is disconnected.
+    The largest accounts are `account_a91f` (alpha), `account_b204` (beta), `account_c3d8` (gamma)
+    and `account_d118` (delta); nine more are for special cases, such as an empty or a disconnected
+    account.
 
     Args:
-        seed: What names, ids and figures follow from.
+        seed: Determines names, ids and metrics.
         page_size: How many items a page holds.
-        conventions: How the service speaks where its interface leaves it open; the clients made
-            here speak the same.
-        token: The token that every request must carry; None for no credentials.
-        profile: What kind of service it is: the shape of its errors and continuations, its
-            limits, and more.
+        conventions: How the service behaves where its interface leaves it open; the clients made
+            here follow the same conventions.
+        token: The token that every request must carry; None for no authentication.
+        profile: The shape of errors and continuations, limits, and more.
         history: How many requests, closed drafts and lines of the audit trail are kept.
 
     Attributes:
-        base_url: The address under which its clients call it.
+        base_url: The URL under which its clients call it.
         transport: The transport for clients that you build yourself, sync or async.
-        clock: Its clock, which stands still until you turn it, or a client of it would wait.
+        clock: Its clock, which moves when you advance it, or when a client would wait.
         dashboard: Where a human approves drafts.
-        faults: What shall go wrong with the next requests.
+        faults: What goes wrong with the next requests.
 
     Raises:
-        ValueError: `page_size` or `history` is less than 1, `token` is one that no client can
-            send, `profile` or `conventions` is something else, or the profile has a token that may
-            read only and there is no other.
+        ValueError: `page_size` or `history` is less than 1, `token` is not one that a client can
+            send, `profile` or `conventions` has the wrong type, or the profile has a read-only
+            token and there is no other.
 
     Example:
         >>> from adclient.testing import FakeAdService
@@ -109,36 +104,32 @@ class FakeAdService:
             raise ValueError("profile: read_only_token needs a token beside it")
         self._seed = seed
         self._conventions = conventions or Conventions()
-        self._credentials = Credentials(token, profile.read_only_token, profile.key_header)
+        self._tokens = Tokens(token, profile.read_only_token, profile.key_header)
         self._latency = profile.latency
         self._lock = RLock()
         self._received = 0
         self._requests: deque[RecordedRequest] = deque(maxlen=history)
-        self.base_url: str = BASE_URL
+        self.base_url: str = "https://fake.adclient.test"
         self.clock: FakeClock = FakeClock()
         self.faults: Faults = Faults(seed)
         self._accounts = Accounts(seed, self.clock)
-        self._book = DraftBook(seed, self.clock, history)
-        self._answers = Answers(
+        self._drafts = DraftStore(seed, self.clock, history)
+        self._router = Router(
             seed=seed,
             page_size=page_size,
             history=history,
             conventions=self._conventions,
             profile=profile,
-            credentials=self._credentials,
+            tokens=self._tokens,
             clock=self.clock,
             accounts=self._accounts,
-            book=self._book,
+            drafts=self._drafts,
         )
-        self.dashboard: Dashboard = Dashboard(self._book, self._accounts, self.clock, self._lock)
-        self.transport: UniversalTransport = ServiceTransport(
-            self.handle,
-            Clock(self.clock.monotonic, self.clock.sleep, self.clock.async_sleep),
-            random=lambda: 0.5,  # so that waits are known
-        )
+        self.dashboard: Dashboard = Dashboard(self._drafts, self._accounts, self.clock, self._lock)
+        self.transport: UniversalTransport = transport_of(self.handle, self.clock)
 
     def __repr__(self) -> str:
-        counts = f"{self._received} requests, {self._book.staged} drafts"
+        counts = f"{self._received} requests, {self._drafts.staged} drafts"
         return f"<FakeAdService seed={self._seed!r}, {counts}>"
 
     @property
@@ -151,7 +142,7 @@ class FakeAdService:
     def drafts(self) -> tuple[FakeDraft, ...]:
         """The drafts that were staged, oldest first, as they are now."""
         with self._lock:
-            return self._book.all()
+            return self._drafts.all()
 
     def client(
         self,
@@ -166,16 +157,16 @@ class FakeAdService:
 
         Args:
             timeout: Seconds for one whole call.
-            max_retries: How many times a call is tried again.
-            retry: The whole policy of trying again.
+            max_retries: How many times a call is retried.
+            retry: The retry policy.
             headers: Headers for every request.
-            hooks: Functions that are told of requests, responses, retries and drafts.
+            hooks: Functions to call on requests, responses, retries and drafts.
 
         Returns:
             A sync client that reaches this fake and nothing else.
 
         Raises:
-            ConfigurationError: An argument cannot be used; the text names it.
+            ConfigurationError: An argument is invalid; the message names it.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -186,7 +177,7 @@ class FakeAdService:
         """
         return AdClient(
             self.base_url,
-            auth=self._credentials.headers,
+            auth=self._tokens.headers,
             timeout=timeout,
             max_retries=max_retries,
             retry=retry,
@@ -209,16 +200,16 @@ class FakeAdService:
 
         Args:
             timeout: Seconds for one whole call.
-            max_retries: How many times a call is tried again.
-            retry: The whole policy of trying again.
+            max_retries: How many times a call is retried.
+            retry: The retry policy.
             headers: Headers for every request.
-            hooks: Functions that are told of requests, responses, retries and drafts.
+            hooks: Functions to call on requests, responses, retries and drafts.
 
         Returns:
             An async client that reaches this fake and nothing else.
 
         Raises:
-            ConfigurationError: An argument cannot be used; the text names it.
+            ConfigurationError: An argument is invalid; the message names it.
 
         Example:
             >>> import asyncio
@@ -232,7 +223,7 @@ class FakeAdService:
         """
         return AsyncAdClient(
             self.base_url,
-            auth=self._credentials.headers,
+            auth=self._tokens.headers,
             timeout=timeout,
             max_retries=max_retries,
             retry=retry,
@@ -243,15 +234,15 @@ class FakeAdService:
         )
 
     def change_live(self, account_id: str, entity_id: str, **values: JSON) -> None:
-        """Change the live data past all drafts, as somebody does on the ad platform itself.
+        """Change the live data without a draft, as somebody does on the ad platform itself.
 
         Args:
             account_id: The account.
-            entity_id: A campaign, creative, ad or whatever else it holds.
-            values: What its values shall be.
+            entity_id: A campaign, creative, ad or other entity of the account.
+            values: The new values.
 
         Raises:
-            ValueError: There is no such account or entity, or a value is none that JSON has.
+            ValueError: There is no such account or entity, or a value is not JSON.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -263,20 +254,27 @@ class FakeAdService:
         """
         with self._lock:
             account = self._accounts.get(account_id)
-            entity = None if account is None else account.named(entity_id)
-            if account is None or entity is None:
+            entity = None if account is None else account.find_any(entity_id)
+            if entity is None:
                 raise ValueError(f"there is no {entity_id} in an account {account_id}")
-            entity.change(_as_json(values), self.clock.today())
+            try:
+                changes = {
+                    name: jsontext.loads(jsontext.dumps(value, name).encode())
+                    for name, value in values.items()
+                }
+            except jsontext.JSONError as error:
+                raise ValueError(str(error)) from None
+            entity.change(changes, self.clock.today())
 
     def handle(self, request: Request, time_left: float | None = None) -> Outcome:
-        """The whole service as one function.
+        """Handle one request.
 
         Args:
             request: Any HTTP request.
             time_left: Seconds, by the fake's clock, after which the client no longer waits.
 
         Returns:
-            A `RawResponse` with status, headers and body, or a `Failure` if a fault says so.
+            A `RawResponse` with status, headers and body, or the `Failure` of a fault.
 
         Example:
             >>> from adclient import Request
@@ -289,13 +287,13 @@ class FakeAdService:
             return self._recorded(request, self._in_time(outcome, latency, time_left))
 
     def handle_untimed(self, request: Request) -> tuple[Outcome, float]:
-        """The same for a server, which lets its clients wait by itself; the clock stays.
+        """Handle one request for a server that waits in real time; the clock does not move.
 
         Args:
             request: Any HTTP request.
 
         Returns:
-            What comes of it, and the seconds after which the client shall see that.
+            The outcome, and the seconds after which the client receives it.
 
         Example:
             >>> from adclient import Request
@@ -311,47 +309,30 @@ class FakeAdService:
             return self._recorded(request, outcome), latency
 
     def _outcome(self, request: Request) -> tuple[Outcome, float]:
-        """What comes of a request, and after how many seconds."""
+        """The outcome of a request, and the seconds until the client receives it."""
         operation = operation_at(request)
-        name = None if operation is None else operation.full_name
-        fault = self.faults.take(name) or _NO_FAULT
+        fault = self.faults.take(None if operation is None else operation.full_name) or _NO_FAULT
         if isinstance(fault.instead, Failure) and not fault.instead.sent:
             return fault.instead, 0
-        return self._answers.outcome(request, fault), self._latency + fault.latency
+        return self._router.outcome(request, fault), self._latency + fault.latency
 
     def _recorded(self, request: Request, outcome: Outcome) -> Outcome:
-        """An outcome, noted if the request reached the service."""
+        """An outcome; the request is recorded if it reached the service."""
         if not isinstance(outcome, Failure) or outcome.sent:
             self._received += 1
             self._requests.append(recorded(request, outcome))
         return outcome
 
     def _in_time(self, outcome: Outcome, latency: float, time_left: float | None) -> Outcome:
-        """What the client gets of an outcome after a latency, while the clock goes on."""
+        """What of an outcome reaches a client in time; the clock moves on."""
         if time_left is not None and latency >= time_left:
             self.clock.advance(time_left)
-            return _NO_ANSWER
-        if isinstance(outcome, DrippingReply):
+            return _NO_RESPONSE
+        if isinstance(outcome, SlowBodyResponse):
             outcome = outcome.within(None if time_left is None else time_left - latency)
             latency += outcome.seconds
-        if time_left is not None and _never_ends(outcome):
-            latency = time_left
+        failure = outcome if isinstance(outcome, Failure) else outcome.broken
+        if time_left is not None and failure is not None and failure.timed_out:
+            latency = time_left  # the client waits for the rest until it times out
         self.clock.advance(latency)
         return outcome
-
-
-def _as_json(values: Mapping[str, JSON]) -> dict[str, JSON]:
-    """A copy of values, as they would come over the wire."""
-    try:
-        return {
-            name: jsontext.loads(jsontext.dumps(value, name).encode())
-            for name, value in values.items()
-        }
-    except jsontext.JSONError as error:
-        raise ValueError(str(error)) from None
-
-
-def _never_ends(outcome: Outcome) -> bool:
-    """Whether a client waits for the rest of an outcome until its time is over."""
-    failure = outcome if isinstance(outcome, Failure) else outcome.broken
-    return failure is not None and failure.timed_out

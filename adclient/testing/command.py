@@ -26,16 +26,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Serve the fake until Ctrl-C.
 
     Args:
-        arguments: Those of the command line, unless others are given.
+        arguments: The arguments of the command; None for those of the command line.
 
     Raises:
-        SystemExit: The arguments cannot be used, or the extra `server` is not installed.
+        SystemExit: An argument is invalid, or the extra `server` is not installed.
     """
     parser = _parser()
     options = parser.parse_args(arguments, _Options())
     try:
         from adclient.testing.server.app import create_app
-        from adclient.testing.server.guard import is_loopback
+        from adclient.testing.server.middleware import is_loopback
         from adclient.testing.server.serving import address_of, listen, run
     except ModuleNotFoundError as missing:
         raise SystemExit(f"{_NEEDS}\n({missing})") from None
@@ -78,10 +78,10 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--host", default="127.0.0.1", help="the address to listen on")
     add("--port", type=_port, default=8765, help="the port; 0 is any free one")
-    add("--seed", default="halden", help="what names, ids and figures follow from")
+    add("--seed", default="halden", help="determines names, ids and metrics")
     add("--token", type=_token, help="the bearer token that every request must carry")
     add("--page-size", type=_page_size, default=50, help="how many items a page holds")
-    add("--latency", type=_latency, default=0, help="how many seconds each answer takes")
+    add("--latency", type=_latency, default=0, help="how many seconds each response takes")
     add("--expose", action="store_true", help="allow a host that others can reach")
     return parser
 

@@ -202,7 +202,7 @@ def served(kernel: Kernel, fake: FakeAdService) -> Iterator[Kernel]:
 
 def interrupted(kernel: Kernel, fake: FakeAdService, code: str, *, call: int = 1) -> Cell:
     """Run a cell and interrupt it in a call that gets no response."""
-    fake.faults.add(Fault.no_answer(), call=call)
+    fake.faults.add(Fault.no_response(), call=call)
     cell_id = kernel.begin(code)
     end = time.monotonic() + LONGEST
     while fake.faults.pending:

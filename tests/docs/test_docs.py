@@ -139,10 +139,10 @@ def test_code_in_the_fake_page_runs() -> None:
 
 
 def test_fake_page_names_every_account_and_code() -> None:
-    modules = Path(testing.__file__).parent.rglob("*.py")
-    sources = "".join(path.read_text("utf-8") for path in modules)
-    accounts = set(re.findall(r'"(account_[0-9a-f]{4})":', sources))
-    codes = set(re.findall(r'(?:refuse\([^()]*?,|Refusal\(\s*\d+,)\s*"([a-z_]+)"', sources))
+    package = Path(testing.__file__).parent
+    sources = "".join(path.read_text("utf-8") for path in package.rglob("*.py"))
+    accounts = {path.stem for path in package.rglob("account_*.json")}
+    codes = set(re.findall(r'(?:invalid_value\([^()]*?,|Refusal\(\s*\d+,)\s*"([a-z_]+)"', sources))
     assert len(accounts) == 13
     assert {"not_dynamic", "platform_mismatch", "rate_limited"} <= codes
     assert not {name for name in accounts | codes if f"`{name}`" not in FAKE}

@@ -174,7 +174,7 @@ def test_error_survives_pickle_and_copy(cls, pool) -> None:
         Fault.dropped(taken=True),
         Fault.status(429, headers={"retry-after": "99"}),
         Fault.status(503),
-        Fault.answer(b"<html>", status=201),
+        Fault.response(b"<html>", status=201),
     ],
 )
 def test_call_in_a_worker_returns_and_raises_alike(fault, pool) -> None:

@@ -30,7 +30,7 @@ def kinds(fake):
     return [event.kind for event in fake.dashboard.events]
 
 
-def test_two_steps_change_what_later_reads_show(fake):
+def test_arm_and_confirm_change_what_reads_return(fake):
     draft, client = pause(fake), fake.client()
     fake.dashboard.arm(draft.draft_id, reviewer="Ines")
     assert client.beta.list_campaigns(account_id="account_b204").data[0].status == "ENABLED"
@@ -49,7 +49,7 @@ def test_every_write_can_be_applied(fake):
         assert everything(fake, operation.namespace) != before
 
 
-def test_applied_changes_are_the_before_of_the_next_draft(fake):
+def test_next_draft_starts_from_the_applied_value(fake):
     approve(fake, budget(fake, 120))
     assert budget(fake, 130).diff.before == 120
     bid = stage(
@@ -68,7 +68,7 @@ def test_applied_changes_are_the_before_of_the_next_draft(fake):
     assert again.diff.before == {"bid": {"amount": 8, "strategy": "MANUAL"}}
 
 
-def test_applied_creates_are_listed(fake):
+def test_created_entities_are_listed_once_applied(fake):
     client = fake.client()
     fields = {"name": "Leaves", "ad": {"name": "Leaf 1"}}
     approve(fake, stage(fake, "gamma.create_image_campaign", fields=fields))
@@ -85,7 +85,7 @@ def test_applied_creates_are_listed(fake):
     assert len(found.data) == 5
 
 
-def test_waste_ends_with_its_cause(fake):
+def test_waste_finding_disappears_with_its_cause(fake):
     def wasted():
         found = fake.client().delta.analyze_wasted_spend(account_id="account_d118")
         return {finding.extra["reason"] for finding in found}
@@ -99,7 +99,7 @@ def test_waste_ends_with_its_cause(fake):
     assert not {"KEYWORD_NO_CONVERSIONS", "LOW_QUALITY_SCORE"} & wasted()
 
 
-def test_a_reviewer_sees_the_pending_drafts(fake):
+def test_pending_lists_open_drafts(fake):
     first, second = pause(fake), budget(fake, 120)
     assert [draft.draft_id for draft in fake.dashboard.pending()] == [
         first.draft_id,
@@ -117,7 +117,7 @@ def test_a_reviewer_sees_the_pending_drafts(fake):
     assert fake.drafts[0].reviewer == "Tove"
 
 
-def test_the_first_of_many_that_wait(fake):
+def test_pending_with_limit_returns_the_oldest_drafts(fake):
     drafts = [stage(fake, "beta.pause_campaign", campaign_id="campaign_57a7") for _ in range(3)]
     fake.dashboard.reject(drafts[0].draft_id, reviewer="Ines")
     assert fake.dashboard.waiting == 2
@@ -126,7 +126,7 @@ def test_the_first_of_many_that_wait(fake):
     assert fake.dashboard.waiting == 0
 
 
-def test_a_draft_shows_itself_in_one_line(fake):
+def test_repr_of_a_draft_is_one_line(fake):
     draft = stage(fake, "beta.pause_campaign", campaign_id="campaign_57a7")
     assert repr(fake.drafts[0]) == (
         f"<FakeDraft {draft.draft_id}, beta.pause_campaign, "
@@ -141,7 +141,7 @@ def test_confirming_without_arming_is_refused(fake):
     assert statuses(fake) == ["pending_approval"]
 
 
-def test_an_armed_draft_waits_ten_minutes(fake):
+def test_confirm_more_than_ten_minutes_after_arm_is_refused(fake):
     draft = pause(fake)
     fake.dashboard.arm(draft.draft_id, reviewer="Ines")
     fake.clock.advance(601)
@@ -153,7 +153,7 @@ def test_an_armed_draft_waits_ten_minutes(fake):
 
 
 @pytest.mark.parametrize("step", ["arm", "confirm", "reject"])
-def test_steps_that_make_no_sense_are_refused(fake, step):
+def test_steps_on_unknown_or_closed_drafts_are_refused(fake, step):
     draft = pause(fake)
     make = getattr(fake.dashboard, step)
     with pytest.raises(ApprovalRefused, match="named"):
@@ -173,7 +173,7 @@ def test_a_rejected_draft_changes_nothing(fake):
         fake.dashboard.arm(draft.draft_id, reviewer="Ines")
 
 
-def test_a_draft_turns_stale_after_two_days(fake):
+def test_draft_is_stale_after_48_hours(fake):
     draft = pause(fake)
     fake.clock.advance(timedelta(hours=48, seconds=-1))
     assert statuses(fake) == ["pending_approval"]
@@ -184,7 +184,7 @@ def test_a_draft_turns_stale_after_two_days(fake):
         fake.dashboard.arm(draft.draft_id, reviewer="Ines")
 
 
-def test_an_applied_draft_makes_its_rivals_stale_and_no_others(fake):
+def test_applied_draft_makes_only_conflicting_drafts_stale(fake):
     rivals = budget(fake, 120), budget(fake, 130)
     other = stage(
         fake,
@@ -199,7 +199,7 @@ def test_an_applied_draft_makes_its_rivals_stale_and_no_others(fake):
     assert approve(fake, other).status == "applied"
 
 
-def test_a_first_step_that_lapsed_shows(fake):
+def test_expired_first_step_makes_a_draft_pending_again(fake):
     first, second = pause(fake), pause(fake, "campaign_cb1a")
     fake.dashboard.arm(first.draft_id, reviewer="Ines")
     fake.clock.advance(300)
@@ -213,7 +213,7 @@ def test_a_first_step_that_lapsed_shows(fake):
     assert statuses(fake) == ["armed", "pending_approval"]
 
 
-def test_an_armed_draft_turns_stale_too(fake):
+def test_armed_draft_is_stale_after_48_hours(fake):
     draft = pause(fake)
     fake.clock.advance(timedelta(hours=47, minutes=55))
     fake.dashboard.arm(draft.draft_id, reviewer="Ines")
@@ -222,7 +222,7 @@ def test_an_armed_draft_turns_stale_too(fake):
         fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
 
 
-def test_a_draft_whose_before_is_no_longer_so_is_not_applied(fake):
+def test_draft_is_stale_if_the_live_value_has_changed(fake):
     moved, other = budget(fake, 120), pause(fake)
     fake.change_live("account_a91f", "campaign_4c10", daily_budget=110)
     fake.change_live("account_b204", "campaign_57a7", daily_budget=500)
@@ -232,14 +232,14 @@ def test_a_draft_whose_before_is_no_longer_so_is_not_applied(fake):
     assert approve(fake, other).status == "applied"
 
 
-def test_only_the_changed_part_of_an_object_counts(fake):
+def test_draft_is_applied_if_another_key_of_the_object_has_changed(fake):
     fields = {"bid": {"amount": 8}}
     draft = stage(fake, "alpha.update_campaign_budget", campaign_id="campaign_4c10", fields=fields)
     fake.change_live("account_a91f", "campaign_4c10", bid={"strategy": "COST_CAP"})
     assert approve(fake, draft).status == "applied"
 
 
-def test_a_draft_about_something_that_is_gone_is_stale(fake):
+def test_draft_is_stale_if_its_target_was_removed(fake):
     fields = {"action": "UPDATE", "final_url": "https://halden.example"}
     update = stage(fake, "delta.update_keyword", keywords=["outdoor jacket"], fields=fields)
     removal = stage(
@@ -249,13 +249,13 @@ def test_a_draft_about_something_that_is_gone_is_stale(fake):
     assert approve(fake, update).status == "stale"
 
 
-def test_a_budget_and_a_pause_may_both_be_applied(fake):
+def test_drafts_on_different_fields_are_both_applied(fake):
     first = stage(fake, "beta.pause_campaign", campaign_id="campaign_57a7")
     second = stage(fake, "beta.create_video_campaign", campaign_id="campaign_57a7", fields={"a": 1})
     assert [approve(fake, draft).status for draft in (first, second)] == ["applied"] * 2
 
 
-def test_removed_themes_make_other_removals_stale(fake):
+def test_second_removal_of_themes_is_stale(fake):
     drafts = [stage(fake, "delta.remove_auto_search_themes") for _ in range(2)]
     keywords = stage(fake, "delta.update_keyword", keywords=["outdoor gear"])
     approve(fake, drafts[0])
@@ -263,7 +263,7 @@ def test_removed_themes_make_other_removals_stale(fake):
     assert approve(fake, keywords).status == "applied"
 
 
-def test_a_rollback_is_a_draft_of_its_own(fake):
+def test_rollback_is_staged_as_a_draft(fake):
     first = budget(fake, 120)
     approve(fake, first)
     back = fake.dashboard.roll_back(first.draft_id, reviewer="Tove")
@@ -278,7 +278,7 @@ def test_a_rollback_is_a_draft_of_its_own(fake):
 
 
 @pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.full_name)
-def test_every_write_can_be_rolled_back_and_that_too(fake, operation):
+def test_every_write_and_its_rollback_can_be_rolled_back(fake, operation):
     before = everything(fake, operation.namespace)
     draft = stage(fake, operation.full_name, **VALID_WRITES[operation.full_name])
     approve(fake, draft)
@@ -293,7 +293,7 @@ def test_every_write_can_be_rolled_back_and_that_too(fake, operation):
         assert everything(fake, operation.namespace) == after
 
 
-def test_a_rollback_after_another_change_is_stale(fake):
+def test_rollback_is_stale_after_another_change(fake):
     first = budget(fake, 120)
     approve(fake, first)
     back = fake.dashboard.roll_back(first.draft_id, reviewer="Ines")
@@ -301,7 +301,7 @@ def test_a_rollback_after_another_change_is_stale(fake):
     assert fake.dashboard.draft(back.draft_id).status == "stale"
 
 
-def test_who_holds_a_draft_does_not_hold_the_live_data(fake):
+def test_changing_the_diff_of_a_draft_leaves_the_live_data_alone(fake):
     before = everything(fake)
     targeting = {"include": {"and": [{"or": {"locations": ["geo:1"]}}]}}
     where = {"campaign_id": "campaign_4c10"}
@@ -315,14 +315,14 @@ def test_who_holds_a_draft_does_not_hold_the_live_data(fake):
     assert everything(fake) == before
 
 
-def test_the_trail_says_when_a_draft_ended_not_when_that_was_seen(fake):
+def test_audit_trail_has_the_time_at_which_a_draft_expired(fake):
     pause(fake)
     fake.clock.advance(timedelta(days=5))
     end = fake.dashboard.events[-1]
     assert (end.kind, end.at - fake.dashboard.events[0].at) == ("stale", timedelta(hours=48))
 
 
-def test_only_what_was_applied_can_be_rolled_back(fake):
+def test_rollback_of_a_draft_that_is_not_applied_is_refused(fake):
     draft = pause(fake)
     with pytest.raises(ApprovalRefused, match="is pending_approval, not applied"):
         fake.dashboard.roll_back(draft.draft_id, reviewer="Ines")
@@ -332,7 +332,7 @@ def test_only_what_was_applied_can_be_rolled_back(fake):
         fake.dashboard.roll_back("draft_zzzz", reviewer="Ines")
 
 
-def test_what_was_forgotten_can_be_undone_as_long_as_the_rollback_is_open():
+def test_open_rollback_can_be_applied_after_its_draft_was_dropped():
     fake = FakeAdService(history=1)
     first = budget(fake, 120)
     approve(fake, first)
@@ -344,7 +344,7 @@ def test_what_was_forgotten_can_be_undone_as_long_as_the_rollback_is_open():
     assert budget(fake, 130).diff.before == 100
 
 
-def test_of_two_campaigns_with_one_name_the_second_cannot_be_applied(fake):
+def test_second_campaign_with_the_same_name_fails_to_apply(fake):
     drafts = [
         stage(fake, "beta.create_video_campaign", fields={"name": "Autumn"}) for _ in range(2)
     ]
@@ -354,14 +354,14 @@ def test_of_two_campaigns_with_one_name_the_second_cannot_be_applied(fake):
     assert kinds(fake)[-2:] == ["approved", "apply_failed"]
 
 
-def test_of_two_keywords_that_are_the_same_the_second_cannot_be_applied(fake):
+def test_second_equal_keyword_fails_to_apply(fake):
     drafts = [stage(fake, "delta.update_keyword", keywords=["tarp"]) for _ in range(2)]
     assert [approve(fake, draft).status for draft in drafts] == ["applied", "apply_failed"]
     removal = stage(fake, "delta.update_keyword", keywords=["tarp"], fields={"action": "REMOVE"})
     assert len(removal.diff.before) == 1
 
 
-def test_the_trail_is_a_chain(fake):
+def test_audit_trail_is_a_hash_chain(fake):
     approve(fake, pause(fake))
     events = fake.dashboard.events
     assert [event.seq for event in events] == [1, 2, 3, 4]
@@ -390,14 +390,14 @@ def test_no_request_reaches_the_dashboard(fake):
     assert statuses(fake) == ["pending_approval"]
 
 
-def test_drafts_keep_their_status_on_the_wire(fake):
+def test_response_shows_the_status_at_creation(fake):
     draft = pause(fake)
     approve(fake, draft)
     assert draft.status == "pending_approval"
     assert fake.drafts[0].status == "applied"
 
 
-def test_draft_ids_are_told_apart(fake):
+def test_draft_ids_are_unique(fake):
     ids = {budget(fake, 100 + number).draft_id for number in range(1, 250)}
     assert len(ids) == 249
     assert all(len(draft_id) == len("draft_0000") for draft_id in ids)

@@ -33,7 +33,7 @@ def run(scenario, backend):
     return anyio.run(scenario, backend=backend)
 
 
-def test_a_retry_after_turns_the_clock(fake):
+def test_retry_after_advances_the_clock(fake):
     fake.faults.add(Fault.status(429, headers={"retry-after": "20"}))
     page = listed(fake.client())
     assert passed(fake) == timedelta(seconds=20.5)
@@ -42,7 +42,7 @@ def test_a_retry_after_turns_the_clock(fake):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_retry_after_turns_the_clock_for_tasks(fake, backend):
+def test_retry_after_advances_the_clock_in_async_clients(fake, backend):
     fake.faults.add(Fault.status(429, headers={"retry-after": "20"}))
 
     async def scenario():
@@ -60,14 +60,14 @@ def test_a_retry_after_that_is_a_date_counts_from_the_clock(fake):
     assert fake.clock.sleeps == (10.5,)
 
 
-def test_back_off_takes_the_middle_of_its_range(fake):
+def test_backoff_is_the_middle_of_its_range(fake):
     fake.faults.add(Fault.refused(), times=4)
     listed(fake.client(retry=RetryPolicy(max_retries=4, backoff_first=1, backoff_longest=4)))
     assert fake.clock.sleeps == (0.5, 1.0, 2.0, 2.0)
     assert passed(fake) == timedelta(seconds=5.5)
 
 
-def test_a_wait_longer_than_the_timeout_is_told_at_once(fake):
+def test_wait_longer_than_the_timeout_raises_at_once(fake):
     fake.faults.add(Fault.status(429, headers={"retry-after": "60"}))
     with pytest.raises(RateLimited) as caught:
         listed(fake.client(timeout=30))
@@ -83,14 +83,14 @@ def test_waits_use_up_the_timeout(fake):
     assert listed(fake.client(timeout=30)).data, "each call has a timeout of its own"
 
 
-def test_a_copy_of_a_client_lives_by_the_same_clock(fake):
+def test_client_with_options_uses_the_same_clock(fake):
     fake.faults.add(Fault.status(503, headers={"retry-after": "7"}))
     listed(fake.client().with_options(timeout=60))
     assert fake.clock.sleeps == (7.35,)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_tasks_that_wait_together_wake_together(fake, backend):
+def test_concurrent_async_sleeps_end_together(fake, backend):
     fake.faults.add(Fault.status(429, headers={"retry-after": "20"}), times=10)
     client = fake.async_client()
 
@@ -118,14 +118,14 @@ def test_a_wait_can_be_cancelled(fake, backend):
     assert passed(fake) == timedelta(0)
 
 
-def test_threads_lose_no_time(fake):
+def test_sleeps_of_many_threads_are_all_recorded(fake):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(fake.clock.sleep, [1.0] * 200))
     assert len(fake.clock.sleeps) == 200
     assert passed(fake) <= timedelta(seconds=200)
 
 
-def test_a_client_of_your_own_on_the_transport_lives_by_the_clock_too(fake):
+def test_own_client_on_the_transport_uses_the_clock(fake):
     fake.faults.add(Fault.status(429, headers={"retry-after": "20"}))
     with AdClient(fake.base_url, transport=fake.transport) as client:
         listed(client)
@@ -133,7 +133,7 @@ def test_a_client_of_your_own_on_the_transport_lives_by_the_clock_too(fake):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_an_async_client_of_your_own_does_so_too(fake, backend):
+def test_own_async_client_on_the_transport_uses_the_clock(fake, backend):
     fake.faults.add(Fault.status(429, headers={"retry-after": "20"}))
 
     async def scenario():
@@ -144,7 +144,7 @@ def test_an_async_client_of_your_own_does_so_too(fake, backend):
     assert fake.clock.sleeps == (20.5,)
 
 
-def test_a_client_on_an_http_client_keeps_real_time(fake):
+def test_client_with_http_client_uses_real_time(fake):
     fake.faults.add(Fault.status(429, headers={"retry-after": "0"}))
     with httpx.Client(transport=fake.transport) as http_client:
         page = listed(AdClient(fake.base_url, http_client=http_client))

@@ -29,7 +29,7 @@ HUGE = ["9" * 5000, "f" * 5000, " 0x1f ", "1F" * 8, "-1", "\u0663" * 12, "{" * 5
 
 @each_case("continuation", [*SHAPES, "none"])
 @each_case("cursor", HUGE)
-def test_no_continuation_is_too_odd(continuation, cursor):
+def test_huge_cursor_is_refused(continuation, cursor):
     fake = FakeAdService(profile=Profile(continuation=continuation))
     query = {"account_id": "account_c3d8", "cursor": cursor}
     status, code, _ = refusal(fake, "gamma.list_ads", query=query)
@@ -37,7 +37,7 @@ def test_no_continuation_is_too_odd(continuation, cursor):
 
 
 @each_case(("continuation", "place", "style", "name", "follow"), PAIRWISE)
-def test_every_way_to_speak_gives_the_same_items(continuation, place, style, name, follow):
+def test_all_conventions_return_the_same_items(continuation, place, style, name, follow):
     conventions = Conventions(
         read_parameters=place, object_style=style, cursor_parameter=name, follow_next_urls=follow
     )
@@ -58,7 +58,7 @@ def test_every_way_to_speak_gives_the_same_items(continuation, place, style, nam
 @pytest.mark.parametrize(
     ("continuation", "kind"), [("text", str), ("number", int), ("url", str), ("object", dict)]
 )
-def test_shapes_of_continuations(continuation, kind):
+def test_continuation_has_the_shape_of_the_profile(continuation, kind):
     fake = FakeAdService(page_size=50, profile=Profile(continuation=continuation))
     page = fake.client().gamma.list_ads(account_id="account_c3d8")
     assert type(page.next) is kind
@@ -68,7 +68,7 @@ def test_shapes_of_continuations(continuation, kind):
     assert rest.data == list(page.pages())[1].data
 
 
-def test_the_last_page_may_be_full():
+def test_full_last_page_has_no_continuation():
     pages = list(FakeAdService(page_size=63).client().gamma.list_ads(
         account_id="account_c3d8").pages())  # fmt: skip
     assert [len(page.data) for page in pages] == [63, 63]
@@ -77,14 +77,14 @@ def test_the_last_page_may_be_full():
 
 @each_case("continuation", SHAPES)
 @each_case("cursor", ["", "zz", "12", "000000000000", -1, 7.5, {"cursor": 1}, {}, []])
-def test_continuations_that_are_not_ours(continuation, cursor):
+def test_malformed_continuation_is_refused(continuation, cursor):
     conventions = Conventions(read_parameters="body")
     fake = FakeAdService(profile=Profile(continuation=continuation), conventions=conventions)
     given = {"account_id": "account_c3d8", "cursor": cursor}
     assert refusal(fake, "gamma.list_ads", given) == (400, "invalid_page", [])
 
 
-def test_a_continuation_fits_one_listing_only():
+def test_continuation_of_another_listing_is_refused():
     fake = FakeAdService(page_size=3)
     client = fake.client()
     cursor = client.beta.list_campaigns(account_id="account_b204").next
@@ -98,7 +98,7 @@ def test_a_continuation_fits_one_listing_only():
         client.gamma.list_ads(account_id="account_c3d8", cursor=options.next)
 
 
-def test_parameters_are_taken_only_where_the_conventions_say():
+def test_parameters_in_another_place_are_refused():
     fake = FakeAdService(conventions=Conventions(read_parameters="body"))
     query = {"account_id": "account_c3d8"}
     assert refusal(fake, "gamma.list_ads", query=query) == (400, "invalid_json", [])
@@ -110,7 +110,7 @@ def test_parameters_are_taken_only_where_the_conventions_say():
     assert refusal(with_url, "gamma.list_ads", query, query=query)[1] == "unexpected_query"
 
 
-def test_objects_are_taken_only_as_the_conventions_say():
+def test_objects_in_another_style_are_refused():
     fake = FakeAdService(conventions=Conventions(object_style="deep_object"))
     start = "account_id=account_c3d8&targeting"
     for query, field in [
@@ -122,13 +122,13 @@ def test_objects_are_taken_only_as_the_conventions_say():
         assert (status, code, detail["field"]) == (422, "invalid_parameter", field)
 
 
-def test_a_continuation_under_another_name_is_unknown():
+def test_continuation_under_another_name_is_refused():
     fake = FakeAdService(conventions=Conventions(cursor_parameter="page_token"))
     query = {"account_id": "account_c3d8", "cursor": "000000000000"}
     assert refusal(fake, "gamma.list_ads", query=query)[1] == "invalid_parameter"
 
 
-def test_one_key_stages_one_draft():
+def test_repeated_idempotency_key_returns_the_same_draft():
     fake = FakeAdService(conventions=Conventions(idempotency_header="Idempotency-Key"))
     body = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
     key = {"idempotency-key": "k1"}
@@ -143,7 +143,7 @@ def test_one_key_stages_one_draft():
     assert len({draft.draft_id for draft in fake.drafts}) == 3
 
 
-def test_a_key_makes_a_lost_answer_harmless():
+def test_idempotency_key_makes_a_lost_response_safe_to_retry():
     fake = FakeAdService(conventions=Conventions(idempotency_header="Idempotency-Key"))
     fake.faults.add(Fault.dropped(taken=True))
     client = fake.client(retry=RetryPolicy(backoff_first=0))
@@ -152,7 +152,7 @@ def test_a_key_makes_a_lost_answer_harmless():
     assert [request.status for request in fake.requests] == [None, 201]
 
 
-def test_without_the_convention_a_key_means_nothing():
+def test_idempotency_key_is_ignored_without_the_convention():
     fake = FakeAdService()
     body = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
     for _ in range(2):
@@ -163,7 +163,7 @@ def test_without_the_convention_a_key_means_nothing():
 @pytest.mark.parametrize(
     ("names", "header"), [(("Trace-Id", "x-other"), "trace-id"), ((), "x-request-id")]
 )
-def test_every_answer_has_a_request_id(names, header):
+def test_every_response_has_a_request_id(names, header):
     fake = FakeAdService(conventions=Conventions(request_id_headers=names))
     replies = [
         fake.handle(Request(method="GET", url=f"{fake.base_url}{path}"))
@@ -174,7 +174,7 @@ def test_every_answer_has_a_request_id(names, header):
     assert json.loads(replies[0].body)["error"]["request_id"] == ids[0]
 
 
-def test_both_clients_reach_the_same_service():
+def test_sync_and_async_clients_share_the_service():
     fake = FakeAdService(token="sesame", page_size=2)
 
     async def stage():

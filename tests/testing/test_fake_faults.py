@@ -34,7 +34,7 @@ def statuses(fake):
 
 
 @CLIENT_KINDS
-def test_an_error_status_comes_once(fake, client_kind):
+def test_error_status_happens_once(fake, client_kind):
     headers = {"Retry-After": "7"}
     fake.faults.add(Fault.status(503, code="tired", message="come back", headers=headers))
     with pytest.raises(ServerError, match="come back") as caught:
@@ -46,7 +46,7 @@ def test_an_error_status_comes_once(fake, client_kind):
 
 
 @CLIENT_KINDS
-def test_a_refused_connection_never_reaches_the_service(fake, client_kind):
+def test_refused_connection_is_not_recorded(fake, client_kind):
     fake.faults.add(Fault.refused())
     with pytest.raises(ConnectionFailed):
         call(fake, client_kind)
@@ -57,9 +57,9 @@ def test_a_refused_connection_never_reaches_the_service(fake, client_kind):
 @CLIENT_KINDS
 @pytest.mark.parametrize("taken", [False, True])
 @pytest.mark.parametrize(
-    ("fault", "expected"), [(Fault.dropped, ConnectionLost), (Fault.no_answer, CallTimeout)]
+    ("fault", "expected"), [(Fault.dropped, ConnectionLost), (Fault.no_response, CallTimeout)]
 )
-def test_a_lost_answer_to_a_write(fake, client_kind, fault, expected, taken):
+def test_lost_response_to_a_write_raises_outcome_unknown(fake, client_kind, fault, expected, taken):
     fake.faults.add(fault(taken=taken))
     with pytest.raises(OutcomeUnknown) as caught:
         call(fake, client_kind)
@@ -70,14 +70,14 @@ def test_a_lost_answer_to_a_write(fake, client_kind, fault, expected, taken):
 
 @CLIENT_KINDS
 @pytest.mark.parametrize("taken", [False, True])
-def test_an_error_to_a_write(fake, client_kind, taken):
+def test_error_status_on_a_write_stages_only_if_taken(fake, client_kind, taken):
     fake.faults.add(Fault.status(500, taken=taken))
     with pytest.raises(OutcomeUnknown):
         call(fake, client_kind)
     assert len(fake.drafts) == taken
 
 
-def test_a_refused_write_that_was_taken_stages_nothing(fake):
+def test_invalid_write_stages_nothing_even_if_taken(fake):
     fake.faults.add(Fault.dropped(taken=True))
     with pytest.raises(OutcomeUnknown):
         fake.client(max_retries=0).beta.pause_campaign(
@@ -87,7 +87,7 @@ def test_a_refused_write_that_was_taken_stages_nothing(fake):
 
 
 @CLIENT_KINDS
-def test_an_error_of_the_service_comes_in_the_shape_of_its_profile(client_kind):
+def test_injected_error_has_the_shape_of_the_profile(client_kind):
     fake = FakeAdService(profile=Profile(errors="problem"))
     fake.faults.add(Fault.status(504, code="upstream", message="too slow"))
     with pytest.raises(ServerError, match="too slow") as caught:
@@ -98,24 +98,24 @@ def test_an_error_of_the_service_comes_in_the_shape_of_its_profile(client_kind):
 
 @CLIENT_KINDS
 @pytest.mark.parametrize("body", [b'{"draft_id":"draft_1', "<html>", {"data": None}, None, ""])
-def test_any_answer(fake, client_kind, body):
-    fake.faults.add(Fault.answer(body, status=201, headers={"Content-Type": "text/x"}))
+def test_injected_response_is_returned_unchanged(fake, client_kind, body):
+    fake.faults.add(Fault.response(body, status=201, headers={"Content-Type": "text/x"}))
     with pytest.raises(UnexpectedResponse) as caught:
         call(fake, client_kind)
     assert caught.value.outcome_unknown
     assert len(fake.drafts) == 1
 
 
-def test_an_answer_need_not_be_taken(fake):
-    fake.faults.add(Fault.answer({}, taken=False))
+def test_injected_response_stages_nothing_unless_taken(fake):
+    fake.faults.add(Fault.response({}, taken=False))
     with pytest.raises(UnexpectedResponse):
         call(fake, "sync")
     assert fake.drafts == ()
 
 
-def test_headers_of_a_fault_replace_those_of_the_service(fake):
+def test_injected_headers_replace_those_of_the_service(fake):
     page = {"data": [], "page": {"next": None}}
-    fake.faults.add(Fault.answer(page, headers={"X-Request-Id": "mine"}))
+    fake.faults.add(Fault.response(page, headers={"X-Request-Id": "mine"}))
     page = fake.client().beta.list_campaigns(account_id="account_b204")
     assert page.response.request_id == "mine"
 
@@ -132,7 +132,7 @@ def test_a_redirect_is_not_followed(fake, client_kind, status):
 
 
 @CLIENT_KINDS
-def test_a_draft_with_another_status_is_a_draft(fake, client_kind):
+def test_draft_with_another_success_status_is_accepted(fake, client_kind):
     fake.faults.add(Fault.other_status(200))
     draft = call(fake, client_kind)
     assert draft.response.status == 200
@@ -143,7 +143,7 @@ def test_a_draft_with_another_status_is_a_draft(fake, client_kind):
 
 
 @CLIENT_KINDS
-def test_a_slow_answer_takes_time_of_the_fakes_clock(fake, client_kind):
+def test_slow_response_advances_the_clock(fake, client_kind):
     start = fake.clock.now()
     fake.faults.add(Fault.slow(7.5))
     assert call(fake, client_kind, timeout=8).draft_id == fake.drafts[0].draft_id
@@ -158,7 +158,7 @@ def test_pages_have_at_least_one_item(page_size):
 
 @CLIENT_KINDS
 @pytest.mark.parametrize("seconds", [8, 3600])
-def test_an_answer_slower_than_the_client_waits_is_a_timeout(fake, client_kind, seconds):
+def test_response_slower_than_the_timeout_raises(fake, client_kind, seconds):
     start = fake.clock.now()
     fake.faults.add(Fault.slow(seconds))
     with pytest.raises(OutcomeUnknown) as caught:
@@ -168,7 +168,7 @@ def test_an_answer_slower_than_the_client_waits_is_a_timeout(fake, client_kind, 
     assert (fake.clock.now() - start).total_seconds() == pytest.approx(8, abs=1)
 
 
-def test_every_answer_may_take_time():
+def test_latency_of_the_profile_applies_to_every_response():
     fake = FakeAdService(profile=Profile(latency=2))
     start = fake.clock.now()
     fake.faults.add(Fault.slow(1))
@@ -177,7 +177,7 @@ def test_every_answer_may_take_time():
     assert (fake.clock.now() - start).total_seconds() == 5
 
 
-def test_another_client_times_out_as_it_was_told():
+def test_timeout_of_an_httpx_client_is_honoured():
     fake = FakeAdService(profile=Profile(latency=2))
     url = f"{fake.base_url}/v1/beta-ads/list-beta-campaigns?account_id=account_b204"
     with httpx.Client(transport=fake.transport) as client:
@@ -205,7 +205,7 @@ def test_another_client_times_out_as_it_was_told():
         ("duplicate_keys", UnexpectedResponse, "a name comes twice"),
     ],
 )
-def test_a_draft_whose_answer_cannot_be_read(fake, client_kind, what, expected, said):
+def test_corrupt_draft_raises_and_is_staged(fake, client_kind, what, expected, said):
     fake.faults.add(Fault.in_body(what))
     with pytest.raises(OutcomeUnknown, match=said) as caught:
         call(fake, client_kind)
@@ -231,14 +231,14 @@ def test_a_draft_whose_answer_cannot_be_read(fake, client_kind, what, expected, 
         ("error_object", UnexpectedResponse),
     ],
 )
-def test_a_page_that_cannot_be_read(fake, client_kind, what, expected):
+def test_corrupt_page_raises(fake, client_kind, what, expected):
     fake.faults.add(Fault.in_body(what))
     with pytest.raises(expected) as caught:
         call(fake, client_kind, READ)
     assert not caught.value.outcome_unknown
 
 
-def test_a_body_that_stalls_uses_up_the_time(fake):
+def test_stalled_body_uses_up_the_timeout(fake):
     start = fake.clock.now()
     fake.faults.add(Fault.in_body("stalled"))
     with pytest.raises(CallTimeout):
@@ -247,17 +247,17 @@ def test_a_body_that_stalls_uses_up_the_time(fake):
 
 
 @CLIENT_KINDS
-def test_a_body_that_drips_takes_time_of_the_fakes_clock(fake, client_kind):
+def test_slow_body_advances_the_clock(fake, client_kind):
     start = fake.clock.now()
-    fake.faults.add(Fault.drip(7.5))
+    fake.faults.add(Fault.slow_body(7.5))
     assert call(fake, client_kind, timeout=8).draft_id == fake.drafts[0].draft_id
     assert (fake.clock.now() - start).total_seconds() == 7.5
 
 
 @CLIENT_KINDS
-def test_a_body_that_drips_for_too_long_comes_in_part(fake, client_kind):
+def test_slow_body_is_cut_at_the_timeout(fake, client_kind):
     start = fake.clock.now()
-    fake.faults.add(Fault.drip(40))
+    fake.faults.add(Fault.slow_body(40))
     with pytest.raises(OutcomeUnknown) as caught:
         call(fake, client_kind, timeout=30)
     assert isinstance(caught.value, CallTimeout)
@@ -266,13 +266,13 @@ def test_a_body_that_drips_for_too_long_comes_in_part(fake, client_kind):
     assert (fake.clock.now() - start).total_seconds() == pytest.approx(30, abs=1)
 
 
-def test_an_answer_may_be_late_and_drip():
+def test_latency_and_slow_body_add_up():
     fake = FakeAdService(profile=Profile(latency=2))
     start = fake.clock.now()
-    fake.faults.add(Fault.drip(5))
+    fake.faults.add(Fault.slow_body(5))
     call(fake, "sync", timeout=8)
     assert (fake.clock.now() - start).total_seconds() == 7
-    fake.faults.add(Fault.drip(7))
+    fake.faults.add(Fault.slow_body(7))
     with pytest.raises(CallTimeout):
         call(fake, "sync", READ, timeout=8)
 
@@ -288,7 +288,7 @@ def test_an_answer_may_be_late_and_drip():
         ("duplicate_keys", READ),
     ],
 )
-def test_oddities_that_a_client_bears(fake, client_kind, what, operation):
+def test_harmless_body_faults_are_accepted(fake, client_kind, what, operation):
     expected = call(FakeAdService(), client_kind, operation)
     fake.faults.add(Fault.in_body(what))
     found = call(fake, client_kind, operation)
@@ -298,7 +298,7 @@ def test_oddities_that_a_client_bears(fake, client_kind, what, operation):
         assert found == expected
 
 
-def test_an_error_keeps_its_body(fake):
+def test_body_fault_leaves_errors_alone(fake):
     fake.faults.add(Fault.in_body("not_json"))
     with pytest.raises(APIError) as caught:
         fake.client().beta.list_campaigns(account_id="account_0000")
@@ -319,7 +319,7 @@ def test_an_error_keeps_its_body(fake):
         ("data_null", UnexpectedResponse, r"\$\.data", 1),
     ],
 )
-def test_a_listing_that_cannot_go_on(fake, client_kind, what, error, said, asked):
+def test_page_fault_ends_the_listing_with_an_error(fake, client_kind, what, error, said, asked):
     fake.faults.add(Fault.in_page(what), times=None)
     with pytest.raises(error, match=said):
         call(fake, client_kind, "gamma.list_ads")
@@ -335,14 +335,14 @@ def test_a_listing_that_cannot_go_on(fake, client_kind, what, error, said, asked
         ("shrinking_list", [*range(50), *range(51, 101), *range(100, 126)]),
     ],
 )
-def test_a_listing_that_goes_on_with_other_items(fake, client_kind, what, kept):
+def test_page_fault_changes_the_items(fake, client_kind, what, kept):
     whole = call(fake, client_kind, "gamma.list_ads")
     fake.faults.add(Fault.in_page(what), call=2)
     found = call(fake, client_kind, "gamma.list_ads")
     assert found == [whole[place] for place in kept]
 
 
-def test_a_fault_in_a_page_waits_for_a_listing(fake):
+def test_page_fault_skips_writes(fake):
     fake.faults.add(Fault.in_page("data_null"))
     assert call(fake, "sync").status == "pending_approval"
     with pytest.raises(UnexpectedResponse):
@@ -353,7 +353,7 @@ def test_a_fault_in_a_page_waits_for_a_listing(fake):
 
 
 @CLIENT_KINDS
-def test_faults_come_in_order_and_as_often_as_asked(fake, client_kind):
+def test_faults_happen_in_order_and_as_often_as_requested(fake, client_kind):
     fake.faults.add(Fault.status(429), times=2)
     fake.faults.add(Fault.refused())
     assert fake.faults.pending == 2
@@ -375,7 +375,7 @@ def test_a_fault_waits_for_its_operation_and_call(fake):
     assert [status for status in statuses(fake) if status != 200] == [201, 422, 201]
 
 
-def test_faults_for_ever(fake):
+def test_fault_without_times_never_ends(fake):
     fake.faults.add(Fault.status(422), times=None)
     for _ in range(5):
         with pytest.raises(APIError):
@@ -396,7 +396,7 @@ def outcomes(seed, share):
 
 
 @pytest.mark.no_cover
-def test_chance_follows_from_the_seed():
+def test_random_faults_follow_from_the_seed():
     assert outcomes("a", 0.3) == outcomes("a", 0.3) != outcomes("b", 0.3)
     assert 15 < outcomes("a", 0.3).count(422) < 45
     assert outcomes("a", 0).count(422) == 0
@@ -404,7 +404,7 @@ def test_chance_follows_from_the_seed():
 
 
 @CLIENT_KINDS
-def test_the_client_tries_again_what_it_may(fake, client_kind):
+def test_client_retries_what_is_retryable(fake, client_kind):
     fake.faults.add(Fault.in_body("cut"))
     fake.faults.add(Fault.status(502))
     fake.faults.add(Fault.refused())
@@ -423,30 +423,30 @@ def test_the_client_tries_again_what_it_may(fake, client_kind):
         (lambda faults: faults.add(Fault.in_page("data_null"), operation=WRITE), "no pages"),
         (lambda _: Fault.status(199), "status"),
         (lambda _: Fault.status(600), "status"),
-        (lambda _: Fault.answer("", status=100), "status"),
+        (lambda _: Fault.response("", status=100), "status"),
         (lambda _: Fault.other_status(0), "status"),
         (lambda _: Fault.redirect(status=200), "status"),
         (lambda _: Fault.slow(-1), "seconds"),
-        (lambda _: Fault.drip(-1), "seconds"),
+        (lambda _: Fault.slow_body(-1), "seconds"),
         (lambda _: Fault.slow(float("nan")), "seconds"),
-        (lambda _: Fault.drip(float("inf")), "seconds"),
+        (lambda _: Fault.slow_body(float("inf")), "seconds"),
         (lambda _: Fault.in_body("tired"), "what must be one of 'cut'"),
         (lambda _: Fault.in_page("tired"), "what must be one of 'same_next'"),
     ],
 )
-def test_faults_that_cannot_be(fake, add, said):
+def test_invalid_faults_are_refused(fake, add, said):
     with pytest.raises(ValueError, match=said):
         add(fake.faults)
 
 
-def test_a_page_fault_may_be_for_one_listing(fake):
+def test_page_fault_can_be_limited_to_one_listing(fake):
     fake.faults.add(Fault.in_page("data_null"), operation=READ)
     assert call(fake, "sync", "gamma.list_ads")
     with pytest.raises(UnexpectedResponse):
         call(fake, "sync", READ)
 
 
-def test_the_foreign_continuation_is_sent_nowhere(fake):
+def test_foreign_continuation_is_not_followed(fake):
     fake.faults.add(Fault.in_page("foreign_next"))
     page = fake.client().gamma.list_ads(account_id="account_c3d8")
     assert urlsplit(page.next).hostname == "elsewhere.example"

@@ -69,13 +69,13 @@ def test_the_client_reads_errors_of_every_shape(style, message, code, details):
         ("html", "text/html; charset=utf-8"),
     ],
 )
-def test_errors_say_what_they_are(style, content_type):
+def test_error_bodies_have_the_content_type_of_their_shape(style, content_type):
     fake = FakeAdService(profile=Profile(errors=style))
     reply = fake.handle(Request(method="GET", url=f"{fake.base_url}/v1/nowhere"))
     assert reply.headers["content-type"] == content_type
 
 
-def test_an_error_about_no_field():
+def test_error_without_a_field_is_readable():
     fake = FakeAdService(profile=Profile(errors="fastapi"))
     status, answer = send(fake, "gamma.list_ads", query={"account_id": "account_0000"})
     assert (status, answer["detail"][0]["loc"]) == (404, ["body"])
@@ -86,7 +86,7 @@ def test_an_error_about_no_field():
 
 @CLIENT_KINDS
 @pytest.mark.parametrize("header", [None, "X-Api-Key"])
-def test_a_token_in_the_header_of_the_profile(client_kind, header):
+def test_token_is_read_from_the_key_header(client_kind, header):
     fake = FakeAdService(token="sesame", profile=Profile(key_header=header))
     assert call(fake, client_kind).draft_id
     sent = fake.requests[0].headers
@@ -100,7 +100,7 @@ def test_a_token_in_the_header_of_the_profile(client_kind, header):
 
 
 @each_case("operation", WRITES)
-def test_a_token_that_may_read_only(operation):
+def test_read_only_token_may_read_but_not_write(operation):
     fake = FakeAdService(token="sesame", profile=Profile(read_only_token="peek"))
     headers = {"authorization": "Bearer peek"}
     body = {"account_id": ACCOUNTS[operation.namespace], **VALID_WRITES[operation.full_name]}
@@ -109,7 +109,7 @@ def test_a_token_that_may_read_only(operation):
     assert fake.drafts == ()
 
 
-def test_a_client_that_may_read_only():
+def test_client_with_read_only_token_cannot_write():
     fake = FakeAdService(token="sesame", profile=Profile(read_only_token="peek"))
     client = AdClient(fake.base_url, token="peek", transport=fake.transport)
     assert client.gamma.list_ads(**GAMMA).data
@@ -119,7 +119,7 @@ def test_a_client_that_may_read_only():
     assert "peek" not in repr(fake) + repr(Profile(read_only_token="peek"))
 
 
-def test_a_token_that_may_read_only_needs_another():
+def test_read_only_token_without_token_is_refused():
     with pytest.raises(ValueError, match="read_only_token"):
         FakeAdService(profile=Profile(read_only_token="peek"))
 
@@ -129,7 +129,7 @@ def test_a_token_that_may_read_only_needs_another():
 
 @each_case("place", ["query", "body"])
 @each_case("operation", READS)
-def test_a_service_that_takes_reads_either_way(operation, place):
+def test_reads_are_accepted_in_query_or_body(operation, place):
     fake = FakeAdService(
         conventions=Conventions(read_parameters=place), profile=Profile(read_parameters="either")
     )
@@ -139,7 +139,7 @@ def test_a_service_that_takes_reads_either_way(operation, place):
 
 
 @CLIENT_KINDS
-def test_a_client_with_the_wrong_convention_is_told(client_kind):
+def test_client_with_wrong_convention_gets_an_error(client_kind):
     fake = FakeAdService(profile=Profile(read_parameters="body"))
     with pytest.raises(BadRequest) as caught:
         call(fake, client_kind, "gamma.list_ads")
@@ -152,7 +152,7 @@ def test_a_client_with_the_wrong_convention_is_told(client_kind):
     assert caught.value.code == "unexpected_body"
 
 
-def test_the_delete_takes_its_parameters_where_the_profile_says():
+def test_delete_parameters_are_read_where_the_profile_says():
     for place, in_query, in_body in [
         ("body", "invalid_json", None),
         ("query", None, "unexpected_body"),
@@ -167,7 +167,7 @@ def test_the_delete_takes_its_parameters_where_the_profile_says():
 
 
 @CLIENT_KINDS
-def test_the_clients_delete_fits_a_service_that_takes_it_either_way(client_kind):
+def test_delete_of_the_client_works_with_either(client_kind):
     fake = FakeAdService(profile=Profile(delete_parameters="either"))
     assert call(fake, client_kind, DELETE).diff.after == []
 
@@ -176,7 +176,7 @@ def test_the_clients_delete_fits_a_service_that_takes_it_either_way(client_kind)
 
 
 @CLIENT_KINDS
-def test_a_service_without_pages(client_kind):
+def test_continuation_none_returns_everything_on_one_page(client_kind):
     fake = FakeAdService(profile=Profile(continuation="none"))
     assert call(fake, client_kind, "gamma.list_ads") == call(
         FakeAdService(), client_kind, "gamma.list_ads"
@@ -193,7 +193,7 @@ def test_an_absolute_url_is_followed():
 
 
 @each_case("continuation", ["text", "number", "url", "absolute_url", "object"])
-def test_a_continuation_may_end(continuation):
+def test_continuation_expires_after_its_life(continuation):
     fake = FakeAdService(profile=Profile(continuation=continuation, continuation_life=600))
     fake.clock.advance(86_400)
     client = fake.client()
@@ -206,7 +206,7 @@ def test_a_continuation_may_end(continuation):
     assert (caught.value.status, caught.value.code) == (410, "page_expired")
 
 
-def test_without_an_end_a_continuation_is_good_for_ever():
+def test_continuation_without_life_never_expires():
     fake = FakeAdService()
     page = fake.client().gamma.list_ads(**GAMMA)
     fake.clock.advance(10**8)
@@ -219,7 +219,7 @@ def test_without_an_end_a_continuation_is_good_for_ever():
 @CLIENT_KINDS
 @pytest.mark.parametrize("operation", [o for o in READS if o.full_name != "gamma.list_ads"],
                          ids=lambda operation: operation.full_name)  # fmt: skip
-def test_items_keep_what_nobody_knows(client_kind, operation):
+def test_items_keep_unknown_fields_and_statuses(client_kind, operation):
     plain = call(FakeAdService(), client_kind, operation.full_name)
     found = call(FakeAdService(profile=Profile(extras=True)), client_kind, operation.full_name)
     assert [(item.id, item.name) for item in found] == [(item.id, item.name) for item in plain]
@@ -237,7 +237,7 @@ def test_an_ad_without_a_name_is_named_by_the_client(client_kind):
 
 @CLIENT_KINDS
 @pytest.mark.parametrize("operation", WRITES, ids=lambda operation: operation.full_name)
-def test_drafts_keep_what_nobody_knows(client_kind, operation):
+def test_drafts_keep_unknown_fields(client_kind, operation):
     fake = FakeAdService(profile=Profile(extras=True))
     draft = call(fake, client_kind, operation.full_name)
     assert draft.extra == {"reviewers": ["ads-team"]}
@@ -246,7 +246,7 @@ def test_drafts_keep_what_nobody_knows(client_kind, operation):
     assert attrs.evolve(draft, extra={}, diff=plain.diff) == plain
 
 
-def test_pages_are_written_in_another_order():
+def test_extras_reorder_the_page():
     fake = FakeAdService(profile=Profile(extras=True))
     _, answer = send(fake, "beta.list_campaigns", query={"account_id": "account_b204"})
     assert list(answer) == ["meta", "page", "data"]
@@ -257,7 +257,7 @@ def test_pages_are_written_in_another_order():
 # Date ranges and drafts that are the same.
 
 
-def test_a_date_range_that_nobody_knows_may_be_ignored():
+def test_unknown_date_range_can_be_ignored():
     client = FakeAdService(profile=Profile(unknown_date_ranges="ignore")).client()
     plain = client.gamma.list_ads(**GAMMA)
     assert client.gamma.list_ads(**GAMMA, date_range="EVER").data == plain.data
@@ -274,7 +274,7 @@ def stage(fake, daily_budget):
     )
 
 
-def test_the_same_change_may_be_the_same_draft():
+def test_dedupe_returns_the_open_draft_of_the_same_change():
     fake = FakeAdService(profile=Profile(dedupe=True))
     first = stage(fake, 120)
     assert stage(fake, 120) == first != stage(fake, 130)
@@ -283,7 +283,7 @@ def test_the_same_change_may_be_the_same_draft():
     assert len(fake.drafts) == 3
 
 
-def test_a_draft_that_is_no_longer_true_is_not_given_again():
+def test_dedupe_does_not_return_a_stale_draft():
     fake = FakeAdService(profile=Profile(dedupe=True))
     first = stage(fake, 120)
     fake.change_live("account_a91f", "campaign_4c10", daily_budget=110)
@@ -291,7 +291,7 @@ def test_a_draft_that_is_no_longer_true_is_not_given_again():
     assert fake.drafts[-1].diff.before == 110
 
 
-def test_by_default_the_same_change_is_another_draft():
+def test_same_change_stages_a_second_draft_by_default():
     fake = FakeAdService()
     assert stage(fake, 120) != stage(fake, 120)
     for draft in fake.drafts:
@@ -302,7 +302,7 @@ def test_by_default_the_same_change_is_another_draft():
 
 
 @CLIENT_KINDS
-def test_too_many_requests_in_a_minute(client_kind):
+def test_request_beyond_the_rate_limit_is_refused(client_kind):
     fake = FakeAdService(profile=Profile(requests_a_minute=3))
     fake.clock.advance(3600)
     for _ in range(3):
@@ -317,7 +317,7 @@ def test_too_many_requests_in_a_minute(client_kind):
 
 
 @CLIENT_KINDS
-def test_too_many_open_drafts(client_kind):
+def test_draft_beyond_most_open_drafts_is_refused(client_kind):
     fake = FakeAdService(profile=Profile(most_open_drafts=2))
     first, _ = call(fake, client_kind), call(fake, client_kind)
     with pytest.raises(Conflict) as caught:
@@ -330,7 +330,7 @@ def test_too_many_open_drafts(client_kind):
     assert call(fake, client_kind).draft_id
 
 
-def test_five_hundred_drafts_may_be_open():
+def test_default_limit_is_500_open_drafts():
     fake = FakeAdService()
     body = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
     found = {send(fake, "beta.pause_campaign", body)[0] for _ in range(500)}
@@ -339,7 +339,7 @@ def test_five_hundred_drafts_may_be_open():
 
 
 @CLIENT_KINDS
-def test_too_many_drafts_in_a_day(client_kind):
+def test_draft_beyond_drafts_a_day_is_refused(client_kind):
     fake = FakeAdService(profile=Profile(drafts_a_day=2))
     for _ in range(2):
         draft = call(fake, client_kind)
@@ -373,19 +373,19 @@ def test_too_many_drafts_in_a_day(client_kind):
         ("requests_a_minute", [-1]),
     ],
 )
-def test_switches_that_cannot_be(name, values):
+def test_invalid_profile_is_refused(name, values):
     for value in values:
         with pytest.raises(ValueError, match=f"profile: {name} must be "):
             Profile(**{name: value})
 
 
-def test_every_switch_is_documented():
+def test_every_option_of_the_profile_is_documented():
     arguments = inspect.getdoc(Profile).partition("Args:")[2].partition("Raises:")[0]
     for field in attrs.fields(Profile):
         assert f"\n    {field.name}: " in arguments
 
 
-def test_a_profile_is_a_value():
+def test_profile_is_immutable_and_comparable():
     assert Profile(errors="text") == Profile(errors="text") != Profile()
     assert json.dumps(attrs.asdict(Profile()))
     with pytest.raises(attrs.exceptions.FrozenInstanceError):

@@ -44,13 +44,13 @@ def test_envelope_has_exactly_the_keys_of_the_interface():
             assert all(isinstance(item[key], str) for key in ("id", "name", "status"))
 
 
-def test_campaigns_of_the_sample_and_small_ones(client):
+def test_beta_account_has_62_campaigns(client):
     found = campaigns(client)
     assert [(c.id, c.name, c.status) for c in found[:7]] == HALDEN
     assert len(found) == len({c.id for c in found}) == 62
 
 
-def test_figures_agree_with_each_other(client):
+def test_rates_agree_with_their_counts(client):
     for campaign in campaigns(client)[:7]:
         extra = campaign.extra
         assert extra["ctr"] == round(extra["clicks"] / extra["impressions"], 4)
@@ -59,7 +59,7 @@ def test_figures_agree_with_each_other(client):
         assert 0 < extra["spend"] <= 1.2 * extra["daily_budget"] * 30
 
 
-def test_date_ranges_are_slices_of_the_same_days(client):
+def test_date_ranges_add_up(client):
     today, yesterday = (spend(client, name) for name in ("TODAY", "YESTERDAY"))
     # On 2 March the month has two days: yesterday and today.
     assert spend(client, "THIS_MONTH") == pytest.approx(today + yesterday)
@@ -70,7 +70,7 @@ def test_date_ranges_are_slices_of_the_same_days(client):
     assert spend(client, None) == spends[2]
 
 
-def test_one_campaign_has_the_figures_that_it_has_in_the_list(client):
+def test_filtered_campaign_equals_its_row_in_the_list(client):
     [one] = campaigns(client, campaign_id="campaign_cb1a")
     assert one == campaigns(client)[1]
 
@@ -83,7 +83,7 @@ def test_a_currency_without_decimals_has_whole_amounts(client):
         assert isinstance(campaign.extra["cpc"], int)
 
 
-def test_days_go_on_with_the_clock():
+def test_date_ranges_follow_the_clock():
     fake = FakeAdService()
     before = spend(fake.client(), "YESTERDAY")
     today = spend(fake.client(), "TODAY")
@@ -91,7 +91,7 @@ def test_days_go_on_with_the_clock():
     assert spend(fake.client(), "YESTERDAY") == today != before
 
 
-def test_fatigue_is_that_of_the_sample(client):
+def test_fatigue_findings_have_the_documented_scores(client):
     found = list(client.beta.detect_creative_fatigue(account_id="account_b204"))
     assert [(f.name.rpartition(" · ")[0], f.status) for f in found] == [
         ("EVG · Prospecting · Rain Shell", "FATIGUED"),
@@ -112,7 +112,7 @@ def test_fatigue_agrees_with_the_campaign_list(client):
         assert finding.extra["hook_7d"] == week.extra["hook_rate"]
 
 
-def test_fatigue_tells_every_day(client):
+def test_fatigue_series_has_every_day(client):
     for finding in client.beta.detect_creative_fatigue(account_id="account_b204"):
         series, campaign_id = finding.extra["series"], finding.extra["campaign_id"]
         [yesterday] = campaigns(client, campaign_id=campaign_id, date_range="YESTERDAY")
@@ -122,7 +122,7 @@ def test_fatigue_tells_every_day(client):
         assert series[-1]["frequency"] > series[0]["frequency"] == 1
 
 
-def test_fatigue_says_why_how_soon_and_what_would_help():
+def test_fatigue_has_signals_days_left_and_action():
     fake = FakeAdService()
     client = fake.client()
     found = client.beta.detect_creative_fatigue(account_id="account_b204").data
@@ -142,7 +142,7 @@ def test_fatigue_says_why_how_soon_and_what_would_help():
     assert client.beta.detect_creative_fatigue(account_id="account_b204").data == found[1:]
 
 
-def test_a_video_that_did_not_run_is_not_tired():
+def test_paused_video_has_no_fatigue_finding():
     fake = FakeAdService()
     fake.change_live("account_b204", "campaign_57a7", status="PAUSED")
     fake.clock.advance(timedelta(days=8))
@@ -151,7 +151,7 @@ def test_a_video_that_did_not_run_is_not_tired():
     assert "campaign_57a7" not in {finding.extra["campaign_id"] for finding in found}
 
 
-def test_figures_do_not_hang_on_what_was_read_before():
+def test_metrics_do_not_depend_on_earlier_reads():
     # With this seed an ad of each account has the same id.
     accounts = ["account_c3d8", "account_c95a"]
 
@@ -206,7 +206,7 @@ def options(client, targeting=None):
     return [option.name for option in page]
 
 
-def test_targeting_is_found_by_type_and_text(client):
+def test_targeting_options_are_filtered_by_type_and_query(client):
     hikers = ["Hiking", "Backpacking", "Trail running", "Mountain huts"]
     assert options(client, {"type": "INTEREST", "query": "hiking"}) == hikers
     assert options(client, {"query": "HIKING"}) == [
@@ -218,7 +218,7 @@ def test_targeting_is_found_by_type_and_text(client):
     assert options(client, {"query": "zither"}) == []
 
 
-def test_targeting_without_a_query_is_the_top_of_the_tree(client):
+def test_targeting_without_query_returns_the_top_of_the_tree(client):
     top = options(client)
     assert len(top) == 6
     assert top == options(client, {}) == options(client, {"unheard_of": [1]})
@@ -238,7 +238,7 @@ def test_objectives_show_the_campaigns_that_use_them(client):
     }
 
 
-def test_waste_is_that_of_the_sample(client):
+def test_waste_findings_have_the_documented_figures(client):
     found = list(client.delta.analyze_wasted_spend(account_id="account_d118"))
     wasted = [finding.extra["wasted_spend"] for finding in found]
     assert sum(wasted) == pytest.approx(6647.85, rel=0.01)
@@ -254,7 +254,7 @@ def test_waste_is_that_of_the_sample(client):
     assert found[0].extra["period"] == {"start": "2026-01-31", "end": "2026-03-01"}
 
 
-def test_what_is_suggested_against_waste_can_be_staged_and_helps():
+def test_suggested_action_can_be_staged_and_ends_the_finding():
     fake = FakeAdService()
     client = fake.client()
     found = client.delta.analyze_wasted_spend(account_id="account_d118").data
@@ -274,7 +274,7 @@ def test_what_is_suggested_against_waste_can_be_staged_and_helps():
     assert [finding.extra["suggested_action"] for finding in left] == [None] * len(left)
 
 
-def test_a_search_term_is_excluded_in_any_case():
+def test_excluding_a_search_term_ignores_letter_case():
     fake = FakeAdService()
     client = fake.client()
     fields = {"action": "ADD", "match_type": "EXACT", "negative": True}
@@ -286,7 +286,7 @@ def test_a_search_term_is_excluded_in_any_case():
     assert "free hiking maps pdf" not in {finding.name for finding in left}
 
 
-def test_waste_is_a_part_of_the_daily_facts():
+def test_waste_is_a_share_of_the_daily_metrics():
     def wasted(fake):
         return fake.client().delta.analyze_wasted_spend(account_id="account_d118").data
 
@@ -301,7 +301,7 @@ def test_waste_is_a_part_of_the_daily_facts():
         assert 22_000 <= spend <= 24_000
 
 
-def test_what_does_not_run_wastes_nothing():
+def test_renamed_or_idle_campaign_has_no_waste():
     fake = FakeAdService()
     client = fake.client()
     campaign = client.delta.analyze_wasted_spend(account_id="account_d118").data[0]
@@ -314,7 +314,7 @@ def test_what_does_not_run_wastes_nothing():
     assert client.delta.analyze_wasted_spend(account_id="account_d118").data == ()
 
 
-def test_what_is_paused_stops_to_spend_until_it_runs_again():
+def test_paused_campaign_spends_nothing_until_enabled():
     fake = FakeAdService()
     client = fake.client()
 
@@ -335,7 +335,7 @@ def test_what_is_paused_stops_to_spend_until_it_runs_again():
 
 
 @pytest.mark.parametrize("account_id", ["account_b204", "account_c3d8"])
-def test_what_was_paused_from_the_start_spends_nothing(client, account_id):
+def test_items_paused_in_the_seed_spend_nothing(client, account_id):
     read = client.beta.list_campaigns if account_id == "account_b204" else client.gamma.list_ads
     found = list(read(account_id=account_id, date_range="LAST_7_DAYS"))
     idle = [item.extra["spend"] for item in found if item.status != "ENABLED"]
@@ -343,11 +343,11 @@ def test_what_was_paused_from_the_start_spends_nothing(client, account_id):
     assert set(idle) == {0}
 
 
-def test_a_clean_account_wastes_nothing(client):
+def test_clean_account_has_no_waste(client):
     assert client.delta.analyze_wasted_spend(account_id="account_d7f2").data == ()
 
 
-def test_profiles(client):
+def test_business_profile_has_statuses_by_confidence(client):
     found = {f.name: f for f in client.delta.infer_business_profile(account_id="account_d118")}
     assert found["vertical"].status == "CONFIRMED"
     assert found["size_band"].status == "INFERRED"
@@ -362,22 +362,22 @@ def test_profiles(client):
     ("account_id", "operation"),
     [("account_5a5a", "delta.analyze_wasted_spend"), ("account_5a5b", "alpha.explain_objectives")],
 )
-def test_accounts_that_may_not_stage_can_be_read(account_id, operation):
+def test_read_only_and_paused_accounts_can_be_read(account_id, operation):
     assert send(FakeAdService(), operation, query={"account_id": account_id})[0] == 200
 
 
-def test_two_services_of_one_seed_answer_the_same_bytes():
+def test_same_seed_gives_the_same_bytes():
     assert everything(FakeAdService()) == everything(FakeAdService())
 
 
-def test_the_order_of_reading_does_not_matter():
+def test_order_of_reads_does_not_matter():
     first, second = FakeAdService(), FakeAdService()
     campaigns(second.client(), date_range="LAST_7_DAYS")
     list(second.client().gamma.list_ads(account_id="account_c95a"))
     assert everything(first) == everything(second)
 
 
-def test_another_seed_gives_other_figures_and_ids():
+def test_another_seed_gives_other_metrics_and_ids():
     first, second = (campaigns(FakeAdService(seed=seed).client()) for seed in ("a", "b"))
     assert first[0].id == second[0].id
     assert first[0].extra["spend"] != second[0].extra["spend"]

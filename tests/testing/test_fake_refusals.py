@@ -36,7 +36,7 @@ def valid(operation):
 
 
 @each_case("operation", OPERATIONS)
-def test_each_parameter_is_checked_as_the_interface_says(fake, operation):
+def test_parameters_are_checked_against_the_interface(fake, operation):
     for parameter in operation.parameters:
         without = {k: v for k, v in valid(operation).items() if k != parameter.name}
         if parameter.required:
@@ -54,7 +54,7 @@ def test_each_parameter_is_checked_as_the_interface_says(fake, operation):
 
 
 @each_case("operation", OPERATIONS)
-def test_accounts_are_checked(fake, operation):
+def test_unknown_or_wrong_account_is_refused(fake, operation):
     given = valid(operation)
     unknown = {**given, "account_id": "account_0000"}
     assert asked(fake, operation, unknown) == (404, "account_not_found", [])
@@ -73,20 +73,20 @@ SHUT = {
 
 
 @each_case("operation", [w for w in WRITES if w.namespace in SHUT])
-def test_accounts_that_may_not_stage(fake, operation):
+def test_read_only_and_paused_accounts_refuse_writes(fake, operation):
     account_id, status, code = SHUT[operation.namespace]
     given = {**valid(operation), "account_id": account_id}
     assert asked(fake, operation, given) == (status, code, [])
 
 
-def test_paused_drafting_says_when_to_come_back(fake):
+def test_paused_drafting_has_a_retry_after(fake):
     with pytest.raises(ServerError) as caught:
         fake.client().alpha.update_creative(account_id="account_5a5b", fields={"a": 1})
     assert caught.value.retry_after == 900
     assert caught.value.outcome_unknown
 
 
-def test_unknown_path_and_wrong_method(fake):
+def test_unknown_path_and_wrong_method_are_refused(fake):
     reply = fake.handle(Request(method="GET", url=f"{fake.base_url}/v1/elsewhere"))
     assert (reply.status, json.loads(reply.body)["error"]["code"]) == (404, "not_found")
     for operation in OPERATIONS:
@@ -99,12 +99,12 @@ def test_unknown_path_and_wrong_method(fake):
 
 
 @each_case("body", [None, b"", b"[1]", b"{", b"NaN", b"\xff"])
-def test_a_body_that_is_no_object(fake, body):
+def test_body_that_is_not_an_object_is_refused(fake, body):
     assert refusal(fake, "beta.pause_campaign", body) == (400, "invalid_json", [])
     assert fake.requests[0].account_id is None
 
 
-def test_parameters_in_the_wrong_place(fake):
+def test_parameters_in_the_wrong_place_are_refused(fake):
     given = {**BETA, "campaign_id": "campaign_57a7"}
     for operation in ("beta.pause_campaign", "delta.remove_auto_search_themes"):
         found = refusal(fake, operation, given, query=given)
@@ -113,7 +113,7 @@ def test_parameters_in_the_wrong_place(fake):
     assert found == (400, "unexpected_body", [])
 
 
-def test_a_query_that_cannot_be_read(fake):
+def test_malformed_query_is_refused(fake):
     twice = "account_id=account_c3d8&account_id=account_c3d8"
     search = "gamma.search_targeting"
     for query, field, reason in [
@@ -139,14 +139,14 @@ def test_a_query_that_cannot_be_read(fake):
         ("delta.update_keyword", {**DELTA, "keywords": ["zither"], "fields": {"action": "PAUSE"}},
          "keyword"),
     ])  # fmt: skip
-def test_entities_that_are_not_in_this_account(fake, operation, given, code):
+def test_entity_of_another_account_is_not_found(fake, operation, given, code):
     found = next(o for o in OPERATIONS if o.full_name == operation)
     field = "keywords" if code == "keyword" else f"{code}_id"
     assert asked(fake, found, given) == (404, f"{code}_not_found", details(field, "not_found"))
 
 
 @pytest.mark.parametrize("operation", ["beta.list_campaigns", "gamma.list_ads"])
-def test_date_ranges_that_nobody_knows(fake, operation):
+def test_unknown_date_range_is_refused(fake, operation):
     query = {"account_id": ACCOUNTS[operation[: operation.index(".")]], "date_range": "EVER"}
     details = [{"field": "date_range", "reason": "unknown"}]
     assert refusal(fake, operation, query=query) == (422, "unknown_date_range", details)
@@ -167,7 +167,7 @@ def test_date_ranges_that_nobody_knows(fake, operation):
         ("delta.update_keyword",
          {**DELTA, "keywords": ["outdoor jacket"], "fields": {"action": "UPDATE"}}),
     ])  # fmt: skip
-def test_writes_that_would_change_nothing(fake, operation, given):
+def test_write_without_a_change_is_refused(fake, operation, given):
     assert refusal(fake, operation, given) == (422, "no_change", [])
     assert fake.drafts == ()
 
@@ -186,7 +186,7 @@ def details(field, reason, limit=None):
         (50.005, "not_multiple_of_currency_unit", 2),
     ],
 )
-def test_budgets(fake, budget, code, limit):
+def test_invalid_budgets_are_refused(fake, budget, code, limit):
     expected = 422, code, details("daily_budget", code.removeprefix("budget_"), limit)
     given = {**CAMPAIGN, "daily_budget": budget}
     assert refusal(fake, "alpha.update_campaign_budget", given) == expected
@@ -197,19 +197,19 @@ def test_budgets(fake, budget, code, limit):
 
 
 @pytest.mark.parametrize("budget", [20, 99_999.99, 100_000])
-def test_budgets_at_the_edge(fake, budget):
+def test_budgets_at_the_limits_are_accepted(fake, budget):
     given = {**CAMPAIGN, "daily_budget": budget}
     assert send(fake, "alpha.update_campaign_budget", given)[0] == 201
 
 
 @pytest.mark.parametrize("budget", ["100", True, [100]])
-def test_budgets_of_the_wrong_type(fake, budget):
+def test_budgets_of_the_wrong_type_are_refused(fake, budget):
     given = {**CAMPAIGN, "fields": {"daily_budget": budget}}
     expected = 422, "budget_invalid", details("daily_budget", "invalid")
     assert refusal(fake, "alpha.update_campaign_budget", given) == expected
 
 
-def test_budgets_of_a_currency_without_decimals(fake):
+def test_fractions_are_refused_in_a_currency_without_decimals(fake):
     for budget, code in [
         (3000.5, "not_multiple_of_currency_unit"),
         (2499, "budget_below_minimum"),
@@ -235,31 +235,31 @@ def test_budgets_of_a_currency_without_decimals(fake):
         ({"end_date": "soon"}, "invalid_dates", "end_date"),
         ({"start_date": 5}, "invalid_dates", "start_date"),
     ])  # fmt: skip
-def test_fields_that_do_not_fit_together(fake, fields, code, field):
+def test_conflicting_budget_fields_are_refused(fake, fields, code, field):
     given = {**CAMPAIGN, "fields": fields}
     status, found, [detail] = refusal(fake, "alpha.update_campaign_targeting", given)
     assert (status, found, detail["field"]) == (422, code, field)
 
 
-def test_a_lifetime_budget_with_an_end(fake):
+def test_lifetime_budget_with_end_date_is_accepted(fake):
     fields = {"lifetime_budget": 700, "end_date": "2026-05-01", "daily_budget": None}
     given = {**CAMPAIGN, "fields": fields}
     assert send(fake, "alpha.update_campaign_budget", given)[0] == 201
 
 
-def test_a_budget_given_twice(fake):
+def test_budget_given_twice_is_refused(fake):
     given = {**CAMPAIGN, "daily_budget": 120, "fields": {"daily_budget": 120}}
     expected = 422, "conflicting_fields", details("daily_budget", "conflicting_fields")
     assert refusal(fake, "alpha.update_campaign_budget", given) == expected
 
 
-def test_a_targeting_given_twice(fake):
+def test_targeting_given_twice_is_refused(fake):
     given = {**CAMPAIGN, "targeting": {"a": 1}, "fields": {"targeting": {"b": 1}}}
     expected = 422, "conflicting_fields", details("targeting", "conflicting_fields")
     assert refusal(fake, "alpha.update_campaign_targeting", given) == expected
 
 
-def test_a_lifetime_budget_keeps_its_end(fake):
+def test_end_date_of_a_lifetime_budget_cannot_be_removed(fake):
     fields = {"lifetime_budget": 700, "end_date": "2026-05-01", "daily_budget": None}
     approve(fake, stage(fake, "alpha.update_campaign_budget", **CAMPAIGN, fields=fields))
     listed = {
@@ -273,7 +273,7 @@ def test_a_lifetime_budget_keeps_its_end(fake):
     assert refusal(fake, "alpha.update_campaign_budget", given) == expected
 
 
-def test_a_campaign_ends_with_its_last_day(fake):
+def test_campaign_can_be_changed_until_its_last_day(fake):
     fields = {"end_date": "2026-03-03"}
     approve(fake, stage(fake, "alpha.update_campaign_budget", **CAMPAIGN, fields=fields))
     given = {**CAMPAIGN, "daily_budget": 120}
@@ -284,7 +284,7 @@ def test_a_campaign_ends_with_its_last_day(fake):
     assert found == (409, "campaign_ended", [])
 
 
-def test_a_campaign_that_has_ended(fake):
+def test_change_of_an_ended_campaign_is_refused(fake):
     objectives = fake.client().alpha.explain_objectives(account_id="account_a91f")
     visits = next(o for o in objectives if o.name == "WEBSITE_VISITS")
     given = {**ALPHA, "campaign_id": visits.extra["campaigns"][0]["id"], "daily_budget": 50}
@@ -313,7 +313,7 @@ RETARGETING = {"or": {"retargeting_segments": ["seg:1"]}}
         ([LOCATION, {"or": {"skills": []}}], "audience_too_small"),
     ],
 )
-def test_targeting_that_cannot_be(fake, groups, code):
+def test_invalid_targeting_is_refused(fake, groups, code):
     given = {**CAMPAIGN, "targeting": {"include": {"and": groups}}}
     limit = {"audience_too_small": 300, "too_many_facet_values": 1}.get(code)
     expected = 422, code, details("targeting", code, limit)
@@ -334,7 +334,7 @@ def test_targeting_that_cannot_be(fake, groups, code):
         {"include": {"and": [LOCATION, {"or": {"employers": ["org:1"], "industries": ["ind:4"]}}]}},
     ],
 )
-def test_targeting_in_another_form_passes(fake, targeting):
+def test_targeting_in_another_form_is_accepted(fake, targeting):
     given = {**CAMPAIGN, "targeting": targeting}
     assert send(fake, "alpha.update_campaign_targeting", given)[0] == 201
 
@@ -368,7 +368,7 @@ VIDEO, IMAGE, DCO = (
         (DCO, {"assets": {"titles": ["1"] * 6}}, "asset_count", "assets.titles"),
         (DCO, {"assets": {"formats": ["1"] * 2}}, "asset_count", "assets.formats"),
     ])  # fmt: skip
-def test_fields_of_new_campaigns_and_ads(fake, operation, fields, code, field):
+def test_invalid_fields_of_new_campaigns_and_ads_are_refused(fake, operation, fields, code, field):
     account = BETA if operation == VIDEO else GAMMA
     status, found, [detail] = refusal(fake, operation, {**account, "fields": fields})
     assert (status, found, detail["field"]) == (422, code, field)
@@ -390,7 +390,7 @@ def test_fields_of_new_campaigns_and_ads(fake, operation, fields, code, field):
         (DCO, {"assets": None}),
     ],
 )
-def test_unknown_fields_pass(fake, operation, fields):
+def test_unknown_fields_are_accepted(fake, operation, fields):
     account = BETA if operation == VIDEO else GAMMA
     assert send(fake, operation, {**account, "fields": fields})[0] == 201
 
@@ -422,13 +422,13 @@ def test_unknown_fields_pass(fake, operation, fields):
         (["outdoor jacket"], {"action": "UPDATE", "match_type": None}, "unknown_match_type"),
     ],
 )
-def test_keywords(fake, keywords, fields, code):
+def test_invalid_keywords_are_refused(fake, keywords, fields, code):
     given = {**DELTA, "keywords": keywords, "fields": fields}
     assert refusal(fake, "delta.update_keyword", given)[:2] == (422, code)
 
 
 @pytest.mark.parametrize("operation", ["targeting", "budget"])
-def test_what_a_campaign_is_for_life(fake, operation):
+def test_id_and_objective_of_a_campaign_are_immutable(fake, operation):
     name = f"alpha.update_campaign_{operation}"
     for field, value in (("id", "campaign_1"), ("objective", "AWARENESS")):
         given = {**CAMPAIGN, "fields": {field: value}}
@@ -448,7 +448,7 @@ def test_what_a_campaign_is_for_life(fake, operation):
         ("gamma.create_dco_ad", {**GAMMA, "ad_id": "ad"}),
     ],
 )
-def test_an_id_is_for_life(fake, operation, given):
+def test_ids_are_immutable(fake, operation, given):
     ads = fake.client().gamma.list_ads(account_id="account_c3d8").data
     given = {**given, **({"ad_id": ads[0].id} if "ad_id" in given else {}), "fields": {"id": "x"}}
     expected = 422, "immutable_field", details("id", "immutable_field")
@@ -458,21 +458,21 @@ def test_an_id_is_for_life(fake, operation, given):
 
 
 @pytest.mark.parametrize(("place", "code"), [(0, 201), (4, 422)])
-def test_a_pixel_in_a_campaign_that_is_there_needs_sales_too(fake, place, code):
+def test_pixel_needs_a_sales_objective_in_an_extended_campaign(fake, place, code):
     campaign = fake.client().beta.list_campaigns(account_id="account_b204").data[place]
     fields = {"ad_group": {"name": "Further", "pixel_id": "1"}}
     given = {**BETA, "campaign_id": campaign.id, "fields": fields}
     assert send(fake, VIDEO, given)[0] == code
 
 
-def test_the_page_of_a_creative_is_a_secure_one(fake):
+def test_landing_url_must_use_https(fake):
     fields = {"landing_url": "http://corvane.example"}
     given = {**ALPHA, "creative_id": "creative_2f70", "fields": fields}
     expected = 422, "invalid_url", details("landing_url", "invalid_url")
     assert refusal(fake, "alpha.update_creative", given) == expected
 
 
-def test_a_dynamic_ad_needs_a_dynamic_ad_group_of_its_own(fake):
+def test_dynamic_ad_needs_a_free_dynamic_ad_group(fake):
     ads = list(fake.client().gamma.list_ads(account_id="account_c3d8"))
     groups = {ad.extra["format"]: ad.extra["ad_group_id"] for ad in ads}
 
@@ -488,7 +488,7 @@ def test_a_dynamic_ad_needs_a_dynamic_ad_group_of_its_own(fake):
     assert found("ad_group_7d20") == (422, "ad_limit_reached")
 
 
-def test_a_dynamic_ad_is_moved_to_such_a_group_only(fake):
+def test_dynamic_ad_moves_only_to_a_free_dynamic_ad_group(fake):
     ads = list(fake.client().gamma.list_ads(account_id="account_c3d8"))
     image, dynamic, *_ = [ad for ad in ads if ad.extra["format"] in ("IMAGE", "DYNAMIC")][1:]
 
@@ -509,7 +509,7 @@ def test_a_dynamic_ad_is_moved_to_such_a_group_only(fake):
     assert listed[dynamic.id].extra["campaign_id"] == ads[0].extra["campaign_id"]
 
 
-def test_two_dynamic_ads_for_one_group_are_not_both_made(fake):
+def test_second_dynamic_ad_of_a_group_fails_to_apply(fake):
     fields = {"ad_group_id": "ad_group_7d20"}
     ads = fake.client().gamma.list_ads(account_id="account_c3d8")
     there = next(ad.id for ad in ads if ad.extra["format"] == "DYNAMIC")
@@ -518,7 +518,7 @@ def test_two_dynamic_ads_for_one_group_are_not_both_made(fake):
     assert found == ["applied", "apply_failed", "apply_failed"]
 
 
-def test_a_campaign_takes_no_name_of_another(fake):
+def test_renaming_a_campaign_to_an_existing_name_fails_to_apply(fake):
     names = [
         campaign["name"]
         for objective in fake.client().alpha.explain_objectives(account_id="account_a91f")
@@ -530,7 +530,7 @@ def test_a_campaign_takes_no_name_of_another(fake):
         assert approve(fake, draft).status == status
 
 
-def test_keywords_that_would_become_equal(fake):
+def test_match_type_that_makes_keywords_equal_is_refused(fake):
     texts = {"match_type": "EXACT"}
     stage_keyword = partial(stage, fake, "delta.update_keyword", keywords=["outdoor jacket"])
     stage_keyword(fields={"match_type": "BROAD", "negative": True})  # which is not the same
@@ -540,19 +540,19 @@ def test_keywords_that_would_become_equal(fake):
     assert refusal(fake, "delta.update_keyword", given) == expected
 
 
-def test_themes_that_are_the_only_signal_stay(fake):
+def test_removing_the_only_signal_is_refused(fake):
     given = {"account_id": "account_d4c4"}
     found = refusal(fake, "delta.remove_auto_search_themes", given)
     assert found == (409, "cannot_remove_all_signals", [])
 
 
-def test_nothing_to_remove(fake):
+def test_removing_themes_that_do_not_exist_is_refused(fake):
     given = {"account_id": "account_d7f2"}
     found = refusal(fake, "delta.remove_auto_search_themes", given)
     assert found == (422, "nothing_to_remove", [])
 
 
-def test_a_token_is_asked_for_when_there_is_one():
+def test_missing_or_wrong_token_is_refused():
     fake = FakeAdService(token="sesame")
     for headers in ({}, {"authorization": "Bearer other"}, {"authorization": "sesame"}):
         for operation in (READS[0], WRITES[0]):
@@ -562,7 +562,7 @@ def test_a_token_is_asked_for_when_there_is_one():
     assert "sesame" not in repr(fake.requests)
 
 
-def test_the_client_raises_what_is_meant(fake):
+def test_refusals_raise_the_error_class_of_their_status(fake):
     client = fake.client()
     with pytest.raises(NotFound) as missing:
         client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_0000")
@@ -582,7 +582,7 @@ def test_the_client_raises_what_is_meant(fake):
 
 
 @pytest.mark.parametrize("depth", [101, 500, 900, 100_000])
-def test_a_body_that_is_nested_too_deeply(fake, depth):
+def test_too_deeply_nested_body_is_refused(fake, depth):
     fields = (
         b'{"account_id": "account_b204", "fields": {"a": ' + b"[" * depth + b"]" * depth + b"}}"
     )
@@ -590,7 +590,7 @@ def test_a_body_that_is_nested_too_deeply(fake, depth):
     assert fake.drafts == ()
 
 
-def test_half_of_a_surrogate_pair(fake):
+def test_lone_surrogate_is_refused(fake):
     half = rb'{"account_id": "account_b204", "fields": {"name": "\ud800"}}'
     assert refusal(fake, "beta.create_video_campaign", half)[:2] == (400, "invalid_json")
     query = {"account_id": "account_c3d8", "targeting": r'{"a": "\ud800"}', "cursor": "a"}

@@ -2,11 +2,10 @@ from datetime import timedelta
 
 from cases import each_case
 
-from adclient.testing._accounts.accounts import Accounts
-from adclient.testing._accounts.facts import Facts, Pace, days_between
-from adclient.testing._accounts.ids import nth_id, unique_id
-from adclient.testing._accounts.seed_delta import WASTE
-from adclient.testing._accounts.state import Account
+from adclient.testing._accounts.accounts import Accounts, load
+from adclient.testing._accounts.metrics import Delivery, days_between
+from adclient.testing._accounts.state import Account, unique_id
+from adclient.testing._approval.draft_store import nth_id
 from adclient.testing._clock import START, FakeClock
 from adclient.testing._reads import fatigue
 
@@ -23,30 +22,47 @@ from adclient.testing._reads import fatigue
         ("account_e000", {"campaign": 0, "ad": 0}),
     ],
 )
-def test_what_the_accounts_hold(account_id, counts):
+def test_accounts_have_the_documented_entities(account_id, counts):
     account = Accounts("halden", FakeClock()).get(account_id)
-    assert {kind: len(account.of(kind)) for kind in counts} == counts
+    assert {kind: len(account.all(kind)) for kind in counts} == counts
 
 
-def test_keywords_are_told_apart():
-    keywords = Accounts("halden", FakeClock()).get("account_d118").of("keyword")
+@each_case("account_id", ["account_b204", "account_c3d8", "account_c95a"])
+def test_entities_belong_to_entities_of_their_account(account_id):
+    load.cache_clear()
+    account = Accounts("other", FakeClock()).get(account_id)
+    children = [*account.all("ad_group"), *account.all("ad"), *account.all("creative")]
+    assert children
+    for child in children:
+        assert account.find("campaign", child.values["campaign_id"]) is not None
+        if child.kind == "ad":
+            assert account.find("ad_group", child.values["ad_group_id"]) is not None
+
+
+@each_case("name", ["objectives", "accounts/account_b204", "../accounts", "account_b204.json", ""])
+def test_no_other_data_file_is_an_account(name):
+    assert Accounts("halden", FakeClock()).get(name) is None
+
+
+def test_seeded_keywords_are_unique():
+    keywords = Accounts("halden", FakeClock()).get("account_d118").all("keyword")
     assert len({(k.values["text"], k.values["match_type"]) for k in keywords}) == 410
 
 
-def test_no_campaign_wastes_more_than_it_spends():
-    account, facts = Accounts("halden", FakeClock()).get("account_d118"), Facts("halden")
+def test_waste_shares_of_a_campaign_stay_below_its_spend():
+    account = Accounts("halden", FakeClock()).get("account_d118")
     days = days_between(START.date().replace(month=1, day=31), START.date().replace(day=1))
-    for campaign in account.of("campaign"):
-        spent = facts.total(campaign.id, campaign.pace, days, 100)
-        findings = [f for f in WASTE["account_d118"] if f.campaign == campaign.values["name"]]
-        assert sum(finding.of_spend for finding in findings) < 1
-        assert sum(finding.of_clicks for finding in findings) < 1
-        assert sum(finding.of_conversions for finding in findings) < 1
-        if any(finding.reason == "CAMPAIGN_ROAS_BELOW_1" for finding in findings):
+    for campaign in account.all("campaign"):
+        spent = account.metrics(campaign, days)
+        shares = [share for share in account.waste if share.campaign == campaign.values["name"]]
+        assert sum(share.spend_share for share in shares) < 1
+        assert sum(share.clicks_share for share in shares) < 1
+        assert sum(share.conversions_share for share in shares) < 1
+        if any(share.reason == "CAMPAIGN_ROAS_BELOW_1" for share in shares):
             assert spent.roas < 1
 
 
-def test_an_id_that_is_taken_grows():
+def test_taken_id_gets_another_digit():
     short = unique_id("draft", "x", ())
     longer = unique_id("draft", "x", (short,))
     assert len(short) == len("draft_0000")
@@ -54,7 +70,7 @@ def test_an_id_that_is_taken_grows():
     assert len(longer) == len(short) + 1
 
 
-def test_no_two_numbers_have_one_id():
+def test_nth_ids_are_unique():
     ids = [nth_id("draft", "halden", number) for number in range(100_000)]
     assert len(set(ids)) == len(ids)
     assert {len(found) for found in ids} == {len("draft_0000"), len("draft_00000")}
@@ -72,11 +88,13 @@ def test_no_two_numbers_have_one_id():
         (20, 50, 50, True),
     ],
 )
-def test_a_finding_needs_days_spend_and_impressions(days, budget, cpm, is_known):
-    account = Account(id="account_1", platform="beta", name="One")
+def test_fatigue_finding_needs_days_spend_and_impressions(days, budget, cpm, is_known):
+    account = Account(id="account_1", platform="beta", name="One", seed="halden", clock=FakeClock())
     today = START.date()
-    pace = Pace(daily_budget=budget, first_day=today - timedelta(days=days), cpm=cpm, ctr=0.05)
-    campaign = account.add("campaign", {"name": "x", "status": "ENABLED"}, pace=pace)
+    delivery = Delivery(
+        daily_budget=budget, first_day=today - timedelta(days=days), cpm=cpm, ctr=0.05
+    )
+    campaign = account.add("campaign", {"name": "x", "status": "ENABLED"}, delivery=delivery)
     creative = account.add("creative", {"name": "y", "campaign_id": campaign.id})
-    finding = fatigue.of_creative(account, creative, Facts("halden"), today)
+    finding = fatigue.finding(account, creative, today)
     assert (finding is not None) == is_known

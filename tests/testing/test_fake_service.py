@@ -16,7 +16,7 @@ def fake():
     return FakeAdService()
 
 
-def test_the_clock_goes_forward_only(fake):
+def test_clock_cannot_go_back(fake):
     start = fake.clock.now()
     assert start.isoformat() == "2026-03-02T09:00:00+00:00"
     fake.clock.advance(1.5)
@@ -44,7 +44,7 @@ def test_a_token_is_one_that_a_client_can_send(token):
         FakeAdService(token=token)
 
 
-def test_what_is_of_another_kind_is_refused_where_it_enters(fake):
+def test_arguments_of_the_wrong_type_are_refused(fake):
     for name in ("profile", "conventions"):
         with pytest.raises(ValueError, match=f"{name} must be a .*, not str"):
             FakeAdService(**{name: "x"})
@@ -57,13 +57,13 @@ def test_what_is_of_another_kind_is_refused_where_it_enters(fake):
             add("refused")
 
 
-def test_repr_tells_what_happened(fake):
+def test_repr_counts_requests_and_drafts(fake):
     assert repr(fake) == "<FakeAdService seed='halden', 0 requests, 0 drafts>"
     call(fake, "sync")
     assert repr(fake) == "<FakeAdService seed='halden', 1 requests, 1 drafts>"
 
 
-def test_what_is_recorded(fake):
+def test_requests_are_recorded(fake):
     call(fake, "sync")
     fake.client().beta.list_campaigns(account_id="account_b204")
     write, reading = fake.requests
@@ -81,7 +81,7 @@ def test_what_is_recorded(fake):
 
 @CLIENT_KINDS
 @pytest.mark.parametrize("continuation", ["text", "url", "absolute_url"])
-def test_a_base_url_may_have_a_path(client_kind, continuation):
+def test_base_url_can_have_a_path(client_kind, continuation):
     fake = FakeAdService(profile=Profile(continuation=continuation))
     whole = call(fake, client_kind, "gamma.list_ads")
     fake.base_url += "/ads/v1/eu"
@@ -98,7 +98,7 @@ def test_a_base_url_with_a_path_leads_to_the_sixteen_operations_only(fake):
     assert fake.handle(Request(method="POST", url=fake.base_url + path)).status == 404
 
 
-def test_only_the_latest_is_kept():
+def test_history_keeps_only_the_latest():
     fake = FakeAdService(history=3)
     for _ in range(5):
         draft = call(fake, "sync")
@@ -128,7 +128,7 @@ def calls_made_by(work):
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("fate", ["open", "reject", "arm", "apply"])
-def test_what_a_draft_costs_does_not_grow_with_the_drafts(fate):
+def test_cost_of_a_draft_does_not_grow_with_their_number(fate):
     fake = FakeAdService(history=50)
     client = fake.client()
     budgets = itertools.count(101)
@@ -152,7 +152,7 @@ def test_what_a_draft_costs_does_not_grow_with_the_drafts(fate):
     assert len(fake.requests) == 50
 
 
-def test_a_key_is_kept_as_long_as_the_rest():
+def test_idempotency_keys_are_kept_for_the_history():
     keyed = Conventions(idempotency_header="Idempotency-Key")
     fake = FakeAdService(history=2, conventions=keyed)
     body = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
@@ -168,20 +168,20 @@ def test_a_key_is_kept_as_long_as_the_rest():
     assert draft_id("1") != first
 
 
-def test_live_data_may_change_past_the_drafts(fake):
+def test_change_live_bypasses_drafts(fake):
     fake.change_live("account_b204", "campaign_57a7", name="Renamed")
     page = fake.client().beta.list_campaigns(account_id="account_b204")
     assert page.data[0].name == "Renamed"
 
 
 @pytest.mark.parametrize("value", [float("nan"), object(), {"a": {1, 2}}, "\ud800"])
-def test_the_live_data_is_json(value):
+def test_change_live_accepts_only_json(value):
     fake = FakeAdService()
     with pytest.raises(ValueError, match="odd"):
         fake.change_live("account_b204", "campaign_57a7", odd=value)
 
 
-def test_the_live_data_is_a_copy():
+def test_change_live_copies_its_values():
     fake, groups = FakeAdService(), [{"name": "a"}]
     fake.change_live("account_b204", "campaign_57a7", ad_groups=groups)
     groups.append({"name": "b"})

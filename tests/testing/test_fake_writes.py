@@ -14,7 +14,7 @@ def diff(fake, operation, **arguments):
     return shown.field, shown.before, shown.after
 
 
-def test_the_answer_has_exactly_the_keys_of_the_interface(fake):
+def test_response_has_exactly_the_keys_of_the_interface(fake):
     for operation in WRITES:
         account_id = {"alpha": "a91f", "beta": "b204", "gamma": "c3d8", "delta": "d118"}
         body = {"account_id": f"account_{account_id[operation.namespace]}"}
@@ -45,7 +45,7 @@ def test_targeting_is_replaced_as_a_whole(fake):
     assert after == wanted
 
 
-def test_one_field_shows_as_itself(fake):
+def test_diff_of_one_field_has_its_name(fake):
     assert diff(
         fake,
         "alpha.update_campaign_targeting",
@@ -54,7 +54,7 @@ def test_one_field_shows_as_itself(fake):
     ) == ("audience_expansion", True, False)
 
 
-def test_several_fields_show_as_the_noun_with_only_what_changes(fake):
+def test_diff_of_several_fields_has_the_kind_and_only_changed_keys(fake):
     assert diff(
         fake,
         "alpha.update_campaign_budget",
@@ -68,7 +68,7 @@ def test_several_fields_show_as_the_noun_with_only_what_changes(fake):
     )
 
 
-def test_one_field_of_an_object_shows_with_its_place(fake):
+def test_diff_of_a_nested_field_has_its_path(fake):
     assert diff(
         fake,
         "alpha.update_campaign_budget",
@@ -87,7 +87,7 @@ def test_one_field_of_an_object_shows_with_its_place(fake):
     )
 
 
-def test_a_field_that_nobody_knows_is_taken(fake):
+def test_unknown_field_is_staged(fake):
     assert diff(
         fake,
         "alpha.update_campaign_targeting",
@@ -96,14 +96,14 @@ def test_a_field_that_nobody_knows_is_taken(fake):
     ) == ("moon_phase", None, {"a": [None]})
 
 
-def test_digits_are_kept(fake):
+def test_decimals_are_kept(fake):
     body = b'{"account_id":"account_a91f","campaign_id":"campaign_4c10","fields":{"x":%s}}'
     digits = b"1234567890123456.789012345678901"
     send(fake, "alpha.update_campaign_budget", body % digits)
     assert str(fake.drafts[0].diff.after).encode() == digits
 
 
-def test_true_is_another_value_than_one(fake):
+def test_true_differs_from_one(fake):
     for value in (1, True):
         fields = {"audience_expansion": value}
         if value is True:
@@ -123,7 +123,7 @@ def test_true_is_another_value_than_one(fake):
             assert shown == ("audience_expansion", True, 1)
 
 
-def test_creative_changed_and_made(fake):
+def test_creative_is_changed_or_created(fake):
     assert diff(
         fake,
         "alpha.update_creative",
@@ -141,7 +141,7 @@ def test_creative_changed_and_made(fake):
     ("operation", "campaign_id"),
     [("beta.create_video_campaign", "campaign_57a7"), ("gamma.create_image_campaign", None)],
 )
-def test_campaign_made_and_extended(fake, operation, campaign_id):
+def test_campaign_is_created_or_extended(fake, operation, campaign_id):
     fields = {"name": "Autumn", "objective": "SALES", "daily_budget": 150}
     field, before, after = diff(fake, operation, fields=fields)
     assert (field, before) == ("campaign", None)
@@ -157,13 +157,13 @@ def test_campaign_made_and_extended(fake, operation, campaign_id):
     assert after == [*before, {"name": "more"}]
 
 
-def test_an_ad_group_holds_all_that_was_said_of_it(fake):
+def test_extended_campaign_gets_an_ad_group_with_all_fields(fake):
     fields = {"ad_group": {"name": "more"}, "ad": {"video_id": "v"}, "daily_budget": 500}
     shown = diff(fake, "beta.create_video_campaign", campaign_id="campaign_57a7", fields=fields)
     assert shown[2][-1] == {"name": "more", "ad": {"video_id": "v"}, "daily_budget": 500}
 
 
-def test_the_name_of_an_ad_group_is_its_own(fake):
+def test_ad_group_of_an_extension_keeps_its_name(fake):
     ads = list(fake.client().gamma.list_ads(account_id="account_c3d8"))
     draft = stage(
         fake,
@@ -174,7 +174,7 @@ def test_the_name_of_an_ad_group_is_its_own(fake):
     assert draft.diff.after[-1] == {"name": "Wide", "ad": {"name": "Leaf"}}
 
 
-def test_true_is_another_value_than_one_however_deep(fake):
+def test_true_differs_from_one_at_any_depth(fake):
     where = {"campaign_id": "campaign_4c10"}
     for value in (1, True):
         draft = stage(fake, "alpha.update_campaign_targeting", **where, targeting={"x": [value]})
@@ -183,7 +183,7 @@ def test_true_is_another_value_than_one_however_deep(fake):
 
 
 @pytest.mark.parametrize("is_extended", [False, True])
-def test_the_ad_of_an_image_campaign_is_in_it(fake, is_extended):
+def test_image_campaign_creates_its_ad_group_and_ad(fake, is_extended):
     def listed():
         return list(fake.client().gamma.list_ads(account_id="account_c3d8"))
 
@@ -209,7 +209,7 @@ def test_the_ad_of_an_image_campaign_is_in_it(fake, is_extended):
     assert (made.name, made.extra["campaign_id"] in campaigns) == ("Leaf", is_extended)
 
 
-def test_the_rollback_of_a_campaign_whose_ad_has_changed_is_stale(fake):
+def test_rollback_of_a_campaign_is_stale_if_its_ad_has_changed(fake):
     fields = {"name": "Autumn", "ad": {"name": "Leaf"}}
     applied = approve(fake, stage(fake, "gamma.create_image_campaign", fields=fields))
     made = list(fake.client().gamma.list_ads(account_id="account_c3d8"))[-1]
@@ -218,7 +218,7 @@ def test_the_rollback_of_a_campaign_whose_ad_has_changed_is_stale(fake):
     assert approve(fake, back).status == "stale"
 
 
-def test_a_made_campaign_can_be_extended_after_its_approval(fake):
+def test_created_campaign_can_be_extended_once_applied(fake):
     approve(fake, stage(fake, "beta.create_video_campaign", fields={"name": "Bare"}))
     made = list(fake.client().beta.list_campaigns(account_id="account_b204"))[-1]
     shown = diff(
@@ -227,7 +227,7 @@ def test_a_made_campaign_can_be_extended_after_its_approval(fake):
     assert shown == ("ad_groups", None, [{"languages": ["en"]}])
 
 
-def test_dynamic_ad_made_and_changed(fake):
+def test_dynamic_ad_is_created_or_changed(fake):
     assets = {"images": ["a", "b"], "titles": ["x", "y", "z"], "bodies": [], "extra": 1}
     field, before, after = diff(fake, "gamma.create_dco_ad", fields={"assets": assets})
     assert (field, before) == ("ad", None)
@@ -245,7 +245,7 @@ def test_dynamic_ad_made_and_changed(fake):
     )
 
 
-def test_pause(fake):
+def test_pause_changes_the_status(fake):
     shown = diff(fake, "beta.pause_campaign", campaign_id="campaign_57a7")
     assert shown == ("status", "ENABLED", "PAUSED")
 
@@ -262,7 +262,7 @@ def keyword(fake, fields=None, keywords=("outdoor jacket",)):
     return diff(fake, "delta.update_keyword", keywords=list(keywords), fields=fields)
 
 
-def test_keywords_added(fake):
+def test_added_keywords_are_listed_in_the_diff(fake):
     shown = keyword(fake, keywords=["alpine gloves", "glove liners"])
     assert shown[:2] == ("keywords", [])
     assert [entry["text"] for entry in shown[2]] == ["alpine gloves", "glove liners"]
@@ -270,7 +270,7 @@ def test_keywords_added(fake):
     assert exact[2] == [{**JACKET, "match_type": "EXACT", "cpc_bid": 2}]
 
 
-def test_what_is_asked_of_keywords_is_shown(fake):
+def test_diff_of_keywords_shows_all_that_is_set(fake):
     negative = keyword(fake, {"match_type": "EXACT", "negative": True})
     assert negative[2] == [{**JACKET, "match_type": "EXACT", "cpc_bid": None, "negative": True}]
     url = "https://halden.example"
@@ -284,17 +284,17 @@ def test_what_is_asked_of_keywords_is_shown(fake):
     assert keyword(fake, how, ["rental"])[2][0]["status"] == "PAUSED"
 
 
-def test_a_keyword_is_found_in_any_case(fake):
+def test_keyword_is_found_in_any_letter_case(fake):
     assert keyword(fake, {"action": "REMOVE"}, ["Outdoor  JACKET"]) == ("keywords", [JACKET], [])
 
 
-def test_keywords_removed(fake):
+def test_removed_keywords_are_listed_in_the_diff(fake):
     assert keyword(fake, {"action": "REMOVE"}) == ("keywords", [JACKET], [])
     chosen = keyword(fake, {"action": "REMOVE", "match_type": "BROAD"})
     assert chosen == ("keywords", [JACKET], [])
 
 
-def test_keywords_paused_and_enabled(fake):
+def test_keywords_are_paused_and_enabled(fake):
     paused = {**JACKET, "status": "PAUSED"}
     draft = stage(
         fake, "delta.update_keyword", keywords=["outdoor jacket"], fields={"action": "PAUSE"}
@@ -304,11 +304,11 @@ def test_keywords_paused_and_enabled(fake):
     assert keyword(fake, {"action": "ENABLE"}) == ("keywords", [paused], [JACKET])
 
 
-def test_keyword_bid_alone_shows_as_a_number(fake):
+def test_diff_of_one_keyword_bid_is_a_number(fake):
     assert keyword(fake, {"action": "UPDATE", "cpc_bid": 1.1}) == ("cpc_bid", 1.75, 1.1)
 
 
-def test_keyword_with_another_match_type_is_another_keyword(fake):
+def test_match_type_change_replaces_the_keyword(fake):
     draft = stage(
         fake,
         "delta.update_keyword",
@@ -321,7 +321,7 @@ def test_keyword_with_another_match_type_is_another_keyword(fake):
     assert keyword(fake, {"action": "REMOVE"}) == ("keywords", [exact], [])
 
 
-def test_several_keywords_updated_show_as_lists(fake):
+def test_diff_of_several_keywords_is_a_list(fake):
     shown = keyword(
         fake,
         {"action": "UPDATE", "cpc_bid": 1.32},
@@ -333,7 +333,7 @@ def test_several_keywords_updated_show_as_lists(fake):
     assert single[0] == "keywords"
 
 
-def test_themes(fake):
+def test_removed_themes_are_listed_in_the_diff(fake):
     field, before, after = diff(fake, "delta.remove_auto_search_themes")
     assert (field, after) == ("search_themes", [])
     assert [group["asset_group"] for group in before] == ["AUTO · Footwear", "AUTO · All Pages"]

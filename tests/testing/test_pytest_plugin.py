@@ -126,7 +126,7 @@ def test_the_fixtures(project):
     project.runpytest().assert_outcomes(passed=10)
 
 
-def test_the_fixtures_in_a_process_of_their_own(project):
+def test_fixtures_work_in_a_separate_process(project):
     project.makepyfile(USERS_TESTS)
     project.runpytest_subprocess().assert_outcomes(passed=10)
 
@@ -152,7 +152,7 @@ def test_the_marker_and_the_fixtures_are_listed(project):
         ("history=0", "history must be a whole number, 1 or more"),
     ],
 )
-def test_a_wrong_option_is_told(project, options, told):
+def test_wrong_marker_option_fails_with_a_message(project, options, told):
     project.makepyfile(f"""
         import pytest
 
@@ -193,7 +193,7 @@ def test_a_failure_shows_the_requests(project):
     result.stdout.fnmatch_lines(
         [
             "*- Requests to the fake ad service -*",
-            "GET /v1/beta-ads/list-beta-campaigns → no answer account_id=account_b204",
+            "GET /v1/beta-ads/list-beta-campaigns → no response account_id=account_b204",
             "GET /v1/beta-ads/list-beta-campaigns → 200 account_id=account_b204",
             "GET /v1/beta-ads/list-beta-campaigns → 200 account_id=account_b204 cursor=*",
             "POST /v1/*/update-alpha-creative → 201 account_id=account_a91f *headline*…",
@@ -206,7 +206,7 @@ def test_a_failure_shows_the_requests(project):
     assert all(len(line) <= 300 for line in shown.splitlines())
 
 
-def test_many_requests_are_not_all_shown(project):
+def test_report_shows_the_last_20_requests(project):
     project.makepyfile("""
         def test_it(ad_client):
             for _ in range(50):
@@ -218,7 +218,7 @@ def test_many_requests_are_not_all_shown(project):
     assert result.stdout.str().count("GET /v1/beta-ads/list-beta-campaigns") == 20
 
 
-def test_what_is_no_json_object_is_shown_too(project):
+def test_report_shows_requests_without_a_json_object(project):
     project.makepyfile("""
         from adclient import Request
 
@@ -230,7 +230,7 @@ def test_what_is_no_json_object_is_shown_too(project):
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_an_error_around_a_test_shows_the_requests(project, when):
+def test_error_in_setup_or_teardown_shows_the_requests(project, when):
     project.makepyfile(f"""
         import pytest
 
@@ -262,7 +262,7 @@ def test_only_failures_of_tests_with_the_service_show_requests(project):
     result.stdout.no_fnmatch_line("*Requests to the fake*")
 
 
-def test_a_failure_before_any_request_says_so(project):
+def test_failure_without_requests_shows_none(project):
     project.makepyfile("def test_it(ad_client): assert False")
     project.runpytest().stdout.fnmatch_lines(["*- Requests to the fake ad service -*", "none"])
 

@@ -73,7 +73,7 @@ def test_the_options_take_effect(capsys) -> None:
     assert "Warning" not in told
 
 
-def test_others_are_let_in_with_a_warning(capsys) -> None:
+def test_exposed_host_prints_a_warning(capsys) -> None:
     port = free_port()
     user = Thread(target=use_then_interrupt, args=(port, []))
     user.start()
@@ -122,7 +122,7 @@ def test_a_port_that_is_taken_is_refused(capsys) -> None:
     assert "cannot listen on 127.0.0.1" in capsys.readouterr().err
 
 
-def test_it_says_what_to_install(monkeypatch) -> None:
+def test_missing_extra_names_the_package_to_install(monkeypatch) -> None:
     for name in [name for name in sys.modules if name.startswith("adclient.testing.server")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "starlette.applications", None)

@@ -87,7 +87,7 @@ def pause(client: AdClient) -> object:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.full_name)
-def test_every_operation_answers_as_in_process(operation, client) -> None:
+def test_every_operation_works_over_http_as_in_process(operation, client) -> None:
     arguments = {
         "account_id": ACCOUNTS.get(operation.namespace, "account_d118"),
         **VALID_WRITES.get(operation.full_name, {}),
@@ -100,25 +100,25 @@ def test_every_operation_answers_as_in_process(operation, client) -> None:
     assert answer(client) == answer(FakeAdService().client())
 
 
-def test_a_listing_is_walked_over_http(client) -> None:
+def test_listing_iterates_over_http(client) -> None:
     assert len(list(client.gamma.list_ads(account_id="account_c3d8"))) == 126
 
 
 @pytest.mark.parametrize("continuation", ["url", "absolute_url"])
-def test_the_continuations_are_urls_of_this_server(continuation, serve) -> None:
+def test_absolute_continuations_are_urls_of_this_server(continuation, serve) -> None:
     fake = FakeAdService(page_size=20, profile=Profile(continuation=continuation))
     with AdClient(serve(fake)) as client:
         assert len(client.gamma.list_ads(account_id="account_c3d8").collect()) == 126
 
 
 @pytest.mark.parametrize("host", ["[", "a b", "", "x/y"])
-def test_a_host_that_is_none_does_no_harm(fake, host) -> None:
+def test_malformed_host_header_is_ignored(fake, host) -> None:
     browser = Browser(create_app(fake))
     assert browser.get("/v1/x", headers={"host": host}).status_code == 404
     assert browser.get("/approval", headers={"host": host}).status_code == 403
 
 
-def test_what_comes_over_http_and_in_process_meets(fake, client) -> None:
+def test_http_and_in_process_clients_share_the_service(fake, client) -> None:
     draft = pause(client)
     assert [kept.draft_id for kept in fake.drafts] == [draft.draft_id]
     fake.dashboard.arm(draft.draft_id, reviewer="Ines")
@@ -138,7 +138,7 @@ def test_many_async_calls_at_once(url) -> None:
     assert len(asyncio.run(stage())) == 50
 
 
-def test_a_token_is_asked_for(serve) -> None:
+def test_token_is_required_over_http(serve) -> None:
     url = serve(FakeAdService(token="right"))
     with AdClient(url, token="right") as client:
         assert pause(client).status == "pending_approval"
@@ -153,7 +153,7 @@ def test_the_path_and_query_arrive_as_they_were_sent(fake, url) -> None:
 
 
 @pytest.mark.parametrize("taken", [True, False])
-def test_a_dropped_write_is_lost_on_the_wire(fake, client, taken) -> None:
+def test_dropped_write_raises_outcome_unknown(fake, client, taken) -> None:
     fake.faults.add(Fault.dropped(taken=taken))
     with pytest.raises(OutcomeUnknown):
         pause(client)
@@ -161,22 +161,22 @@ def test_a_dropped_write_is_lost_on_the_wire(fake, client, taken) -> None:
     assert pause(client).status == "pending_approval"
 
 
-def test_a_refused_request_is_never_seen(fake, client) -> None:
+def test_refused_request_is_not_recorded(fake, client) -> None:
     fake.faults.add(Fault.refused())
     with pytest.raises(ConnectionLost):
         client.beta.list_campaigns(account_id=ACCOUNT)
     assert fake.requests == ()
 
 
-def test_an_answer_that_never_comes(fake, client) -> None:
-    fake.faults.add(Fault.no_answer())
+def test_missing_response_times_out(fake, client) -> None:
+    fake.faults.add(Fault.no_response())
     with pytest.raises(CallTimeout):
         client.with_options(timeout=0.2).beta.list_campaigns(account_id=ACCOUNT)
     wait_for_a_request_to(fake)
 
 
-def test_the_server_ends_though_a_client_still_waits(fake) -> None:
-    fake.faults.add(Fault.no_answer())
+def test_server_stops_while_a_client_waits(fake) -> None:
+    fake.faults.add(Fault.no_response())
     with serving(fake) as url:
         address = httpx.URL(url)
         waiting = socket.create_connection((address.host, address.port))
@@ -186,21 +186,21 @@ def test_the_server_ends_though_a_client_still_waits(fake) -> None:
         assert waiting.recv(1) == b""
 
 
-def test_an_error_status_and_its_headers(fake, client) -> None:
+def test_error_status_keeps_its_headers(fake, client) -> None:
     fake.faults.add(Fault.status(503, headers={"retry-after": "7"}))
     with pytest.raises(ServerError) as caught:
         pause(client)
     assert caught.value.retry_after == 7
 
 
-def test_a_body_that_breaks_off(fake, client, monkeypatch) -> None:
+def test_cut_body_breaks_the_connection(fake, client, monkeypatch) -> None:
     cut = RawResponse(status=200, body=b'{"data": [', broken=Failure(reason="cut", sent=True))
     monkeypatch.setattr(fake, "handle_untimed", lambda request: (cut, 0))
     with pytest.raises(ConnectionLost):
         client.beta.list_campaigns(account_id=ACCOUNT)
 
 
-def test_an_answer_that_is_slow(fake, client) -> None:
+def test_slow_response_takes_real_time(fake, client) -> None:
     fake.faults.add(Fault.slow(0.3))
     draft = pause(client)
     assert draft.draft_id == fake.drafts[0].draft_id
@@ -208,35 +208,35 @@ def test_an_answer_that_is_slow(fake, client) -> None:
     assert fake.clock.monotonic() == 0
 
 
-def test_an_answer_slower_than_the_client_waits_has_been_taken(serve) -> None:
+def test_response_slower_than_the_timeout_was_processed(serve) -> None:
     fake = FakeAdService(profile=Profile(latency=600))
     with AdClient(serve(fake), timeout=0.5) as client, pytest.raises(OutcomeUnknown):
         pause(client)
     assert len(fake.drafts) == 1
 
 
-def test_a_body_that_drips(fake, client) -> None:
-    fake.faults.add(Fault.drip(0.3))
+def test_slow_body_takes_real_time(fake, client) -> None:
+    fake.faults.add(Fault.slow_body(0.3))
     draft = pause(client)
     assert draft.draft_id == fake.drafts[0].draft_id
     assert draft.response.elapsed > 0.2
 
 
-def test_a_body_that_drips_for_longer_than_the_client_waits(fake, client) -> None:
-    fake.faults.add(Fault.drip(600))
+def test_slow_body_beyond_the_timeout_raises(fake, client) -> None:
+    fake.faults.add(Fault.slow_body(600))
     with pytest.raises(CallTimeout) as caught:
         client.with_options(timeout=0.5).beta.list_campaigns(account_id=ACCOUNT)
     assert caught.value.status == 200
     assert caught.value.body.startswith('{"data":[')
 
 
-def test_another_server_cannot_drop(fake) -> None:
+def test_drop_needs_the_server_of_serving(fake) -> None:
     fake.faults.add(Fault.dropped())
     with pytest.raises(RuntimeError, match="cannot drop"):
         Browser(create_app(fake)).get("/v1/x")
 
 
-def test_the_clock_stands_still_unless_it_shall_run(fake) -> None:
+def test_clock_runs_only_with_run_clock(fake) -> None:
     start = fake.clock.now()
     Browser(create_app(fake)).get("/v1/x")
     assert fake.clock.now() == start
@@ -280,6 +280,6 @@ def required_in(described: dict) -> set[str]:
     return {p["name"] for p in described["parameters"] if p.get("required")}
 
 
-def test_the_address_alone_leads_to_the_page(url) -> None:
+def test_root_redirects_to_the_approval_page(url) -> None:
     answer = httpx.get(url)
     assert (answer.status_code, answer.headers["location"]) == (307, "/approval")

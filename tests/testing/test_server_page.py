@@ -40,13 +40,13 @@ def text_of(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
-def test_an_empty_page(browser) -> None:
+def test_page_without_drafts_says_so(browser) -> None:
     text = text_of(browser.get("/approval").text)
     assert "No drafts wait." in text
     assert "Nothing has happened yet." in text
 
 
-def test_a_draft_is_shown_with_its_change(fake, browser) -> None:
+def test_draft_is_shown_with_its_diff(fake, browser) -> None:
     draft = stage(
         fake, "alpha.update_campaign_budget", campaign_id="campaign_4c10", daily_budget=120
     )
@@ -62,7 +62,7 @@ def test_a_draft_is_shown_with_its_change(fake, browser) -> None:
     assert f"2 March 2026, 09:00 UTC client staged {draft.draft_id}" in text
 
 
-def test_the_age_of_a_draft_is_in_words(fake, browser) -> None:
+def test_age_of_a_draft_is_in_words(fake, browser) -> None:
     draft_id = pause(fake)
     for seconds, words in ((59, "less than a minute"), (1, "1 min"), (3540, "1 h 0 min")):
         fake.clock.advance(seconds)
@@ -84,7 +84,7 @@ def test_two_steps_apply_a_draft(fake, browser) -> None:
     ]
 
 
-def test_the_page_of_a_draft_that_was_rolled_back(fake, browser) -> None:
+def test_page_names_a_rolled_back_draft(fake, browser) -> None:
     draft_id = pause(fake)
     approve(fake, fake.drafts[0])
     back = fake.dashboard.roll_back(draft_id, reviewer="Ines")
@@ -94,7 +94,7 @@ def test_the_page_of_a_draft_that_was_rolled_back(fake, browser) -> None:
     assert f"{draft_id} was applied, and is rolled back." in text_of(page.text)
 
 
-def test_an_unknown_draft_is_not_named(browser) -> None:
+def test_unknown_draft_is_not_echoed(browser) -> None:
     page = browser.get("/approval?draft=draft_zzzz")
     assert page.status_code == 200
     assert "draft_zzzz" not in page.text
@@ -125,7 +125,7 @@ def test_only_three_steps_are_known(fake, browser) -> None:
     assert step(browser, pause(fake), "__init__").status_code == 400
 
 
-def test_what_cannot_be_applied_is_said(fake, browser) -> None:
+def test_page_says_that_a_draft_could_not_be_applied(fake, browser) -> None:
     drafts = [
         stage(fake, "beta.create_video_campaign", fields={"name": "Autumn"}) for _ in range(2)
     ]
@@ -154,7 +154,7 @@ def test_another_site_cannot_make_a_step(fake, browser, headers, name) -> None:
     assert fake.drafts == before
 
 
-def test_the_page_is_shown_under_the_names_of_this_machine_only(fake, browser) -> None:
+def test_page_is_refused_under_foreign_host_names(fake, browser) -> None:
     for host in ("127.0.0.1:8765", "127.1.2.3", "[::1]:8765", "localhost:1"):
         assert browser.get("/approval", headers={"host": host}).status_code == 200
     for host in ("evil.example", "192.168.0.7", ""):
@@ -164,7 +164,7 @@ def test_the_page_is_shown_under_the_names_of_this_machine_only(fake, browser) -
 
 
 @pytest.mark.parametrize("path", ["/approval", "/approval/static/approval.js"])
-def test_the_browser_is_held_to_this_page(browser, path) -> None:
+def test_security_headers_are_set(browser, path) -> None:
     headers = browser.get(path).headers
     policy = headers["content-security-policy"].split("; ")
     assert {"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"} <= set(policy)
@@ -173,7 +173,7 @@ def test_the_browser_is_held_to_this_page(browser, path) -> None:
     assert headers["cache-control"] == "no-store"
 
 
-def test_all_resources_are_there_and_none_is_foreign(browser) -> None:
+def test_all_resources_exist_and_are_local(browser) -> None:
     page = browser.get("/approval").text
     resources = re.findall(r'(?:src|href)="([^"#]+)"', page)
     assert len(resources) == 3
@@ -202,7 +202,7 @@ def test_markup_stays_text(fake, browser) -> None:
     assert MARKUP in html.unescape(pages[0])
 
 
-def test_long_queues_and_trails_are_cut(fake, browser) -> None:
+def test_page_shows_50_drafts_and_events(fake, browser) -> None:
     for _ in range(52):
         pause(fake)
     page = browser.get("/approval").text
@@ -231,12 +231,12 @@ def test_the_drafts_of_a_long_queue_can_all_be_reached(fake, browser, skip) -> N
 
 
 @pytest.mark.parametrize("skip", ["-1", "x", "9" * 5000, "٣"])
-def test_any_place_in_the_queue_can_be_asked_for(fake, browser, skip) -> None:
+def test_any_skip_is_accepted(fake, browser, skip) -> None:
     pause(fake)
     assert "1 draft waits." in text_of(browser.get(f"/approval?skip={skip}").text)
 
 
-def test_the_whole_diff_can_be_read(fake, browser) -> None:
+def test_whole_diff_is_served_as_json(fake, browser) -> None:
     fields = {"name": "n", **{str(number): "x" * 1000 for number in range(100)}}
     draft = stage(fake, "beta.create_video_campaign", fields=fields)
     page = browser.get("/approval").text
@@ -247,7 +247,7 @@ def test_the_whole_diff_can_be_read(fake, browser) -> None:
     assert browser.get("/approval/drafts/draft_zzzz").status_code == 404
 
 
-def test_the_whole_diff_holds_no_unseen_character(fake, browser) -> None:
+def test_whole_diff_escapes_invisible_characters(fake, browser) -> None:
     odd = {"name": "n\u202e\U000e0001", "emoji": "👩\u200d💻"}
     draft = stage(fake, "beta.create_video_campaign", fields=odd)
     answer = browser.get(f"/approval/drafts/{draft.draft_id}")
@@ -259,13 +259,13 @@ def test_the_whole_diff_holds_no_unseen_character(fake, browser) -> None:
 @pytest.mark.parametrize(
     "reviewer", ["\u200b", "-", "service", "client", "a\nb", "Ines\u202e", "x" * 81]
 )
-def test_a_reviewer_has_a_name_that_can_be_read(fake, browser, reviewer) -> None:
+def test_unreadable_reviewer_name_is_refused(fake, browser, reviewer) -> None:
     draft_id = pause(fake)
     assert step(browser, draft_id, "arm", reviewer).status_code == 409
     assert fake.drafts[0].status == "pending_approval"
 
 
-def test_no_character_of_a_name_turns_the_page_around(fake, browser) -> None:
+def test_direction_overrides_in_names_are_escaped(fake, browser) -> None:
     fake.change_live("account_b204", "campaign_57a7", name="\u202eeman")
     pause(fake)
     stage(fake, "beta.create_video_campaign", fields={"name": "n", "\u202ek": "\u202ev"})
@@ -275,7 +275,7 @@ def test_no_character_of_a_name_turns_the_page_around(fake, browser) -> None:
 
 
 @pytest.mark.no_cover
-def test_a_very_wide_diff_costs_little(fake, browser, monkeypatch) -> None:
+def test_very_wide_diff_is_rendered_quickly(fake, browser, monkeypatch) -> None:
     fields = {"name": "n", **{str(number): number for number in range(10_000)}}
     stage(fake, "beta.create_video_campaign", fields=fields)
     seen = []
@@ -294,7 +294,7 @@ def deep(depth: int) -> dict:
 @pytest.mark.parametrize(
     "value", [deep(90), "x" * 100_000, "", [], {}, None, [[]], {"a": None}, ["x"] * 1000]
 )
-def test_any_value_can_be_shown(fake, browser, value) -> None:
+def test_any_json_value_can_be_shown(fake, browser, value) -> None:
     stage(fake, "beta.create_video_campaign", fields={"name": "n", "odd": value})
     answer = browser.get("/approval")
     assert answer.status_code == 200
@@ -316,7 +316,7 @@ def test_numbers_show_the_change_in_percent() -> None:
     assert shown(0, 1) == [Line(path="f", before="0", after="1")]
 
 
-def test_texts_and_truth_values() -> None:
+def test_texts_and_booleans_are_shown() -> None:
     assert shown("a", "") == [Line(path="f", before="a", after="(empty text)")]
     assert shown(True, False) == [Line(path="f", before="true", after="false")]
     assert shown(None, "a") == [Line(path="f", after="a")]
@@ -351,28 +351,28 @@ def test_values_that_differ_look_different() -> None:
     assert shown("pause", "pa\u200cuse")[0].after == '"pa\\u200cuse"'
 
 
-def test_what_is_written_like_an_unseen_character_is_not_one() -> None:
+def test_literal_escape_sequence_differs_from_the_character() -> None:
     (line,) = shown("a\\u202eb", "a\u202eb")
     assert (line.before, line.after) == ('"a\\\\u202eb"', '"a\\u202eb"')
     (line,) = shown(["a\u202eb"], "a\u202eb")
     assert (line.before, line.after) == ('["a\\u202eb"]', '"a\\u202eb"')
 
 
-def test_what_is_empty_is_shown() -> None:
+def test_empty_values_are_shown() -> None:
     assert shown(None, []) == [Line(path="f", after="[]")]
     assert shown(None, {}) == [Line(path="f", after="{}")]
     assert shown([], None) == [Line(path="f", before="[]")]
     assert shown({"a": {}}, {"a": []}) == [Line(path="f.a", before="{}", after="[]")]
 
 
-def test_characters_that_are_not_seen_are_told() -> None:
+def test_invisible_characters_are_escaped() -> None:
     (line,) = shown("old", "\u202ewon 0021 yaP\u200b")
     assert line.after == "\\u202ewon 0021 yaP\\u200b"
     seen = "\u0645\u200c\u0627 👩\u200d💻\n\tb"
     assert shown("a", seen)[0].after == seen
 
 
-def test_objects_show_by_path() -> None:
+def test_objects_are_shown_by_path() -> None:
     before = {"bid": {"amount": 2, "unit": "CLICK"}, "gone": "x"}
     after = {"bid": {"amount": 3, "unit": "CLICK"}, "new": True}
     assert shown(before, after) == [
@@ -383,7 +383,7 @@ def test_objects_show_by_path() -> None:
     assert shown(None, {"a": {"b": 1}}) == [Line(path="f.a.b", after="1")]
 
 
-def test_objects_of_objects_are_cut() -> None:
+def test_deep_and_wide_objects_are_cut() -> None:
     wide = {str(number): number for number in range(100)}
     assert shown(None, wide)[-1] == Line(path="…", after="40 more")
     assert [line.path for line in shown(None, deep(9))] == ["f.a.a.a.a"]

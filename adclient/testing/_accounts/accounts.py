@@ -1,26 +1,19 @@
-"""The accounts of the fake service, each made when it is first asked for."""
+"""The accounts of the fake service, loaded from data files when they are first asked for."""
 
-from collections.abc import Callable
+import json
+import random
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from itertools import product
+from typing import Any
 
-from adclient.testing._accounts import seed_alpha, seed_beta, seed_delta, seed_gamma
-from adclient.testing._accounts.state import Account
+from adclient.models import JSON
+from adclient.testing._accounts.metrics import Delivery
+from adclient.testing._accounts.state import CURRENCIES, Account, WasteShare
 from adclient.testing._clock import FakeClock
 
-_MAKERS: dict[str, Callable[[str], Account]] = {
-    "account_a91f": seed_alpha.demand_gen,
-    "account_a5d2": seed_alpha.dealers,
-    "account_5a5b": seed_alpha.paused_by_breaker,
-    "account_b204": seed_beta.video,
-    "account_b7e0": seed_beta.video_japan,
-    "account_f403": seed_beta.disconnected,
-    "account_c3d8": seed_gamma.social,
-    "account_c95a": seed_gamma.social_europe,
-    "account_e000": seed_gamma.empty,
-    "account_d118": seed_delta.search,
-    "account_d7f2": seed_delta.search_clean,
-    "account_d4c4": seed_delta.search_by_themes,
-    "account_5a5a": seed_delta.over_plan,
-}
+_DATA = files("adclient.testing._accounts").joinpath("data")
 
 
 class Accounts:
@@ -29,14 +22,76 @@ class Accounts:
     def __init__(self, seed: str, clock: FakeClock) -> None:
         self._seed = seed
         self._clock = clock
-        self._made: dict[str, Account] = {}
+        self._loaded: dict[str, Account] = {}
 
     def get(self, account_id: str) -> Account | None:
         """An account with its data, or None if no such account is connected."""
-        if account_id not in self._made:
-            make = _MAKERS.get(account_id)
-            if make is None:
+        if account_id not in self._loaded:
+            if account_id not in _account_ids():
                 return None
-            self._made[account_id] = account = make(self._seed)
-            account.clock = self._clock
-        return self._made[account_id]
+            self._loaded[account_id] = self._load(account_id)
+        return self._loaded[account_id]
+
+    def _load(self, account_id: str) -> Account:
+        data = load(f"accounts/{account_id}")
+        account = Account(
+            id=account_id,
+            platform=data["platform"],
+            name=data["name"],
+            seed=self._seed,
+            clock=self._clock,
+            currency=CURRENCIES[data["currency"]],
+            access=data["access"],
+            waste=[WasteShare(**share) for share in data.get("waste", [])],
+            profile=data.get("profile", []),
+        )
+        ids: list[str] = []
+        for row in data["entities"]:
+            # The data names parents by their place in it, because ids follow from the seed.
+            parents: dict[str, int] = row.get("parents", {})
+            values: dict[str, JSON] = dict(row["values"])
+            values.update({key: ids[place] for key, place in parents.items()})
+            delivery: Delivery | None = row.get("delivery")
+            ids.append(account.add(row["kind"], values, id=row.get("id"), delivery=delivery).id)
+        if "drawn_keywords" in data:
+            _add_drawn_keywords(account, data["words"], data["drawn_keywords"])
+        return account
+
+
+def _add_drawn_keywords(account: Account, words: list[list[str]], count: int) -> None:
+    """Fill up an account with keywords that follow from the seed."""
+    listed = {keyword.text("text") for keyword in account.all("keyword")}
+    texts = ((f"{adjective} {noun}", match_type) for adjective, noun, match_type in product(*words))
+    free = [row for row in texts if row[0] not in listed]
+    chance = random.Random(f"{account.seed}:{account.id}:keywords")  # noqa: S311 (no secret)
+    for text, match_type in chance.sample(free, count):
+        values: dict[str, JSON] = {
+            "text": text,
+            "match_type": match_type,
+            "status": "ENABLED",
+            "cpc_bid": round(chance.uniform(0.4, 3.2), 2),
+            "negative": False,
+        }
+        account.add("keyword", values)
+
+
+@cache
+def load(name: str) -> Any:
+    """The content of a data file, which is shared by all fakes of the process."""
+    text = _DATA.joinpath(f"{name}.json").read_text("utf-8")
+    return json.loads(text, object_hook=_with_delivery)
+
+
+def _with_delivery(data: dict[str, Any]) -> Any:
+    """An object of a data file, or the `Delivery` that it describes."""
+    if "first_day" not in data:
+        return data
+    data["first_day"] = date.fromisoformat(data["first_day"])
+    data["switched"] = tuple(map(date.fromisoformat, data.get("switched", [])))
+    return Delivery(**data)
+
+
+@cache
+def _account_ids() -> frozenset[str]:
+    paths = _DATA.joinpath("accounts").iterdir()
+    return frozenset(path.name.removesuffix(".json") for path in paths)

@@ -1,6 +1,7 @@
-"""The live state: accounts and what is in them, changed by approved drafts alone."""
+"""The live state: accounts and their entities, which only approved drafts change."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Literal, get_args
 
@@ -8,10 +9,9 @@ import attrs
 
 from adclient._json import differ
 from adclient.models import JSON
-from adclient.testing._accounts.facts import Pace
-from adclient.testing._accounts.ids import unique_id
-from adclient.testing._accounts.money import USD, Currency
+from adclient.testing._accounts.metrics import Delivery, Metrics, of_day
 from adclient.testing._clock import FakeClock
+from adclient.testing._http.refusal import not_found
 
 Platform = Literal["alpha", "beta", "gamma", "delta"]
 Access = Literal["open", "disconnected", "read_only", "drafting_paused"]
@@ -19,39 +19,74 @@ Kind = Literal["campaign", "ad_group", "creative", "ad", "keyword", "asset_group
 Values = Mapping[str, JSON]
 
 
+@attrs.frozen
+class Currency:
+    """A currency, with the smallest daily budget in it."""
+
+    code: str
+    min_budget: int
+    digits: int = 2
+
+    @property
+    def minor(self) -> int:
+        """How many of its smallest units make one."""
+        return int(10**self.digits)
+
+    def amount(self, minor: int) -> int | float:
+        """An amount of smallest units as JSON shows it."""
+        return round(minor / self.minor, self.digits) if self.digits else minor
+
+
+CURRENCIES = {
+    currency.code: currency
+    for currency in (
+        Currency("USD", 20),
+        Currency("EUR", 20),
+        Currency("GBP", 15),
+        Currency("JPY", 2500, digits=0),
+    )
+}
+
+
 @attrs.define
 class Entity:
-    """A campaign, creative, ad, keyword or asset group."""
+    """A campaign, ad group, creative, ad, keyword or asset group."""
 
     kind: Kind
     id: str
     values: Values
-    pace: Pace | None = None
+    delivery: Delivery | None = None
 
     def text(self, key: str) -> str:
-        """A value that is text; empty if it is not there."""
+        """A value that is text; empty if there is none."""
         value = self.values.get(key)
         return value if isinstance(value, str) else ""
 
+    @property
+    def name(self) -> str | None:
+        """Its name; that of a keyword is its text."""
+        return self.text("name") or self.text("text") or None
+
     def change(self, changes: Values, today: date) -> None:
-        """Set values; what is paused or enabled stops or begins to spend after today."""
+        """Set values; pausing or enabling takes effect on spend after today."""
         was_enabled = self.is_enabled
         self.values = merged(self.values, changes)
-        if self.pace is not None and self.is_enabled != was_enabled:
-            self.pace = attrs.evolve(self.pace, switched=(*self.pace.switched, today))
+        if self.delivery is not None and self.is_enabled != was_enabled:
+            switched = (*self.delivery.switched, today)
+            self.delivery = attrs.evolve(self.delivery, switched=switched)
 
     @property
     def is_enabled(self) -> bool:
-        """Whether it runs."""
+        """Whether its status is `ENABLED`."""
         return self.text("status") == "ENABLED"
 
 
 @attrs.frozen(kw_only=True)
 class Edit:
-    """A part of a change: what one entity's values were, and shall be.
+    """The part of a change that concerns one entity.
 
-    `before` and `after` hold only the keys that change. Without `id` it makes an entity, without
-    `after` it removes one. `children` are made or removed with it.
+    `before` and `after` hold only the keys that change. Without `id` it creates an entity, without
+    `after` it removes one. `children` are created or removed with it.
     """
 
     kind: Kind
@@ -60,19 +95,36 @@ class Edit:
     after: Values | None = None
     children: tuple["Edit", ...] = ()
 
-    @property
-    def flat(self) -> tuple["Edit", ...]:
-        """Itself, and the edits of its children."""
-        return self, *(edit for child in self.children for edit in child.flat)
-
     def within(self, parents: Values) -> "Edit":
-        """The same edit, of an entity that is made inside of others."""
+        """The same edit with the ids of its parents."""
         return attrs.evolve(self, after={**(self.after or {}), **parents})
 
     def overlaps(self, other: "Edit") -> bool:
-        """Whether both touch the same value."""
+        """Whether both change the same value."""
         same = self.id is not None and (self.kind, self.id) == (other.kind, other.id)
         return same and bool(set(self.before or ()) & set(other.before or ()))
+
+
+def flat(edits: Iterable[Edit]) -> list[Edit]:
+    """Edits, each followed by those of its children."""
+    return [each for edit in edits for each in (edit, *flat(edit.children))]
+
+
+@attrs.frozen(kw_only=True)
+class WasteShare:
+    """The share of a campaign's metrics that a finding of wasted spend takes up.
+
+    `entity_type` and `name` identify what the finding is about.
+    """
+
+    entity_type: str
+    name: str
+    campaign: str
+    reason: str
+    spend_share: float
+    clicks_share: float
+    conversions_share: float
+    match_type: str | None = None
 
 
 @attrs.define(kw_only=True)
@@ -82,53 +134,71 @@ class Account:
     id: str
     platform: Platform
     name: str
-    currency: Currency = USD
+    seed: str
+    clock: FakeClock
+    currency: Currency = CURRENCIES["USD"]
     access: Access = "open"
-    seed: str = ""
-    clock: FakeClock = attrs.field(factory=FakeClock)
+    waste: Sequence[WasteShare] = ()
+    profile: Sequence[dict[str, JSON]] = ()
     _entities: dict[tuple[Kind, str], Entity] = attrs.field(
         init=False, factory=dict[tuple[Kind, str], Entity]
     )
     _ids: set[str] = attrs.field(init=False, factory=set[str])
     _added: int = attrs.field(init=False, default=0)
 
-    def of(self, kind: Kind) -> list[Entity]:
+    def all(self, kind: Kind) -> list[Entity]:
         """All entities of a kind, oldest first."""
         return [entity for entity in self._entities.values() if entity.kind == kind]
 
     def find(self, kind: Kind, entity_id: str) -> Entity | None:
-        """One entity, or None if this account has no such one."""
+        """One entity, or None."""
         return self._entities.get((kind, entity_id))
 
+    def find_any(self, entity_id: str) -> Entity | None:
+        """One entity of any kind, or None."""
+        found = (self.find(kind, entity_id) for kind in get_args(Kind))
+        return next((entity for entity in found if entity is not None), None)
+
+    def get(self, kind: Kind, entity_id: str) -> Entity:
+        """One entity; entities of other accounts are refused like unknown ones."""
+        entity = self.find(kind, entity_id)
+        if entity is None:
+            raise not_found(f"{kind}_id", kind, entity_id)
+        return entity
+
+    def metrics(self, entity: Entity, days: Iterable[date]) -> Metrics:
+        """The sum of an entity's daily metrics."""
+        delivery = entity.delivery
+        if delivery is None:
+            return Metrics()
+        key = self.seed, entity.id, delivery
+        minor = self.currency.minor
+        return Metrics.total(of_day(*key, day, minor) for day in days if delivery.runs_on(day))
+
     def add(
-        self, kind: Kind, values: Values, *, id: str | None = None, pace: Pace | None = None
+        self, kind: Kind, values: Values, *, id: str | None = None, delivery: Delivery | None = None
     ) -> Entity:
-        """A new entity; its id follows from the seed and its place if none is given."""
+        """A new entity; without `id`, its id follows from the seed and its number."""
         self._added += 1
         name = f"{self.seed}:{self.id}:{self._added}"
-        entity = Entity(kind, id or unique_id(kind, name, self._ids), values, pace)
+        entity = Entity(kind, id or unique_id(kind, name, self._ids), values, delivery)
         self._ids.add(entity.id)
         self._entities[kind, entity.id] = entity
         return entity
 
-    def named(self, entity_id: str) -> Entity | None:
-        """One entity of any kind."""
-        found = (self.find(kind, entity_id) for kind in get_args(Kind))
-        return next((entity for entity in found if entity is not None), None)
-
-    def name_of(self, entity_id: str) -> str | None:
-        """What an entity is called; a keyword is its text."""
-        entity = self.named(entity_id)
-        return None if entity is None else entity.text("name") or entity.text("text") or None
-
     def fits(self, edit: Edit) -> bool:
-        """Whether what an edit says was before is still so."""
-        return all(self._fits_alone(one) for one in edit.flat)
+        """Whether the live values are still those before the edit."""
+        for each in flat([edit]):
+            if each.id is not None:
+                entity = self.find(each.kind, each.id)
+                if entity is None or changed(entity.values, each.before or {})[1]:
+                    return False
+        return True
 
     def apply(self, edit: Edit) -> Edit:
-        """Make an approved change; the edit that would undo it."""
+        """Apply an approved edit and return its inverse."""
         if edit.id is None:
-            return self._make(edit)
+            return self._create(edit)
         if edit.after is None:
             del self._entities[edit.kind, edit.id]
             children = tuple(map(self.apply, edit.children))
@@ -136,52 +206,36 @@ class Account:
         self._entities[edit.kind, edit.id].change(edit.after, self.clock.today())
         return attrs.evolve(edit, before=edit.after, after=edit.before)
 
-    def _fits_alone(self, edit: Edit) -> bool:
-        if edit.id is None:
-            return True
-        entity = self.find(edit.kind, edit.id)
-        return entity is not None and _holds(entity.values, edit.before or {})
-
-    def _make(self, edit: Edit) -> Edit:
+    def _create(self, edit: Edit) -> Edit:
         made = self.add(edit.kind, edit.after or {})
-        parents = {key: value for key, value in made.values.items() if key in _PARENTS}
+        parents = {key: made.values[key] for key in _PARENT_IDS if key in made.values}
         parents[f"{edit.kind}_id"] = made.id
-        children = tuple(self._make(child.within(parents)) for child in edit.children)
+        children = tuple(self._create(child.within(parents)) for child in edit.children)
         return Edit(kind=edit.kind, id=made.id, before=made.values, children=children)
 
 
-_PARENTS = ("campaign_id", "ad_group_id")
-
-
-def _holds(values: Values, expected: Values) -> bool:
-    """Whether values hold what is expected of them; there may be more."""
-    _, differing = changed(values, expected)
-    return not differing
+_PARENT_IDS = ("campaign_id", "ad_group_id")
+_REPLACED_WHOLE = frozenset({"targeting", "assets"})
 
 
 def merged(values: Values, changes: Values) -> dict[str, JSON]:
-    """New values, with objects inside merged in the same way."""
+    """Values with changes; nested objects are merged, too."""
     result = dict(values)
-    for key, change in changes.items():
+    for key, new in changes.items():
         old = result.get(key)
-        if isinstance(old, dict) and isinstance(change, dict) and key not in WHOLE:
-            result[key] = merged(old, change)
-        else:
-            result[key] = change
+        if isinstance(old, dict) and isinstance(new, dict) and key not in _REPLACED_WHOLE:
+            new = merged(old, new)
+        result[key] = new
     return result
 
 
-WHOLE = frozenset({"targeting", "assets"})
-"""Objects that are replaced as a whole."""
-
-
 def changed(values: Values, wanted: Values) -> tuple[dict[str, JSON], dict[str, JSON]]:
-    """Before and after, holding only the keys whose values differ."""
+    """Before and after, with only the keys whose values differ."""
     before: dict[str, JSON] = {}
     after: dict[str, JSON] = {}
     for key, new in wanted.items():
         old = values.get(key)
-        if isinstance(old, dict) and isinstance(new, dict) and key not in WHOLE:
+        if isinstance(old, dict) and isinstance(new, dict) and key not in _REPLACED_WHOLE:
             inner_before, inner_after = changed(old, new)
             if inner_after:
                 before[key], after[key] = inner_before, inner_after
@@ -191,12 +245,19 @@ def changed(values: Values, wanted: Values) -> tuple[dict[str, JSON], dict[str, 
 
 
 def leaf(before: Values, after: Values) -> tuple[str, JSON, JSON] | None:
-    """The only changed value, with its name, such as `bid.amount`; None if there are several."""
+    """The only changed value and its path, such as `bid.amount`; None if there are several."""
     if len(after) != 1:
         return None
     ((key, new),) = after.items()
     old = before[key]
-    if isinstance(old, dict) and isinstance(new, dict) and key not in WHOLE:
+    if isinstance(old, dict) and isinstance(new, dict) and key not in _REPLACED_WHOLE:
         inner = leaf(old, new)
         return None if inner is None else (f"{key}.{inner[0]}", *inner[1:])
     return key, old, new
+
+
+def unique_id(kind: str, name: str, taken: Container[str]) -> str:
+    """An id such as `campaign_57a7`, made from a name; longer only if the short one is taken."""
+    digest = hashlib.sha256(f"{kind}:{name}".encode()).hexdigest()
+    candidates = (f"{kind}_{digest[:length]}" for length in range(4, len(digest) + 1))
+    return next(candidate for candidate in candidates if candidate not in taken)

@@ -1,24 +1,25 @@
 """The approval dashboard: the two steps of a human, which no client can reach."""
 
 from threading import RLock
+from typing import Literal
 
 import attrs
 
 from adclient.models import JSON
 from adclient.testing._accounts.accounts import Accounts
-from adclient.testing._accounts.state import Account, Edit, Kind, Values
-from adclient.testing._approval.draft_book import DraftBook
+from adclient.testing._accounts.state import Account, Edit, Kind, Values, flat
+from adclient.testing._approval.draft_store import DraftStore
 from adclient.testing._approval.drafts import AuditEvent, FakeDraft
 from adclient.testing._clock import FakeClock
-from adclient.testing._writes.changes import Change
+from adclient.testing._writes.changes import ProposedChange
 from adclient.testing._writes.rules import identity_of_keyword
 
-_LONGEST_NAME = 80
+_MAX_NAME = 80
 _NOT_HUMAN = ("client", "service")
 
 
 class ApprovalRefused(Exception):
-    """A step of the approval is not possible; the text says why."""
+    """A step of the approval is not possible; the message is the reason."""
 
 
 class Dashboard:
@@ -42,8 +43,10 @@ class Dashboard:
         'PAUSED'
     """
 
-    def __init__(self, book: DraftBook, accounts: Accounts, clock: FakeClock, lock: RLock) -> None:
-        self._book = book
+    def __init__(
+        self, drafts: DraftStore, accounts: Accounts, clock: FakeClock, lock: RLock
+    ) -> None:
+        self._drafts = drafts
         self._accounts = accounts
         self._clock = clock
         self._lock = lock
@@ -55,14 +58,13 @@ class Dashboard:
     def events(self) -> tuple[AuditEvent, ...]:
         """The audit trail, oldest first."""
         with self._lock:
-            self._book.refresh()
-            return tuple(self._book.trail.events)
+            return self._drafts.events()
 
     @property
     def waiting(self) -> int:
         """How many drafts wait for a human."""
         with self._lock:
-            return self._book.count_open()
+            return self._drafts.count_open()
 
     def pending(self, limit: int | None = None) -> tuple[FakeDraft, ...]:
         """The drafts that wait for a human, oldest first.
@@ -81,7 +83,7 @@ class Dashboard:
             [True]
         """
         with self._lock:
-            return self._book.open(limit)
+            return self._drafts.open(limit)
 
     def draft(self, draft_id: str) -> FakeDraft:
         """One draft as it is now.
@@ -94,7 +96,7 @@ class Dashboard:
 
         Raises:
             ApprovalRefused: There is no such draft, or it was closed so long ago that it is no
-                longer kept.
+                longer stored.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -104,13 +106,13 @@ class Dashboard:
             'delta.remove_auto_search_themes'
         """
         with self._lock:
-            draft = self._book.find(draft_id)
+            draft = self._drafts.find(draft_id)
             if draft is None:
                 raise ApprovalRefused(f"there is no draft {draft_id}")
             return draft
 
     def arm(self, draft_id: str, *, reviewer: str) -> FakeDraft:
-        """Make the first step.
+        """Make the first step of an approval.
 
         Args:
             draft_id: The draft.
@@ -136,23 +138,23 @@ class Dashboard:
                 armed_at=self._clock.now(),
                 reviewer=reviewer,
             )
-            return self._book.record(draft, "armed", reviewer)
+            return self._drafts.record(draft, "armed", reviewer)
 
     def confirm(self, draft_id: str, *, reviewer: str) -> FakeDraft:
-        """Make the second step, after which the live state is changed.
+        """Make the second step, which changes the live state.
 
         Args:
             draft_id: The draft, armed at most ten minutes ago.
             reviewer: The name of the human.
 
         Returns:
-            The draft: `applied`; `stale` if the live data is no longer what its diff says was
-                before; or `apply_failed` if it would make a campaign or keyword that is there by
-                now, or a dynamic ad where there is one.
+            The draft: `applied`; `stale` if the live data no longer matches the "before" of its
+                diff; or `apply_failed` if it would create a campaign or keyword that exists by
+                now, or a second dynamic ad in an ad group.
 
         Raises:
-            ApprovalRefused: The draft is not armed any more, unknown or no longer open, or the
-                reviewer has no name.
+            ApprovalRefused: The draft is unknown, no longer open or not armed, or the reviewer has
+                no name.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -169,10 +171,10 @@ class Dashboard:
             if draft.status != "armed":
                 raise ApprovalRefused(f"{draft_id} was armed too long ago: arm it again")
             draft = attrs.evolve(draft, reviewer=reviewer)
-            return self._applied(self._book.record(draft, "approved", reviewer))
+            return self._apply(self._drafts.record(draft, "approved", reviewer))
 
     def reject(self, draft_id: str, *, reviewer: str) -> FakeDraft:
-        """Turn a draft down; nothing is changed.
+        """Reject a draft; nothing changes.
 
         Args:
             draft_id: The draft.
@@ -194,7 +196,7 @@ class Dashboard:
         with self._lock:
             draft = self._open(draft_id, reviewer)
             draft = attrs.evolve(draft, status="rejected", reviewer=reviewer)
-            return self._book.record(draft, "rejected", reviewer)
+            return self._drafts.record(draft, "rejected", reviewer)
 
     def roll_back(self, draft_id: str, *, reviewer: str) -> FakeDraft:
         """Stage the inverse of an applied draft, which needs its own two steps.
@@ -223,28 +225,28 @@ class Dashboard:
             draft = self._known(draft_id, reviewer)
             if draft.status != "applied":
                 raise ApprovalRefused(f"{draft_id} is {draft.status}, not applied")
-            inverse = Change(
+            inverse = ProposedChange(
                 field=draft.diff.field,
                 before=draft.diff.after,
                 after=draft.diff.before,
                 edits=draft.inverse,
                 target=draft.target,
             )
-            account = self._account_of(draft)
-            return self._book.stage(
+            account = self._account(draft)
+            return self._drafts.stage(
                 draft.operation, account, inverse, actor=reviewer, reverts=draft_id
             )
 
-    def _account_of(self, draft: FakeDraft) -> Account:
+    def _account(self, draft: FakeDraft) -> Account:
         account = self._accounts.get(draft.account_id)
-        assert account is not None, "a draft is staged for a known account only"
+        assert account is not None, "the account was there when the draft was staged"
         return account
 
     def _known(self, draft_id: str, reviewer: str) -> FakeDraft:
         if not any(map(str.isalnum, reviewer)) or reviewer in _NOT_HUMAN:
             raise ApprovalRefused("a reviewer must be named")
-        if not reviewer.isprintable() or len(reviewer) > _LONGEST_NAME:
-            raise ApprovalRefused(f"a name is one line of at most {_LONGEST_NAME} characters")
+        if not reviewer.isprintable() or len(reviewer) > _MAX_NAME:
+            raise ApprovalRefused(f"a name is one line of at most {_MAX_NAME} characters")
         return self.draft(draft_id)
 
     def _open(self, draft_id: str, reviewer: str) -> FakeDraft:
@@ -253,53 +255,42 @@ class Dashboard:
             raise ApprovalRefused(f"{draft_id} is {draft.status}")
         return draft
 
-    def _applied(self, draft: FakeDraft) -> FakeDraft:
-        account = self._account_of(draft)
+    def _apply(self, draft: FakeDraft) -> FakeDraft:
+        account = self._account(draft)
         if not all(map(account.fits, draft.edits)):
-            return self._turned_stale(draft)
-        if _makes_a_double(account, draft):
-            draft = attrs.evolve(draft, status="apply_failed")
-            return self._book.record(draft, "apply_failed", "service")
+            return self._close(draft, "stale")
+        if any(_is_duplicate(account, edit) for edit in flat(draft.edits)):
+            return self._close(draft, "apply_failed")
         inverse = tuple(map(account.apply, draft.edits))
-        rivals = self._book.rivals_of(draft)
-        applied = attrs.evolve(draft, status="applied", inverse=inverse)
-        self._book.record(applied, "applied", "service")
-        for rival in rivals:
-            self._turned_stale(rival)
-        self._mark_rolled_back(applied)
+        conflicting = self._drafts.conflicting(draft)
+        applied = self._close(attrs.evolve(draft, inverse=inverse), "applied")
+        for other in conflicting:
+            self._close(other, "stale")
+        undone = None if draft.reverts is None else self._drafts.find(draft.reverts)
+        if undone is not None:  # it may be so old that it is no longer stored
+            self._close(undone, "rolled_back")
         return applied
 
-    def _turned_stale(self, draft: FakeDraft) -> FakeDraft:
-        """A draft whose diff no longer says what is so."""
-        return self._book.record(attrs.evolve(draft, status="stale"), "stale", "service")
-
-    def _mark_rolled_back(self, draft: FakeDraft) -> None:
-        """Mark the draft that another one undoes, if it is still kept."""
-        undone = None if draft.reverts is None else self._book.find(draft.reverts)
-        if undone is not None:
-            undone = attrs.evolve(undone, status="rolled_back")
-            self._book.record(undone, "rolled_back", "service")
+    def _close(
+        self, draft: FakeDraft, status: Literal["applied", "apply_failed", "stale", "rolled_back"]
+    ) -> FakeDraft:
+        return self._drafts.record(attrs.evolve(draft, status=status), status, "service")
 
 
-def _makes_a_double(account: Account, draft: FakeDraft) -> bool:
-    """Whether a draft would put a campaign, keyword or dynamic ad where there is one."""
-    return any(_is_double(account, edit) for part in draft.edits for edit in part.flat)
-
-
-def _is_double(account: Account, edit: Edit) -> bool:
+def _is_duplicate(account: Account, edit: Edit) -> bool:
+    """Whether an edit would create a campaign, keyword or dynamic ad that exists already."""
     if edit.after is None:
         return False
     entity = None if edit.id is None else account.find(edit.kind, edit.id)
-    own: Values = {} if entity is None else entity.values
-    wanted = _told_apart_by(edit.kind, {**own, **edit.after})
-    if entity is not None and wanted == _told_apart_by(edit.kind, own):
+    current: Values = {} if entity is None else entity.values
+    wanted = _identity(edit.kind, {**current, **edit.after})
+    if wanted is None or (entity is not None and wanted == _identity(edit.kind, current)):
         return False
-    there = (_told_apart_by(edit.kind, other.values) for other in account.of(edit.kind))
-    return wanted is not None and wanted in there
+    return wanted in (_identity(edit.kind, other.values) for other in account.all(edit.kind))
 
 
-def _told_apart_by(kind: Kind, values: Values) -> tuple[JSON, ...] | None:
-    """What no two of a kind may have in common; None if they may be alike."""
+def _identity(kind: Kind, values: Values) -> tuple[JSON, ...] | None:
+    """What no two entities of a kind may have in common; None if they may be alike."""
     if kind == "campaign":
         return (values.get("name"),)
     if kind == "keyword":

@@ -1,4 +1,4 @@
-"""What the dashboard knows of a draft, and of what became of it."""
+"""A draft as the dashboard sees it, and the audit trail."""
 
 from datetime import datetime
 from typing import Literal
@@ -12,16 +12,8 @@ DraftStatus = Literal[
     "pending_approval", "armed", "applied", "rejected", "stale", "apply_failed", "rolled_back"
 ]
 EventKind = Literal[
-    "staged",
-    "armed",
-    "approved",
-    "rejected",
-    "stale",
-    "applied",
-    "apply_failed",
-    "rolled_back",
+    "staged", "armed", "approved", "rejected", "stale", "applied", "apply_failed", "rolled_back"
 ]
-OPEN: tuple[DraftStatus, ...] = ("pending_approval", "armed")
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -29,24 +21,24 @@ class FakeDraft:
     """A draft as the approval dashboard sees it; a client sees four of these fields once.
 
     Attributes:
-        draft_id: The id that the client was given.
+        draft_id: The id that the client received.
         operation: The operation that staged it, such as `alpha.update_campaign_budget`.
-        account_id: The account that it is for.
-        account_name: What that account is called.
-        currency: Its currency, such as `USD`.
-        target: The id of what it would change; None if it makes something, or changes several.
-        target_name: What that is called.
+        account_id: Its account.
+        account_name: The name of that account.
+        currency: The currency of that account, such as `USD`.
+        target: The id of what it would change; None if it creates something, or changes several.
+        target_name: The name of the target.
         status: `pending_approval`, `armed`, `applied`, `rejected`, `stale`, `apply_failed` or
             `rolled_back`.
         diff: What it would change.
         created_at: When it was staged, by the fake's clock.
-        expires_at: When it turns stale if nobody approves it.
+        expires_at: When it becomes stale if nobody approves it.
         armed_at: When the first step of its approval was last made.
         reviewer: Who made the latest step.
         edits: What approval would change, entity by entity.
         inverse: What would undo it, once it is applied.
         reverts: The id of the draft that it undoes, if it is a rollback.
-        fingerprint: The same for drafts of one account that would make the same change.
+        fingerprint: Equal for drafts of one account that would make the same change.
     """
 
     draft_id: str
@@ -70,7 +62,7 @@ class FakeDraft:
     @property
     def is_open(self) -> bool:
         """Whether it can still be approved or rejected."""
-        return self.status in OPEN
+        return self.status in ("pending_approval", "armed")
 
     def __repr__(self) -> str:
         return f"<FakeDraft {self.draft_id}, {self.operation}, {self.diff!r}, {self.status}>"
@@ -88,7 +80,7 @@ class AuditEvent:
             `apply_failed` or `rolled_back`.
         draft_id: The draft that it happened to.
         hash: A hash of this line and of `prev_hash`.
-        prev_hash: The hash of the line before, so that none can be changed unseen.
+        prev_hash: The hash of the line before, so that no line can be changed unnoticed.
     """
 
     seq: int
@@ -100,7 +92,7 @@ class AuditEvent:
     prev_hash: str
 
 
-def on_the_wire(draft: FakeDraft) -> dict[str, JSON]:
+def draft_body(draft: FakeDraft) -> dict[str, JSON]:
     """A draft as the interface shows it: four keys, with its status at creation."""
     return {
         "draft_id": draft.draft_id,

@@ -9,29 +9,29 @@ import attrs
 from adclient._core import jsontext
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.models import JSON
-from adclient.testing._faults.dripping import DrippingReply
-from adclient.testing._faults.spoiling import BodyFault, spoilt
+from adclient.testing._faults.corrupt import BodyFault, corrupted
+from adclient.testing._faults.slow_body import SlowBodyResponse
+from adclient.testing._http.refusal import Refusal
 from adclient.testing._reads.paging import PagingFault
-from adclient.testing._wire.protocol import Refusal
 
 
 @attrs.frozen(kw_only=True)
 class Fault:
-    """One thing that goes wrong; `Faults.add` says with which request.
+    """One thing that goes wrong; `Faults.add` chooses the requests.
 
-    Where a fault takes `taken`, True means that the service does what the request asks and only
-    its answer is lost: a write has then staged its draft. A fault in the body, the pages or the
-    time of an answer has always been taken.
+    Where a fault takes `taken`, True means that the service processes the request and only the
+    response is lost: a write has then staged its draft. With a fault in the body, the pages or the
+    time of a response, the request is always processed.
 
     Attributes:
-        taken: Whether the service does its work.
-        instead: What comes instead of the service's answer; None for that answer.
-        as_status: The status that the answer comes with; None for its own.
-        body: What is wrong with the body of the answer.
+        taken: Whether the service processes the request.
+        instead: What replaces the service's response; None for that response.
+        as_status: The status that replaces that of the response; None for its own.
+        body: What is wrong with the body of the response.
         page: What is wrong with the page of a listing.
-        latency: Seconds until the answer comes.
-        dripping: Seconds that its body takes from then on. In process, both are seconds of the
-            fake's clock; over HTTP they are real ones.
+        latency: Seconds until the response begins.
+        body_seconds: Seconds that its body takes from then on. In process, both are seconds of
+            the fake's clock; over HTTP they are real ones.
 
     Example:
         >>> from adclient import OutcomeUnknown
@@ -53,7 +53,7 @@ class Fault:
     body: BodyFault | None = None
     page: PagingFault | None = None
     latency: float = 0.0
-    dripping: float = 0.0
+    body_seconds: float = 0.0
 
     @classmethod
     def refused(cls) -> "Fault":
@@ -66,10 +66,10 @@ class Fault:
 
     @classmethod
     def dropped(cls, *, taken: bool = False) -> "Fault":
-        """The connection breaks after the request was sent, before any answer.
+        """The connection breaks after the request was sent, before any response.
 
         Args:
-            taken: Whether the service does its work first.
+            taken: Whether the service processes the request first.
 
         Returns:
             The fault, for `Faults.add` or `Faults.at_random`.
@@ -81,31 +81,31 @@ class Fault:
         return cls(taken=taken, instead=Failure(reason="the connection was dropped", sent=True))
 
     @classmethod
-    def no_answer(cls, *, taken: bool = False) -> "Fault":
-        """Nothing comes, until the client's time is over.
+    def no_response(cls, *, taken: bool = False) -> "Fault":
+        """No response comes, until the client times out.
 
         Args:
-            taken: Whether the service does its work first.
+            taken: Whether the service processes the request first.
 
         Returns:
             The fault, for `Faults.add` or `Faults.at_random`.
 
         Example:
             >>> from adclient.testing import FakeAdService, Fault
-            >>> FakeAdService().faults.add(Fault.no_answer(), call=2)
+            >>> FakeAdService().faults.add(Fault.no_response(), call=2)
         """
         failure = Failure(reason="no response in time", sent=True, timed_out=True)
         return cls(taken=taken, instead=failure)
 
     @classmethod
     def slow(cls, seconds: float) -> "Fault":
-        """The answer takes its time: of the fake's clock in process, real time over HTTP.
+        """The response is late, by the fake's clock in process and in real time over HTTP.
 
-        If that is longer than the client gives it, the client gets no answer; the service has
-        done its work all the same.
+        If that exceeds the client's timeout, the client gets no response, although the service
+        has processed the request.
 
         Args:
-            seconds: How long the answer takes.
+            seconds: How late the response is.
 
         Returns:
             The fault, for `Faults.add` or `Faults.at_random`.
@@ -121,11 +121,11 @@ class Fault:
         return cls(latency=seconds)
 
     @classmethod
-    def drip(cls, seconds: float) -> "Fault":
-        """The answer begins at once, and its body comes little by little.
+    def slow_body(cls, seconds: float) -> "Fault":
+        """The response begins at once, and its body arrives little by little.
 
-        In process this takes time of the fake's clock, and a client that waits less gets a part
-        of the body. Over HTTP it takes real time.
+        In process this takes time of the fake's clock, and a client with a shorter timeout gets
+        part of the body. Over HTTP it takes real time.
 
         Args:
             seconds: How long the body takes.
@@ -138,10 +138,10 @@ class Fault:
 
         Example:
             >>> from adclient.testing import FakeAdService, Fault
-            >>> FakeAdService().faults.add(Fault.drip(40), operation="gamma.list_ads")
+            >>> FakeAdService().faults.add(Fault.slow_body(40), operation="gamma.list_ads")
         """
         _check_seconds(seconds)
-        return cls(dripping=seconds)
+        return cls(body_seconds=seconds)
 
     @classmethod
     def status(
@@ -153,30 +153,32 @@ class Fault:
         headers: Mapping[str, str] | None = None,
         taken: bool = False,
     ) -> "Fault":
-        """The service answers with an error, in the shape of its profile.
+        """The response is an error, in the shape of the profile.
 
         Args:
             status: The HTTP status.
             code: The code of the error.
             message: The message of the error.
             headers: Further headers, such as `Retry-After`.
-            taken: Whether the service does its work first.
+            taken: Whether the service processes the request first.
 
         Returns:
             The fault, for `Faults.add` or `Faults.at_random`.
 
         Raises:
-            ValueError: `status` is no HTTP status.
+            ValueError: `status` is not an HTTP status.
 
         Example:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.status(429, headers={"Retry-After": "5"}), times=2)
         """
         _check_status(status)
-        return cls(taken=taken, instead=Refusal(status, code, message, headers=_lowered(headers)))
+        return cls(
+            taken=taken, instead=Refusal(status, code, message, headers=_lower_case(headers))
+        )
 
     @classmethod
-    def answer(
+    def response(
         cls,
         body: bytes | str | JSON,
         *,
@@ -184,33 +186,33 @@ class Fault:
         headers: Mapping[str, str] | None = None,
         taken: bool = True,
     ) -> "Fault":
-        """The answer is this very one.
+        """The response is exactly this one.
 
         Args:
             body: The raw bytes or text; any other value is written as JSON.
             status: The HTTP status.
-            headers: Headers to add or replace; the content type is JSON unless they say else.
-            taken: Whether the service does its work first.
+            headers: Headers to add or replace; by default the content type is JSON.
+            taken: Whether the service processes the request first.
 
         Returns:
             The fault, for `Faults.add` or `Faults.at_random`.
 
         Raises:
-            ValueError: `status` is no HTTP status.
+            ValueError: `status` is not an HTTP status.
 
         Example:
             >>> from adclient.testing import FakeAdService, Fault
-            >>> FakeAdService().faults.add(Fault.answer({"data": [], "page": {"next": None}}))
+            >>> FakeAdService().faults.add(Fault.response({"data": [], "page": {"next": None}}))
         """
         _check_status(status)
-        raw = body if isinstance(body, bytes | str) else jsontext.dumps(body, "body")
-        content = raw if isinstance(raw, bytes) else raw.encode()
-        reply = RawResponse(status=status, headers=_lowered(headers), body=content)
-        return cls(taken=taken, instead=reply)
+        if not isinstance(body, bytes):
+            body = (body if isinstance(body, str) else jsontext.dumps(body, "body")).encode()
+        response = RawResponse(status=status, headers=_lower_case(headers), body=body)
+        return cls(taken=taken, instead=response)
 
     @classmethod
     def other_status(cls, status: int) -> "Fault":
-        """The service's own answer comes with another status, such as 200 instead of 201.
+        """The service's own response comes with another status, such as 200 instead of 201.
 
         Args:
             status: The HTTP status.
@@ -219,7 +221,7 @@ class Fault:
             The fault, for `Faults.add` or `Faults.at_random`.
 
         Raises:
-            ValueError: `status` is no HTTP status.
+            ValueError: `status` is not an HTTP status.
 
         Example:
             >>> from adclient.testing import FakeAdService, Fault
@@ -232,17 +234,17 @@ class Fault:
     def redirect(
         cls, location: str = "https://elsewhere.example/", *, status: int = 302
     ) -> "Fault":
-        """The service sends the client elsewhere.
+        """The response is a redirect.
 
         Args:
-            location: Where to.
+            location: The URL to redirect to.
             status: The HTTP status, such as 307.
 
         Returns:
             The fault, for `Faults.add` or `Faults.at_random`.
 
         Raises:
-            ValueError: `status` is no redirect.
+            ValueError: `status` is not a redirect.
 
         Example:
             >>> from adclient.testing import FakeAdService, Fault
@@ -250,21 +252,20 @@ class Fault:
         """
         if not 300 <= status <= 399:
             raise ValueError("status must be from 300 to 399")
-        reply = RawResponse(status=status, headers={"location": location})
-        return cls(taken=False, instead=reply)
+        response = RawResponse(status=status, headers={"location": location})
+        return cls(taken=False, instead=response)
 
     @classmethod
     def in_body(cls, what: BodyFault) -> "Fault":
-        """The body of the answer is not what it should be.
+        """The body of the response is corrupt.
 
         Args:
-            what: `"cut"`: the connection breaks in the middle. `"stalled"`: half of it comes, and
-                no more in time. `"wrong_length"`: less comes than the headers say.
-                `"broken_gzip"`: its compression is damaged. `"not_json"`: a web page.
-                `"not_utf8"`: a byte that UTF-8 does not have. `"wrong_shape"`: another JSON.
-                `"error_object"`: an error with the status of a success. `"duplicate_keys"`: its
-                first key comes twice. `"wrong_content_type"`: it calls itself text. `"huge"`: it
-                has 5 MiB.
+            what: `"cut"`: the connection breaks in the middle. `"stalled"`: half of it arrives, and
+                no more in time. `"wrong_length"`: shorter than its `Content-Length`.
+                `"broken_gzip"`: damaged compression. `"not_json"`: a web page. `"not_utf8"`: an
+                invalid byte. `"wrong_shape"`: other JSON. `"error_object"`: an error with the
+                status of a success. `"duplicate_keys"`: its first key comes twice.
+                `"wrong_content_type"`: it is declared as text. `"huge"`: 5 MiB.
 
         Returns:
             The fault, for `Faults.add` or `Faults.at_random`.
@@ -276,20 +277,20 @@ class Fault:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.in_body("cut"), operation="beta.pause_campaign")
         """
-        _check_choice("what", what, get_args(BodyFault))
+        _check_choice(what, get_args(BodyFault))
         return cls(body=what)
 
     @classmethod
     def in_page(cls, what: PagingFault) -> "Fault":
-        """The page of a listing does not fit the others, or leads astray.
+        """The page of a listing is wrong, or does not fit the other pages.
 
         Args:
             what: `"same_next"`: `next` is always that of the first page. `"empty_page"`: no items,
-                though `next` leads on. `"foreign_next"`: `next` is a URL of another service.
+                although `next` is set. `"foreign_next"`: `next` is a URL of another service.
                 `"duplicates"`: the last item of the page before comes again.
                 `"shrinking_list"`: the list lost an item meanwhile, so one is skipped.
-                `"next_missing"`, `"page_missing"`: a part of the envelope is not there.
-                `"data_null"`: there are no items, not even none.
+                `"next_missing"`, `"page_missing"`: a part of the envelope is missing.
+                `"data_null"`: null instead of a list of items.
 
         Returns:
             The fault, for `Faults.add` or `Faults.at_random`.
@@ -301,19 +302,22 @@ class Fault:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.in_page("same_next"), times=None)
         """
-        _check_choice("what", what, get_args(PagingFault))
+        _check_choice(what, get_args(PagingFault))
         return cls(page=what)
 
-    def spoil(self, reply: RawResponse) -> RawResponse:
-        """What is left of an answer; the service calls this, and errors stay as they are."""
-        if not reply.is_success:
-            return reply
-        spoiled = reply if self.body is None else spoilt(reply, self.body)
-        spoiled = attrs.evolve(spoiled, status=self.as_status or reply.status)
-        return DrippingReply.of(spoiled, self.dripping) if self.dripping else spoiled
+    def corrupt(self, response: RawResponse) -> RawResponse:
+        """What the fault makes of a response; the service calls this. Errors are left alone."""
+        if not response.is_success:
+            return response
+        if self.body is not None:
+            response = corrupted(response, self.body)
+        response = attrs.evolve(response, status=self.as_status or response.status)
+        if self.body_seconds:
+            response = SlowBodyResponse.of(response, self.body_seconds)
+        return response
 
 
-def _lowered(headers: Mapping[str, str] | None) -> dict[str, str]:
+def _lower_case(headers: Mapping[str, str] | None) -> dict[str, str]:
     return {name.lower(): value for name, value in (headers or {}).items()}
 
 
@@ -327,6 +331,6 @@ def _check_status(status: int) -> None:
         raise ValueError("status must be from 200 to 599")
 
 
-def _check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
+def _check_choice(value: object, choices: tuple[object, ...]) -> None:
     if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}")
+        raise ValueError(f"what must be one of {', '.join(map(repr, choices))}")

@@ -12,8 +12,8 @@ _ALL = frozenset(o.full_name for o in OPERATIONS)
 
 
 @attrs.define
-class _Plan:
-    """A fault that waits for its requests."""
+class FaultRule:
+    """A fault and the requests that meet it."""
 
     fault: Fault
     operations: frozenset[str] | None
@@ -21,16 +21,12 @@ class _Plan:
     left: int | None
     share: float
 
-    def concerns(self, operation: str | None) -> bool:
-        """Whether the fault may happen to a request."""
-        return self.operations is None or operation in self.operations
-
 
 class Faults:
-    """What shall go wrong, and with which requests.
+    """What goes wrong, and with which requests.
 
-    Each attempt of a client is a request of its own. A request meets one fault at most: the one
-    that was added first of those that are due.
+    Each attempt of a client is a request of its own. A request meets at most one fault: of those
+    that are due, the one that was added first.
 
     Example:
         >>> from adclient.testing import FakeAdService, Fault
@@ -47,32 +43,32 @@ class Faults:
 
     def __init__(self, seed: str) -> None:
         self._chance = random.Random(f"{seed}:faults")  # noqa: S311 (no secret)
-        self._plans: list[_Plan] = []
+        self._rules: list[FaultRule] = []
 
     def __repr__(self) -> str:
-        return f"<Faults, {len(self._plans)} to come>"
+        return f"<Faults, {len(self._rules)} to come>"
 
     @property
     def pending(self) -> int:
-        """How many faults that were added have not happened as often as they should."""
-        return len(self._plans)
+        """How many added faults have not happened as often as they should."""
+        return len(self._rules)
 
     def add(
         self, fault: Fault, *, operation: str | None = None, call: int = 1, times: int | None = 1
     ) -> None:
-        """Have a fault happen to the next request, or to a later one.
+        """Make a fault happen to the next request, or to a later one.
 
         Args:
-            fault: What shall go wrong.
-            operation: The operation that it shall happen to, such as `beta.list_campaigns`; None
-                for any.
-            call: The number of the request that meets it first, counted from now among those of
+            fault: What goes wrong.
+            operation: The operation that it happens to, such as `beta.list_campaigns`; None for
+                any.
+            call: The number of the first request that meets it, counted from now among those of
                 the operation.
-            times: To how many requests in a row; None for all from then on.
+            times: How many requests in a row meet it; None for all from then on.
 
         Raises:
-            ValueError: The operation is unknown, or a number is less than 1; the text names it.
-            TypeError: `fault` is something else.
+            ValueError: The operation is unknown, or a number is less than 1; the message names it.
+            TypeError: `fault` is not a `Fault`.
 
         Example:
             >>> from adclient.testing import FakeAdService, Fault
@@ -86,19 +82,19 @@ class Faults:
             raise ValueError("call must be 1 or more")
         if times is not None and times < 1:
             raise ValueError("times must be 1 or more, or None")
-        self._plans.append(_Plan(fault, _concerned(fault, operation), call - 1, times, 1.0))
+        self._rules.append(FaultRule(fault, _operations(fault, operation), call - 1, times, 1.0))
 
     def at_random(self, fault: Fault, *, share: float, operation: str | None = None) -> None:
-        """Have a fault happen by chance, which follows from the fake's seed.
+        """Make a fault happen at random, from the fake's seed.
 
         Args:
-            fault: What shall go wrong.
-            share: How likely each request is to meet it, from 0 to 1.
-            operation: The operation that it shall happen to; None for any.
+            fault: What goes wrong.
+            share: The probability that a request meets it, from 0 to 1.
+            operation: The operation that it happens to; None for any.
 
         Raises:
-            ValueError: The operation is unknown, or `share` is out of range; the text names it.
-            TypeError: `fault` is something else.
+            ValueError: The operation is unknown, or `share` is out of range; the message names it.
+            TypeError: `fault` is not a `Fault`.
 
         Example:
             >>> from adclient.testing import FakeAdService, Fault
@@ -109,40 +105,41 @@ class Faults:
         """
         if not 0 <= share <= 1:
             raise ValueError("share must be from 0 to 1")
-        self._plans.append(_Plan(fault, _concerned(fault, operation), 0, None, share))
+        self._rules.append(FaultRule(fault, _operations(fault, operation), 0, None, share))
 
     def clear(self) -> None:
-        """Forget all faults."""
-        self._plans.clear()
+        """Remove all faults."""
+        self._rules.clear()
 
     def take(self, operation: str | None) -> Fault | None:
-        """The fault of the request at hand, if it meets one; the service calls this."""
-        due = [plan for plan in self._plans if plan.concerns(operation) and self._is_due(plan)]
+        """The fault of the current request, if it meets one; the service calls this."""
+        rules = [r for r in self._rules if r.operations is None or operation in r.operations]
+        # All rules count the request, not only the one that is due first.
+        due = [rule for rule in rules if self._is_due(rule)]
         if not due:
             return None
-        plan = due[0]
-        if plan.left is not None:
-            plan.left -= 1
-            if not plan.left:
-                self._plans.remove(plan)
-        return plan.fault
+        rule = due[0]
+        if rule.left is not None:
+            rule.left -= 1
+            if not rule.left:
+                self._rules.remove(rule)
+        return rule.fault
 
-    def _is_due(self, plan: _Plan) -> bool:
-        """Whether a fault's turn has come; the request counts for it in any case."""
-        if plan.to_pass:
-            plan.to_pass -= 1
+    def _is_due(self, rule: FaultRule) -> bool:
+        if rule.to_pass:
+            rule.to_pass -= 1
             return False
-        return plan.share == 1 or self._chance.random() < plan.share
+        return rule.share == 1 or self._chance.random() < rule.share
 
 
-def _concerned(fault: Fault, operation: str | None) -> frozenset[str] | None:
-    """The operations that a fault may happen to; None for every request at all."""
+def _operations(fault: Fault, operation: str | None) -> frozenset[str] | None:
+    """The operations that a fault may happen to; None for every request, to any path."""
     if not isinstance(fault, Fault):
         raise TypeError(f"expected a Fault, such as Fault.refused(), not {fault!r}")
-    if operation is not None and operation not in _ALL:
+    if operation is None:
+        return None if fault.page is None else _READS
+    if operation not in _ALL:
         raise ValueError(f"there is no operation {operation!r}; one is 'beta.list_campaigns'")
-    if fault.page is None:
-        return None if operation is None else frozenset({operation})
-    if operation is not None and operation not in _READS:
+    if fault.page is not None and operation not in _READS:
         raise ValueError(f"{operation} has no pages")
-    return _READS if operation is None else frozenset({operation})
+    return frozenset({operation})

@@ -10,9 +10,8 @@ from starlette.staticfiles import StaticFiles
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.approval import ApprovalPage
 from adclient.testing.server.bridge import Bridge
-from adclient.testing.server.guard import Guard
+from adclient.testing.server.middleware import Guard, RunningClock
 from adclient.testing.server.openapi import document
-from adclient.testing.server.running_clock import RunningClock
 
 
 def create_app(
@@ -20,14 +19,14 @@ def create_app(
 ) -> Starlette:
     """An ASGI application that serves a fake over HTTP, for any ASGI server.
 
-    The sixteen operations stand at their own paths, the approval page at `/approval`, and the
+    It serves the sixteen operations at their paths, the approval page at `/approval`, and the
     OpenAPI document at `/openapi.json`.
 
     Args:
-        fake: The service; what comes over HTTP and what you do with it in your code meet in it.
-        run_clock: Whether the clock of the fake goes on as real time passes.
+        fake: The service, which your code can still use in process.
+        run_clock: Whether the clock of the fake advances as real time passes.
         any_host: Whether the approval page may be opened under other names than those of this
-            machine itself. Anyone who reaches it can then approve.
+            machine. Anyone who reaches it can then approve drafts.
 
     Returns:
         The application.
@@ -51,7 +50,7 @@ def create_app(
             Route("/", to_page),
             Route("/openapi.json", openapi),
             Route("/approval", page.show, middleware=guard),
-            Route("/approval/drafts/{draft_id}", page.whole, middleware=guard),
+            Route("/approval/drafts/{draft_id}", page.show_draft, middleware=guard),
             Route("/approval/drafts/{draft_id}", page.step, methods=["POST"], middleware=guard),
             Mount("/approval/static", static, middleware=guard),
             Mount("/", Bridge(fake)),

@@ -9,45 +9,51 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from adclient.testing._approval.dashboard import ApprovalRefused
 from adclient.testing._approval.drafts import DraftStatus
 from adclient.testing._service import FakeAdService
-from adclient.testing.server.cards import card_of, days_and_time
 from adclient.testing.server.diffs import exact
+from adclient.testing.server.views import date_and_time, view_of
 
-_MOST = 50
-_SAID: dict[DraftStatus, str] = {
+_MAX_SHOWN = 50
+_MESSAGES: dict[DraftStatus, str] = {
     "pending_approval": "waits for approval",
     "armed": "is armed: confirm it within ten minutes",
     "applied": "is applied",
     "rejected": "is rejected",
-    "stale": "is stale: what it would change is no longer as it was",
+    "stale": "is stale: the live data has changed since it was staged",
     "apply_failed": "could not be applied: that name is already taken",
     "rolled_back": "was applied, and is rolled back",
 }
 
 
 class ApprovalPage:
-    """The page of one fake service; every text on it is escaped by the template."""
+    """The page of one fake service; the template escapes every text on it."""
 
     def __init__(self, fake: FakeAdService) -> None:
         self._fake = fake
-        templates = PackageLoader("adclient.testing.server")
         environment = Environment(
-            loader=templates, autoescape=True, undefined=StrictUndefined, trim_blocks=True
+            loader=PackageLoader("adclient.testing.server"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
         )
         self._template = environment.get_template("approval.html")
-        dashboard = fake.dashboard
         self._steps = {
-            "arm": dashboard.arm,
-            "confirm": dashboard.confirm,
-            "reject": dashboard.reject,
+            "arm": fake.dashboard.arm,
+            "confirm": fake.dashboard.confirm,
+            "reject": fake.dashboard.reject,
         }
 
     async def show(self, request: Request) -> Response:
-        """The page; after a step it says what came of it."""
-        query = request.query_params
-        said = self._said_of(query.get("draft"))
-        return self._page(query.get("reviewer", ""), said, skip=_number(query.get("skip", "")))
+        """The page, with a message after a step."""
+        query, message = request.query_params, ""
+        if "draft" in query:
+            try:
+                draft = self._fake.dashboard.draft(query["draft"])
+                message = f"{draft.draft_id} {_MESSAGES[draft.status]}."
+            except ApprovalRefused:
+                pass
+        return self._page(query.get("reviewer", ""), message, _number(query.get("skip", "")))
 
-    async def whole(self, request: Request) -> Response:
+    async def show_draft(self, request: Request) -> Response:
         """The whole diff of a draft, as JSON."""
         try:
             draft = self._fake.dashboard.draft(request.path_params["draft_id"])
@@ -58,49 +64,37 @@ class ApprovalPage:
     async def step(self, request: Request) -> Response:
         """Make a step in the name of a reviewer."""
         form = parse_qs((await request.body()).decode(errors="replace"))
-        reviewer, wanted, skip = (form.get(name, [""])[0] for name in ("reviewer", "step", "skip"))
+        reviewer, name, skip = (form.get(key, [""])[0] for key in ("reviewer", "step", "skip"))
         draft_id: str = request.path_params["draft_id"]
-        step = self._steps.get(wanted)
-        if step is None:
+        if name not in self._steps:
             return PlainTextResponse("a step is arm, confirm or reject", status_code=400)
         try:
-            step(draft_id, reviewer=reviewer.strip())
+            self._steps[name](draft_id, reviewer=reviewer.strip())
         except ApprovalRefused as refusal:
-            said = f"Refused: {refusal}."
-            return self._page(reviewer, said, skip=_number(skip), status=409)
+            return self._page(reviewer, f"Refused: {refusal}.", _number(skip), status=409)
         query = urlencode({"reviewer": reviewer.strip(), "draft": draft_id, "skip": _number(skip)})
         return RedirectResponse(f"/approval?{query}", status_code=303)
 
-    def _said_of(self, draft_id: str | None) -> str:
-        if draft_id is None:
-            return ""
-        try:
-            draft = self._fake.dashboard.draft(draft_id)
-        except ApprovalRefused:
-            return ""
-        return f"{draft_id} {_SAID[draft.status]}."
-
-    def _page(
-        self, reviewer: str, message: str, *, skip: int = 0, status: int = 200
-    ) -> HTMLResponse:
+    def _page(self, reviewer: str, message: str, skip: int, *, status: int = 200) -> HTMLResponse:
         now, dashboard = self._fake.clock.now(), self._fake.dashboard
         events, waiting = dashboard.events, dashboard.waiting
-        skip = min(skip, max(0, waiting - 1)) // _MOST * _MOST
+        skip = min(skip, max(0, waiting - 1)) // _MAX_SHOWN * _MAX_SHOWN
+        drafts = dashboard.pending(skip + _MAX_SHOWN)[skip:]
         content = self._template.render(
             reviewer=reviewer,
             message=message,
-            now=days_and_time(now),
+            now=date_and_time(now),
             waiting=waiting,
             skip=skip,
-            step=_MOST,
-            cards=[card_of(draft, now) for draft in dashboard.pending(skip + _MOST)[skip:]],
-            events=events[: -_MOST - 1 : -1],
-            earlier=max(0, len(events) - _MOST),
-            days_and_time=days_and_time,
+            step=_MAX_SHOWN,
+            drafts=[view_of(draft, now) for draft in drafts],
+            events=events[: -_MAX_SHOWN - 1 : -1],
+            earlier=max(0, len(events) - _MAX_SHOWN),
+            date_and_time=date_and_time,
         )
         return HTMLResponse(content, status_code=status)
 
 
 def _number(text: str) -> int:
-    """How many drafts are passed over; 0 for what is no number of them."""
+    """How many drafts to skip; 0 if the text is not a number."""
     return int(text) if text.isdecimal() and len(text) < 10 else 0

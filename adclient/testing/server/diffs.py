@@ -1,4 +1,4 @@
-"""A diff made into lines that a reviewer can read, and that do not look alike where they differ."""
+"""Lines of a diff for a reviewer; values that differ look different."""
 
 import json
 from collections import Counter
@@ -14,16 +14,14 @@ from adclient.models import JSON, Diff
 
 _DEEPEST, _LONGEST, _MOST = 4, 400, 60
 _LEAD = 40
-"""How many characters stand before the first difference of two long texts."""
+"""How many characters are shown before the first difference of two long texts."""
 _JOINERS = "\u200c\u200d"
-"""What holds the letters of some scripts, and some emoji, together."""
-
-Change = tuple[str, JSON, JSON]
+"""They join letters of some scripts, and some emoji."""
 
 
 @attrs.frozen(kw_only=True)
 class Line:
-    """One changed value; a list shows what is added and what is removed instead."""
+    """One changed value; for a list, what is added and what is removed."""
 
     path: str
     before: str | None = None
@@ -34,15 +32,15 @@ class Line:
 
 
 def lines_of(diff: Diff) -> list[Line]:
-    """The changed values, with where each stands."""
+    """The changed values and their paths."""
     changes = _changes(diff.field, diff.before, diff.after, _DEEPEST)
     lines = [_line(*change) for change in islice(changes, _MOST)]
     left = sum(1 for _ in changes)
     return [*lines, Line(path="…", after=f"{left} more")] if left else lines
 
 
-def _changes(path: str, before: JSON, after: JSON, depth: int) -> Iterator[Change]:
-    """The places where two values differ; the inside of objects by path."""
+def _changes(path: str, before: JSON, after: JSON, depth: int) -> Iterator[tuple[str, JSON, JSON]]:
+    """Where two values differ, inside objects by path."""
     if not depth or not _are(dict, before, after) or not (before or after):
         yield path, before, after
         return
@@ -54,7 +52,7 @@ def _changes(path: str, before: JSON, after: JSON, depth: int) -> Iterator[Chang
 
 
 def _are(kind: type, *values: JSON) -> bool:
-    """Whether all values that there are, and at least one, are of a kind."""
+    """Whether all values that are not null, and at least one, are of a kind."""
     there = [value for value in values if value is not None]
     return bool(there) and all(isinstance(value, kind) for value in there)
 
@@ -75,26 +73,26 @@ def _line(path: str, before: JSON, after: JSON) -> Line:
 def _of_lists(path: str, before: JSON, after: JSON) -> Line:
     old = before if isinstance(before, list) else []
     new = after if isinstance(after, list) else []
-    added, kept = _parted(new, old)
-    removed, remained = _parted(old, new)
+    added, kept = _split(new, old)
+    removed, remained = _split(old, new)
     if differ(kept, remained):  # another order is a change as well
         added, removed = new, old
     if len(added) == len(removed) == 1:
         gone, come = _pair(removed[0], added[0])
         return Line(path=visible(path), added=(come,), removed=(gone,))
-    written = text_of if _are_told_apart(added[:_MOST] + removed[:_MOST]) else exact
+    written = text_of if _are_distinguishable(added[:_MOST] + removed[:_MOST]) else exact
     return Line(path=visible(path), added=_some(added, written), removed=_some(removed, written))
 
 
-def _are_told_apart(values: list[JSON]) -> bool:
-    """Whether no two values that differ have texts that look alike."""
+def _are_distinguishable(values: list[JSON]) -> bool:
+    """Whether values that differ have texts that look different."""
     seen: dict[str, str] = {}
     pairs = ((_plain(text_of(value)), exact(value)) for value in values)
     return all(seen.setdefault(text, whole) == whole for text, whole in pairs)
 
 
-def _parted(values: list[JSON], others: list[JSON]) -> tuple[list[JSON], list[JSON]]:
-    """What is left when each of the others takes away one that is the same, and what is taken."""
+def _split(values: list[JSON], others: list[JSON]) -> tuple[list[JSON], list[JSON]]:
+    """The values without those that the others contain, and the rest; duplicates count."""
     taken = Counter(jsontext.dumps(other, "value") for other in others)
     left: list[JSON] = []
     kept: list[JSON] = []
@@ -112,7 +110,7 @@ def _some(values: list[JSON], written: Callable[[JSON], str]) -> tuple[str, ...]
 
 
 def _pair(before: JSON, after: JSON) -> tuple[str, str]:
-    """The texts of two values that differ, cut so that they do, too."""
+    """The texts of two different values, cut where they still differ."""
     old, new = text_of(before), text_of(after)
     if _plain(old) == _plain(new):  # 120 and "120", for instance
         old, new = exact(before), exact(after)
@@ -123,7 +121,7 @@ def _pair(before: JSON, after: JSON) -> tuple[str, str]:
 
 
 def text_of(value: JSON) -> str:
-    """A value as a person reads it; objects and lists in one line."""
+    """A value as plain text, in one line."""
     if isinstance(value, str):
         return visible(value) or "(empty text)"
     if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
@@ -142,7 +140,7 @@ def _inner(value: JSON) -> str:
 
 
 def visible(text: str) -> str:
-    """A text in which no character is unseen or turns others around, except for line breaks."""
+    """A text with escapes for characters that are invisible or change the direction of others."""
     if text.isprintable():
         return text
     return "".join(
@@ -151,7 +149,7 @@ def visible(text: str) -> str:
 
 
 def exact(value: JSON) -> str:
-    """A value as JSON in which no character is unseen."""
+    """A value as JSON, with escapes for invisible characters."""
     text = jsontext.dumps(value, "value")
     return "".join(c if c.isprintable() else _escaped(c) for c in text)
 
@@ -161,7 +159,7 @@ def _escaped(character: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text without what is hardly seen."""
+    """A text without joiners and surplus blanks, which are hard to see."""
     return " ".join(text.translate(_WITHOUT_JOINERS).split())
 
 

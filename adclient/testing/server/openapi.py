@@ -22,6 +22,13 @@ _SCHEMAS: dict[ParameterType, Object] = {
     "number": {"type": "number"},
     "texts": {"type": "array", "items": {"type": "string"}},
 }
+_ID, _TEXT = _SCHEMAS["id"], _SCHEMAS["text"]
+_CURSOR: Object = {
+    "name": "cursor",
+    "in": "query",
+    "description": "Where the listing continues: `page.next` of the page before.",
+    "schema": _TEXT,
+}
 _NAMESPACES = {"alpha": Alpha, "beta": Beta, "gamma": Gamma, "delta": Delta}
 _REFUSALS = {
     "read": (400, 401, 403, 404, 410, 422, 429),
@@ -30,7 +37,7 @@ _REFUSALS = {
 
 
 def document() -> Object:
-    """The document, for the default conventions; what it says of errors is the fake's own."""
+    """The document, for the default conventions; its errors are the fake's own."""
     return {
         "openapi": "3.1.0",
         "info": {
@@ -38,7 +45,7 @@ def document() -> Object:
             "version": __version__,
             "description": "Writes stage drafts, which take effect only after a human approves.",
         },
-        # The token is optional: without one, the fake takes every request.
+        # The token is optional: without one, the fake accepts every request.
         "security": [{}, {"token": []}],
         "paths": {o.path: {o.method.lower(): _operation(o)} for o in OPERATIONS},
         "components": {
@@ -49,97 +56,68 @@ def document() -> Object:
 
 
 def _operation(operation: Operation[Result]) -> Object:
+    method: object = getattr(_NAMESPACES[operation.namespace], operation.name)
+    summary = (inspect.getdoc(method) or "").partition("\n")[0].removesuffix(".")
+    is_read = not operation.is_write
+    success = _response(200, _listing(operation)) if is_read else _response(201, _ref("Draft"))
+    refusals = [
+        _response(status, _ref("Error")) for status in _REFUSALS["read" if is_read else "write"]
+    ]
     described: Object = {
         "operationId": operation.full_name,
-        "summary": _summary(operation),
+        "summary": summary,
         "tags": [operation.namespace],
-        "responses": _responses(operation),
+        "responses": dict([success, *refusals]),
     }
-    if not operation.is_write:
-        described["parameters"] = [*map(_in_query, operation.parameters), _cursor()]
+    if is_read:
+        described["parameters"] = [*map(_query_parameter, operation.parameters), _CURSOR]
     else:
-        described["requestBody"] = {"required": True, "content": _json(_body(operation))}
+        body: Object = {
+            "type": "object",
+            "properties": {p.name: _SCHEMAS[p.type] for p in operation.parameters},
+            "required": [p.name for p in operation.parameters if p.required],
+            "additionalProperties": False,
+        }
+        described["requestBody"] = {"required": True, "content": _json(body)}
     return described
 
 
-def _summary(operation: Operation[Result]) -> str:
-    """What the client's method says of itself in its first line."""
-    method: object = getattr(_NAMESPACES[operation.namespace], operation.name)
-    return (inspect.getdoc(method) or "").partition("\n")[0].removesuffix(".")
-
-
-def _in_query(parameter: Parameter) -> Object:
+def _query_parameter(parameter: Parameter) -> Object:
     schema = _SCHEMAS[parameter.type]
     shape: Object = {"content": _json(schema)} if parameter.type == "object" else {"schema": schema}
     return {"name": parameter.name, "in": "query", "required": parameter.required, **shape}
 
 
-def _cursor() -> Object:
-    description = "Where the listing goes on: `page.next` of the page before."
-    schema = _SCHEMAS["text"]
-    return {"name": "cursor", "in": "query", "description": description, "schema": schema}
+def _listing(operation: Operation[Result]) -> Object:
+    item: type[Item] = get_args(operation.result)[0]
+    schema = {**_object(id=_ID, name=_TEXT, status=_TEXT), "title": item.__name__}
+    data: Object = {"type": "array", "items": schema}
+    return _object(data=data, page=_object(next={"description": "Null on the last page."}))
 
 
-def _body(operation: Operation[Result]) -> Object:
-    return {
-        "type": "object",
-        "properties": {p.name: _SCHEMAS[p.type] for p in operation.parameters},
-        "required": [p.name for p in operation.parameters if p.required],
-        "additionalProperties": False,
-    }
+def _draft() -> Object:
+    anything: Object = {"description": "Any JSON value."}
+    diff = _object(field=_TEXT, before=anything, after=anything)
+    pending: Object = {"const": "pending_approval"}
+    requires: Object = {"const": "human_two_step_approve"}
+    return _object(draft_id=_ID, status=pending, diff=diff, requires=requires)
 
 
-def _responses(operation: Operation[Result]) -> Object:
-    if not operation.is_write:
-        success: Object = {"200": _answer(200, _listing(operation))}
-    else:
-        success = {"201": _answer(201, _reference("Draft"))}
-    refusals = {
-        str(s): _answer(s, _reference("Error"))
-        for s in _REFUSALS[("write" if operation.is_write else "read")]
-    }
-    return {**success, **refusals}
+def _error() -> Object:
+    details: Object = {"type": "array", "items": {"type": "object"}}
+    return _object(error=_object(code=_TEXT, message=_TEXT, details=details, request_id=_TEXT))
 
 
-def _answer(status: int, schema: Object) -> Object:
-    return {"description": HTTPStatus(status).phrase, "content": _json(schema)}
+def _response(status: int, schema: Object) -> tuple[str, Object]:
+    return str(status), {"description": HTTPStatus(status).phrase, "content": _json(schema)}
 
 
 def _json(schema: Object) -> Object:
     return {"application/json": {"schema": schema}}
 
 
-def _reference(name: str) -> Object:
+def _ref(name: str) -> Object:
     return {"$ref": f"#/components/schemas/{name}"}
-
-
-def _listing(operation: Operation[Result]) -> Object:
-    item: Object = {
-        **_object(id=_SCHEMAS["id"], name=_SCHEMAS["text"], status=_SCHEMAS["text"]),
-        "title": _item_of(operation).__name__,
-    }
-    data: Object = {"type": "array", "items": item}
-    return _object(data=data, page=_object(next={"description": "Null on the last page."}))
-
-
-def _item_of(operation: Operation[Result]) -> type[Item]:
-    item: type[Item] = get_args(operation.result)[0]
-    return item
-
-
-def _draft() -> Object:
-    text = _SCHEMAS["text"]
-    anything: Object = {"description": "Any JSON value."}
-    diff = _object(field=text, before=anything, after=anything)
-    pending: Object = {"const": "pending_approval"}
-    requires: Object = {"const": "human_two_step_approve"}
-    return _object(draft_id=_SCHEMAS["id"], status=pending, diff=diff, requires=requires)
-
-
-def _error() -> Object:
-    text = _SCHEMAS["text"]
-    details: Object = {"type": "array", "items": {"type": "object"}}
-    return _object(error=_object(code=text, message=text, details=details, request_id=text))
 
 
 def _object(**properties: Object) -> Object:

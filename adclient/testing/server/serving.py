@@ -1,26 +1,38 @@
 """Serving a fake over HTTP on this machine."""
 
+import asyncio
 import socket
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from threading import Thread
+from typing import cast
 
 import uvicorn
 from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.app import create_app
-from adclient.testing.server.dropping import DroppableProtocol
+from adclient.testing.server.bridge import DROP
+
+
+class _DroppableProtocol(H11Protocol):
+    """HTTP/1.1 of uvicorn; the state of each request can drop its connection."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the way to drop this connection."""
+        super().connection_made(cast("asyncio.Transport", transport))
+        self.app_state: dict[str, object] = {**self.app_state, DROP: transport.close}
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that takes connections from now on; port 0 is any free one."""
+    """A listening socket; port 0 is any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, port), family=family, backlog=2048)
 
 
 def address_of(listening: socket.socket) -> str:
-    """The URL under which a socket is reached."""
+    """The URL of a listening socket."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
@@ -33,7 +45,7 @@ def run(app: Starlette, listening: socket.socket) -> None:
 
 @contextmanager
 def serving(fake: FakeAdService, *, host: str = "127.0.0.1", port: int = 0) -> Generator[str]:
-    """Serve a fake over HTTP, in a thread of its own, for the time of a `with`.
+    """Serve a fake over HTTP, in a thread of its own, inside a `with` block.
 
     Args:
         fake: The service.
@@ -44,7 +56,7 @@ def serving(fake: FakeAdService, *, host: str = "127.0.0.1", port: int = 0) -> G
         The URL of the service, for `AdClient` or any other tool.
 
     Raises:
-        OSError: The address cannot be listened on.
+        OSError: The server cannot listen on the address.
 
     Example:
         >>> from adclient import AdClient
@@ -68,13 +80,13 @@ def serving(fake: FakeAdService, *, host: str = "127.0.0.1", port: int = 0) -> G
 def _server(app: Starlette) -> uvicorn.Server:
     config = uvicorn.Config(
         app,
-        http=DroppableProtocol,
+        http=_DroppableProtocol,
         ws="none",
         lifespan="off",
         log_level="critical",
         server_header=False,
         date_header=False,  # the service sends its own
-        # A connection that a fault keeps waiting shall not keep the server.
+        # A connection that a fault keeps waiting must not keep the server.
         timeout_graceful_shutdown=1,
     )
     return uvicorn.Server(config)

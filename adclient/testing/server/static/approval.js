@@ -42,11 +42,11 @@ function say(text) {
   document.getElementById("message").textContent = text;
 }
 
-// An answer that was overtaken by a later one shows the past: it is left out.
+// A response that a later one has overtaken is out of date: it is ignored.
 async function load(url, options) {
   const number = ++latest;
-  const answer = await fetch(url, { cache: "no-store", ...options });
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const response = await fetch(url, { cache: "no-store", ...options });
+  const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
   if (number === latest && fresh.getElementById("drafts")) update(fresh);
   return fresh;
 }
@@ -60,7 +60,7 @@ async function makeStep(event) {
     const fresh = await load(submitter.formAction, { method: "POST", body });
     say(fresh.getElementById("message")?.textContent ?? fresh.body.textContent);
   } catch {
-    say("The service does not answer. The step may not have been made.");
+    say("The service does not respond. The step may not have been made.");
   }
 }
 
@@ -74,7 +74,7 @@ async function poll() {
   setTimeout(poll, 1000);
 }
 
-// The second click of a double click shall not make the second step.
+// The second click of a double click must not make the second step.
 document.addEventListener("click", (event) => {
   if (event.detail > 1 && event.target.closest("button")) event.preventDefault();
 });

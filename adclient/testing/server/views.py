@@ -9,8 +9,8 @@ from adclient.testing.server.diffs import Line, lines_of, visible
 
 
 @attrs.frozen(kw_only=True)
-class Card:
-    """What a reviewer sees of a draft, in words."""
+class DraftView:
+    """What a reviewer sees of a draft."""
 
     draft_id: str
     platform: str
@@ -23,29 +23,29 @@ class Card:
     armed_by: str | None
 
 
-def card_of(draft: FakeDraft, now: datetime) -> Card:
-    """The card of a draft, at a time of the fake's clock."""
+def view_of(draft: FakeDraft, now: datetime) -> DraftView:
+    """The view of a draft, at a time of the fake's clock."""
     platform, _, operation = draft.operation.partition(".")
     if draft.reverts is not None:
         operation = f"roll back {operation}"
-    return Card(
+    return DraftView(
         draft_id=draft.draft_id,
         platform=platform,
         title=operation.replace("_", " ").capitalize(),
-        account=_called(draft.account_name, f"{draft.account_id}, {draft.currency}"),
-        target=None if draft.target is None else _called(draft.target_name, draft.target),
+        account=_label(draft.account_name, f"{draft.account_id}, {draft.currency}"),
+        target=None if draft.target is None else _label(draft.target_name, draft.target),
         lines=lines_of(draft.diff),
-        age=_in_words(now - draft.created_at),
-        expires=_in_words(draft.expires_at - now),
+        age=_duration(now - draft.created_at),
+        expires=_duration(draft.expires_at - now),
         armed_by=draft.reviewer if draft.status == "armed" else None,
     )
 
 
-def _called(name: str | None, an_id: str) -> str:
-    return an_id if name is None else f"{visible(name)} ({an_id})"
+def _label(name: str | None, id: str) -> str:
+    return id if name is None else f"{visible(name)} ({id})"
 
 
-def _in_words(span: timedelta) -> str:
+def _duration(span: timedelta) -> str:
     minutes = int(span.total_seconds() // 60)
     if minutes < 1:
         return "less than a minute"
@@ -54,6 +54,6 @@ def _in_words(span: timedelta) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
-def days_and_time(moment: datetime) -> str:
+def date_and_time(moment: datetime) -> str:
     """A moment as the page writes it."""
     return f"{moment.day} {moment:%B %Y, %H:%M} UTC"

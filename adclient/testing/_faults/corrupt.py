@@ -1,0 +1,62 @@
+"""Responses with something wrong in their body."""
+
+import gzip
+from typing import Literal
+
+import attrs
+
+from adclient._core.response import Failure, RawResponse
+
+BodyFault = Literal[
+    "cut",
+    "stalled",
+    "wrong_length",
+    "broken_gzip",
+    "not_json",
+    "not_utf8",
+    "wrong_shape",
+    "error_object",
+    "duplicate_keys",
+    "wrong_content_type",
+    "huge",
+]
+_HUGE = 5 * 1024 * 1024
+
+
+def corrupted(response: RawResponse, fault: BodyFault) -> RawResponse:
+    """A response with a fault in its body."""
+    body, headers = response.body, dict(response.headers)
+    broken: Failure | None = None
+    match fault:
+        case "cut":
+            body = body[: len(body) // 2]
+            broken = Failure(reason="the connection was dropped", sent=True)
+        case "stalled":
+            body = body[: len(body) // 2]
+            broken = Failure(reason="no more of the body in time", sent=True, timed_out=True)
+        case "wrong_length":
+            headers["content-length"] = str(len(body) + 10)
+            reason = f"received {len(body)} bytes, expected {len(body) + 10}"
+            broken = Failure(reason=reason, sent=True)
+        case "broken_gzip":
+            headers["content-encoding"] = "gzip"
+            packed = gzip.compress(body, mtime=0)
+            body = packed[:10] + bytes(255 - byte for byte in packed[10:])
+        case "not_json":
+            headers["content-type"] = "text/html"
+            body = b"<html><head><title>Checking your browser</title></head></html>"
+        case "not_utf8":
+            start, quote, end = body.rpartition(b'"')
+            body = start + b"\xff" + quote + end
+        case "wrong_shape":
+            body = b'{"result":%s}' % body
+        case "error_object":
+            body = b'{"error":{"code":"internal","message":"something went wrong","details":[]}}'
+        case "duplicate_keys":
+            first_key, _, rest = body.partition(b":")
+            body = first_key + b":null," + first_key[1:] + b":" + rest
+        case "wrong_content_type":
+            headers["content-type"] = "text/plain"
+        case _:  # "huge"
+            body = body[:-1] + b',"padding":"%s"}' % (b"x" * _HUGE)
+    return attrs.evolve(response, headers=headers, body=body, broken=broken)

@@ -1,0 +1,1 @@
+"""HTTP requests parsed into operations and arguments, and responses written."""

@@ -1,0 +1,181 @@
+"""Requests, parsed into an operation and its arguments and checked against the interface."""
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import cast
+from urllib.parse import parse_qsl, urlsplit
+
+import attrs
+
+from adclient._core import jsontext
+from adclient._core.operations import OPERATIONS, Operation, ParameterType
+from adclient._core.request import Request
+from adclient.conventions import Conventions
+from adclient.models import JSON, Result
+from adclient.testing._http.refusal import Refusal, invalid_parameter
+from adclient.testing._profile import Place, Profile
+
+_BY_PATH = {operation.path: operation for operation in OPERATIONS}
+_MAX_DEPTH = 100
+
+
+@attrs.frozen
+class ParsedRequest:
+    """What a request asks for."""
+
+    operation: Operation[Result]
+    url: str
+    arguments: Mapping[str, JSON]
+    cursor: JSON = None
+
+    def text(self, name: str) -> str | None:
+        """A text argument."""
+        value = self.arguments.get(name)
+        return value if isinstance(value, str) else None
+
+    def object(self, name: str) -> dict[str, JSON]:
+        """An object argument; empty if it is missing."""
+        return nested(self.arguments, name)
+
+    def texts(self, name: str) -> list[str]:
+        """An argument that was checked to be a list of texts."""
+        return cast("list[str]", self.arguments[name])
+
+
+def nested(values: Mapping[str, JSON], key: str) -> dict[str, JSON]:
+    """An object inside values; empty if there is none."""
+    value = values.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def operation_at(request: Request) -> Operation[Result] | None:
+    """The operation at the path of a request; the base URL of a client may have a prefix."""
+    _, version, path = urlsplit(request.url).path.rpartition("/v1/")
+    return _BY_PATH.get(version + path)
+
+
+def parsed(request: Request, conventions: Conventions, profile: Profile) -> ParsedRequest:
+    """A request's operation and arguments."""
+    operation = operation_at(request)
+    if operation is None:
+        raise Refusal(404, "not_found", "there is nothing at this path")
+    if operation.method != request.method:
+        message, allow = f"this path takes {operation.method}", {"allow": operation.method}
+        raise Refusal(405, "method_not_allowed", message, headers=allow)
+    is_read = not operation.is_write
+    place: Place = "body"
+    if is_read:
+        place = profile.read_parameters or conventions.read_parameters
+    elif operation.method == "DELETE":
+        place = profile.delete_parameters
+    url, _, text = request.url.partition("?")
+    query = parse_qsl(text, keep_blank_values=True)
+    cursor: JSON = None
+    if place == "query" or (place == "either" and not request.body):
+        if request.body:
+            raise Refusal(400, "unexpected_body", "the parameters go in the query")
+        arguments = _from_query(query, operation, conventions)
+    else:
+        arguments = _from_body(request.body or b"")
+        extra = dict(query)
+        if is_read and profile.continuation in ("url", "absolute_url"):
+            cursor = extra.pop(conventions.cursor_parameter, None)
+        if extra:
+            raise Refusal(400, "unexpected_query", "the parameters go in the body")
+    if is_read:
+        cursor = arguments.pop(conventions.cursor_parameter, cursor)
+    _check(operation, arguments)
+    return ParsedRequest(operation, url, arguments, cursor)
+
+
+def _from_body(body: bytes) -> dict[str, JSON]:
+    try:
+        value = _loads(body)
+    except jsontext.JSONError as error:
+        raise Refusal(400, "invalid_json", f"the body cannot be read: {error}") from None
+    if not isinstance(value, dict):
+        raise Refusal(400, "invalid_json", "the body is not a JSON object")
+    return value
+
+
+def _from_query(
+    query: list[tuple[str, str]], operation: Operation[Result], conventions: Conventions
+) -> dict[str, JSON]:
+    objects = {parameter.name for parameter in operation.parameters if parameter.type == "object"}
+    is_deep = conventions.object_style == "deep_object"
+    arguments: dict[str, JSON] = {}
+    for name, text in query:
+        root, *path = name.replace("]", "").split("[")
+        if path and is_deep and root in objects:
+            _set_leaf(arguments, [root, *path], text)
+        elif name in arguments:
+            raise invalid_parameter(name, "repeated")
+        elif name in objects or (name == conventions.cursor_parameter and text.startswith("{")):
+            try:
+                arguments[name] = _loads(text.encode())
+            except jsontext.JSONError:
+                raise invalid_parameter(name, "not_json") from None
+            if is_deep and name in objects and arguments[name] != {}:
+                raise invalid_parameter(name, "expected_one_value_for_each_leaf")
+        else:
+            arguments[name] = text
+    return arguments
+
+
+def _set_leaf(values: dict[str, JSON], path: list[str], text: str) -> None:
+    *parents, last = path
+    for key in parents:
+        inner = values.setdefault(key, {})
+        if not isinstance(inner, dict):
+            raise invalid_parameter(path[0], "mixed_forms")
+        values = inner
+    values[last] = text
+
+
+def _loads(content: bytes) -> JSON:
+    """JSON that is shallow enough to walk by recursion, and that can be written again."""
+    value = jsontext.loads(content)
+    jsontext.dumps(value, "value")  # half of a surrogate pair can be read, but not written
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        containers = (parent for parent in level if isinstance(parent, dict | list))
+        level = [
+            child
+            for parent in containers
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+        ]
+        if not level:
+            return value
+    raise jsontext.JSONError("nested too deeply")
+
+
+def _check(operation: Operation[Result], arguments: Mapping[str, JSON]) -> None:
+    """Refuse arguments that are unknown, mistyped or missing."""
+    known = {parameter.name: parameter for parameter in operation.parameters}
+    for name, value in arguments.items():
+        if name not in known:
+            raise invalid_parameter(name, "unknown")
+        expected, fits = _TYPES[known[name].type]
+        if not fits(value):
+            raise invalid_parameter(name, f"expected_{expected}")
+    for name, parameter in known.items():
+        if parameter.required and name not in arguments:
+            raise invalid_parameter(name, "required")
+
+
+def is_number(value: JSON) -> bool:
+    """Whether a JSON value is a number; true and false are not."""
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _is_texts(value: JSON) -> bool:
+    return isinstance(value, list) and all(isinstance(element, str) for element in value)
+
+
+_TYPES: dict[ParameterType, tuple[str, Callable[[JSON], bool]]] = {
+    "id": ("text", lambda value: isinstance(value, str) and value != ""),
+    "text": ("text", lambda value: isinstance(value, str)),
+    "object": ("object", lambda value: isinstance(value, dict)),
+    "number": ("number", is_number),
+    "texts": ("list_of_texts", _is_texts),
+}

@@ -1,1 +1,0 @@
-"""Requests read into operations, and errors written."""
