@@ -74,9 +74,11 @@ class Target:
         """A request as httpcore sends it."""
         request = attempt.request
         path = request.url[self._prefix_length :].encode()
-        headers = [(name.encode(), value.encode()) for name, value in request.headers.items()]
         url = httpcore.URL(scheme=self._scheme, host=self._host, port=self._port, target=path)
-        return httpcore.Request(request.method.encode(), url, headers=headers, content=attempt)
+        made = httpcore.Request(request.method.encode(), url, content=attempt)
+        # Set here, because the constructor would check each of them again.
+        made.headers = [(name.encode(), value.encode()) for name, value in request.headers.items()]
+        return made
 
 
 def failed(attempt: Attempt, error: Exception) -> Outcome:
