@@ -4,7 +4,6 @@ What does not fit is left to the converter, which takes longer and explains why.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TypeVar, cast, get_args
 
 import attrs
@@ -32,15 +31,16 @@ def result_of(call: Call[R], response: RawResponse, info: ResponseInfo) -> R:
 
 
 def read(body: JSON, result: type[R], response: ResponseInfo) -> R:
-    """The value of an answer, or a `JSONError` that says which part of the body does not fit.
+    """The value of a body, or a `JSONError` that names the part which does not fit.
 
     The body is not to be used afterwards: what is kept of it was not copied.
     """
-    with suppress(KeyError, TypeError):
+    try:
         return cast(R, _READERS[result](body, response))
-    from adclient._core.converter import structure  # which loads cattrs
+    except (KeyError, TypeError):
+        from adclient._core.converter import structure  # deferred: it loads cattrs
 
-    return attrs.evolve(structure(body, result), response=response)
+        return attrs.evolve(structure(body, result), response=response)
 
 
 def _read_draft(body: JSON, response: ResponseInfo) -> Draft:

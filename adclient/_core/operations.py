@@ -4,7 +4,7 @@ Whatever sends, checks, documents, fakes or tests an operation reads it here.
 """
 
 from collections.abc import Mapping
-from typing import Generic, Literal, TypeVar, cast
+from typing import Generic, Literal, NamedTuple, TypeVar, cast
 
 import attrs
 
@@ -25,7 +25,7 @@ R = TypeVar("R", bound=Result, covariant=True)
 ItemT = TypeVar("ItemT", covariant=True)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class PageInfo:
     """The `page` object beside the items of a listing."""
 
@@ -33,7 +33,7 @@ class PageInfo:
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON])
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Listing(Result, Generic[ItemT]):
     """The response of a read operation: one page of its items."""
 
@@ -45,20 +45,20 @@ class Listing(Result, Generic[ItemT]):
 ParameterType = Literal["id", "text", "object", "number", "texts"]
 
 
-@attrs.frozen
-class Parameter:
+class Parameter(NamedTuple):
     """One parameter of an operation."""
 
     name: str
     type: ParameterType
     required: bool = False
-    is_text: bool = attrs.field(init=False)
 
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "is_text", self.type in ("id", "text"))
+    @property
+    def is_text(self) -> bool:
+        """Whether its value is text, as most values are."""
+        return self.type in ("id", "text")
 
 
-@attrs.frozen(eq=False)  # one object for each operation, so it is its own key
+@attrs.frozen(eq=False, repr=False)  # one object for each operation, so it is its own key
 class Operation(Generic[R]):
     """One operation of the service; `result` is the class of its result.
 
@@ -79,7 +79,7 @@ class Operation(Generic[R]):
         object.__setattr__(self, "full_name", f"{self.namespace}.{self.name}")
 
 
-@attrs.frozen
+@attrs.frozen(eq=False, repr=False)
 class Call(Generic[R]):
     """One call of an operation with arguments that were checked; see `request.validated`.
 
@@ -115,8 +115,8 @@ _FIELDS = Parameter("fields", "object")
 _BUDGET = Parameter("daily_budget", "number")
 _KEYWORDS = Parameter("keywords", "texts", required=True)
 _DATE_RANGE = Parameter("date_range", "text")
-_CAMPAIGN_REQUIRED = attrs.evolve(_CAMPAIGN, required=True)
-_FIELDS_REQUIRED = attrs.evolve(_FIELDS, required=True)
+_CAMPAIGN_REQUIRED = _CAMPAIGN._replace(required=True)
+_FIELDS_REQUIRED = _FIELDS._replace(required=True)
 
 UPDATE_ALPHA_CAMPAIGN_TARGETING = Operation(
     "alpha",

@@ -1,5 +1,6 @@
 """From the arguments of a call to its HTTP request, by the options and conventions of a client."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
@@ -21,6 +22,8 @@ from adclient.options import Options
 R = TypeVar("R", bound=Result)
 
 Pairs = list[tuple[str, str]]
+
+_UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*")  # what `quote` leaves alone
 
 LONGEST_URL = 65_536  # httpx takes no longer ones
 
@@ -122,11 +125,7 @@ class RequestBuilder:
 
 
 def _url_with_query(operation: Operation[Result], url: str, query: Pairs) -> str:
-    # A continuation that is a URL may contain bytes that are no text.
-    encoded = [
-        f"{quote(name, '[]', errors='surrogateescape')}={quote(text, '', errors='surrogateescape')}"
-        for name, text in query
-    ]
+    encoded = [f"{_quoted(name, '[]')}={_quoted(text)}" for name, text in query]
     whole = f"{url}?{'&'.join(encoded)}"
     if len(whole) > LONGEST_URL:
         raise InvalidRequest(
@@ -136,6 +135,13 @@ def _url_with_query(operation: Operation[Result], url: str, query: Pairs) -> str
             argument=max(query, key=lambda pair: len(pair[1]))[0],
         )
     return whole
+
+
+def _quoted(text: str, safe: str = "") -> str:
+    if _UNRESERVED.fullmatch(text):
+        return text
+    # A continuation that is a URL may contain bytes that are no text.
+    return quote(text, safe, errors="surrogateescape")
 
 
 def _check(operation: Operation[Result], parameter: Parameter, value: object) -> None:

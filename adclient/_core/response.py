@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import attrs
 
@@ -10,7 +11,7 @@ from adclient._core.redact import Redactor, excerpt, one_line
 from adclient.models import JSON
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class Failure:
     """No whole response came. `sent` means that the service may have seen the whole request.
 
@@ -26,13 +27,13 @@ class Failure:
         return self.reason
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, repr=False)
 class RawResponse:
     """The head and bytes of a response; its body is whole unless `broken` or `defect` is set."""
 
     status: int
-    headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
-    body: bytes = attrs.field(default=b"", repr=False)
+    headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
+    body: bytes = b""
     received_at: float = 0.0
     broken: Failure | None = None
     defect: str | None = None
@@ -79,8 +80,7 @@ def message_in(response: RawResponse) -> str | None:
         return _plain_text(response)
 
 
-@attrs.frozen(kw_only=True)
-class Problem:
+class Problem(NamedTuple):
     """What an error body contains, as far as its shape is known."""
 
     message: str | None = None
@@ -97,7 +97,7 @@ def problem_of(response: RawResponse) -> Problem:
         return Problem(message=_plain_text(response))
     problem = problem_in(body)
     if problem.message is None and body:
-        return attrs.evolve(problem, message=_plain_text(response))
+        return problem._replace(message=_plain_text(response))
     return problem
 
 
@@ -122,8 +122,10 @@ _CODES = ("code", "error_code", "type")
 
 
 def _details_in(source: dict[str, JSON]) -> JSON:
-    found = (source.get(name) for name in ("details", "errors", "detail"))
-    return next((value for value in found if isinstance(value, list | dict)), None)
+    for name in ("details", "errors", "detail"):
+        if isinstance(value := source.get(name), list | dict):
+            return value
+    return None
 
 
 def _first_of(details: JSON) -> dict[str, JSON]:
@@ -133,9 +135,11 @@ def _first_of(details: JSON) -> dict[str, JSON]:
 
 
 def _text(source: dict[str, JSON], *names: str) -> str | None:
-    found = (source.get(name) for name in names)
-    texts = (str(value) for value in found if type(value) in (str, int))
-    return next((text for text in texts if text), None)
+    for name in names:
+        value = source.get(name)
+        if type(value) in (str, int) and (text := str(value)):
+            return text
+    return None
 
 
 def _plain_text(response: RawResponse) -> str | None:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from datetime import UTC
-from email.utils import parsedate_to_datetime
 
 from adclient._core.operations import Call
 from adclient._core.response import Failure, Outcome, RawResponse
@@ -64,6 +63,10 @@ def retry_after(response: RawResponse) -> float | None:
 
 
 def _timestamp(text: str) -> float | None:
+    if not text:
+        return None
+    from email.utils import parsedate_to_datetime  # deferred: it loads much
+
     try:
         moment = parsedate_to_datetime(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

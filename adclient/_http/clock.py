@@ -2,17 +2,14 @@
 
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
-
-import attrs
+from typing import NamedTuple, TypeVar
 
 from adclient._core.request import Request
 
 T = TypeVar("T")
 
 
-@attrs.frozen
-class Clock:
+class Clock(NamedTuple):
     """The time in seconds from some fixed moment on, and how to wait."""
 
     now: Callable[[], float]

@@ -11,7 +11,7 @@ import httpx
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._http.in_process import InProcess
-from adclient._http.send import AsyncChunks, Attempt, Errors, reason_of
+from adclient._http.send import AsyncChunks, Attempt, Errors, decoded_headers, reason_of
 from adclient.errors import ConfigurationError
 
 # The two are told apart by name, so that neither is imported to find out.
@@ -213,7 +213,7 @@ class LibraryAttempt(Attempt):
 
     def begin_response(self, response: httpx.Response) -> None:
         """Take the head, and leave the time that remains to the body."""
-        headers = {name.lower(): value for name, value in response.headers.items()}
+        headers = decoded_headers(response.headers.raw)
         if response.is_stream_consumed:
             headers.pop("content-encoding", None)  # it is decoded
         self.begin(response.status_code, headers)

@@ -1,29 +1,30 @@
 """How to reach the service: its address, TLS and proxies."""
 
-import ipaddress
 import os
+import socket
 import ssl
+import sys
 from functools import cache
 from importlib.util import find_spec
 from os import PathLike, fspath
 from typing import cast
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import attrs
 
 from adclient._core.request import LONGEST_URL
 from adclient.errors import ConfigurationError
 
+_IPV6_LOOPBACK = socket.inet_pton(socket.AF_INET6, "::1")
 _PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
 
-@attrs.frozen
+@attrs.frozen(eq=False, repr=False)
 class Network:
     """How to reach the service."""
 
     base_url: str
-    proxy: str | None = attrs.field(repr=False)
+    proxy: str | None
     verify: bool | str | ssl.SSLContext
 
 
@@ -53,15 +54,20 @@ def build_network(
 
 
 def _check_host(base_url: str) -> None:
+    """Refuse what a browser takes for an IP address, and is none."""
     host = urlsplit(base_url).hostname or ""
+    is_ip = ":" in host or host.rstrip(".").rpartition(".")[2].isdecimal()
+    if len(base_url) > LONGEST_URL or (is_ip and _packed(host) is None):
+        raise ConfigurationError("base_url is not a valid URL", argument="base_url")
+
+
+def _packed(host: str) -> bytes | None:
+    """The bytes of an IP address; None for a name."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        if ":" in host or host.rstrip(".").rpartition(".")[2].isdecimal():
-            ipaddress.ip_address(host)
-        if len(base_url) <= LONGEST_URL:
-            return
-    except ValueError:
-        pass
-    raise ConfigurationError("base_url is not a valid URL", argument="base_url")
+        return socket.inet_pton(family, host.partition("%")[0])
+    except OSError:
+        return None
 
 
 def checked_verify(verify: object) -> bool | str | ssl.SSLContext:
@@ -97,7 +103,11 @@ def _environment_proxy(base_url: str) -> str | None:
     """The proxy that the environment names for a service, which is never one for loopback."""
     parts = urlsplit(base_url)
     host = parts.hostname or ""
-    if _is_loopback(host) or _is_excepted(parts.scheme, host, parts.port):
+    if _is_loopback(host) or not _may_have_proxies():
+        return None
+    from urllib.request import getproxies  # deferred: it loads much
+
+    if _is_excepted(parts.scheme, host, parts.port):
         return None
     found = getproxies()
     name = next((name for name in (parts.scheme, "all") if found.get(name)), None)
@@ -108,18 +118,26 @@ def _environment_proxy(base_url: str) -> str | None:
     return proxy
 
 
+def _may_have_proxies() -> bool:
+    """Whether it is worth asking: macOS and Windows have proxies in their settings, too."""
+    is_elsewhere = sys.platform in ("darwin", "win32")
+    return is_elsewhere or any(name.lower().endswith("_proxy") for name in os.environ)
+
+
 def _is_excepted(scheme: str, host: str, port: int | None) -> bool:
     """Whether `no_proxy` names a host, with its port or without."""
+    from urllib.request import proxy_bypass
+
     port = port or (443 if scheme == "https" else 80)
     in_url = f"[{host}]" if ":" in host else host
     return bool(proxy_bypass(host) or proxy_bypass(f"{in_url}:{port}"))
 
 
 def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
+    packed = _packed(host)
+    if packed is None:
         return host == "localhost"
+    return packed == _IPV6_LOOPBACK if len(packed) == 16 else packed[0] == 127
 
 
 def check_proxy(what: str, proxy: str) -> None:
