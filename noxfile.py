@@ -104,7 +104,7 @@ def generated(session: nox.Session) -> None:
 
 @nox.session
 def acceptance(session: nox.Session) -> None:
-    """Try a browser (Chromium and its driver), Jupyter, the OpenAPI document, the benchmarks."""
+    """Try Chromium and its driver, Jupyter, OpenAPI, tools that patch httpx, the benchmarks."""
     session.install("-e", ".[acceptance]")
     session.run("python", "tools/run_notebooks.py", "--check")
     session.run("pytest", "-q", "tests/acceptance", *session.posargs)

@@ -66,7 +66,7 @@ class AsyncLibrarySender:
         attempt = LibraryAttempt(
             request, deadline, self._library, names_requests=self._names_requests
         )
-        exchange = _AsyncExchange(self._send, attempt)
+        exchange = AsyncExchange(self._send, attempt)
         try:
             with anyio.move_on_after(attempt.time_left):
                 slot = self._limiter.slot()
@@ -93,7 +93,7 @@ class AsyncLibrarySender:
                     await task.wait()
 
 
-class _AsyncExchange:
+class AsyncExchange:
     """One exchange through somebody's pool, cancelled only while reading: no harm to the pool."""
 
     def __init__(self, send: AsyncSend, attempt: LibraryAttempt) -> None:

@@ -6,7 +6,8 @@ import warnings
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
-from typing import cast
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 import anyio
 import attrs
@@ -15,7 +16,6 @@ from anyio.lowlevel import current_token
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
-from adclient._http import patched
 from adclient._http.async_backend import AsyncBackend
 from adclient._http.connection import (
     FAULTS,
@@ -28,7 +28,11 @@ from adclient._http.connection import (
 )
 from adclient._http.forks import leak, register_for_forks
 from adclient._http.network import Network
+from adclient._http.patched import is_async_patched
 from adclient._http.send import Attempt, decoded_headers
+
+if TYPE_CHECKING:
+    from adclient._http.through_httpx import HTTPXAttempt
 
 _NEVER_CLOSED = "an AsyncAdClient was never closed: end it with aclose(), or use `async with`"
 
@@ -53,15 +57,21 @@ class AsyncConnectionPool:
 
     async def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request; come back with its response or failure by the deadline."""
-        if patched.is_patched():
-            raise NotImplementedError
-        attempt = Attempt(request, deadline)
+        patched = None
+        if is_async_patched():
+            from adclient._http.through_httpx import HTTPXAttempt  # imports httpx
+
+            patched = HTTPXAttempt(request, deadline)
+        attempt = patched or Attempt(request, deadline)
         idle = await self._idle()
         try:
             with anyio.move_on_after(attempt.time_left):
                 connection = self._checkout(idle)
                 try:
-                    await connection.send(self._target.request(attempt), attempt)
+                    if patched is None:
+                        await connection.send(self._target.request(attempt), attempt)
+                    else:
+                        await connection.send_through_httpx(patched)
                 except BaseException:
                     connection.backend.close()
                     raise
@@ -124,7 +134,8 @@ class _Connection:
     def __init__(self, target: Target, proxy: str | None) -> None:
         self.backend = AsyncBackend()
         self.idle_since = 0.0
-        self._http = _open(target, proxy, self.backend)
+        self._new_pool = partial(_pool, target, proxy, self.backend)
+        self._http = self._new_pool().create_connection(target.origin)
 
     async def send(self, request: httpcore.Request, attempt: Attempt) -> None:
         """Send a request and read its response into the attempt."""
@@ -154,6 +165,16 @@ class _Connection:
             async for _ in chunks:
                 pass
 
+    async def send_through_httpx(self, attempt: "HTTPXAttempt") -> None:
+        """The same, seen by the tools that have patched httpx."""
+        from adclient._http.async_library import AsyncExchange
+        from adclient._http.through_httpx import async_send_over
+
+        self.backend.deadline = attempt.deadline
+        await AsyncExchange(async_send_over(self._http, self._new_pool()), attempt).perform()
+        if not self._http.is_idle():  # a tool has answered itself, or has left the response open
+            self.backend.close()
+
 
 @attrs.frozen
 class _LoopState:
@@ -182,14 +203,11 @@ def _close_all(idle: deque[_Connection]) -> None:
         idle.pop().backend.close()
 
 
-def _open(
-    target: Target, proxy: str | None, backend: AsyncBackend
-) -> httpcore.AsyncConnectionInterface:
+def _pool(target: Target, proxy: str | None, backend: AsyncBackend) -> httpcore.AsyncConnectionPool:
+    """What makes a connection: only the pools know how to go through a proxy."""
+    context = target.tls_context
     if proxy is None:
-        return httpcore.AsyncHTTPConnection(
-            target.origin, ssl_context=target.tls_context, network_backend=backend
-        )
+        return httpcore.AsyncConnectionPool(context, network_backend=backend)
     url, auth = proxy_parts(proxy)
     through = httpcore.AsyncSOCKSProxy if proxy.startswith("socks") else httpcore.AsyncHTTPProxy
-    pool = through(url, proxy_auth=auth, ssl_context=target.tls_context, network_backend=backend)
-    return pool.create_connection(target.origin)
+    return through(url, proxy_auth=auth, ssl_context=context, network_backend=backend)

@@ -142,15 +142,7 @@ class LibrarySender:
         library = self._library
         attempt = LibraryAttempt(request, deadline, library, names_requests=self._names_requests)
         try:
-            response = self._send(attempt.build(library.sync_stream))
-            try:
-                attempt.begin_response(response)
-                for chunk in _chunks(response):
-                    if attempt.feed_in_time(chunk):
-                        break
-                attempt.finish()
-            finally:
-                response.close()
+            exchange(self._send, attempt)
             return attempt.response()
         except library.faults as error:
             return attempt.failed_with(error)
@@ -160,6 +152,19 @@ class LibrarySender:
     def close(self) -> None:
         """Nothing here is ours to close."""
         self.is_closed = True
+
+
+def exchange(send: Callable[[httpx.Request], httpx.Response], attempt: "LibraryAttempt") -> None:
+    """Send a request and read its response into the attempt."""
+    response = send(attempt.build(attempt.library.sync_stream))
+    try:
+        attempt.begin_response(response)
+        for chunk in _chunks(response):
+            if attempt.feed_in_time(chunk):
+                break
+        attempt.finish()
+    finally:
+        response.close()
 
 
 def send_through(client: object) -> Callable[[httpx.Request], httpx.Response]:

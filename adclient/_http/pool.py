@@ -4,18 +4,22 @@ import time
 import warnings
 from collections import deque
 from contextlib import suppress
-from typing import cast
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 import httpcore
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
-from adclient._http import patched
 from adclient._http.backend import Backend
 from adclient._http.connection import FAULTS, KEEPALIVE_EXPIRY, Body, Target, failed, proxy_parts
 from adclient._http.forks import leak, register_for_forks
 from adclient._http.network import Network
+from adclient._http.patched import is_patched
 from adclient._http.send import Attempt, decoded_headers
+
+if TYPE_CHECKING:
+    from adclient._http.through_httpx import HTTPXAttempt
 
 _NEVER_CLOSED = "an AdClient was never closed: end it with close(), or use `with`"
 
@@ -41,13 +45,19 @@ class ConnectionPool:
 
     def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request; come back with its response or failure by the deadline."""
-        if patched.is_patched():
-            raise NotImplementedError
-        attempt = Attempt(request, deadline)
+        patched = None
+        if is_patched():
+            from adclient._http.through_httpx import HTTPXAttempt  # imports httpx
+
+            patched = HTTPXAttempt(request, deadline)
+        attempt = patched or Attempt(request, deadline)
         try:
             connection = self._checkout()
             try:
-                connection.send(self._target.request(attempt), attempt)
+                if patched is None:
+                    connection.send(self._target.request(attempt), attempt)
+                else:
+                    connection.send_through_httpx(patched)
             except BaseException:
                 connection.backend.close()
                 raise
@@ -75,19 +85,17 @@ class ConnectionPool:
 
     def _checkout(self) -> "_Connection":
         expiry = time.monotonic() - KEEPALIVE_EXPIRY
-        while self._idle and (oldest := self._idle[0]).idle_since < expiry:
-            oldest.backend.close()
-            self._idle.remove(oldest)
-        while self._idle:
-            try:
+        try:
+            while self._idle[0].idle_since < expiry:
+                self._idle.popleft().backend.close()
+            while True:
                 connection = self._idle.pop()
-            except IndexError:  # another thread was quicker
-                break
-            # The server may have closed it, or have sent something that nobody asked for.
-            if connection.backend.is_reusable:
-                return connection
-            connection.backend.close()
-        return _Connection(self._target, self._network.proxy)
+                # The server may have closed it, or have sent something that nobody asked for.
+                if connection.backend.is_reusable:
+                    return connection
+                connection.backend.close()
+        except IndexError:  # none is left; another thread may have been quicker
+            return _Connection(self._target, self._network.proxy)
 
 
 class _Connection:
@@ -96,7 +104,8 @@ class _Connection:
     def __init__(self, target: Target, proxy: str | None) -> None:
         self.backend = Backend()
         self.idle_since = 0.0
-        self._http = _open(target, proxy, self.backend)
+        self._new_pool = partial(_pool, target, proxy, self.backend)
+        self._http = self._new_pool().create_connection(target.origin)
 
     def send(self, request: httpcore.Request, attempt: Attempt) -> None:
         """Send a request and read its response into the attempt."""
@@ -115,13 +124,22 @@ class _Connection:
         finally:
             body.close()
 
+    def send_through_httpx(self, attempt: "HTTPXAttempt") -> None:
+        """The same, seen by the tools that have patched httpx."""
+        from adclient._http.library import exchange
+        from adclient._http.through_httpx import send_over
 
-def _open(target: Target, proxy: str | None, backend: Backend) -> httpcore.ConnectionInterface:
+        self.backend.deadline = attempt.deadline
+        exchange(send_over(self._http, self._new_pool()), attempt)
+        if not self._http.is_idle():  # a tool has answered itself, or has left the response open
+            self.backend.close()
+
+
+def _pool(target: Target, proxy: str | None, backend: Backend) -> httpcore.ConnectionPool:
+    """What makes a connection: only the pools know how to go through a proxy."""
+    context = target.tls_context
     if proxy is None:
-        return httpcore.HTTPConnection(
-            target.origin, ssl_context=target.tls_context, network_backend=backend
-        )
+        return httpcore.ConnectionPool(context, network_backend=backend)
     url, auth = proxy_parts(proxy)
     through = httpcore.SOCKSProxy if proxy.startswith("socks") else httpcore.HTTPProxy
-    pool = through(url, proxy_auth=auth, ssl_context=target.tls_context, network_backend=backend)
-    return pool.create_connection(target.origin)
+    return through(url, proxy_auth=auth, ssl_context=context, network_backend=backend)

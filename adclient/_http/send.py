@@ -142,7 +142,7 @@ class Attempt:
         failure = Failure(reason=reason, sent=sent, timed_out=timed_out)
         return failure if self.status == 0 else self.response(broken=failure)
 
-    def stopped(self, error: Exception) -> Failure:
+    def stopped(self, error: Exception) -> Outcome:
         """The failure for an error that is no fault of the connection."""
         reason = f"stopped by {type(error).__name__}"
         return Failure(reason=reason, sent=self.body_consumed, error=error)

@@ -1,3 +1,4 @@
+import email.utils
 import time
 
 import pytest
@@ -6,7 +7,6 @@ from core_helpers import LISTED, LOST, REFUSED, STAGED, TIMED_OUT, reply
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adclient._core import retry
 from adclient._core.retry import backoff, may_have_reached_server, retry_after
 from adclient.options import RetryPolicy
 
@@ -75,7 +75,7 @@ def test_a_date_that_the_standard_library_stumbles_over_is_none(monkeypatch, fau
     def stumble(_):
         raise fault
 
-    monkeypatch.setattr(retry, "parsedate_to_datetime", stumble)
+    monkeypatch.setattr(email.utils, "parsedate_to_datetime", stumble)
     assert asked("Friday, -Nov-82 16:14:55 EST") is None
 
 

@@ -1,0 +1,80 @@
+"""Sends over our own connections, but through httpx, so that tools that patch it see the request.
+
+The request passes a client of httpx, its transport and the transport's pool, which are made for
+this one request and keep nothing: no cookies, no settings of the environment. Below them lies the
+connection that carries the request otherwise as well, with its deadline, TLS and proxy. So a
+connection is kept for the next request, which matters where a monitor patches httpx for good.
+"""
+
+import ssl
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, cast
+
+import httpcore
+import httpx
+
+from adclient._core.request import Request
+from adclient._core.response import Outcome
+from adclient._http.connection import failed
+from adclient._http.library import HTTPLibrary, LibraryAttempt
+
+# A transport insists on a context, and loading certificates for one takes long. This one trusts
+# nobody and is never used: the connection has its own.
+_UNUSED = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+# As those that httpx makes, the body of a request can be read in both ways: tools use either.
+_HTTPX = HTTPLibrary(httpx)
+_HTTPX.sync_stream = _HTTPX.async_stream = cast(Any, _HTTPX.both_streams)
+
+
+class HTTPXAttempt(LibraryAttempt):
+    """One request on its way through httpx, over one of our connections."""
+
+    def __init__(self, request: Request, deadline: float) -> None:
+        super().__init__(request, deadline, _HTTPX, names_requests=True)
+
+    def stopped(self, error: Exception) -> Outcome:
+        """What was received before httpx, or a tool in it, raised an error."""
+        if not isinstance(error, self.library.faults):
+            return super().stopped(error)
+        below = error.__cause__
+        is_ours = type(below).__module__ == "httpcore"
+        # A tool may read the body of a request before there is a connection for it.
+        if below is not None and is_ours and not isinstance(error, self.library.not_sent):
+            return failed(self, cast(Exception, below))
+        return self.failed_with(error)
+
+
+def send_over(
+    connection: httpcore.ConnectionInterface, pool: httpcore.ConnectionPool
+) -> Callable[[httpx.Request], httpx.Response]:
+    """How httpx sends over a connection, by way of a new pool."""
+    transport = httpx.HTTPTransport(verify=_UNUSED)
+    _put_below(transport, pool, connection)
+    client = httpx.Client(transport=transport, trust_env=False)
+    return partial(client.send, stream=True, follow_redirects=False)
+
+
+def async_send_over(
+    connection: httpcore.AsyncConnectionInterface, pool: httpcore.AsyncConnectionPool
+) -> Callable[[httpx.Request], Awaitable[httpx.Response]]:
+    """The same for an async connection."""
+    transport = httpx.AsyncHTTPTransport(verify=_UNUSED)
+    _put_below(transport, pool, connection)
+    client = httpx.AsyncClient(transport=transport, trust_env=False)
+    return partial(client.send, stream=True, follow_redirects=False)
+
+
+def _put_below(transport: object, pool: object, connection: object) -> None:
+    """Give a transport of httpx a pool whose only connection is one of ours.
+
+    httpx takes neither a pool nor the network backend in which our deadlines live, so the pool
+    that the transport has made is replaced.
+    """
+
+    def create_connection(_: httpcore.Origin) -> object:
+        return connection
+
+    cast(Any, pool).create_connection = create_connection
+    cast(Any, transport)._pool = pool
