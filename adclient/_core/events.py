@@ -118,9 +118,8 @@ class Reporter:
 
     def retrying(self, attempt: int, outcome: Outcome, wait: float) -> None:
         """Another attempt will follow."""
-        if self._is_heard(logging.INFO):
-            event = RetryEvent(**self._fields(), attempt=attempt, reason=str(outcome), wait=wait)
-            self._report(logging.INFO, event)
+        event = RetryEvent(**self._fields(), attempt=attempt, reason=str(outcome), wait=wait)
+        self._report(logging.INFO, event)
 
     def rate_limited(self, wait: float) -> None:
         """The call waits because the service asked another call to wait."""

@@ -92,8 +92,6 @@ def _key(call: Call[Result], cursor: JSON) -> bytes:
 
 def frozen_cursor(operation: Operation[Result], cursor: JSON) -> JSON:
     """A copy of a continuation, which the caller cannot change."""
-    if cursor is None:
-        return None
     cursor_text(operation, cursor)
     return cast(JSON, jsontext.plain(cursor, "cursor"))
 

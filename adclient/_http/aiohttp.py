@@ -149,12 +149,10 @@ class AiohttpSender:
                 response = await self._transport.request(attempt, body)
                 try:
                     headers = decoded_headers(response.raw_headers)
-                    if attempt.begin(response.status, headers, is_framed=True):
-                        attempt.chunks.append(await response.content.read())
-                    else:
-                        async for chunk in response.content.iter_any():
-                            if attempt.feed(chunk):
-                                break
+                    attempt.begin(response.status, headers)
+                    async for chunk in response.content.iter_any():
+                        if attempt.feed(chunk):
+                            break
                     attempt.finish()
                 finally:
                     # The connection of a body that was read to its end is in the pool already.

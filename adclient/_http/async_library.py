@@ -88,9 +88,8 @@ class AsyncLibrarySender:
         """Wait for what still runs on this event loop; nothing here is ours to close."""
         self.is_closed = True
         with anyio.move_on_after(_LONGEST_CLOSE):
-            for task in list(self._running):
-                if task.loop == current_token():
-                    await task.wait()
+            for task in [task for task in self._running if task.loop == current_token()]:
+                await task.wait()
 
 
 class AsyncExchange:

@@ -60,10 +60,7 @@ class AsyncInProcessSender:
 def _send(called: InProcess, request: Request, deadline: float) -> Outcome:
     attempt = Attempt(request, deadline)
     attempt.body_consumed = True
-    try:
-        outcome = called.service(request, deadline - called.clock.now())
-    except Exception as error:
-        return attempt.stopped(error)
+    outcome = called.service(request, deadline - called.clock.now())
     if isinstance(outcome, Failure):
         return _failed(attempt, outcome)
     attempt.begin(outcome.status, {name.lower(): value for name, value in outcome.headers.items()})
