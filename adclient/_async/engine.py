@@ -136,12 +136,17 @@ class AsyncEngine:
                 outcome = await self._send(exchange)
                 continue
             slot.release()
-            outcome = None
             if step is not ACQUIRE:
                 await self.clock.async_sleep(step)
-            elif not await slot.acquire(exchange.time_left):
-                reason = f"no free connection in time ({self.limiter})"
-                outcome = Failure(reason=reason, sent=False, timed_out=True)
+                outcome = None
+            else:
+                is_free = await slot.acquire(exchange.time_left)
+                outcome = None if is_free else self._no_slot
+
+    @property
+    def _no_slot(self) -> Failure:
+        reason = f"no free connection in time ({self.limiter})"
+        return Failure(reason=reason, sent=False, timed_out=True)
 
     async def _send(self, exchange: Exchange[R]) -> Outcome:
         self.check_open()

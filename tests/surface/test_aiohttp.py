@@ -19,6 +19,7 @@ from adclient import (
     ConnectionLost,
     OutcomeUnknown,
     RetryPolicy,
+    ServerError,
     TransportError,
 )
 from adclient._http import forks
@@ -105,6 +106,22 @@ def test_write_is_sent_once_whatever_the_server_does(fault) -> None:
     with RawServer(serve) as server:
         asyncio.run(scenario(server.url))
     assert len(server.requests) == 1
+
+
+def test_error_body_is_read_up_to_its_limit() -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.send(reply(500, b"x" * 1_000_000))
+
+    async def scenario(url: str) -> None:
+        async with AiohttpTransport() as transport:
+            client = AsyncAdClient(url, transport=transport, retry=ONCE)
+            with pytest.raises(ServerError) as caught:
+                await client.alpha.explain_objectives(account_id="a")
+        assert caught.value.body == "x" * 2048
+
+    with RawServer(serve) as server:
+        asyncio.run(scenario(server.url))
 
 
 def test_call_on_trio_is_refused() -> None:

@@ -5,8 +5,9 @@ import ssl
 
 import pytest
 from clients import BASE_URL, each_client_class, read, sync_and_async, wait
+from raw_server import CERTIFICATE, Connection, RawServer, serve_well
 
-from adclient import ConfigurationError
+from adclient import ConfigurationError, ConnectionFailed
 from adclient._http import network
 
 VARIABLES = ["SSL_CERT_FILE", "SSL_CERT_DIR"]
@@ -69,3 +70,46 @@ async def test_file_without_certificates_is_named_when_it_is_read(
     async with client_kind.open(BASE_URL) as client:
         with pytest.raises(ConfigurationError, match="variable SSL_CERT_FILE: no certificates"):
             await wait(read(client))
+
+
+def serve_over_tls(connection: Connection) -> None:
+    connection.start_tls()
+    if not connection.is_over:
+        serve_well(connection)
+
+
+@pytest.mark.own
+@sync_and_async
+async def test_setting_for_certificates_is_used(client_kind, monkeypatch) -> None:
+    with RawServer(serve_over_tls) as server:
+        url = server.url.replace("http://127.0.0.1", "https://localhost")
+        for variable, value, verify in [
+            (None, None, False),
+            (None, None, str(CERTIFICATE)),
+            ("SSL_CERT_FILE", str(CERTIFICATE), True),
+        ]:
+            with monkeypatch.context() as patch:
+                if variable is not None:
+                    patch.setenv(variable, value)
+                async with client_kind.open(url, verify=verify) as client:
+                    assert len((await wait(read(client))).data) == 1
+        async with client_kind.open(url, max_retries=0) as client:
+            with pytest.raises(ConnectionFailed, match="CERTIFICATE_VERIFY_FAILED"):
+                await wait(read(client))
+
+
+@pytest.mark.own
+@sync_and_async
+async def test_directory_of_certificates_is_used(client_kind, monkeypatch, tmp_path) -> None:
+    given = []
+
+    def spy(**arguments) -> ssl.SSLContext:
+        given.append(arguments)
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+    monkeypatch.setattr(ssl, "create_default_context", spy)
+    async with client_kind.open("https://127.0.0.1:9", max_retries=0) as client:
+        with pytest.raises(ConnectionFailed):
+            await wait(read(client))
+    assert given == [{"capath": str(tmp_path)}]

@@ -14,6 +14,7 @@ from clients import ASYNC, DRAFT, SYNC, sync_and_async, sync_asyncio_trio, wait
 from raw_server import LISTING, Connection, RawServer, head, reply, serve_well
 
 from adclient import (
+    AdClient,
     AdClientError,
     APIError,
     AsyncAdClient,
@@ -271,6 +272,19 @@ def test_endless_error_body_of_an_injected_transport_is_bounded(monkeypatch) -> 
             await client.with_options(max_retries=0).beta.list_campaigns(**IDS)
 
     anyio.run(scenario)
+
+
+def test_endless_error_body_of_an_injected_sync_transport_is_bounded() -> None:
+    def body():
+        while True:
+            yield b" " * MIB
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(500, content=body())
+
+    client = AdClient("https://ads.example.com", transport=httpx.MockTransport(answer))
+    with pytest.raises(ServerError):
+        client.with_options(max_retries=0).beta.list_campaigns(**IDS)
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])

@@ -43,6 +43,7 @@ from adclient import (
     ConnectionFailed,
     ConnectionLost,
     Draft,
+    NotFound,
     OutcomeUnknown,
     RetryPolicy,
     UnexpectedResponse,
@@ -456,6 +457,28 @@ async def test_http_proxy_of_the_environment_is_used(client_kind, monkeypatch) -
         async with client_kind.open("http://ads.example.com") as client:
             await wait(write(client))
     assert proxy.requests[0].startswith(b"POST http://ads.example.com/v1/beta-ads/pause")
+
+
+@pytest.mark.own
+@sync_and_async
+async def test_proxy_of_another_scheme_is_not_used(client_kind, monkeypatch) -> None:
+    monkeypatch.setenv("ftp_proxy", "http://127.0.0.1:9")
+    async with client_kind.open("http://ads.example.com") as client:
+        assert client._engine.sender._network.proxy is None
+
+
+@pytest.mark.own
+@sync_and_async
+async def test_header_that_is_not_utf8_is_read_as_latin1(client_kind) -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.send(b"HTTP/1.1 404 -\r\nX-Request-Id: caf\xe9\r\nContent-Length: 0\r\n\r\n")
+
+    with RawServer(serve) as server:
+        async with client_kind.open(server.url) as client:
+            with pytest.raises(NotFound) as caught:
+                await wait(read(client))
+    assert caught.value.request_id == "caf\xe9"
 
 
 @pytest.mark.own

@@ -253,6 +253,28 @@ def test_threads_of_one_client_respect_max_concurrency() -> None:
     assert most == 3
 
 
+def test_thread_that_waits_too_long_for_a_connection_times_out() -> None:
+    is_taken, may_go_on = threading.Event(), threading.Event()
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        is_taken.set()
+        assert may_go_on.wait(PATIENCE)
+        return a_draft()
+
+    client = AdClient(BASE_URL, transport=httpx.MockTransport(answer), max_concurrency=1)
+    ids = {"account_id": "a", "campaign_id": "c"}
+    first = threading.Thread(target=client.beta.pause_campaign, kwargs=ids)
+    first.start()
+    assert is_taken.wait(PATIENCE)
+    expected = r"no free connection in time \(max_concurrency is 1\)"
+    with pytest.raises(CallTimeout, match=expected) as caught:
+        client.with_options(timeout=0.05).beta.pause_campaign(**ids)
+    may_go_on.set()
+    first.join()
+    assert not caught.value.outcome_unknown
+    assert caught.value.attempts == 0
+
+
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
 def test_waiting_for_a_connection_counts_against_the_timeout(client_kind) -> None:
     async def scenario() -> None:

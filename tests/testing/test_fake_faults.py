@@ -187,6 +187,24 @@ def test_timeout_of_an_httpx_client_is_honoured():
             client.get(url, timeout=1)
 
 
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        (Fault.refused(), httpx.ConnectError),
+        (Fault.dropped(), httpx.RemoteProtocolError),
+        (Fault.no_response(), httpx.ReadTimeout),
+        (Fault.in_body("cut"), httpx.RemoteProtocolError),
+    ],
+    ids=["refused", "dropped", "no response", "cut body"],
+)
+def test_httpx_client_sees_lost_responses_as_its_own_errors(fault, expected):
+    fake = FakeAdService()
+    fake.faults.add(fault)
+    url = f"{fake.base_url}/v1/beta-ads/list-beta-campaigns?account_id=account_b204"
+    with httpx.Client(transport=fake.transport) as client, pytest.raises(expected):
+        client.get(url)
+
+
 # Bodies.
 
 
