@@ -8,7 +8,7 @@ import attrs
 
 from adclient._async.listing import AsyncListing
 from adclient._async.page import AsyncSource
-from adclient._core.auth import AuthHeaders, Credentials, bearer, checked_auth
+from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, bearer, checked_auth
 from adclient._core.call import ACQUIRE, SEND, Exchange
 from adclient._core.events import Tracer, reporter_for
 from adclient._core.operations import Call, Listing, Operation
@@ -86,6 +86,7 @@ class AsyncEngine:
             self.gate,
             now=self.clock.now,
             random=self.random,
+            auth=self.credentials.fixed or NO_AUTH,
             idempotency_key=key,
             reporter=reporter,
         )
@@ -136,28 +137,31 @@ class AsyncEngine:
                 outcome = await self._send(exchange)
                 continue
             slot.release()
-            if step is not ACQUIRE:
+            if step is ACQUIRE:
+                outcome = await self._acquire(exchange, slot)
+            else:
                 await self.clock.async_sleep(step)
                 outcome = None
-            else:
-                is_free = await slot.acquire(exchange.time_left)
-                outcome = None if is_free else self._no_slot
 
-    @property
-    def _no_slot(self) -> Failure:
-        reason = f"no free connection in time ({self.limiter})"
+    async def _acquire(self, exchange: Exchange[R], slot: AsyncSlot) -> Failure | None:
+        """Get the credentials and the slot of an attempt; a failure if that takes too long."""
+        if self.credentials.fixed is None:
+            auth = await self._fetch_credentials(exchange.request, exchange.time_left)
+            if auth is None or exchange.time_left <= 0:
+                return self._late("the credentials took all the time")
+            exchange.auth = auth
+        if not await slot.acquire(exchange.time_left):
+            return self._late(f"no free connection in time ({self.limiter})")
+        self.check_open()
+        return None
+
+    def _late(self, reason: str) -> Failure:
         return Failure(reason=reason, sent=False, timed_out=True)
 
     async def _send(self, exchange: Exchange[R]) -> Outcome:
-        self.check_open()
-        request, auth, late = exchange.request, self.credentials.fixed, "waiting"
-        if auth is None:
-            late = "the credentials"
-            auth = await self._fetch_credentials(request, exchange.time_left)
-            request = request if auth is None else auth.apply(request)
-        if auth is None or exchange.time_left <= 0:
-            return Failure(reason=f"{late} took all the time", sent=False, timed_out=True)
-        exchange.redactor = auth.redactor
+        request, auth = exchange.request, exchange.auth
+        if self.credentials.fixed is None:
+            request = auth.apply(request)
         return redacted(await self.sender.send(request, exchange.deadline), auth.redactor)
 
     async def _fetch_credentials(self, request: Request, seconds: float) -> AuthHeaders | None:
@@ -170,7 +174,8 @@ class AsyncEngine:
 
     async def _credentials(self, request: Request) -> AuthHeaders:
         if self.credentials.auth is not None:
-            headers = self.credentials.auth(request)
+            # A copy: the headers are shared with other requests of the operation.
+            headers = self.credentials.auth(attrs.evolve(request, headers=dict(request.headers)))
             if isawaitable(headers):  # async only
                 headers = await headers  # async only
             return checked_auth(headers)

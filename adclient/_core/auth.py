@@ -29,6 +29,9 @@ class AuthHeaders:
         return Request(method=request.method, url=request.url, headers=headers, body=request.body)
 
 
+NO_AUTH = AuthHeaders()
+
+
 @attrs.frozen(repr=False)
 class Credentials:
     """One of `token` and `auth`, or neither; never shown."""
@@ -54,7 +57,7 @@ class Credentials:
         """The headers of every request, unless a function has to be called for them."""
         if self.auth is not None or callable(self.token):
             return None
-        return AuthHeaders() if self.token is None else bearer(self.token)
+        return NO_AUTH if self.token is None else bearer(self.token)
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("credentials are not pickled or copied, nor is what holds them: a client")

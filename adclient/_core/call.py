@@ -10,11 +10,11 @@ from enum import Enum
 from typing import Final, Generic, Literal, TypeVar
 
 from adclient._core import decode, errors_from
+from adclient._core.auth import NO_AUTH, AuthHeaders
 from adclient._core.events import Reporter
 from adclient._core.jsontext import JSONError
 from adclient._core.operations import Call
 from adclient._core.paging import check_progress
-from adclient._core.redact import NO_SECRETS, Redactor
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse, request_id_of
 from adclient._core.retry import RateLimitGate, backoff, may_have_reached_server
@@ -51,11 +51,11 @@ class Exchange(Generic[R]):
         "_reporter",
         "_started",
         "attempts",
+        "auth",
         "call",
         "deadline",
         "elapsed",
         "may_be_staged",
-        "redactor",
         "request",
         "request_id",
     )
@@ -69,6 +69,7 @@ class Exchange(Generic[R]):
         *,
         now: Callable[[], float],
         random: Callable[[], float],
+        auth: AuthHeaders = NO_AUTH,
         idempotency_key: str | None = None,
         reporter: Reporter | None = None,
     ) -> None:
@@ -86,7 +87,7 @@ class Exchange(Generic[R]):
         self.elapsed = 0.0
         self.request_id: str | None = None
         self.may_be_staged = False
-        self.redactor: Redactor = NO_SECRETS
+        self.auth = auth  # of the current attempt
         self._is_success = False
 
     def steps(self) -> Steps:
@@ -108,6 +109,8 @@ class Exchange(Generic[R]):
                         reporter.rate_limited(wait)
                     yield wait
                     continue
+            if self.time_left <= 0:
+                return Failure(reason="waiting took all the time", sent=False, timed_out=True)
             self.attempts += 1
             if reporter is not None:
                 reporter.sending(self.attempts)
@@ -150,7 +153,7 @@ class Exchange(Generic[R]):
         try:
             value = decode.result_of(call, outcome, info)
         except JSONError as error:
-            body = self.redactor.redact_bytes(outcome.body)
+            body = self.auth.redactor.redact_bytes(outcome.body)
             raise errors_from.unreadable(call, outcome, body, self.details, str(error)) from None
         except Exception as error:  # such as a module that cannot be loaded now
             self.raise_if_staged(error)

@@ -46,9 +46,6 @@ class Redactor:
         return data
 
 
-NO_SECRETS = Redactor()
-
-
 @lru_cache(maxsize=16)
 def _pattern(secret: str) -> re.Pattern[bytes]:
     """A pattern for a secret, plain or escaped as in JSON, HTML or a URL."""

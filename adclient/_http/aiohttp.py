@@ -146,7 +146,11 @@ class AiohttpSender:
         try:
             with anyio.move_on_after(attempt.time_left):
                 body = None if request.body is None else _body_of(attempt)
-                response = await self._transport.request(attempt, body)
+                try:
+                    response = await self._transport.request(attempt, body)
+                except BaseException as error:
+                    # A traceback may show the locals, and those of aiohttp hold the headers.
+                    raise error.with_traceback(None) from None
                 try:
                     headers = decoded_headers(response.raw_headers)
                     attempt.begin(response.status, headers)

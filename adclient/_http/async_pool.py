@@ -75,6 +75,9 @@ class AsyncConnectionPool:
                 except BaseException:
                     connection.backend.close()
                     raise
+                if not connection.is_open:
+                    connection.backend.close()
+                    return attempt.response()
                 connection.idle_since = time.monotonic()
                 idle.append(connection)
                 if self.is_closed:
@@ -172,8 +175,11 @@ class _Connection:
 
         self.backend.deadline = attempt.deadline
         await AsyncExchange(async_send_over(self._http, self._new_pool()), attempt).perform()
-        if not self._http.is_idle():  # a tool has answered itself, or has left the response open
-            self.backend.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can carry another request. A tool may have left the response open."""
+        return self._http.is_idle()
 
 
 @attrs.frozen
@@ -209,5 +215,12 @@ def _pool(target: Target, proxy: str | None, backend: AsyncBackend) -> httpcore.
     if proxy is None:
         return httpcore.AsyncConnectionPool(context, network_backend=backend)
     url, auth = proxy_parts(proxy)
-    through = httpcore.AsyncSOCKSProxy if proxy.startswith("socks") else httpcore.AsyncHTTPProxy
-    return through(url, proxy_auth=auth, ssl_context=context, network_backend=backend)
+    if proxy.startswith("socks"):
+        return httpcore.AsyncSOCKSProxy(url, auth, context, network_backend=backend)
+    return httpcore.AsyncHTTPProxy(
+        url,
+        auth,
+        ssl_context=context,
+        proxy_ssl_context=target.proxy_tls_context(proxy),
+        network_backend=backend,
+    )

@@ -70,6 +70,10 @@ class Target:
         """The TLS context of the service."""
         return tls_context(self._verify) if self.is_tls else None
 
+    def proxy_tls_context(self, proxy: str) -> ssl.SSLContext | None:
+        """The TLS context of a proxy that is reached over TLS itself."""
+        return tls_context(self._verify) if proxy.startswith("https:") else None
+
     def request(self, attempt: Attempt) -> httpcore.Request:
         """A request as httpcore sends it."""
         request = attempt.request

@@ -65,6 +65,9 @@ class ConnectionPool:
             return failed(attempt, error)
         except Exception as error:
             return attempt.stopped(error)
+        if not connection.is_open:
+            connection.backend.close()
+            return attempt.response()
         connection.idle_since = time.monotonic()
         self._idle.append(connection)
         if self.is_closed:
@@ -131,8 +134,11 @@ class _Connection:
 
         self.backend.deadline = attempt.deadline
         exchange(send_over(self._http, self._new_pool()), attempt)
-        if not self._http.is_idle():  # a tool has answered itself, or has left the response open
-            self.backend.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can carry another request. A tool may have left the response open."""
+        return self._http.is_idle()
 
 
 def _pool(target: Target, proxy: str | None, backend: Backend) -> httpcore.ConnectionPool:
@@ -141,5 +147,12 @@ def _pool(target: Target, proxy: str | None, backend: Backend) -> httpcore.Conne
     if proxy is None:
         return httpcore.ConnectionPool(context, network_backend=backend)
     url, auth = proxy_parts(proxy)
-    through = httpcore.SOCKSProxy if proxy.startswith("socks") else httpcore.HTTPProxy
-    return through(url, proxy_auth=auth, ssl_context=context, network_backend=backend)
+    if proxy.startswith("socks"):
+        return httpcore.SOCKSProxy(url, auth, context, network_backend=backend)
+    return httpcore.HTTPProxy(
+        url,
+        auth,
+        ssl_context=context,
+        proxy_ssl_context=target.proxy_tls_context(proxy),
+        network_backend=backend,
+    )
