@@ -67,6 +67,8 @@ _ANY_OBJECT: tuple[object, ...] = (
     typing.Mapping,
 )
 
+_UNIONS: tuple[object, ...] = (Union, UnionType)
+
 _CONTAINERS: dict[object, Callable[[list[object]], object]] = {
     tuple: tuple,
     set: set,
@@ -242,7 +244,7 @@ def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
 
 
 @converter.register_structure_hook_factory(
-    lambda cls: _origin(cls) in (Union, UnionType) and not _SCALARS.isdisjoint(get_args(cls))
+    lambda cls: _origin(cls) in _UNIONS and not _SCALARS.isdisjoint(get_args(cls))
 )
 def _union_reader(cls: type, made: cattrs.Converter) -> Hook:
     """Read a scalar as the first member that accepts it, any other value as the other members."""

@@ -15,7 +15,7 @@ Errors = tuple[type[Exception], ...]
 
 
 class Sender(Protocol):
-    """Sends requests for a sync client; it decides nothing and sends each exactly once."""
+    """Sends requests for a sync client, each exactly once: the retry policy is not its business."""
 
     @property
     def is_closed(self) -> bool:
@@ -23,7 +23,7 @@ class Sender(Protocol):
         ...
 
     def send(self, request: Request, deadline: float) -> Outcome:
-        """Send a request; come back with its response or failure by the deadline."""
+        """Send a request, and return its response or failure by the deadline."""
         ...
 
     def close(self) -> None:
@@ -40,7 +40,7 @@ class AsyncSender(Protocol):
         ...
 
     async def send(self, request: Request, deadline: float) -> Outcome:
-        """Send a request; come back with its response or failure by the deadline."""
+        """Send a request, and return its response or failure by the deadline."""
         ...
 
     async def aclose(self) -> None:
@@ -49,10 +49,10 @@ class AsyncSender(Protocol):
 
 
 class Attempt:
-    """One request on its way, and what has been received so far.
+    """One request in progress, and what has been received so far.
 
-    It is the stream of the request's body, sync and async, and so knows when that is consumed:
-    from then on the service may have the whole request.
+    It is also the stream of the request's body, sync and async. Once that is consumed, the service
+    may have received the whole request.
     """
 
     __slots__ = (
@@ -100,13 +100,13 @@ class Attempt:
         return False
 
     def feed(self, chunk: bytes) -> bool:
-        """Take a raw chunk of the body; True if no more of it is wanted."""
+        """Take a raw chunk of the body; True if the rest is not needed."""
         assert self._body is not None
         self._body.feed(chunk)
         return self._body.is_enough
 
     def finish(self) -> None:
-        """The body is as complete as it is going to be."""
+        """Note the end of the body."""
         if self._body is not None:
             self._body.finish()
         self._is_whole = True
@@ -118,7 +118,7 @@ class Attempt:
 
     @property
     def time_left(self) -> float:
-        """Seconds until the deadline, for a timeout: never zero, which some take for none."""
+        """Seconds until the deadline, for a timeout: never 0, which some libraries read as none."""
         return max(0.001, self.deadline - time.monotonic())
 
     def response(self, broken: Failure | None = None) -> RawResponse:
@@ -143,7 +143,7 @@ class Attempt:
         return failure if self.status == 0 else self.response(broken=failure)
 
     def stopped(self, error: Exception) -> Outcome:
-        """The failure for an error that is no fault of the connection."""
+        """The failure for an error that the connection did not cause."""
         reason = f"stopped by {type(error).__name__}"
         return Failure(reason=reason, sent=self.body_consumed, error=error)
 
@@ -177,11 +177,18 @@ def decoded_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def reason_of(error: BaseException, remote: Errors) -> str:
-    """The innermost cause in words that contain nothing of the request.
+    """The innermost cause, in words that contain nothing of the request.
 
-    The text of a `remote` error describes what the other end sent, and may be shown.
+    The text of a `remote` error describes what the other end sent, so it is safe to show.
     """
-    for cause in reversed(list(_causes(error))):
+    causes: list[BaseException] = []
+    outer: BaseException | None = error
+    while outer is not None:
+        causes.append(outer)
+        # Failures of several addresses come as a group; the first stands for all.
+        group = cast("tuple[BaseException, ...]", getattr(outer, "exceptions", ()))
+        outer = group[0] if group else outer.__cause__ or outer.__context__
+    for cause in reversed(causes):
         if isinstance(cause, ConnectionError) and cause.errno is not None:
             return os.strerror(cause.errno)
         if isinstance(cause, OSError) and cause.args:
@@ -189,11 +196,3 @@ def reason_of(error: BaseException, remote: Errors) -> str:
         if isinstance(cause, remote):
             return one_line(str(cause)) or "the response was not valid HTTP"
     return f"the connection broke ({type(error).__name__})"
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and what it came from, inwards; of a group, the first."""
-    while error is not None:
-        yield error
-        group = cast("tuple[BaseException, ...]", getattr(error, "exceptions", ()))
-        error = group[0] if group else error.__cause__ or error.__context__
