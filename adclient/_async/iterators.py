@@ -77,7 +77,7 @@ class AsyncPageIterator(PublicDir, Generic[T]):
             raise RuntimeError("this iterator is already fetching a page for someone else")
         try:
             return await self._next_page()
-        except BaseException as error:  # the end, an error, or an interrupt
+        except BaseException as error:  # StopAsyncIteration, an error, or an interrupt
             if self._bar is not None:
                 self._bar.close()
             if isinstance(error, AdClientError):

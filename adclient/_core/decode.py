@@ -101,7 +101,7 @@ def _items_reader(cls: type[T]) -> Callable[[JSON], tuple[T, ...]]:
                     nulls = (name, status).count(None)
                     if not is_finding or "id" not in texts or len(texts) + nulls < len(named):
                         raise TypeError
-                    # A null stays: `to_dict` must tell it from a missing field.
+                    # A null stays: `to_dict` must distinguish it from a missing field.
                     for field in texts:
                         del extra[field]
                 item = new(cls)

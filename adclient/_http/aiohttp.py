@@ -85,7 +85,7 @@ class AiohttpTransport:
         self, attempt: Attempt, body: AsyncIterator[bytes] | None
     ) -> aiohttp.ClientResponse:
         """Send a request, exactly once."""
-        url = URL(attempt.request.url, encoded=True)
+        url = URL(attempt.request.url, encoded=True)  # yarl would change some escapes
         left = attempt.time_left
         return await self._session().request(
             attempt.request.method,
@@ -126,8 +126,8 @@ class AiohttpTransport:
             connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEPALIVE_EXPIRY)
             session = self._sessions[loop] = aiohttp.ClientSession(
                 connector=connector,
-                cookie_jar=aiohttp.DummyCookieJar(),
-                auto_decompress=False,
+                cookie_jar=aiohttp.DummyCookieJar(),  # no call depends on an earlier one
+                auto_decompress=False,  # `Body` does it, and bounds the result
                 middlewares=[_once],
             )
         return session

@@ -76,7 +76,7 @@ class AsyncLibrarySender:
                 try:
                     await task.result()
                 finally:
-                    exchange.abandon()
+                    exchange.abandon()  # without effect after a normal end
                 return attempt.response()
         except self._library.faults as error:
             return attempt.failed_with(error)

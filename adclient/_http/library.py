@@ -102,7 +102,7 @@ HTTPX = HTTPLibrary(httpx)
 
 def detect_library(thing: object) -> HTTPLibrary | None:
     """The library that an object's class comes from, or None if it is neither."""
-    for cls in type(thing).__mro__:
+    for cls in type(thing).__mro__:  # the caller may have subclassed it
         name = cls.__module__.partition(".")[0]
         if name in _NAMES:
             return _library(name)
@@ -230,6 +230,7 @@ class LibraryAttempt(Attempt):
 
     def feed_in_time(self, chunk: bytes) -> bool:
         """Take a chunk of the body, unless it comes late."""
+        # Each chunk restarts the read timeout of the library, so only this bounds a slow body.
         if self.is_late:
             raise self.library.read_timeout("")
         return self.feed(chunk)
@@ -237,6 +238,7 @@ class LibraryAttempt(Attempt):
     def failed_with(self, error: Exception) -> Outcome:
         """What was received before the library failed."""
         library = self.library
+        # Past the deadline, every failure is a timeout, whatever the library calls it.
         if isinstance(error, library.timeouts) or self.is_late:
             reason = "no response in time"
             if isinstance(error, library.connect_timeout):
@@ -248,7 +250,7 @@ class LibraryAttempt(Attempt):
 
     def _is_sent(self, error: Exception) -> bool:
         """Whether the service may have seen the request."""
-        # The error may come from another request, which an event hook or `auth` has sent.
+        # The error may belong to another request, which an event hook or `auth` has sent.
         failed: object = getattr(error, "_request", self._sent_as)
         if failed is not self._sent_as and (failed is not None or self._names_requests):
             return self.body_consumed

@@ -104,7 +104,7 @@ def _environment_proxy(base_url: str) -> str | None:
         name.lower().endswith("_proxy") for name in os.environ
     ):
         return None
-    from urllib.request import getproxies, proxy_bypass  # deferred: it loads much
+    from urllib.request import getproxies, proxy_bypass  # deferred: slow to import
 
     # `no_proxy` may name a host with its port or without.
     port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -158,7 +158,7 @@ def _made_context(verify: bool | str) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=verify)
     if not verify:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname = False
+        context.check_hostname = False  # first: with it, ssl refuses CERT_NONE
         context.verify_mode = ssl.CERT_NONE
         return context
     name, path = _environment_certificates()
@@ -166,6 +166,6 @@ def _made_context(verify: bool | str) -> ssl.SSLContext:
         return ssl.create_default_context(capath=path)
     if name:
         return ssl.create_default_context(cafile=path)
-    import certifi
+    import certifi  # deferred: a plain http URL does without it
 
     return ssl.create_default_context(cafile=certifi.where())

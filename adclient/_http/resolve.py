@@ -21,7 +21,7 @@ def resolve_sender(transport: object, http_client: object, network: Network, _: 
     if isinstance(transport, InProcess):
         return InProcessSender(transport)
     if transport is None and http_client is None:
-        from adclient._http.pool import ConnectionPool
+        from adclient._http.pool import ConnectionPool  # deferred: each sender loads its library
 
         return ConnectionPool(network)
     from adclient._http.library import HTTPX, LibrarySender, detect_library, send_through

@@ -91,6 +91,7 @@ class Attempt:
         Returns whether the body is just the bytes in `chunks`: the sender `is_framed`, which means
         that it cuts the body at its content-length, and nothing has to be decoded or bounded.
         """
+        # The wall clock, since a `Retry-After` may be a date.
         self.status, self.headers, self.received_at = status, headers, time.time()
         coding, length = headers.get("content-encoding", ""), headers.get("content-length", "")
         longest = LONGEST_ERROR_BODY if status >= 400 else LONGEST_BODY
@@ -135,7 +136,7 @@ class Attempt:
 
     def failed(self, reason: str, *, sent: bool, timed_out: bool = False) -> Outcome:
         """What was received before the attempt failed."""
-        if self._is_whole:
+        if self._is_whole:  # only closing failed
             return self.response()
         if not sent and not timed_out:
             reason = f"{urlsplit(self.request.url).netloc} cannot be reached: {reason}"
@@ -168,6 +169,7 @@ def decoded_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw:
         name = raw_name.decode("latin-1").lower()
+        # HTTP sets no encoding for values; services that send more than ASCII mostly use UTF-8.
         try:
             value = raw_value.decode()
         except UnicodeDecodeError:

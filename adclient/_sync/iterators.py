@@ -78,7 +78,7 @@ class PageIterator(PublicDir, Generic[T]):
             raise RuntimeError("this iterator is already fetching a page for someone else")
         try:
             return self._next_page()
-        except BaseException as error:  # the end, an error, or an interrupt
+        except BaseException as error:  # StopIteration, an error, or an interrupt
             if self._bar is not None:
                 self._bar.close()
             if isinstance(error, AdClientError):
