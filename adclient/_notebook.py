@@ -134,7 +134,7 @@ def _more(count: int, what: str, shown: int = ROWS) -> list[str]:
 
 
 def _html(value: object) -> str:
-    from html import escape  # deferred: it loads the names of all characters
+    from html import escape  # deferred: slow to import
 
     return escape(short(value))
 

@@ -1,7 +1,7 @@
-"""Work in the background: prefetches one page, in a thread or task, and survives cancellation."""
+"""Background work: prefetches a page in a thread or task, and protects work from cancellation."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
@@ -15,9 +15,9 @@ T = TypeVar("T")
 
 
 class Prefetch(Generic[T]):
-    """Work that a thread has started; where there can be no thread, it is done when asked for.
+    """Work in a thread of its own; without threads, `result()` does it.
 
-    Nobody has to ask: the work then runs to its end, and its result is dropped.
+    Nobody has to call `result()`: the work then runs to its end, and its result is dropped.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -34,10 +34,10 @@ class Prefetch(Generic[T]):
             self._thread.start()
 
     def result(self) -> T:
-        """Wait for the end of the work: what it returned, or raised."""
+        """Wait for the work, and return or raise what it did."""
         if self._thread.ident is not None:
             self._thread.join()
-        # A fork leaves the thread behind.
+        # In a forked child, the thread is gone.
         return self._done.result() if self._done.done() else self._work()
 
 
@@ -49,7 +49,7 @@ def _do(work: Callable[[], T], done: "Future[T]") -> None:
 
 
 class AsyncPrefetch(Generic[T]):
-    """Work that a task of its own has started; it is cancelled when the last reference goes."""
+    """Work in a task of its own, which is cancelled when the last reference is dropped."""
 
     def __init__(self, work: Callable[[], Awaitable[T]]) -> None:
         self._work = work
@@ -59,7 +59,7 @@ class AsyncPrefetch(Generic[T]):
         self._task.cancel_soon()
 
     async def result(self) -> T:
-        """Wait for the end of the work: what it returned, or raised."""
+        """Wait for the work, and return or raise what it did."""
         if self._task.loop != current_token():
             return await self._work()  # the loop that the task is in may never run again
         try:
@@ -69,10 +69,10 @@ class AsyncPrefetch(Generic[T]):
 
 
 class BackgroundTask(Generic[T]):
-    """Work in a task of its own, which outlives the block that started it: asyncio and trio.
+    """Work in a task of its own, on asyncio or trio, which outlives the block that started it.
 
-    Whoever waits for it may be cancelled, and the work is not. `on_end` is called when it has
-    ended, in whatever way; it may be called twice.
+    Cancelling a caller of `result()` does not cancel the work. `on_end` is called after the work
+    has ended in any way; it may be called twice.
     """
 
     def __init__(
@@ -83,14 +83,26 @@ class BackgroundTask(Generic[T]):
         self._done: Future[T] = Future()
         self._end = anyio.Event()
         self._scope = anyio.CancelScope()
-        self._call_soon = self._start(lambda: self._run(work))
+        loop = self.loop.native_token
+        self._call_soon: Callable[[Callable[[], None]], object]  # from any thread, into the loop
+        if isinstance(loop, asyncio.AbstractEventLoop):
+            task = loop.create_task(self._run(work))
+            _TASKS.add(task)
+            task.add_done_callback(_TASKS.discard)
+            # A task that is cancelled before its first step runs none of its own code.
+            task.add_done_callback(lambda _: self._ended())
+            self._call_soon = loop.call_soon_threadsafe
+        else:
+            import trio
+
+            trio.lowlevel.spawn_system_task(self._run, work, context=copy_context())
+            self._call_soon = trio.lowlevel.current_trio_token().run_sync_soon
 
     async def result(self) -> T:
-        """Wait for the end: what the work returned, or raised.
+        """Wait for the work, and return or raise what it did.
 
         Raises:
-            anyio.ClosedResourceError: Somebody cancelled every task there is, as the end of an
-                event loop does.
+            anyio.ClosedResourceError: The task was cancelled, as all are when an event loop ends.
         """
         await self.wait()
         if not self._done.done():
@@ -98,12 +110,12 @@ class BackgroundTask(Generic[T]):
         return self._done.result()
 
     async def wait(self) -> None:
-        """Wait for the end, in whatever way it comes."""
+        """Wait for the end: success, error or cancellation."""
         await self._end.wait()
 
     def cancel_soon(self) -> None:
-        """Cancel it from any thread; a loop that has ended has done so already."""
-        with suppress(RuntimeError):
+        """Cancel it, from any thread."""
+        with suppress(RuntimeError):  # the loop has ended, and cancelled it already
             self._call_soon(self._scope.cancel)
 
     async def _run(self, work: Callable[[], Awaitable[T]]) -> None:
@@ -120,21 +132,5 @@ class BackgroundTask(Generic[T]):
             self._on_end()
         self._end.set()
 
-    def _start(self, run: Callable[[], Coroutine[object, object, None]]) -> "_CallSoon":
-        """Run it in the event loop of whoever is running, and return how to reach that loop."""
-        loop = self.loop.native_token
-        if isinstance(loop, asyncio.AbstractEventLoop):
-            task = loop.create_task(run())
-            _TASKS.add(task)
-            task.add_done_callback(_TASKS.discard)
-            # A task that is cancelled before its first step runs none of its own code.
-            task.add_done_callback(lambda _: self._ended())
-            return loop.call_soon_threadsafe
-        import trio
 
-        trio.lowlevel.spawn_system_task(run, context=copy_context())
-        return trio.lowlevel.current_trio_token().run_sync_soon
-
-
-_CallSoon = Callable[[Callable[[], None]], object]
-_TASKS: set[asyncio.Task[None]] = set()  # asyncio itself does not keep them alive
+_TASKS: set[asyncio.Task[None]] = set()  # asyncio itself keeps only weak references

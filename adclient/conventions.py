@@ -1,5 +1,6 @@
 """What the interface leaves open: one setting, with one default, for each point."""
 
+import re
 from collections.abc import Sequence
 from string import ascii_letters, digits
 from typing import Literal, TypeGuard
@@ -19,6 +20,7 @@ MADE_BY_CLIENT = frozenset(
     | {"transfer-encoding"}
 )
 
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # which UTF-8 cannot encode
 _HEADER_NAME_CHARACTERS = frozenset("!#$%&'*+-.^_`|~" + digits + ascii_letters)
 
 
@@ -72,7 +74,8 @@ class Conventions:
             self.object_style in ("json", "deep_object"), "object_style", "'json' or 'deep_object'"
         )
         _require(
-            _is_encodable(self.cursor_parameter)
+            isinstance(self.cursor_parameter, str)
+            and _LONE_SURROGATE.search(self.cursor_parameter) is None
             and self.cursor_parameter not in ("", *_READ_PARAMETERS),
             "cursor_parameter",
             "a non-empty string that is not the name of another parameter",
@@ -94,11 +97,6 @@ class Conventions:
             "request_id_headers",
             "a list of header names",
         )
-
-
-def _is_encodable(value: object) -> bool:
-    """Whether a value is a string without lone surrogates."""
-    return isinstance(value, str) and value == value.encode(errors="ignore").decode()
 
 
 def is_free_header(value: object) -> bool:

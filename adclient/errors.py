@@ -207,7 +207,7 @@ class OutcomeUnknownServerError(OutcomeUnknown, ServerError):
 
 
 class OutcomeUnknownAPIError(OutcomeUnknown, APIError):
-    """The error status of a write does not tell whether a draft was staged."""
+    """The error status of a write does not show whether a draft was staged."""
 
 
 class OutcomeUnknownResponse(OutcomeUnknown, UnexpectedResponse):

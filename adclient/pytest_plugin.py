@@ -29,9 +29,23 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def fake_ad_service(request: pytest.FixtureRequest) -> "FakeAdService":
     """A fake of the ad management service, new for each test."""
-    service = _made_for(request.node)
-    request.node.stash[_SERVICE] = service
-    return service
+    from adclient.testing import FakeAdService
+
+    markers = list(request.node.iter_markers("ad_service"))
+    arguments = [argument for marker in markers for argument in marker.args]
+    options: dict[str, Any] = {}
+    for marker in reversed(markers):  # the marker closest to the test is the first, and wins
+        options.update(marker.kwargs)
+    try:
+        service = FakeAdService(*arguments, **options)
+    except (TypeError, ValueError) as error:
+        known = ", ".join(inspect.signature(FakeAdService).parameters)
+        wrong = f"@pytest.mark.ad_service: {error} (options: {known})"
+    else:
+        request.node.stash[_SERVICE] = service
+        return service
+    # Outside the handler, so that the report shows one exception only.
+    pytest.fail(wrong, pytrace=False)
 
 
 @pytest.fixture
@@ -62,24 +76,6 @@ def pytest_runtest_makereport(
 
         report.sections.append(("Requests to the fake ad service", report_of(service.requests)))
     if service is not None and call.when == "teardown":
-        # Items live until the end of the session, and should not keep their services alive.
+        # pytest keeps items until the end of the session; they should not keep their services.
         del item.stash[_SERVICE]
     return report
-
-
-def _made_for(item: pytest.Item) -> "FakeAdService":
-    """A service with the options of all markers; the marker closest to the test wins."""
-    from adclient.testing import FakeAdService
-
-    markers = list(item.iter_markers("ad_service"))
-    given = [argument for marker in markers for argument in marker.args]
-    options: dict[str, Any] = {}
-    for marker in reversed(markers):
-        options.update(marker.kwargs)
-    try:
-        return FakeAdService(*given, **options)
-    except (TypeError, ValueError) as error:
-        known = ", ".join(inspect.signature(FakeAdService).parameters)
-        wrong = f"@pytest.mark.ad_service: {error} (options: {known})"
-    # Outside the handler, so that the report shows one exception only.
-    pytest.fail(wrong, pytrace=False)

@@ -1,4 +1,4 @@
-"""The client: its settings, its four namespaces, and its end."""
+"""The client: its settings and its four namespaces."""
 
 from collections.abc import Mapping
 from os import PathLike
@@ -40,25 +40,26 @@ class AsyncAdClient(_notebook.HTMLRepr):
             else `ADCLIENT_BASE_URL`. A path is kept in front of each endpoint's.
         token: A bearer token, or a function that returns one for each request; else
             `ADCLIENT_TOKEN`. Without `token` and `auth`, no credentials are sent.
-        auth: For any scheme but bearer tokens: a function from the `Request` to the headers that
-            it needs.
+        auth: For any scheme but bearer tokens: a function that returns the headers for a
+            `Request`.
         timeout: Seconds for one whole call, with its retries, waiting and body; 30 by default,
-            and with None. No call is without an end.
-        max_retries: How many times a call is tried again, if that is safe; 2 by default.
-        retry: The whole policy of trying again.
+            and with None. Every call has a time limit.
+        max_retries: How many times a call is retried, if that is safe; 2 by default.
+        retry: The whole retry policy.
         headers: Headers for every request.
-        hooks: Functions of yours that are told of requests, responses, retries and drafts.
-        conventions: How to speak where the service's interface leaves it open.
+        hooks: Functions of yours, called for requests, responses, retries and drafts.
+        conventions: How to fill what the service's interface leaves open.
         http_client: Your own `httpx.AsyncClient` or `httpx2.AsyncClient` to send with. It is
             never closed here; its default headers, cookies and redirects are not used; its `auth`
             and event hooks are.
         transport: Your own transport of either library to send with, or that of
             `adclient.testing`. It is never closed here.
-        max_concurrency: How many requests may be under way at once; 100 by default. Waiting for
-            one's turn counts against `timeout`.
-        proxy: The URL of a proxy; else what the environment says, except for loopback addresses.
+        max_concurrency: How many requests may run at once; 100 by default. Waiting for a free
+            slot counts against `timeout`.
+        proxy: The URL of a proxy; else that of the environment, except for loopback addresses.
         verify: False for no TLS verification, a path to a CA bundle, or an `ssl.SSLContext`. By
-            default `SSL_CERT_FILE` or `SSL_CERT_DIR` say whom to trust, else the list of certifi.
+            default, the certificates of `SSL_CERT_FILE` or `SSL_CERT_DIR` are trusted, else those
+            of certifi.
 
     Raises:
         ConfigurationError: An argument cannot be used; the text names it.
@@ -105,7 +106,7 @@ class AsyncAdClient(_notebook.HTMLRepr):
     ) -> None:
         held = Credentials(token, auth)
         del token, auth  # a traceback may show the locals
-        # The HTTP library and OpenTelemetry are loaded by the first client, and not by the import.
+        # The HTTP library and OpenTelemetry are loaded by the first client, not by the import.
         from adclient import _telemetry
         from adclient._async.engine import AsyncEngine
         from adclient._http.async_limiter import AsyncCapacityLimiter
@@ -157,19 +158,19 @@ class AsyncAdClient(_notebook.HTMLRepr):
         headers: Mapping[str, str] | None = None,
         hooks: Hooks | None = None,
     ) -> Self:
-        """A copy with other options that shares the connections; so one call gets its own.
+        """A copy with other options that shares the connections, such as for a single call.
 
-        The copy is cheap. Closing it leaves the connections open; they end with this client.
+        The copy is cheap. Closing it leaves the connections open; closing this client closes them.
 
         Args:
             timeout: Seconds for one whole call.
-            max_retries: How many times a call is tried again.
-            retry: The whole policy of trying again.
+            max_retries: How many times a call is retried.
+            retry: The whole retry policy.
             headers: Headers to add to those of this client.
             hooks: Hooks to call after those of this client.
 
         Returns:
-            A client that differs in what was passed here, and in nothing else.
+            A client with these options, and otherwise those of this one.
 
         Raises:
             ConfigurationError: An argument cannot be used; the text names it.
@@ -189,7 +190,7 @@ class AsyncAdClient(_notebook.HTMLRepr):
         return copy
 
     async def aclose(self) -> None:
-        """Close the connections; to do it again does nothing, and calls afterwards are refused."""
+        """Close the connections; later calls are refused, and closing again does nothing."""
         await self._engine.aclose()
 
     async def __aenter__(self) -> Self:

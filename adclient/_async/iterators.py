@@ -77,7 +77,7 @@ class AsyncPageIterator(PublicDir, Generic[T]):
             raise RuntimeError("this iterator is already fetching a page for someone else")
         try:
             return await self._next_page()
-        except BaseException as error:  # the end, an error, or an interrupt
+        except BaseException as error:  # StopAsyncIteration, an error, or an interrupt
             if self._bar is not None:
                 self._bar.close()
             if isinstance(error, AdClientError):
@@ -91,7 +91,16 @@ class AsyncPageIterator(PublicDir, Generic[T]):
             if self._is_started and self.cursor is None:
                 raise StopAsyncIteration
             # No state changes before the page is there, so that a failed step can be repeated.
-            page = await self._fetch()
+            if self._prefetch is None:
+                page = await self._source.page(self.cursor)
+            else:
+                try:
+                    page = await self._prefetch.result()
+                except Exception:
+                    self._prefetch = None
+                    raise
+                # An interrupt or a cancellation above leaves the result for the next step.
+                self._prefetch = None
             assert self._seen is not None
             self._seen.add(page.next)
             self._ready = page
@@ -107,17 +116,6 @@ class AsyncPageIterator(PublicDir, Generic[T]):
             self._bar.add(len(self._ready.data))
         page, self._ready = self._ready, None
         self.cursor, self._is_started = page.next, True
-        return page
-
-    async def _fetch(self) -> "AsyncPage[T]":
-        if self._prefetch is None:
-            return await self._source.page(self.cursor)
-        try:
-            page = await self._prefetch.result()
-        except Exception:  # an interrupt or a cancellation leaves the result to be fetched
-            self._prefetch = None
-            raise
-        self._prefetch = None
         return page
 
 

@@ -28,7 +28,7 @@ class AsyncRunner(Protocol):
     """The part of the engine that a listing needs."""
 
     async def run(self, call: Call[R]) -> R:
-        """Run one call to its end."""
+        """Run one call, with its retries."""
         ...
 
 

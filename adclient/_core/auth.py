@@ -18,7 +18,7 @@ AsyncAuth = Callable[[Request], Mapping[str, str] | Awaitable[Mapping[str, str]]
 
 @attrs.frozen(repr=False)
 class AuthHeaders:
-    """The headers that carry credentials, and what removes these from errors and logs."""
+    """The headers that carry credentials, and the redactor that keeps them out of errors."""
 
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
     redactor: Redactor = attrs.field(factory=Redactor)
@@ -40,7 +40,7 @@ class Credentials:
     auth: AsyncAuth | None = None
 
     def resolved(self) -> "Credentials":
-        """These, once they are checked; if there are none, the environment's token."""
+        """Check these credentials; without any, take the token from the environment."""
         if self.token is None and self.auth is None:
             known = Credentials(from_environment(ENV_TOKEN))
             return self if known.token is None else known.resolved()
@@ -79,10 +79,9 @@ def bearer(token: object) -> AuthHeaders:
 def checked_auth(headers: object) -> AuthHeaders:
     """The headers that an `auth` function returned."""
     checked = check_headers(headers, argument="auth")
-    return AuthHeaders(checked, Redactor(tuple(_secret_in(*header) for header in checked.items())))
-
-
-def _secret_in(name: str, value: str) -> str:
-    """What of a header is secret: of `Authorization`, all but its scheme."""
-    scheme, _, secret = value.partition(" ")
-    return secret or scheme if name == "authorization" else value
+    secrets: list[str] = []
+    for name, value in checked.items():
+        # The scheme of `Authorization` is no secret, and helps in a log.
+        scheme, _, secret = value.partition(" ")
+        secrets.append(secret or scheme if name == "authorization" else value)
+    return AuthHeaders(checked, Redactor(secrets))

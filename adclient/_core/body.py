@@ -1,4 +1,4 @@
-"""The body of a reply: decoded and bounded while it is read."""
+"""The body of a response, decoded and bounded while it is read."""
 
 import zlib
 from typing import Protocol
@@ -12,27 +12,27 @@ _GZIP = b"\x1f\x8b"
 
 
 class Inflate(Protocol):
-    """What zlib gives for decompressing; it has no public name there."""
+    """A decompressor of zlib, whose class has no public name."""
 
     @property
     def eof(self) -> bool:
-        """Whether the end of the data was met."""
+        """Whether the end of the compressed data was reached."""
         ...
 
     @property
     def unused_data(self) -> bytes:
-        """What came after the end."""
+        """The bytes after that end."""
         ...
 
     def decompress(self, data: bytes, max_length: int = 0, /) -> bytes:
-        """Undo the compression of a piece."""
+        """Decompress a chunk."""
         ...
 
 
 class Body:
-    """Collects the raw chunks of a body and undoes its one content coding.
+    """Collects the raw chunks of a body, and decompresses them.
 
-    `defect` says why the body cannot be used, once that is known; reading on is pointless then.
+    `defect` is the reason why the body cannot be used; there is no point in reading on then.
     """
 
     def __init__(self, status: int, coding: str) -> None:
@@ -54,7 +54,7 @@ class Body:
 
     @property
     def content(self) -> bytes:
-        """What was received, decoded."""
+        """The decoded bytes."""
         return bytes(memoryview(self._received)[: self._longest])
 
     def feed(self, chunk: bytes) -> None:
@@ -62,46 +62,35 @@ class Body:
         if self.defect is not None:
             return
         if self._is_coded:
-            self._feed_coded(chunk)
+            try:
+                self._decompress(chunk)
+            except zlib.error:
+                self.defect = "its compressed data is damaged"
         else:
             self._received += chunk
         if len(self._received) > self._longest and not self._is_error:
             self.defect = f"it is larger than {self._longest // 1024 // 1024} MiB"
 
     def finish(self) -> None:
-        """Say that the last chunk has come."""
+        """Note that the last chunk was fed."""
         if self._is_coded and not self.is_enough and not (self._inflate and self._inflate.eof):
             self.defect = "its compressed data ends too early"
 
-    def _feed_coded(self, chunk: bytes) -> None:
+    def _decompress(self, chunk: bytes) -> None:
         if self._inflate is None:
             self._coded_start += chunk
             if len(self._coded_start) < 2:
                 return
-            self._inflate, chunk = _inflater(self._coded_start), self._coded_start
-        try:
-            self._decompress(self._inflate, chunk)
-        except zlib.error:
-            self.defect = "its compressed data is damaged"
-
-    def _decompress(self, inflate: Inflate, chunk: bytes) -> None:
-        """Undo the compression. gzip may come in several parts; what follows them is left out."""
-        while not self.is_enough and not _is_followed_by_other(inflate):
+            chunk = self._coded_start
+            # The first two bytes decide: some services send `deflate` without its zlib header.
+            is_zlib = chunk[0] & 0x0F == zlib.DEFLATED and (chunk[0] * 256 + chunk[1]) % 31 == 0
+            is_raw = not (is_zlib or chunk.startswith(_GZIP))
+            self._inflate = zlib.decompressobj(_RAW_DEFLATE if is_raw else _GZIP_OR_ZLIB)
+        # gzip may have several members; other bytes after the end are dropped.
+        while not self.is_enough and len(self._inflate.unused_data) < len(_GZIP):
             room = self._longest + 1 - len(self._received)
-            self._received += inflate.decompress(chunk, room)
-            chunk = inflate.unused_data
+            self._received += self._inflate.decompress(chunk, room)
+            chunk = self._inflate.unused_data
             if not chunk.startswith(_GZIP):
                 return
-            self._inflate = inflate = zlib.decompressobj(_GZIP_OR_ZLIB)
-
-
-def _is_followed_by_other(inflate: Inflate) -> bool:
-    """Whether something has come after the end that is no further part."""
-    return len(inflate.unused_data) >= len(_GZIP)
-
-
-def _inflater(start: bytes) -> Inflate:
-    """A decompressor by the first two bytes: some services send `deflate` without its header."""
-    is_gzip = start.startswith(_GZIP)
-    is_zlib = start[0] & 0x0F == zlib.DEFLATED and (start[0] * 256 + start[1]) % 31 == 0
-    return zlib.decompressobj(_GZIP_OR_ZLIB if is_gzip or is_zlib else _RAW_DEFLATE)
+            self._inflate = zlib.decompressobj(_GZIP_OR_ZLIB)

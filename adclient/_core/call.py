@@ -1,8 +1,13 @@
 """One call, from its first attempt to its value or error, without any I/O.
 
-`Exchange.steps` is a generator that decides everything and does nothing: it yields `ACQUIRE`,
-`SEND`, or a number of seconds to sleep. An engine performs the step and sends back what came of
-it; tests drive the generator with lists of outcomes.
+`Exchange.steps` is a generator that decides everything and does nothing. It yields
+
+    ACQUIRE      get credentials and a slot; the engine sends back None, or a Failure if too late
+    SEND         send the request; the engine sends back its RawResponse or Failure
+    seconds      sleep, with the slot released; then ACQUIRE follows again
+
+and returns the final outcome, of which `Exchange.result` makes a value or an error. Two engines,
+sync and async, perform the steps; tests drive the generator with lists of outcomes.
 """
 
 from collections.abc import Callable, Generator
@@ -28,8 +33,8 @@ R = TypeVar("R", bound=Result)
 class Step(Enum):
     """What an engine is to do next."""
 
-    ACQUIRE = "wait for a slot; send back None, or a Failure if there was none in time"
-    SEND = "send the request, and send back its outcome"
+    ACQUIRE = "acquire"
+    SEND = "send"
 
 
 ACQUIRE: Final = Step.ACQUIRE
@@ -93,8 +98,8 @@ class Exchange(Generic[R]):
     def steps(self) -> Steps:
         """Acquire a slot and send the request, until an outcome is final.
 
-        The engine returns the slot with the next step. So the gate knows of a 429 while its slot
-        is still taken, and no other call can use that slot before it knows, too.
+        The engine releases a slot only when it asks for the next step. So a 429 is noted in the
+        gate before another call can take that slot.
         """
         call, options, gate, reporter = self.call, self._options, self._gate, self._reporter
         while True:
@@ -103,7 +108,7 @@ class Exchange(Generic[R]):
                 return no_slot
             if gate.ends:
                 wait = gate.wait(call, options, self._now(), self._random)
-                # A call with too little time is sent: the service has the last word.
+                # If the wait would exceed the deadline, send anyway: the service may accept.
                 if 0 < wait < self.time_left:
                     if reporter is not None:
                         reporter.rate_limited(wait)

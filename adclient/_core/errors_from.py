@@ -1,4 +1,4 @@
-"""The error that ends a call: its class, its attributes, and one line that helps."""
+"""The error that a call raises: its class, its attributes, and one line of advice."""
 
 import attrs
 
@@ -32,7 +32,7 @@ from adclient.errors import (
 )
 from adclient.models import Result
 
-# The first that fits is given.
+# The advice of the first class that fits is given.
 _ADVICE: tuple[tuple[type[AdClientError], str], ...] = (
     (
         OutcomeUnknown,
@@ -56,9 +56,15 @@ def outcome(
     """The error for the outcome of the last attempt."""
     cls: type[AdClientError]
     if isinstance(outcome, Failure):
-        cls, what = _transport_error(outcome), outcome.reason
+        cls = ConnectionLost if outcome.sent else ConnectionFailed
+        if outcome.timed_out:
+            cls = CallTimeout
+        what = outcome.reason
     elif outcome.broken is not None and outcome.is_success:
-        cls = _class_of_broken_success(call, outcome.broken)
+        # The head of a write's response shows that the service accepted it.
+        cls = UnexpectedResponse if call.operation.is_write else ConnectionLost
+        if outcome.broken.timed_out:
+            cls = CallTimeout
         what = f"{outcome.status}, and then: {outcome.broken.reason}"
         details |= _details_of(call, outcome)
     else:
@@ -101,19 +107,6 @@ def interrupted(call: Call[Result], details: ErrorDetails, error: Exception) -> 
     return _error(call, OutcomeUnknown, what, details)
 
 
-def _transport_error(failure: Failure) -> type[AdClientError]:
-    if failure.timed_out:
-        return CallTimeout
-    return ConnectionLost if failure.sent else ConnectionFailed
-
-
-def _class_of_broken_success(call: Call[Result], failure: Failure) -> type[AdClientError]:
-    """A success that was cut off: of a write, we know that it was one."""
-    if failure.timed_out:
-        return CallTimeout
-    return UnexpectedResponse if call.operation.is_write else ConnectionLost
-
-
 def _details_of(call: Call[Result], response: RawResponse) -> ErrorDetails:
     return {
         "status": response.status,
@@ -126,24 +119,11 @@ def _details_of(call: Call[Result], response: RawResponse) -> ErrorDetails:
 def _error(
     call: Call[Result], cls: type[AdClientError], what: str, details: ErrorDetails
 ) -> AdClientError:
+    """The error, with what support will ask for, and with advice."""
     operation, what = call.operation, one_line(what, 160)
-    text = f"{operation.full_name}: {what} ({', '.join(_context(call, details))})"
-    advice = next((advice for family, advice in _ADVICE if issubclass(cls, family)), None)
-    known: ErrorDetails = {
-        "message": what,
-        **details,
-        "operation": operation.full_name,
-        "method": operation.method,
-        "path": operation.path,
-    }
-    return cls(f"{text}. {advice}" if advice else text, **known)
-
-
-def _context(call: Call[Result], details: ErrorDetails) -> list[str]:
-    """What support will ask for."""
-    context = [f"{call.operation.method} {call.operation.path}"]
     attempts, request_id = details.get("attempts", 0), details.get("request_id")
     wait, draft_id = details.get("retry_after"), details.get("draft_id")
+    context = [f"{operation.method} {operation.path}"]
     if attempts > 1:
         context.append(f"{attempts} attempts")
     context.append(f"{details.get('elapsed', 0.0):.3g} s")
@@ -153,4 +133,13 @@ def _context(call: Call[Result], details: ErrorDetails) -> list[str]:
         context.append(f"retry after {wait:.3g} s")
     if draft_id is not None:
         context.append(f"draft {one_line(draft_id, 40)}")
-    return context
+    text = f"{operation.full_name}: {what} ({', '.join(context)})"
+    advice = next((advice for family, advice in _ADVICE if issubclass(cls, family)), None)
+    known: ErrorDetails = {
+        "message": what,
+        **details,
+        "operation": operation.full_name,
+        "method": operation.method,
+        "path": operation.path,
+    }
+    return cls(f"{text}. {advice}" if advice else text, **known)

@@ -38,7 +38,11 @@ def loads(body: bytes, *, unique: bool = False) -> JSON:
     Of equal names in an object, the last counts; with `unique`, they are an error.
     """
     body = body.removeprefix(_BYTE_ORDER_MARK)
-    has_long_number = _has_long_number(body)
+    # More than 15 digits in a row, outside of most texts. Every fourth byte of a body has four of
+    # any 16 digits in a row, and is faster to search.
+    has_long_number = b"0000" in body[::4].translate(_NORMALIZED) and (
+        _LONG in b"," + body.translate(_NORMALIZED, b"-")
+    )
     # orjson refuses numbers that are too large for a float, and turns those too small into 0.
     is_simple = not (unique or has_long_number) and len(body) <= _ORJSON_LIMIT
     fast = _orjson_loads()
@@ -65,14 +69,6 @@ def _orjson_loads() -> Callable[[bytes], JSON] | None:
     except ImportError:
         return None
     return loads
-
-
-def _has_long_number(body: bytes) -> bool:
-    """Whether a body may have more than 15 digits in a row, outside of most texts."""
-    # Every fourth byte of a body has four of any 16 digits in a row, and is quicker to search.
-    if b"0000" not in body[::4].translate(_NORMALIZED):
-        return False
-    return _LONG in b"," + body.translate(_NORMALIZED, b"-")
 
 
 @functools.cache

@@ -14,6 +14,7 @@ from adclient.errors import InvalidRequest, PaginationError
 from adclient.models import JSON, Result
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
 
 
 def query_from_next_url(
@@ -21,7 +22,9 @@ def query_from_next_url(
 ) -> list[tuple[str, str]] | None:
     """The query of a continuation that is a URL of the same endpoint; None if it is not a URL."""
     cursor = call.cursor
-    if not (conventions.follow_next_urls and isinstance(cursor, str) and _is_url(cursor)):
+    if not conventions.follow_next_urls or not isinstance(cursor, str):
+        return None
+    if "?" not in cursor and _SCHEME.match(cursor) is None:
         return None
     try:
         is_same = _endpoint(urljoin(endpoint, cursor)) == _endpoint(endpoint)
@@ -42,10 +45,6 @@ def query_from_next_url(
     # Every page is requested with the parameters of the first, whatever the URL contains.
     own = {parameter.name for parameter in call.operation.parameters}
     return [(name, value) for name, value in query if name.partition("[")[0] not in own]
-
-
-def _is_url(cursor: str) -> bool:
-    return "?" in cursor or re.match(r"[A-Za-z][A-Za-z0-9+.\-]*://", cursor) is not None
 
 
 def _endpoint(url: str) -> tuple[object, ...]:

@@ -1,4 +1,4 @@
-"""What came back from an attempt: a response or a failure, and what an error body reports."""
+"""The outcome of an attempt: a response or a failure, and what an error body reports."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ from adclient.models import JSON
 
 @attrs.frozen(kw_only=True, repr=False)
 class Failure:
-    """No whole response came. `sent` means that the service may have seen the whole request.
+    """No complete response. `sent` means that the service may have received the whole request.
 
-    `error` is what the caller's own code raised meanwhile, such as an event hook of their client.
+    `error` is the exception of the caller's own code, such as an event hook of their client.
     """
 
     reason: str
@@ -29,7 +29,7 @@ class Failure:
 
 @attrs.frozen(kw_only=True, repr=False)
 class RawResponse:
-    """The head and bytes of a response; its body is whole unless `broken` or `defect` is set."""
+    """The head and bytes of a response; the body is complete unless `broken` or `defect` is set."""
 
     status: int
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str])
@@ -73,7 +73,7 @@ def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
 
 
 def message_in(response: RawResponse) -> str | None:
-    """The message in a body that has no value."""
+    """The message in the body of a success that cannot be decoded into a result."""
     try:
         return problem_in(jsontext.loads(response.body)).message
     except jsontext.JSONError:
@@ -106,8 +106,12 @@ def problem_in(body: JSON) -> Problem:
     outer: dict[str, JSON] = body if isinstance(body, dict) else {"errors": body}
     error = outer.get("error")
     inner = error if isinstance(error, dict) else outer
-    details = _details_in(inner)
-    first = _first_of(details)
+    details = next(
+        (inner[name] for name in _DETAILS if isinstance(inner.get(name), list | dict)), None
+    )
+    # The first of several errors stands for all of them.
+    found = details[0] if isinstance(details, list) and details else details
+    first: dict[str, JSON] = found if isinstance(found, dict) else {"message": found}
     code = _text(inner, *_CODES) or _text(first, *_CODES)
     return Problem(
         message=_text(inner, *_MESSAGES) or _text(first, *_MESSAGES),
@@ -119,19 +123,7 @@ def problem_in(body: JSON) -> Problem:
 
 _MESSAGES = ("message", "detail", "title", "error", "msg", "reason", "errors")
 _CODES = ("code", "error_code", "type")
-
-
-def _details_in(source: dict[str, JSON]) -> JSON:
-    for name in ("details", "errors", "detail"):
-        if isinstance(value := source.get(name), list | dict):
-            return value
-    return None
-
-
-def _first_of(details: JSON) -> dict[str, JSON]:
-    """The first of several errors, which stands for all of them."""
-    first = details[0] if isinstance(details, list) and details else details
-    return first if isinstance(first, dict) else {"message": first}
+_DETAILS = ("details", "errors", "detail")
 
 
 def _text(source: dict[str, JSON], *names: str) -> str | None:

@@ -65,7 +65,7 @@ def retry_after(response: RawResponse) -> float | None:
 def _timestamp(text: str) -> float | None:
     if not text:
         return None
-    from email.utils import parsedate_to_datetime  # deferred: it loads much
+    from email.utils import parsedate_to_datetime  # deferred: slow to import
 
     try:
         moment = parsedate_to_datetime(text)
@@ -75,13 +75,13 @@ def _timestamp(text: str) -> float | None:
 
 
 class RateLimitGate:
-    """Until when calls of one client wait after a 429, for each account or for the whole client."""
+    """Holds back the calls of one client after a 429, by account or for the whole client."""
 
     def __init__(self) -> None:
         self.ends: dict[object, tuple[float, float]] = {}
 
     def note(self, call: Call[Result], options: Options, response: RawResponse, now: float) -> None:
-        """Note how long a 429 asks the other calls to wait as well."""
+        """Note the `Retry-After` of a 429, which other calls honour, too."""
         key, asked = _key(call, options), retry_after(response)
         if key is None or asked is None:
             return
@@ -92,7 +92,7 @@ class RateLimitGate:
     def wait(
         self, call: Call[Result], options: Options, now: float, random: Callable[[], float]
     ) -> float:
-        """Seconds for which a call has to wait."""
+        """Seconds that a call has to wait."""
         if options.retry.max_retries == 0:
             return 0.0
         end, spread = self.ends.get(_key(call, options), (now, 0.0))
@@ -100,7 +100,7 @@ class RateLimitGate:
 
 
 def _key(call: Call[Result], options: Options) -> object:
-    """What a rate limit counts for, as far as a call shows it; None for the call alone."""
+    """The key under which calls share a rate limit; None for the call alone."""
     if 429 not in options.retry.statuses:
         return None
     scope = options.conventions.rate_limit_scope

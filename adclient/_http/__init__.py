@@ -1,5 +1,5 @@
-"""The one package that knows an HTTP library: requests go out, bytes come back.
+"""The senders: the only package that imports an HTTP library.
 
-It decides nothing. It sends one request within the time given, and reports a `RawResponse`, or a
-`Failure` that says whether the service may have seen the request.
+A sender makes no decisions. It sends one request within the given time, and returns a
+`RawResponse`, or a `Failure` that states whether the service may have received the request.
 """

@@ -72,8 +72,8 @@ class AiohttpTransport:
     def reset_after_fork(self) -> None:
         """Start without connections, and leave those of the parent alone.
 
-        Their end would take them out of the selector that both processes share, and the parent
-        would wait for its responses in vain.
+        Closing them would remove them from the selector that both processes share, and the parent
+        would never see its responses.
         """
         leak(self._sessions)
         self._sessions = {}
@@ -85,7 +85,7 @@ class AiohttpTransport:
         self, attempt: Attempt, body: AsyncIterator[bytes] | None
     ) -> aiohttp.ClientResponse:
         """Send a request, exactly once."""
-        url = URL(attempt.request.url, encoded=True)
+        url = URL(attempt.request.url, encoded=True)  # yarl would change some escapes
         left = attempt.time_left
         return await self._session().request(
             attempt.request.method,
@@ -122,26 +122,26 @@ class AiohttpTransport:
         if session is None:
             for ended in [known for known in list(self._sessions) if known.is_closed()]:
                 self._sessions.pop(ended, None)
-            # The client says how many requests may be under way, and who is next.
+            # `limit=0`: the client itself limits concurrency, first come, first served.
             connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEPALIVE_EXPIRY)
             session = self._sessions[loop] = aiohttp.ClientSession(
                 connector=connector,
-                cookie_jar=aiohttp.DummyCookieJar(),
-                auto_decompress=False,
+                cookie_jar=aiohttp.DummyCookieJar(),  # no call depends on an earlier one
+                auto_decompress=False,  # `Body` does it, and bounds the result
                 middlewares=[_once],
             )
         return session
 
 
 class AiohttpSender:
-    """Sends through a transport, which stays its owner's to close."""
+    """Sends through a transport of the caller, who closes it."""
 
     def __init__(self, transport: AiohttpTransport) -> None:
         self._transport = transport
         self.is_closed: bool = False
 
     async def send(self, request: Request, deadline: float) -> Outcome:
-        """Send a request; come back with its response or failure by the deadline."""
+        """Send a request, and return its response or failure by the deadline."""
         attempt = Attempt(request, deadline)
         try:
             with anyio.move_on_after(attempt.time_left):
@@ -159,7 +159,7 @@ class AiohttpSender:
                             break
                     attempt.finish()
                 finally:
-                    # The connection of a body that was read to its end is in the pool already.
+                    # After a complete body, the connection is back in the pool already.
                     response.close()
                 return attempt.response()
         except _BrokenError as broken:
@@ -171,12 +171,12 @@ class AiohttpSender:
         return attempt.failed("no response in time", sent=attempt.body_consumed, timed_out=True)
 
     async def aclose(self) -> None:
-        """Nothing here is ours to close."""
+        """Close nothing: the caller owns the connections."""
         self.is_closed = True
 
 
 class _BrokenError(Exception):
-    """An error of aiohttp, hidden from it."""
+    """Carries an error past the retry logic of aiohttp."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__()
@@ -184,7 +184,7 @@ class _BrokenError(Exception):
 
 
 async def _once(request: aiohttp.ClientRequest, send: _Send) -> aiohttp.ClientResponse:
-    """Hide from aiohttp that a connection broke: it would send a GET or DELETE again."""
+    """Hide a broken connection from aiohttp, which would send a GET or DELETE again."""
     try:
         return await send(request)
     except (aiohttp.ClientError, OSError) as error:
@@ -192,7 +192,7 @@ async def _once(request: aiohttp.ClientRequest, send: _Send) -> aiohttp.ClientRe
 
 
 async def _body_of(attempt: Attempt) -> AsyncIterator[bytes]:
-    """The body of a request, which aiohttp reads when the connection is open."""
+    """The body of a request, which aiohttp reads once the connection is open."""
     attempt.body_consumed = True
     yield attempt.request.body or b""
 

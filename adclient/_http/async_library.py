@@ -1,4 +1,4 @@
-"""An async client or transport of the caller, of httpx or httpx2."""
+"""Sends through an async client or transport of the caller, of httpx or httpx2."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
@@ -38,11 +38,11 @@ def async_send_through(client: object) -> AsyncSend:
 
 
 class AsyncLibrarySender:
-    """Sends through an async client or transport of the caller, which stays theirs to close.
+    """Sends through an async client or transport of the caller, who closes it.
 
-    The pools of httpcore 1.0 lose a connection for good if a request is cancelled at a bad moment.
-    So each exchange runs in a task of its own: a cancelled call leaves it, and it goes on until
-    only a read is under way, which can be cancelled safely.
+    The pools of httpcore 1.0 leak a connection if a request is cancelled at a bad moment. So each
+    exchange runs in its own background task: a cancelled call abandons the task, which continues
+    until it only reads, and can be cancelled safely.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class AsyncLibrarySender:
         names_requests: bool = False,
     ) -> None:
         self._library = library
-        # An exchange that a cancelled call has left counts until its end.
+        # An abandoned exchange keeps its slot until it ends.
         self._limiter = AsyncCapacityLimiter(max_concurrency)
         self._send = send
         self._names_requests = names_requests
@@ -62,7 +62,7 @@ class AsyncLibrarySender:
         self._running: WeakSet[BackgroundTask[None]] = WeakSet()
 
     async def send(self, request: Request, deadline: float) -> Outcome:
-        """Send a request; come back with its response or failure by the deadline."""
+        """Send a request, and return its response or failure by the deadline."""
         attempt = LibraryAttempt(
             request, deadline, self._library, names_requests=self._names_requests
         )
@@ -76,7 +76,7 @@ class AsyncLibrarySender:
                 try:
                     await task.result()
                 finally:
-                    exchange.abandon()
+                    exchange.abandon()  # without effect after a normal end
                 return attempt.response()
         except self._library.faults as error:
             return attempt.failed_with(error)
@@ -85,7 +85,7 @@ class AsyncLibrarySender:
         return attempt.failed("no response in time", sent=attempt.body_consumed, timed_out=True)
 
     async def aclose(self) -> None:
-        """Wait for what still runs on this event loop; nothing here is ours to close."""
+        """Wait for the exchanges of this event loop; the caller owns the connections."""
         self.is_closed = True
         with anyio.move_on_after(_LONGEST_CLOSE):
             for task in [task for task in self._running if task.loop == current_token()]:
@@ -93,7 +93,7 @@ class AsyncLibrarySender:
 
 
 class AsyncExchange:
-    """One exchange through somebody's pool, cancelled only while reading: no harm to the pool."""
+    """One exchange through a pool of the caller, cancelled only while it reads."""
 
     def __init__(self, send: AsyncSend, attempt: LibraryAttempt) -> None:
         self._send = send
@@ -103,17 +103,17 @@ class AsyncExchange:
         self._is_reading = False
 
     async def perform(self) -> None:
-        """Perform, and end at the latest when only a read can still be under way.
+        """Send the request and read the response, for a bounded time even if abandoned.
 
-        Waiting for a connection, connecting and TLS have ended by then: each has a timeout of the
-        whole time of the attempt.
+        Waiting for a connection, connecting and TLS each have the whole time of the attempt as
+        their timeout. After three times that, only a read can still be in progress.
         """
         attempt = self._attempt
         with self._scope, anyio.move_on_after(3 * attempt.time_left + _LONGEST_CLOSE):
             request = attempt.build(attempt.library.async_stream, {"trace": self._trace})
             response = await self._send(request)
             attempt.begin_response(response)
-            if response.is_stream_consumed:  # an event hook of theirs has read it
+            if response.is_stream_consumed:  # an event hook of the caller has read it
                 attempt.feed(response.content)
                 attempt.finish()
                 return
@@ -141,10 +141,10 @@ class AsyncExchange:
             await response.aclose()
             with suppress(*self._attempt.library.faults):
                 async for _ in chunks:
-                    await checkpoint()  # for the deadline of an end that never comes
+                    await checkpoint()  # so that the deadline ends an endless stream
 
     def abandon(self) -> None:
-        """Nobody waits for the response any more: send nothing whose sending has not begun."""
+        """Stop waiting for the response; a request whose body was not read yet is never sent."""
         self._attempt.is_abandoned = True
         self._is_abandoned = True
         self._cancel_read()

@@ -20,7 +20,7 @@ from adclient._http.async_backend import AsyncBackend
 from adclient._http.connection import (
     FAULTS,
     KEEPALIVE_EXPIRY,
-    AsyncBody,
+    AsyncResponseStream,
     Target,
     failed,
     late,
@@ -144,7 +144,7 @@ class _Connection:
         """Send a request and read its response into the attempt."""
         self.backend.deadline = attempt.deadline
         response = await self._http.handle_async_request(request)
-        body = cast(AsyncBody, response.stream)
+        body = cast(AsyncResponseStream, response.stream)
         if attempt.begin(response.status, decoded_headers(response.headers), is_framed=True):
             async for chunk in body:
                 attempt.chunks.append(chunk)

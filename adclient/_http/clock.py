@@ -1,4 +1,4 @@
-"""Where a client takes its time from: the system, or a service that lives in this process."""
+"""The clock of a client: the system's, or that of a service in this process."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Clock(NamedTuple):
-    """The time in seconds from some fixed moment on, and how to wait."""
+    """A monotonic time in seconds, and how to wait."""
 
     now: Callable[[], float]
     sleep: Callable[[float], None]
@@ -18,7 +18,7 @@ class Clock(NamedTuple):
 
 
 async def _async_sleep(seconds: float) -> None:
-    import anyio  # which the sync client does without
+    import anyio  # deferred: the sync client does without it
 
     await anyio.sleep(seconds)
 
@@ -27,7 +27,7 @@ SYSTEM_CLOCK = Clock(time.monotonic, time.sleep, _async_sleep)
 
 
 def in_time(_: float, fetch: Callable[[Request], T], request: Request) -> T | None:
-    """Call a function; a sync one cannot be left before it returns."""
+    """Call a function; a sync call cannot be interrupted, so it has no timeout."""
     return fetch(request)
 
 

@@ -33,7 +33,7 @@ FAULTS = (
 _REMOTE = (httpcore.RemoteProtocolError, httpcore.ProxyError)
 
 
-class Body(Protocol):
+class ResponseStream(Protocol):
     """The body of a response, as httpcore streams it."""
 
     def __iter__(self) -> Iterator[bytes]: ...
@@ -42,7 +42,7 @@ class Body(Protocol):
         ...
 
 
-class AsyncBody(Protocol):
+class AsyncResponseStream(Protocol):
     """The same for async connections."""
 
     def __aiter__(self) -> AsyncIterator[bytes]: ...

@@ -1,4 +1,4 @@
-"""What a child process must not share with its parent: connections, locks and threads."""
+"""Reset in a forked child: connections, locks and threads belong to the parent."""
 
 import os
 import weakref
@@ -6,10 +6,10 @@ from typing import Protocol
 
 
 class Resettable(Protocol):
-    """Something that starts anew in a forked child."""
+    """An object with state that a forked child must not share."""
 
     def reset_after_fork(self) -> None:
-        """Let go of what belongs to the parent, without closing it."""
+        """Drop what belongs to the parent, without closing it."""
         ...
 
 
@@ -17,7 +17,7 @@ _leaked_on_purpose: list[object] = []
 
 
 def leak(*things: object) -> None:
-    """Keep what belongs to a parent process: its end in the child could reach the parent."""
+    """Keep objects of a parent process alive: closing them in the child could affect the parent."""
     _leaked_on_purpose.extend(things)
 
 

@@ -1,15 +1,15 @@
-"""A client or transport of the caller, of httpx or httpx2: the one place with their objects."""
+"""Sends through a client or transport of the caller, of httpx or httpx2."""
 
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from types import MappingProxyType, ModuleType
 from typing import Any, cast
 
 import httpx
 
 from adclient._core.request import Request
-from adclient._core.response import Failure, Outcome, RawResponse
+from adclient._core.response import Failure, Outcome
 from adclient._http.in_process import InProcess
 from adclient._http.send import AsyncChunks, Attempt, Errors, decoded_headers, reason_of
 from adclient.errors import ConfigurationError
@@ -22,17 +22,17 @@ Chunks = Callable[[], Iterator[bytes]]
 
 
 class HTTPLibrary:
-    """httpx or httpx2. Their names are the same, so httpx stands for both in the types."""
+    """httpx or httpx2. Both have the same names, so the types are those of httpx."""
 
     def __init__(self, library: ModuleType) -> None:
         hx = cast(Any, library)
         self.client: type[httpx.Client] = hx.Client
         self.async_client: type[httpx.AsyncClient] = hx.AsyncClient
-        # Parsing a URL costs as much as everything else that is done to send a request.
+        # Parsing a URL costs as much as the rest of building and sending a request.
         self.url: Callable[[str], httpx.URL] = lru_cache(maxsize=256)(hx.URL)
         self.request: type[httpx.Request] = hx.Request
         self.response: type[httpx.Response] = hx.Response
-        # A stream of both kinds is refused by transports of others, which are of one kind.
+        # Other transports check the kind of a stream, and refuse one that is both sync and async.
         self.sync_stream: Callable[[Chunks], httpx.SyncByteStream] = cast(
             Any, type("SyncStream", (_SyncStream, hx.SyncByteStream), {})
         )
@@ -66,22 +66,19 @@ class HTTPLibrary:
 
     @property
     def faults(self) -> Errors:
-        """What a transport raises, of its own and from below."""
+        """What a transport raises: errors of its own, and of the layers below."""
         # A host that cannot be encoded is a UnicodeError.
-        return (*self._faults, OSError, UnicodeError, *_faults_of_anyio())
+        faults = (*self._faults, OSError, UnicodeError)
+        # Without anyio loaded, none of its errors can be raised, and an import now could fail.
+        if "anyio" not in sys.modules:
+            return faults
+        import anyio
 
-
-def _faults_of_anyio() -> Errors:
-    """What was never loaded cannot raise; and loading it after a fault could itself fail."""
-    if "anyio" not in sys.modules:
-        return ()
-    import anyio
-
-    return (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError)
+        return (*faults, anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
 class _SyncStream:
-    """A body from a function that gives its chunks."""
+    """A body from a function that returns its chunks."""
 
     def __init__(self, chunks: Chunks) -> None:
         self._chunks = chunks
@@ -105,7 +102,7 @@ HTTPX = HTTPLibrary(httpx)
 
 def detect_library(thing: object) -> HTTPLibrary | None:
     """The library that an object's class comes from, or None if it is neither."""
-    for cls in type(thing).__mro__:
+    for cls in type(thing).__mro__:  # the caller may have subclassed it
         name = cls.__module__.partition(".")[0]
         if name in _NAMES:
             return _library(name)
@@ -119,10 +116,10 @@ def _library(name: str) -> HTTPLibrary:
 
 
 class LibrarySender:
-    """Sends through a sync client or transport of the caller, which stays theirs to close.
+    """Sends through a sync client or transport of the caller, who closes it.
 
-    Each step of theirs gets the time that is left, and a body is bounded as a whole; but a head
-    that arrives byte by byte is many steps, which only they could bound.
+    Each step gets the time that is left, and the whole body is bounded. A head that arrives byte
+    by byte is not: it takes many steps, each with its own timeout in the caller's library.
     """
 
     def __init__(
@@ -138,11 +135,11 @@ class LibrarySender:
         self.is_closed: bool = False
 
     def send(self, request: Request, deadline: float) -> Outcome:
-        """Send a request; come back with its response or failure by the deadline."""
+        """Send a request, and return its response or failure by the deadline."""
         library = self._library
         attempt = LibraryAttempt(request, deadline, library, names_requests=self._names_requests)
         try:
-            exchange(self._send, attempt)
+            send_and_read(self._send, attempt)
             return attempt.response()
         except library.faults as error:
             return attempt.failed_with(error)
@@ -150,11 +147,13 @@ class LibrarySender:
             return attempt.stopped(error)
 
     def close(self) -> None:
-        """Nothing here is ours to close."""
+        """Close nothing: the caller owns the connections."""
         self.is_closed = True
 
 
-def exchange(send: Callable[[httpx.Request], httpx.Response], attempt: "LibraryAttempt") -> None:
+def send_and_read(
+    send: Callable[[httpx.Request], httpx.Response], attempt: "LibraryAttempt"
+) -> None:
     """Send a request and read its response into the attempt."""
     response = send(attempt.build(attempt.library.sync_stream))
     try:
@@ -189,14 +188,14 @@ def check_open(is_closed: bool) -> None:
 
 
 class LibraryAttempt(Attempt):
-    """One request on its way through an HTTP library."""
+    """One request in progress through an HTTP library."""
 
     def __init__(
         self, request: Request, deadline: float, library: HTTPLibrary, *, names_requests: bool
     ) -> None:
         super().__init__(request, deadline)
         self.library = library
-        # A client, unlike a transport, names the request at which each of its errors happened.
+        # Errors of a client, unlike those of a transport, name the request that failed.
         self._names_requests = names_requests
         self.is_abandoned = False
         self._timeouts: dict[str, float] = {}
@@ -206,18 +205,25 @@ class LibraryAttempt(Attempt):
         self, stream: Callable[[Chunks], Any], extensions: Mapping[str, object] = _NO_EXTENSIONS
     ) -> httpx.Request:
         """The request, with the time that is left for it."""
+
+        def outgoing() -> Iterator[bytes]:
+            if self.is_abandoned:  # while it waited for a connection
+                raise self.library.pool_timeout("")
+            self.body_consumed = True
+            yield self.request.body or b""
+
         self._give_time()
         self._sent_as = self.library.request(
             self.request.method,
             self.library.url(self.request.url),
             headers=dict(self.request.headers),
-            stream=stream(self._outgoing),
+            stream=stream(outgoing),
             extensions={"timeout": self._timeouts, **extensions},
         )
         return self._sent_as
 
     def begin_response(self, response: httpx.Response) -> None:
-        """Take the head, and leave the time that remains to the body."""
+        """Take the head, and give the rest of the time to the body."""
         headers = decoded_headers(response.headers.raw)
         if response.is_stream_consumed:
             headers.pop("content-encoding", None)  # it is decoded
@@ -226,6 +232,7 @@ class LibraryAttempt(Attempt):
 
     def feed_in_time(self, chunk: bytes) -> bool:
         """Take a chunk of the body, unless it comes late."""
+        # Each chunk restarts the read timeout of the library, so only this bounds a slow body.
         if self.is_late:
             raise self.library.read_timeout("")
         return self.feed(chunk)
@@ -233,6 +240,7 @@ class LibraryAttempt(Attempt):
     def failed_with(self, error: Exception) -> Outcome:
         """What was received before the library failed."""
         library = self.library
+        # Past the deadline, every failure is a timeout, whatever the library calls it.
         if isinstance(error, library.timeouts) or self.is_late:
             reason = "no response in time"
             if isinstance(error, library.connect_timeout):
@@ -244,19 +252,16 @@ class LibraryAttempt(Attempt):
 
     def _is_sent(self, error: Exception) -> bool:
         """Whether the service may have seen the request."""
-        # An event hook or `auth` of their client may fail at a request of its own.
+        # The error may belong to another request, which an event hook or `auth` has sent.
         failed: object = getattr(error, "_request", self._sent_as)
         if failed is not self._sent_as and (failed is not None or self._names_requests):
             return self.body_consumed
         if isinstance(error, self.library.not_sent):
-            return self.body_consumed and _is_of_aiohttp(error.__cause__)
+            # httpx-aiohttp, hidden in a wrapper of the caller, reports a connection that broke in
+            # use as one that was never made.
+            cause = type(error.__cause__)
+            return self.body_consumed and cause.__module__.startswith("aiohttp.")
         return self.body_consumed or isinstance(error, self.library.sent)
-
-    def _outgoing(self) -> Iterator[bytes]:
-        if self.is_abandoned:
-            raise self.library.pool_timeout("")
-        self.body_consumed = True
-        yield self.request.body or b""
 
     def _give_time(self) -> None:
         left = self.time_left
@@ -264,23 +269,15 @@ class LibraryAttempt(Attempt):
 
 
 def _chunks(response: httpx.Response) -> Iterator[bytes]:
-    if response.is_stream_consumed:  # an event hook of theirs has read it
+    if response.is_stream_consumed:  # an event hook of the caller has read it
         return iter([response.content])
     return iter(cast(httpx.SyncByteStream, response.stream))
-
-
-def _is_of_aiohttp(error: object) -> bool:
-    """Whether httpx-aiohttp is at work, hidden in a wrapper of the caller.
-
-    It reports a connection that broke in use as one that was never made.
-    """
-    return type(error).__module__.startswith("aiohttp.")
 
 
 class ServiceTransport(InProcess, httpx.BaseTransport, httpx.AsyncBaseTransport):
     """A service in this process as a transport for any client of httpx or httpx2.
 
-    Clients of adclient call the service itself.
+    Clients of adclient call the service directly.
     """
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -289,7 +286,7 @@ class ServiceTransport(InProcess, httpx.BaseTransport, httpx.AsyncBaseTransport)
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         return self._respond(request, await request.aread())
 
-    def _respond(self, request: httpx.Request, body: bytes) -> httpx.Response:
+    def _respond(self, request: httpx.Request, sent: bytes) -> httpx.Response:
         library = detect_library(request) or HTTPX
         timeouts: dict[str, float | None] = request.extensions.get("timeout", {})
         outcome = self.service(
@@ -297,22 +294,20 @@ class ServiceTransport(InProcess, httpx.BaseTransport, httpx.AsyncBaseTransport)
                 method=request.method,
                 url=str(request.url),
                 headers=dict(request.headers),
-                body=body or None,
+                body=sent or None,
             ),
             timeouts.get("read"),
         )
         if isinstance(outcome, Failure):
             raise _error_of(library, outcome)
-        stream = library.both_streams(partial(_body_of, library, outcome))
-        headers = dict(outcome.headers)
-        return library.response(outcome.status, headers=headers, stream=stream)
+        headers, content, broken = dict(outcome.headers), outcome.body, outcome.broken
 
+        def body() -> Iterator[bytes]:
+            yield content
+            if broken is not None:
+                raise _error_of(library, broken)
 
-def _body_of(library: HTTPLibrary, response: RawResponse) -> Iterator[bytes]:
-    """The body of a response, which may break off."""
-    yield response.body
-    if response.broken is not None:
-        raise _error_of(library, response.broken)
+        return library.response(outcome.status, headers=headers, stream=library.both_streams(body))
 
 
 def _error_of(library: HTTPLibrary, failure: Failure) -> httpx.TransportError:

@@ -35,8 +35,12 @@ def build_network(
     verify: bool | str | PathLike[str] | ssl.SSLContext,
     has_sender: bool,
 ) -> Network:
-    """How to reach the service, checked; `has_sender` if no connections are made here."""
-    _check_host(base_url)
+    """Check the settings of connections; with `has_sender`, adclient itself makes none."""
+    host = urlsplit(base_url).hostname or ""
+    # Browsers and resolvers take any host that ends in a number for an IP address.
+    is_ip = ":" in host or host.rstrip(".").rpartition(".")[2].isdecimal()
+    if len(base_url) > LONGEST_URL or (is_ip and _packed(host) is None):
+        raise ConfigurationError("base_url is not a valid URL", argument="base_url")
     verify = checked_verify(verify)
     if has_sender and (proxy is not None or verify is not True):
         raise ConfigurationError(
@@ -49,16 +53,14 @@ def build_network(
     elif not has_sender:
         proxy = _environment_proxy(base_url)
     if verify is True and not has_sender and base_url.startswith("https:"):
-        _check_environment_certificates()
+        # The certificates are read when they are first needed; a wrong path is refused now.
+        name, text = _environment_certificates()
+        paths = text.split(os.pathsep) if name == "SSL_CERT_DIR" else [text]
+        if name and not any(map(os.path.exists, paths)):
+            raise ConfigurationError(
+                f"the environment variable {name} leads to no certificates", argument="verify"
+            )
     return Network(base_url, proxy, verify)
-
-
-def _check_host(base_url: str) -> None:
-    """Refuse what a browser takes for an IP address, and is none."""
-    host = urlsplit(base_url).hostname or ""
-    is_ip = ":" in host or host.rstrip(".").rpartition(".")[2].isdecimal()
-    if len(base_url) > LONGEST_URL or (is_ip and _packed(host) is None):
-        raise ConfigurationError("base_url is not a valid URL", argument="base_url")
 
 
 def _packed(host: str) -> bytes | None:
@@ -71,7 +73,7 @@ def _packed(host: str) -> bytes | None:
 
 
 def checked_verify(verify: object) -> bool | str | ssl.SSLContext:
-    """A setting of how TLS is verified; a wrong path is noticed at once."""
+    """Check the setting of TLS verification; the certificates of a path are read now."""
     if isinstance(verify, PathLike):
         verify = fspath(cast("PathLike[str]", verify))
     if not isinstance(verify, bool | str | ssl.SSLContext):
@@ -83,31 +85,31 @@ def checked_verify(verify: object) -> bool | str | ssl.SSLContext:
     return verify
 
 
-def _check_environment_certificates() -> None:
-    """Refuse a variable that leads nowhere; what it leads to is read when it is first needed."""
-    name, text = _environment_certificates()
-    paths = text.split(os.pathsep) if name == "SSL_CERT_DIR" else [text]
-    if name and not any(map(os.path.exists, paths)):
-        raise ConfigurationError(
-            f"the environment variable {name} leads to no certificates", argument="verify"
-        )
-
-
 def _environment_certificates() -> tuple[str, str]:
-    """The variable that says whom to trust, as Python's ssl knows them, and its value."""
+    """The variable of Python's ssl that names the trusted certificates, and its value."""
     names = ("SSL_CERT_FILE", "SSL_CERT_DIR")
     return next(((name, os.environ[name]) for name in names if os.environ.get(name)), ("", ""))
 
 
 def _environment_proxy(base_url: str) -> str | None:
-    """The proxy that the environment names for a service, which is never one for loopback."""
+    """The proxy that the environment names for a service; loopback needs none."""
     parts = urlsplit(base_url)
     host = parts.hostname or ""
-    if _is_loopback(host) or not _may_have_proxies():
+    packed = _packed(host)
+    is_ipv4_loopback = packed is not None and len(packed) == 4 and packed[0] == 127
+    if host == "localhost" or packed == _IPV6_LOOPBACK or is_ipv4_loopback:
         return None
-    from urllib.request import getproxies  # deferred: it loads much
+    # macOS and Windows keep proxies in their system settings, too.
+    if sys.platform not in ("darwin", "win32") and not any(
+        name.lower().endswith("_proxy") for name in os.environ
+    ):
+        return None
+    from urllib.request import getproxies, proxy_bypass  # deferred: slow to import
 
-    if _is_excepted(parts.scheme, host, parts.port):
+    # `no_proxy` may name a host with its port or without.
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    in_url = f"[{host}]" if ":" in host else host
+    if proxy_bypass(host) or proxy_bypass(f"{in_url}:{port}"):
         return None
     found = getproxies()
     name = next((name for name in (parts.scheme, "all") if found.get(name)), None)
@@ -118,31 +120,14 @@ def _environment_proxy(base_url: str) -> str | None:
     return proxy
 
 
-def _may_have_proxies() -> bool:
-    """Whether it is worth asking: macOS and Windows have proxies in their settings, too."""
-    is_elsewhere = sys.platform in ("darwin", "win32")
-    return is_elsewhere or any(name.lower().endswith("_proxy") for name in os.environ)
-
-
-def _is_excepted(scheme: str, host: str, port: int | None) -> bool:
-    """Whether `no_proxy` names a host, with its port or without."""
-    from urllib.request import proxy_bypass
-
-    port = port or (443 if scheme == "https" else 80)
-    in_url = f"[{host}]" if ":" in host else host
-    return bool(proxy_bypass(host) or proxy_bypass(f"{in_url}:{port}"))
-
-
-def _is_loopback(host: str) -> bool:
-    packed = _packed(host)
-    if packed is None:
-        return host == "localhost"
-    return packed == _IPV6_LOOPBACK if len(packed) == 16 else packed[0] == 127
-
-
 def check_proxy(what: str, proxy: str) -> None:
     """Refuse a proxy URL that cannot be used, without showing it: it may hold a password."""
-    if not _is_proxy(proxy):
+    try:
+        parts = urlsplit(proxy)
+        is_url = parts.scheme in _PROXY_SCHEMES and bool(parts.hostname) and parts.port != 0
+    except (ValueError, TypeError, AttributeError):  # the caller may pass any object
+        is_url = False
+    if not is_url:
         raise ConfigurationError(
             f"{what} must be a URL like 'http://proxy.example.com:3128'", argument="proxy"
         )
@@ -152,16 +137,8 @@ def check_proxy(what: str, proxy: str) -> None:
         )
 
 
-def _is_proxy(proxy: object) -> bool:
-    try:
-        parts = urlsplit(cast(str, proxy))
-        return parts.scheme in _PROXY_SCHEMES and bool(parts.hostname) and parts.port != 0
-    except (ValueError, TypeError, AttributeError):
-        return False
-
-
 def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
-    """The TLS context for a setting; each is made once for the process, when first needed."""
+    """The TLS context for a setting; each is made once per process, when first needed."""
     if isinstance(verify, ssl.SSLContext):
         return verify
     try:
@@ -181,7 +158,7 @@ def _made_context(verify: bool | str) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=verify)
     if not verify:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname = False
+        context.check_hostname = False  # first: with it, ssl refuses CERT_NONE
         context.verify_mode = ssl.CERT_NONE
         return context
     name, path = _environment_certificates()
@@ -189,6 +166,6 @@ def _made_context(verify: bool | str) -> ssl.SSLContext:
         return ssl.create_default_context(capath=path)
     if name:
         return ssl.create_default_context(cafile=path)
-    import certifi
+    import certifi  # deferred: a plain http URL does without it
 
     return ssl.create_default_context(cafile=certifi.where())

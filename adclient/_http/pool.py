@@ -12,7 +12,14 @@ import httpcore
 from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._http.backend import Backend
-from adclient._http.connection import FAULTS, KEEPALIVE_EXPIRY, Body, Target, failed, proxy_parts
+from adclient._http.connection import (
+    FAULTS,
+    KEEPALIVE_EXPIRY,
+    ResponseStream,
+    Target,
+    failed,
+    proxy_parts,
+)
 from adclient._http.forks import leak, register_for_forks
 from adclient._http.network import Network
 from adclient._http.patched import is_patched
@@ -114,7 +121,7 @@ class _Connection:
         """Send a request and read its response into the attempt."""
         self.backend.deadline = attempt.deadline
         response = self._http.handle_request(request)
-        body = cast(Body, response.stream)
+        body = cast(ResponseStream, response.stream)
         try:
             if attempt.begin(response.status, decoded_headers(response.headers), is_framed=True):
                 # It extends the list chunk by chunk: what came before an error is kept.
@@ -129,11 +136,11 @@ class _Connection:
 
     def send_through_httpx(self, attempt: "HTTPXAttempt") -> None:
         """The same, seen by the tools that have patched httpx."""
-        from adclient._http.library import exchange
+        from adclient._http.library import send_and_read
         from adclient._http.through_httpx import send_over
 
         self.backend.deadline = attempt.deadline
-        exchange(send_over(self._http, self._new_pool()), attempt)
+        send_and_read(send_over(self._http, self._new_pool()), attempt)
 
     @property
     def is_open(self) -> bool:

@@ -1,4 +1,4 @@
-"""Which sender a client uses: connections of its own, or what it was given."""
+"""Chooses the sender of a client: its own connections, or what the caller passed."""
 
 import sys
 from collections.abc import Callable
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def resolve_sender(transport: object, http_client: object, network: Network, _: int) -> Sender:
-    """What a sync client sends with."""
+    """The sender of a sync client."""
     _check_one(transport, http_client)
     if isinstance(transport, InProcess):
         return InProcessSender(transport)
     if transport is None and http_client is None:
-        from adclient._http.pool import ConnectionPool
+        from adclient._http.pool import ConnectionPool  # deferred: each sender loads its library
 
         return ConnectionPool(network)
     from adclient._http.library import HTTPX, LibrarySender, detect_library, send_through
@@ -40,7 +40,7 @@ def resolve_sender(transport: object, http_client: object, network: Network, _: 
 def resolve_async_sender(
     transport: object, http_client: object, network: Network, max_concurrency: int
 ) -> AsyncSender:
-    """What an async client sends with."""
+    """The sender of an async client."""
     _check_one(transport, http_client)
     if isinstance(transport, InProcess):
         return AsyncInProcessSender(transport)
@@ -70,7 +70,7 @@ def resolve_async_sender(
 
 
 def resolve_clock(transport: object) -> tuple[Clock, Callable[[], float]]:
-    """The clock and random source of a client: its service's, if that lives in this process."""
+    """The clock and random source of a client; a service in this process has its own."""
     if isinstance(transport, InProcess):
         return transport.clock, transport.random
     return SYSTEM_CLOCK, random
@@ -84,7 +84,7 @@ def _check_one(transport: object, http_client: object) -> None:
 
 
 def _check_trusted(given: object, argument: str) -> None:
-    # A client of httpx keeps its transports to itself.
+    # httpx has no public name for the transports of a client.
     inside = (getattr(given, "_transport", None), *getattr(given, "_mounts", {}).values())
     if any(type(one).__module__.startswith("httpx_aiohttp") for one in (given, *inside)):
         raise ConfigurationError(

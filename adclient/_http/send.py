@@ -15,7 +15,7 @@ Errors = tuple[type[Exception], ...]
 
 
 class Sender(Protocol):
-    """Sends requests for a sync client; it decides nothing and sends each exactly once."""
+    """Sends requests for a sync client, each exactly once: the retry policy is not its business."""
 
     @property
     def is_closed(self) -> bool:
@@ -23,7 +23,7 @@ class Sender(Protocol):
         ...
 
     def send(self, request: Request, deadline: float) -> Outcome:
-        """Send a request; come back with its response or failure by the deadline."""
+        """Send a request, and return its response or failure by the deadline."""
         ...
 
     def close(self) -> None:
@@ -40,7 +40,7 @@ class AsyncSender(Protocol):
         ...
 
     async def send(self, request: Request, deadline: float) -> Outcome:
-        """Send a request; come back with its response or failure by the deadline."""
+        """Send a request, and return its response or failure by the deadline."""
         ...
 
     async def aclose(self) -> None:
@@ -49,10 +49,10 @@ class AsyncSender(Protocol):
 
 
 class Attempt:
-    """One request on its way, and what has been received so far.
+    """One request in progress, and what has been received so far.
 
-    It is the stream of the request's body, sync and async, and so knows when that is consumed:
-    from then on the service may have the whole request.
+    It is also the stream of the request's body, sync and async. Once that is consumed, the service
+    may have received the whole request.
     """
 
     __slots__ = (
@@ -91,6 +91,7 @@ class Attempt:
         Returns whether the body is just the bytes in `chunks`: the sender `is_framed`, which means
         that it cuts the body at its content-length, and nothing has to be decoded or bounded.
         """
+        # The wall clock, since a `Retry-After` may be a date.
         self.status, self.headers, self.received_at = status, headers, time.time()
         coding, length = headers.get("content-encoding", ""), headers.get("content-length", "")
         longest = LONGEST_ERROR_BODY if status >= 400 else LONGEST_BODY
@@ -100,13 +101,13 @@ class Attempt:
         return False
 
     def feed(self, chunk: bytes) -> bool:
-        """Take a raw chunk of the body; True if no more of it is wanted."""
+        """Take a raw chunk of the body; True if the rest is not needed."""
         assert self._body is not None
         self._body.feed(chunk)
         return self._body.is_enough
 
     def finish(self) -> None:
-        """The body is as complete as it is going to be."""
+        """Note the end of the body."""
         if self._body is not None:
             self._body.finish()
         self._is_whole = True
@@ -118,7 +119,7 @@ class Attempt:
 
     @property
     def time_left(self) -> float:
-        """Seconds until the deadline, for a timeout: never zero, which some take for none."""
+        """Seconds until the deadline, for a timeout: never 0, which some libraries read as none."""
         return max(0.001, self.deadline - time.monotonic())
 
     def response(self, broken: Failure | None = None) -> RawResponse:
@@ -135,7 +136,7 @@ class Attempt:
 
     def failed(self, reason: str, *, sent: bool, timed_out: bool = False) -> Outcome:
         """What was received before the attempt failed."""
-        if self._is_whole:
+        if self._is_whole:  # only closing failed
             return self.response()
         if not sent and not timed_out:
             reason = f"{urlsplit(self.request.url).netloc} cannot be reached: {reason}"
@@ -143,7 +144,7 @@ class Attempt:
         return failure if self.status == 0 else self.response(broken=failure)
 
     def stopped(self, error: Exception) -> Outcome:
-        """The failure for an error that is no fault of the connection."""
+        """The failure for an error that the connection did not cause."""
         reason = f"stopped by {type(error).__name__}"
         return Failure(reason=reason, sent=self.body_consumed, error=error)
 
@@ -168,6 +169,7 @@ def decoded_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw:
         name = raw_name.decode("latin-1").lower()
+        # HTTP sets no encoding for values; services that send more than ASCII mostly use UTF-8.
         try:
             value = raw_value.decode()
         except UnicodeDecodeError:
@@ -177,11 +179,18 @@ def decoded_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def reason_of(error: BaseException, remote: Errors) -> str:
-    """The innermost cause in words that contain nothing of the request.
+    """The innermost cause, in words that contain nothing of the request.
 
-    The text of a `remote` error describes what the other end sent, and may be shown.
+    The text of a `remote` error describes what the other end sent, so it is safe to show.
     """
-    for cause in reversed(list(_causes(error))):
+    causes: list[BaseException] = []
+    outer: BaseException | None = error
+    while outer is not None:
+        causes.append(outer)
+        # Failures of several addresses come as a group; the first stands for all.
+        group = cast("tuple[BaseException, ...]", getattr(outer, "exceptions", ()))
+        outer = group[0] if group else outer.__cause__ or outer.__context__
+    for cause in reversed(causes):
         if isinstance(cause, ConnectionError) and cause.errno is not None:
             return os.strerror(cause.errno)
         if isinstance(cause, OSError) and cause.args:
@@ -189,11 +198,3 @@ def reason_of(error: BaseException, remote: Errors) -> str:
         if isinstance(cause, remote):
             return one_line(str(cause)) or "the response was not valid HTTP"
     return f"the connection broke ({type(error).__name__})"
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and what it came from, inwards; of a group, the first."""
-    while error is not None:
-        yield error
-        group = cast("tuple[BaseException, ...]", getattr(error, "exceptions", ()))
-        error = group[0] if group else error.__cause__ or error.__context__

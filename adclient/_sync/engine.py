@@ -145,15 +145,16 @@ class Engine:
 
     def _acquire(self, exchange: Exchange[R], slot: Slot) -> Failure | None:
         """Get the credentials and the slot of an attempt; a failure if that takes too long."""
+        late = None
         if self.credentials.fixed is None:
             auth = self._fetch_credentials(exchange.request, exchange.time_left)
-            if auth is None or exchange.time_left <= 0:
-                return self._late("the credentials took all the time")
-            exchange.auth = auth
-        if not slot.acquire(exchange.time_left):
-            return self._late(f"no free connection in time ({self.limiter})")
+            is_late = auth is None or exchange.time_left <= 0
+            late = self._late("the credentials took all the time") if is_late else None
+            exchange.auth = auth or NO_AUTH
+        if late is None and not slot.acquire(exchange.time_left):
+            late = self._late(f"no free connection in time ({self.limiter})")
         self.check_open()
-        return None
+        return late
 
     def _late(self, reason: str) -> Failure:
         return Failure(reason=reason, sent=False, timed_out=True)

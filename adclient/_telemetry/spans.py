@@ -18,7 +18,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def tracer() -> Tracer:
-    """A function that starts the span of a call, at the provider that the program has set."""
+    """A function that starts the span of a call with the tracer provider of the program."""
     source = trace.get_tracer("adclient", __version__, schema_url=_SCHEMA)
 
     def begin(call: Call[Result], url: str) -> CallSpan | None:

@@ -300,7 +300,3 @@ def test_no_value_is_coerced(cls, value):
 def test_datetime_keeps_its_offset():
     read = structure({"value": "2026-11-20T08:30:00-03:00"}, Field[datetime]).value
     assert read.utcoffset() == timedelta(hours=-3)
-
-
-def test_converter_is_built_once():
-    assert converter.converter() is converter.converter()

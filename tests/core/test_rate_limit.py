@@ -5,6 +5,7 @@ from core_helpers import LISTED, READ, REFUSED, STAGED, WRITE, Timed, drive, opt
 
 from adclient._core.retry import RateLimitGate
 from adclient.conventions import Conventions
+from adclient.errors import CallTimeout
 from adclient.options import RetryPolicy
 
 OTHER = attrs.evolve(READ, arguments={**READ.arguments, "account_id": "account_b204"})
@@ -107,6 +108,14 @@ def test_a_pause_that_grows_meanwhile_is_waited_for():
 
     gate.wait, gate.ends = wait, {"": (0.0, 0.0)}
     assert drive(READ, LISTED, gate=gate).sleeps == [2.0, 3.0]
+
+
+def test_a_pause_that_takes_all_the_time_sends_nothing():
+    run = drive(READ, gate=after(ASKED), overslept=30.0)
+    assert (run.sleeps, run.sends) == ([8.0], [])
+    assert isinstance(run.error, CallTimeout)
+    assert "waiting took all the time" in str(run.error)
+    assert run.error.attempts == 0
 
 
 def test_a_call_that_was_asked_itself_does_not_wait_twice():

@@ -168,7 +168,7 @@ def arguments() -> argparse.Namespace:
 def soak(given: argparse.Namespace, server: Server, books: Books) -> tuple[Held, Held]:
     """Run all rounds; return the resources after the first, which warms up, and after the last."""
     for operation in OPERATIONS:  # the first invalid response of each would load this for good
-        converter().get_structure_hook(operation.result)
+        converter.get_structure_hook(operation.result)
     traffic = Traffic(
         url=server.url, seed=given.seed, keyed=given.keyed, timeout=given.timeout, books=books
     )

@@ -461,6 +461,23 @@ async def test_http_proxy_of_the_environment_is_used(client_kind, monkeypatch) -
 
 @pytest.mark.own
 @sync_and_async
+async def test_socks_proxy_is_used(client_kind) -> None:
+    def serve(connection: Connection) -> None:
+        connection.receive()  # which methods of authentication the client knows
+        connection.send(b"\x05\x00")  # none is needed
+        connection.receive()  # where to connect to
+        connection.send(b"\x05\x00\x00\x01\x7f\x00\x00\x01\x00\x50")  # done
+        serve_well(connection)
+
+    with RawServer(serve) as server:
+        proxy = server.url.replace("http", "socks5")
+        async with client_kind.open("http://ads.example.com", proxy=proxy) as client:
+            assert len((await wait(read(client))).data) == 1
+    assert server.requests[0].startswith(b"GET /v1/alpha-ads/explain")
+
+
+@pytest.mark.own
+@sync_and_async
 async def test_proxy_of_another_scheme_is_not_used(client_kind, monkeypatch) -> None:
     monkeypatch.setenv("ftp_proxy", "http://127.0.0.1:9")
     async with client_kind.open("http://ads.example.com") as client:
