@@ -151,8 +151,9 @@ class Engine:
             is_late = auth is None or exchange.time_left <= 0
             late = self._late("the credentials took all the time") if is_late else None
             exchange.auth = auth or NO_AUTH
-        if late is None and not slot.acquire(exchange.time_left):
-            late = self._late(f"no free connection in time ({self.limiter})")
+        if late is None:
+            is_free = slot.acquire(exchange.time_left)
+            late = None if is_free else self._late(f"no free connection in time ({self.limiter})")
         self.check_open()
         return late
 
