@@ -47,10 +47,12 @@ class AsyncSource(Generic[T]):
         raw: tuple[dict[str, JSON], ...] | None = None,
     ) -> None:
         self._engine = engine
-        self.call = call
-        self.raw = raw  # None if the items themselves keep everything
+        self.call: Call[Listing[T]] | None = call
+        self.raw: tuple[dict[str, JSON], ...] | None = (
+            raw  # None if the items themselves keep everything
+        )
         self.cls: type[attrs.AttrsInstance] | None = None  # the class of `typed()`
-        self.shows_progress = False
+        self.shows_progress: bool = False
 
     @property
     def operation(self) -> str | None:

