@@ -115,6 +115,7 @@ class Exchange(Generic[R]):
                     yield wait
                     continue
             if self.time_left <= 0:
+                self.elapsed = self._now() - self._started
                 return Failure(reason="waiting took all the time", sent=False, timed_out=True)
             self.attempts += 1
             if reporter is not None:

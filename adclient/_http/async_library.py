@@ -68,9 +68,10 @@ class AsyncLibrarySender:
         )
         exchange = AsyncExchange(self._send, attempt)
         try:
+            slot = self._limiter.slot()
+            if not await slot.acquire(attempt.time_left):
+                return attempt.failed("no free connection in time", sent=False, timed_out=True)
             with anyio.move_on_after(attempt.time_left):
-                slot = self._limiter.slot()
-                await slot.acquire(attempt.time_left)
                 task = BackgroundTask(exchange.perform, on_end=slot.release)
                 self._running.add(task)
                 try:

@@ -59,7 +59,6 @@ class AsyncInProcessSender:
 
 def _send(called: InProcess, request: Request, deadline: float) -> Outcome:
     attempt = Attempt(request, deadline)
-    attempt.body_consumed = True
     outcome = called.service(request, deadline - called.clock.now())
     if isinstance(outcome, Failure):
         return _failed(attempt, outcome)

@@ -318,6 +318,30 @@ def test_hanging_request_of_an_injected_transport_frees_its_slot(client_kind, mo
 
 
 @both_loops
+def test_write_is_not_sent_while_an_abandoned_exchange_has_the_slot(client_kind) -> None:
+    """The exchange that a timed-out call left behind counts until its end."""
+    sent = []
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        await anyio.sleep_forever()
+
+    async def scenario() -> None:
+        transport = httpx.MockTransport(answer)
+        client = AsyncAdClient(
+            "https://ads.example.com", transport=transport, max_concurrency=1, timeout=0.05
+        )
+        with pytest.raises(CallTimeout):
+            await read(client.with_options(max_retries=0))
+        with pytest.raises(CallTimeout, match="no free connection in time") as caught:
+            await write(client)
+        assert not caught.value.outcome_unknown
+
+    client_kind.run(scenario)
+    assert len(sent) == 1
+
+
+@both_loops
 def test_full_pool_of_an_injected_async_client_is_not_outcome_unknown(client_kind) -> None:
     async def scenario() -> None:
         limits = httpx.Limits(max_connections=1)
