@@ -11,7 +11,7 @@ from anyio.lowlevel import checkpoint, current_token
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
-from adclient._http.async_limiter import AsyncCapacityLimiter
+from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._http.library import HTTPX, HTTPLibrary, LibraryAttempt, check_open, detect_library
 from adclient._tasks import BackgroundTask
 
@@ -66,11 +66,17 @@ class AsyncLibrarySender:
         attempt = LibraryAttempt(
             request, deadline, self._library, names_requests=self._names_requests
         )
+        slot = self._limiter.slot()
+        is_free = await slot.acquire(attempt.time_left)
+        return (
+            await self._perform(attempt, slot)
+            if is_free
+            else attempt.failed("no free connection in time", sent=False, timed_out=True)
+        )
+
+    async def _perform(self, attempt: LibraryAttempt, slot: AsyncSlot) -> Outcome:
         exchange = AsyncExchange(self._send, attempt)
         try:
-            slot = self._limiter.slot()
-            if not await slot.acquire(attempt.time_left):
-                return attempt.failed("no free connection in time", sent=False, timed_out=True)
             with anyio.move_on_after(attempt.time_left):
                 task = BackgroundTask(exchange.perform, on_end=slot.release)
                 self._running.add(task)
