@@ -61,6 +61,7 @@ class Exchange(Generic[R]):
         "deadline",
         "elapsed",
         "may_be_staged",
+        "outgoing",
         "request",
         "request_id",
     )
@@ -92,7 +93,8 @@ class Exchange(Generic[R]):
         self.elapsed = 0.0
         self.request_id: str | None = None
         self.may_be_staged = False
-        self.auth = auth  # of the current attempt
+        self.auth = auth  # of the current attempt, whose headers `outgoing` has
+        self.outgoing = request
         self._is_success = False
 
     def steps(self) -> Steps:
@@ -114,8 +116,8 @@ class Exchange(Generic[R]):
                         reporter.rate_limited(wait)
                     yield wait
                     continue
-            if self.time_left <= 0:
-                self.elapsed = self._now() - self._started
+            if (now := self._now()) >= self.deadline:
+                self.elapsed = now - self._started
                 return Failure(reason="waiting took all the time", sent=False, timed_out=True)
             self.attempts += 1
             if reporter is not None:

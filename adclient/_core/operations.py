@@ -4,7 +4,7 @@ Whatever sends, checks, documents, fakes or tests an operation reads it here.
 """
 
 from collections.abc import Mapping
-from typing import Generic, Literal, NamedTuple, TypeVar, cast
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 import attrs
 
@@ -52,17 +52,16 @@ class Parameter(NamedTuple):
     type: ParameterType
     required: bool = False
 
-    @property
-    def is_text(self) -> bool:
-        """Whether its value is text, as most values are."""
-        return self.type in ("id", "text")
+
+_TARGETS = ("campaign_id", "creative_id", "ad_id")
 
 
 @attrs.frozen(eq=False, repr=False)  # one object for each operation, so it is its own key
 class Operation(Generic[R]):
     """One operation of the service; `result` is the class of its result.
 
-    `full_name` is how a user calls it, such as `alpha.update_campaign_budget`.
+    `full_name` is how a user calls it, such as `alpha.update_campaign_budget`, and `target` the
+    parameter that names a campaign, creative or ad, if there is one.
     """
 
     namespace: Literal["alpha", "beta", "gamma", "delta"]
@@ -73,10 +72,13 @@ class Operation(Generic[R]):
     parameters: tuple[Parameter, ...]
     is_write: bool = attrs.field(init=False)
     full_name: str = attrs.field(init=False)
+    target: str | None = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "is_write", self.result is Draft)
         object.__setattr__(self, "full_name", f"{self.namespace}.{self.name}")
+        names = (parameter.name for parameter in self.parameters)
+        object.__setattr__(self, "target", next((n for n in names if n in _TARGETS), None))
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -84,26 +86,16 @@ class Call(Generic[R]):
     """One call of an operation with arguments that were checked; see `request.validated`.
 
     `arguments` are copies that the caller cannot change, `encoded` are the same as JSON text, and
-    `cursor` is where a listing continues.
+    `cursor` is where a listing continues. `target_id` is the campaign, creative or ad, if one is
+    named.
     """
 
     operation: Operation[R]
+    account_id: str
+    target_id: str | None
     arguments: Mapping[str, object]
     encoded: Mapping[str, str]
     cursor: JSON = None
-
-    @property
-    def account_id(self) -> str:
-        """The account of the call."""
-        return cast(str, self.arguments["account_id"])
-
-    @property
-    def target_id(self) -> str | None:
-        """The campaign, creative or ad that the call names, if any."""
-        for name in ("campaign_id", "creative_id", "ad_id"):
-            if name in self.arguments:
-                return cast(str, self.arguments[name])
-        return None
 
 
 _ACCOUNT = Parameter("account_id", "id", required=True)

@@ -24,6 +24,8 @@ Pairs = list[tuple[str, str]]
 
 _UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*")  # what `quote` leaves alone
 
+_TEXT_TYPES = ("id", "text")
+
 LONGEST_URL = 65_536  # httpx takes no longer ones
 
 
@@ -59,7 +61,8 @@ def validated(
     for parameter in operation.parameters:
         name = parameter.name
         value = arguments[name]
-        if type(value) is str and value and value.isascii() and parameter.is_text:  # most of them
+        # Most of them are text.
+        if type(value) is str and value and value.isascii() and parameter.type in _TEXT_TYPES:
             frozen[name], encoded[name] = value, jsontext.quoted(value)
         elif value is not None or parameter.required:
             expected, fits = _TYPES[parameter.type]
@@ -73,7 +76,9 @@ def validated(
                 raise _invalid(operation, name, problem) from None
     if cursor is not None:
         cursor = frozen_cursor(operation, cursor)
-    return Call(operation, frozen, encoded, cursor)
+    target = operation.target
+    target_id = str(frozen[target]) if target in frozen else None
+    return Call(operation, str(frozen["account_id"]), target_id, frozen, encoded, cursor)
 
 
 class RequestBuilder:

@@ -134,7 +134,8 @@ class Engine:
                 final: Outcome = done.value
                 return final
             if step is SEND:
-                outcome = self._send(exchange)
+                outcome = self.sender.send(exchange.outgoing, exchange.deadline)
+                outcome = redacted(outcome, exchange.auth.redactor)
                 continue
             slot.release()
             if step is ACQUIRE:
@@ -151,6 +152,7 @@ class Engine:
             is_late = auth is None or exchange.time_left <= 0
             late = self._late("the credentials took all the time") if is_late else None
             exchange.auth = auth or NO_AUTH
+            exchange.outgoing = exchange.auth.apply(exchange.request)
         if late is None:
             is_free = slot.acquire(exchange.time_left)
             late = None if is_free else self._late(f"no free connection in time ({self.limiter})")
@@ -159,12 +161,6 @@ class Engine:
 
     def _late(self, reason: str) -> Failure:
         return Failure(reason=reason, sent=False, timed_out=True)
-
-    def _send(self, exchange: Exchange[R]) -> Outcome:
-        request, auth = exchange.request, exchange.auth
-        if self.credentials.fixed is None:
-            request = auth.apply(request)
-        return redacted(self.sender.send(request, exchange.deadline), auth.redactor)
 
     def _fetch_credentials(self, request: Request, seconds: float) -> AuthHeaders | None:
         """Ask the caller's function for credentials; None if it took too long."""

@@ -8,7 +8,7 @@ from adclient.conventions import Conventions
 from adclient.errors import CallTimeout
 from adclient.options import RetryPolicy
 
-OTHER = attrs.evolve(READ, arguments={**READ.arguments, "account_id": "account_b204"})
+OTHER = attrs.evolve(READ, account_id="account_b204")
 ASKED = reply(429, headers={"retry-after": "8"})
 IMPATIENT = options_of(timeout=5.0)
 

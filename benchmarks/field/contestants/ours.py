@@ -55,7 +55,7 @@ class Client:
         from adclient._core.operations import LIST_BETA_CAMPAIGNS, Call
         from adclient._core.response import RawResponse
 
-        call = Call(LIST_BETA_CAMPAIGNS, {}, {})
+        call = Call(LIST_BETA_CAMPAIGNS, "account_b204", None, {}, {})
         return result_of(call, RawResponse(status=200, body=body), ResponseInfo(status=200))
 
     def close(self):
