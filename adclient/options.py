@@ -4,14 +4,16 @@ import math
 import os
 import threading
 from collections.abc import Collection, Mapping
-from typing import TypeGuard, cast
+from typing import TYPE_CHECKING, TypeGuard, cast
 from urllib.parse import urlsplit
 
 import attrs
 
 from adclient.conventions import MADE_BY_CLIENT, Conventions, is_header_name
 from adclient.errors import ConfigurationError
-from adclient.hooks import Hooks
+
+if TYPE_CHECKING:
+    from adclient.hooks import Hooks
 
 # Every default is here, except those for what the interface leaves open: see Conventions.
 TIMEOUT = 30.0
@@ -83,7 +85,7 @@ class Options:
     retry: RetryPolicy = attrs.field(factory=RetryPolicy)
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
     conventions: Conventions = attrs.field(factory=Conventions)
-    hooks: tuple[Hooks, ...] = ()
+    hooks: "tuple[Hooks, ...]" = ()
 
     def merged(
         self,
@@ -92,11 +94,14 @@ class Options:
         max_retries: int | None = None,
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
-        hooks: Hooks | None = None,
+        hooks: "Hooks | None" = None,
     ) -> "Options":
         """A copy with some options replaced; headers and hooks are added to the present ones."""
         check_type("retry", retry, RetryPolicy)
-        check_type("hooks", hooks, Hooks)
+        if hooks is not None:
+            from adclient.hooks import Hooks  # deferred: its classes take a while to make
+
+            check_type("hooks", hooks, Hooks)
         return attrs.evolve(
             self,
             timeout=self.timeout if timeout is None else check_timeout(timeout),
@@ -113,7 +118,7 @@ def resolve(
     max_retries: int | None,
     retry: RetryPolicy | None,
     headers: Mapping[str, str] | None,
-    hooks: Hooks | None,
+    hooks: "Hooks | None",
     conventions: Conventions | None,
 ) -> Options:
     """The options of a new client: argument, else environment, else default."""

@@ -14,7 +14,6 @@ from adclient._async.gamma import AsyncGamma
 from adclient._core.auth import AsyncAuth, AsyncToken, Credentials
 from adclient._signatures import deferred
 from adclient.conventions import Conventions
-from adclient.hooks import Hooks
 from adclient.options import RetryPolicy
 from adclient.transports import AsyncHTTPClient, AsyncTransport
 
@@ -22,8 +21,10 @@ if TYPE_CHECKING:
     import ssl
 
     from adclient import aiohttp  # async only
+    from adclient import hooks as _hooks
     from adclient._async.engine import AsyncEngine
 else:
+    _hooks = deferred("adclient.Hooks")
     ssl = deferred("ssl.SSLContext")
     aiohttp = deferred("adclient.aiohttp.AiohttpTransport")  # async only
 
@@ -96,7 +97,7 @@ class AsyncAdClient(_notebook.HTMLRepr):
         max_retries: int | None = None,
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
-        hooks: Hooks | None = None,
+        hooks: _hooks.Hooks | None = None,
         conventions: Conventions | None = None,
         http_client: AsyncHTTPClient | None = None,
         transport: AsyncTransport | aiohttp.AiohttpTransport | None = None,
@@ -156,7 +157,7 @@ class AsyncAdClient(_notebook.HTMLRepr):
         max_retries: int | None = None,
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
-        hooks: Hooks | None = None,
+        hooks: _hooks.Hooks | None = None,
     ) -> Self:
         """A copy with other options that shares the connections, such as for a single call.
 

@@ -12,11 +12,10 @@ sync and async, perform the steps; tests drive the generator with lists of outco
 
 from collections.abc import Callable, Generator
 from enum import Enum
-from typing import Final, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, Literal, TypeVar
 
 from adclient._core import decode, errors_from
 from adclient._core.auth import NO_AUTH, AuthHeaders
-from adclient._core.events import Reporter
 from adclient._core.jsontext import JSONError
 from adclient._core.operations import Call
 from adclient._core.paging import check_progress
@@ -26,6 +25,9 @@ from adclient._core.retry import RateLimitGate, backoff, may_have_reached_server
 from adclient.errors import ErrorDetails
 from adclient.models import ResponseInfo, Result
 from adclient.options import Options
+
+if TYPE_CHECKING:
+    from adclient._core.reporter import Reporter
 
 R = TypeVar("R", bound=Result)
 
@@ -77,7 +79,7 @@ class Exchange(Generic[R]):
         random: Callable[[], float],
         auth: AuthHeaders = NO_AUTH,
         idempotency_key: str | None = None,
-        reporter: Reporter | None = None,
+        reporter: "Reporter | None" = None,
     ) -> None:
         self.call = call
         self.request = request

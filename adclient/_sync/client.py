@@ -15,15 +15,16 @@ from adclient._sync.gamma import Gamma
 from adclient._core.auth import Auth, Token, Credentials
 from adclient._signatures import deferred
 from adclient.conventions import Conventions
-from adclient.hooks import Hooks
 from adclient.options import RetryPolicy
 from adclient.transports import HTTPClient, Transport
 
 if TYPE_CHECKING:
     import ssl
 
+    from adclient import hooks as _hooks
     from adclient._sync.engine import Engine
 else:
+    _hooks = deferred("adclient.Hooks")
     ssl = deferred("ssl.SSLContext")
 
 
@@ -95,7 +96,7 @@ class AdClient(_notebook.HTMLRepr):
         max_retries: int | None = None,
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
-        hooks: Hooks | None = None,
+        hooks: _hooks.Hooks | None = None,
         conventions: Conventions | None = None,
         http_client: HTTPClient | None = None,
         transport: Transport | None = None,
@@ -155,7 +156,7 @@ class AdClient(_notebook.HTMLRepr):
         max_retries: int | None = None,
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
-        hooks: Hooks | None = None,
+        hooks: _hooks.Hooks | None = None,
     ) -> Self:
         """A copy with other options that shares the connections, such as for a single call.
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from adclient._core import converter, decode, jsontext, operations
 from adclient._core.call import ACQUIRE, SEND, Exchange
-from adclient._core.events import Reporter, Tracer, reporter_for
+from adclient._core.events import Tracer, reporter_for
 from adclient._core.operations import Call, Operation
+from adclient._core.reporter import Reporter
 from adclient._core.request import Request, RequestBuilder, validated
 from adclient._core.response import Failure, RawResponse
 from adclient._core.retry import RateLimitGate

@@ -39,7 +39,7 @@ from adclient import (
     RateLimited,
     _telemetry,
 )
-from adclient._core import events
+from adclient._core import reporter
 
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 PAUSE = "/v1/beta-ads/pause-beta-campaign"
@@ -361,8 +361,7 @@ async def test_unsampled_span_is_current(client_kind, monkeypatch) -> None:
 async def test_without_a_provider_no_spans_and_no_events_are_created(
     client_kind, monkeypatch
 ) -> None:
-    for name in ("RequestEvent", "ResponseEvent", "DraftEvent"):
-        monkeypatch.setattr(events, name, pytest.fail)
+    monkeypatch.setattr(reporter, "Reporter", pytest.fail)
     seen: list = []
 
     def look(request: httpx.Request) -> httpx.Response:
