@@ -4,8 +4,8 @@ Each class is opened on a row, and has then seen the right answer; `run(times)` 
 """
 
 import asyncio
+import json
 import time
-import tracemalloc
 from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import islice
 from types import ModuleType
@@ -60,6 +60,13 @@ class Measure:
         size, pages = HOLDINGS[self.row.holding]
         return (size * pages, ids[-1]) if self.row.call in ("listing", "prefetched") else ids
 
+    def check_items(self, page: Any) -> None:
+        """Compare whole items, for a contestant that can show them as they were received."""
+        if hasattr(self.contestant, "items"):
+            expected = json.loads(reply_to("GET", self.shape, self.row.holding).body)["data"]
+            if self.contestant.items(page) != expected:
+                raise WrongAnswer("the items differ from what was sent")
+
     def check(self, answer: Any) -> None:
         if answer != (expected := self.expected()):
             raise WrongAnswer(f"expected {str(expected)[:200]}, got {str(answer)[:200]}")
@@ -81,6 +88,8 @@ class Repeated(Measure):
         self._client = self.client()
         self._work = self.work(self._client)
         self.check(self._work())
+        if self.row.call == "page":
+            self.check_items(self._client.page())
 
     def run(self, times: int) -> float:
         return seconds(self._work, times) / times
@@ -114,6 +123,7 @@ class AsyncRepeated(AsyncMeasure):
         super().__init__(*arguments)
         self._client = self.runner.run(self.opened())
         self.runner.run(self._repeat(1))
+        self.check_items(self.runner.run(self._client.page()))
 
     def run(self, times: int) -> float:
         return self.runner.run(self._repeat(times)) / times
@@ -191,36 +201,6 @@ class AtOnce(AsyncMeasure):
         for page in pages:
             self.check(client.ids(page))
         return len(pages)
-
-
-class Memory(Measure):
-    """The peak of memory during a listing after its second page, in units of one page."""
-
-    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
-        client = self.client()
-        size, pages = HOLDINGS[self.row.holding]
-        self.check(self.work(client)())
-        tracemalloc.start()
-        page_size = self._page_size(client)
-        before, _ = tracemalloc.get_traced_memory()
-        listing = getattr(client, self.row.call)()
-        _last(islice(listing, 2 * size))
-        tracemalloc.reset_peak()
-        if _last(listing)[0] != size * (pages - 2):
-            raise WrongAnswer("the listing ended early")
-        _, peak = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        client.close()
-        return (peak - before) / page_size
-
-    def _page_size(self, client: Any) -> int:
-        """What one page as it is handed to the caller holds."""
-        before, _ = tracemalloc.get_traced_memory()
-        page = client.page()
-        self.contestant.ids(page)
-        after, _ = tracemalloc.get_traced_memory()
-        del page
-        return after - before
 
 
 class AfterCalls(Repeated):

@@ -13,14 +13,21 @@ Results = Mapping[str, Result]
 def table(rows: Sequence[Row], peers: Sequence[Peer], results: Mapping[str, Results]) -> str:
     """A Markdown table of all rows, with our goals."""
     others = [peer.name for peer in peers if peer not in (OURS, BARE)]
-    heads = ["row", "goal", OURS.name, *others, "bare httpx itself"]
+    heads = ["row", "goal", OURS.name, "its CPU time", *others, "bare httpx itself"]
     lines = [heads, ["---"] * len(heads)]
     for row in rows:
         shown = results[row.key]
         cells = [_cell(row, shown, name) for name in (OURS.name, *others)]
         goal = "–" if row.goal is None else str(row.goal)
         lines.append(
-            [row.title, goal, cells[0] + _verdict(row, shown), *cells[1:], _bare(row, shown)]
+            [
+                row.title,
+                goal,
+                cells[0] + _verdict(row, shown),
+                _cpu(row, shown),
+                *cells[1:],
+                _bare(row, shown),
+            ]
         )
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
@@ -57,7 +64,7 @@ def figure_of(row: Row, results: Results, name: str) -> float | tuple[float, int
     if not bare.figures or bare.failure is not None:
         return None
     ratio = statistics.median(result.figures) / statistics.median(bare.figures)
-    return ratio if row.kind == "time" else 1 / ratio
+    return 1 / ratio if row.kind == "rate" else ratio
 
 
 def noise_of(figures: Sequence[float]) -> float:
@@ -82,6 +89,15 @@ def _cell(row: Row, results: Results, name: str) -> str:
     return f"{figure:.2f}" if 0.1 <= figure < 9.95 else f"{figure:.2g}"
 
 
+def _cpu(row: Row, results: Results) -> str:
+    """Our processor time, and its ratio to that of bare httpx."""
+    ours, bare = (results.get(name, Result()).cpu for name in (OURS.name, BARE.name))
+    if row.kind not in ("time", "rate") or not ours or not bare:
+        return "–"
+    took = statistics.median(ours)
+    return f"{_duration(took)} ({took / statistics.median(bare):.2f})"
+
+
 def _verdict(row: Row, results: Results) -> str:
     figure = figure_of(row, results, OURS.name)
     if row.goal is None or not isinstance(figure, int | float):
@@ -95,7 +111,8 @@ def _bare(row: Row, results: Results) -> str:
         return _cell(row, results, BARE.name)
     figures = results[BARE.name].figures
     noise = f" ± {noise_of(figures):.0%}" if len(figures) > 1 else ""
-    return _duration(statistics.median(figures)) + noise
+    median = statistics.median(figures)
+    return (f"{median / 1e6:.2f} MB" if row.kind == "bytes" else _duration(median)) + noise
 
 
 def _duration(seconds: float) -> str:

@@ -21,17 +21,21 @@ class Failed(RuntimeError):
 
 @dataclass
 class Result:
-    """What one contestant showed in one row: a figure for each turn, or why there is none."""
+    """What one contestant showed in one row: a figure for each turn, or why there is none.
+
+    `cpu` has the same figures in processor time, for what is measured inside a process.
+    """
 
     figures: list[Any] = field(default_factory=list[Any])
+    cpu: list[float] = field(default_factory=list[float])
     failure: str | None = None
 
 
 class Contestant(Protocol):
     """What can take turns."""
 
-    def run(self, times: int) -> Any:
-        """Measure once, in so many repetitions."""
+    def run(self, times: int) -> tuple[Any, float | None]:
+        """Measure once, in so many repetitions; the second figure is the processor's part."""
         ...
 
 
@@ -47,8 +51,9 @@ class Worker:
     def open(self, row: Row) -> None:
         self._ask({"open": asdict(row) | {"goal": None, "quick": {}}})
 
-    def run(self, times: int) -> Any:
-        return self._ask({"run": times})
+    def run(self, times: int) -> tuple[Any, float | None]:
+        figure, busy = self._ask({"run": times})
+        return figure, busy
 
     def _ask(self, question: Mapping[str, Any]) -> Any:
         assert self._process.stdin is not None
@@ -124,7 +129,9 @@ class Field:
         """A contestant that has shown the right answer, and how often it repeats in a turn."""
         try:
             if hasattr(processes, row.measure):
-                process = getattr(processes, row.measure)(peer, self._peers[peer], self._service)
+                process = getattr(processes, row.measure)(
+                    peer, self._peers[peer], self._service, row
+                )
                 process.run(1)  # the first start compiles, the others read what is compiled
                 return process, 1
             worker = self._workers[peer]
@@ -138,14 +145,17 @@ class Field:
         """How many make a turn of the wanted length."""
         if not getattr(measures, row.measure).is_repeated:
             return 1
-        first = worker.run(1)
+        first, _ = worker.run(1)
         if first > self._seconds:
             return 1
-        return math.ceil(self._seconds / min(first, worker.run(1), worker.run(1)))
+        return math.ceil(self._seconds / min(first, worker.run(1)[0], worker.run(1)[0]))
 
 
 def _take_turn(contestant: Contestant, times: int, result: Result) -> None:
     try:
-        result.figures.append(contestant.run(times))
+        figure, busy = contestant.run(times)
+        result.figures.append(figure)
+        if busy is not None:
+            result.cpu.append(figure * busy)
     except RuntimeError as error:
         result.failure = str(error)

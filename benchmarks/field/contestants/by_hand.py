@@ -10,6 +10,10 @@ def ids(page):
     return [item["id"] for item in page["data"]]
 
 
+def items(page):
+    return page["data"]
+
+
 class Client:
     library = None  # httpx or httpx2
     ids = staticmethod(ids)
@@ -56,6 +60,8 @@ class Client:
             if page["page"]["next"] is None:
                 return
             page = self.page(cursor=page["page"]["next"])
+
+    prefetched = listing  # without a library there is no prefetching to compare with
 
     def decode(self, body):
         return json.loads(body)

@@ -14,3 +14,4 @@ class AsyncClient(by_hand.AsyncClient):
 
 
 ids = by_hand.ids
+items = by_hand.items

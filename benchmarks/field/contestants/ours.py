@@ -15,6 +15,10 @@ def canned(answer):
     )
 
 
+def items(page):
+    return [campaign.to_dict() for campaign in page.data]
+
+
 class Client:
     ids = staticmethod(ids)
 
