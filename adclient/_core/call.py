@@ -106,10 +106,12 @@ class Exchange(Generic[R]):
         gate before another call can take that slot.
         """
         call, options, gate, reporter = self.call, self._options, self._gate, self._reporter
+        outcome: Outcome | None = None
         while True:
             if (no_slot := (yield ACQUIRE)) is not None:
                 self.elapsed = self._now() - self._started
-                return no_slot
+                # What the service has answered before explains more than a lack of slots.
+                return outcome or no_slot
             if gate.ends:
                 wait = gate.wait(call, options, self._now(), self._random)
                 # If the wait would exceed the deadline, send anyway: the service may accept.
@@ -120,7 +122,8 @@ class Exchange(Generic[R]):
                     continue
             if (now := self._now()) >= self.deadline:
                 self.elapsed = now - self._started
-                return Failure(reason="waiting took all the time", sent=False, timed_out=True)
+                late = Failure(reason="waiting took all the time", sent=False, timed_out=True)
+                return outcome or late
             self.attempts += 1
             if reporter is not None:
                 reporter.sending(self.attempts)
@@ -192,6 +195,7 @@ class Exchange(Generic[R]):
     def _note(self, outcome: Outcome) -> None:
         now = self._now()
         self.elapsed = now - self._started
+        self.request_id = None  # not that of an earlier attempt
         if isinstance(outcome, RawResponse):
             names = self._options.conventions.request_id_headers
             self.request_id = request_id_of(outcome, names)

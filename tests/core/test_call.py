@@ -301,6 +301,13 @@ class TestTime:
         assert (len(run.sends), run.sleeps) == (1, [])
 
     @each_case("call", [READ, WRITE])
+    def test_error_is_the_last_response_if_no_slot_is_free_for_a_retry(self, call):
+        asked = reply(429, headers={"retry-after": "1", "x-request-id": "id"})
+        run = drive(call, asked, NO_SLOT)
+        assert type(run.error) is RateLimited
+        assert (run.error.request_id, run.error.attempts) == ("id", 1)
+
+    @each_case("call", [READ, WRITE])
     @each_case("overslept", [0.5, 1.0, 60.0])
     def test_that_is_over_after_a_long_sleep_ends_the_call(self, call, overslept):
         options = options_of(timeout=2.0)
@@ -428,6 +435,10 @@ class TestFacts:
     def test_an_answer_without_an_id_does_not_keep_that_of_an_earlier_attempt(self):
         run = drive(READ, reply(503, headers={"x-request-id": "first"}), LISTED)
         assert run.value.response.request_id is None
+
+    def test_error_without_a_response_has_no_id_of_an_earlier_attempt(self):
+        unavailable = reply(503, headers={"x-request-id": "first"})
+        assert drive(READ, unavailable, *[REFUSED] * 2).error.request_id is None
 
     def test_the_response_is_no_part_of_equality(self):
         one = drive(WRITE, STAGED).value
