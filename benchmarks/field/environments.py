@@ -8,7 +8,7 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
-from field.peers import OURS, Peer
+from field.peers import Peer
 
 CHECKOUT = Path(__file__).parents[2]
 CACHE = CHECKOUT / "benchmarks" / ".cache" / f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -59,10 +59,8 @@ class Present:
 
 def environment_of(peer: Peer) -> Environment:
     """The environment of a peer, made if need be."""
-    if peer is OURS:
-        return _of_the_checkout(peer.name, str(CHECKOUT))
-    if peer.extra:
-        return _of_the_checkout(peer.name, f"{CHECKOUT}[{peer.extra}]")
+    if peer.extra is not None:
+        return _of_the_checkout(peer.name, f"{CHECKOUT}{peer.extra}", *peer.requirements)
     environment = Environment(CACHE / peer.name)
     if not environment.holds(peer.requirements):
         _make(environment)

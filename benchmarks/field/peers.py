@@ -15,10 +15,16 @@ class Peer:
     requirements: tuple[str, ...] = ()
     without: tuple[str, ...] = ()  # rows in which it cannot show anything
     only: tuple[str, ...] = ()  # the rows in which alone it takes part, if not in all
-    extra: str = ""  # of adclient
+    extra: str | None = None  # of adclient, if the peer is adclient itself; "" for none
 
 
-OURS = Peer("adclient", "ours", "import adclient", imports_client="from adclient import AdClient")
+OURS = Peer(
+    "adclient",
+    "ours",
+    "import adclient",
+    imports_client="from adclient import AdClient",
+    extra="",
+)
 BARE = Peer("httpx", "httpx_by_hand", "import httpx, json", requirements=("httpx==0.28.1",))
 PEERS = (
     OURS,
@@ -27,7 +33,15 @@ PEERS = (
         "ours_aiohttp",
         "import adclient.aiohttp",
         only=("async-get", "tasks", "at-once"),
-        extra="aiohttp",
+        extra="[aiohttp]",
+    ),
+    Peer(
+        "adclient-pyreqwest",
+        "ours_pyreqwest",
+        "import adclient, pyreqwest.compatibility.httpx",
+        requirements=("pyreqwest==0.15.1",),
+        only=("get", "post", "async-get", "tasks", "at-once"),
+        extra="",
     ),
     BARE,
     Peer("httpx2", "httpx2_by_hand", "import httpx2, json", requirements=("httpx2==2.16.2",)),
