@@ -97,7 +97,12 @@ class _AsyncStream:
         return AsyncChunks(self._chunks())
 
 
-HTTPX = HTTPLibrary(httpx)
+@cache
+def _library(name: str) -> HTTPLibrary:
+    return HTTPLibrary(sys.modules[name])
+
+
+HTTPX = _library(httpx.__name__)
 
 
 def detect_library(thing: object) -> HTTPLibrary | None:
@@ -107,12 +112,6 @@ def detect_library(thing: object) -> HTTPLibrary | None:
         if name in _NAMES:
             return _library(name)
     return None
-
-
-@cache
-def _library(name: str) -> HTTPLibrary:
-    module = sys.modules[name]
-    return HTTPX if module is httpx else HTTPLibrary(module)
 
 
 class LibrarySender:
