@@ -13,7 +13,6 @@ from contextlib import suppress
 
 import anyio
 import anyio.lowlevel
-import httpcore
 
 from adclient._http.backend import (
     CHUNK,
@@ -27,9 +26,10 @@ from adclient._http.backend import (
     T,
     failure,
 )
+from adclient._http.core import core
 
 
-class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetworkStream):
+class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStream):
     """Opens a connection, and reads and writes it, until the caller's cancel scope ends.
 
     The deadline serves to share the time among addresses. Close it only when no other task reads

@@ -6,12 +6,10 @@ import warnings
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import anyio
 import attrs
-import httpcore
 from anyio.lowlevel import current_token
 
 from adclient._core.request import Request
@@ -26,6 +24,7 @@ from adclient._http.connection import (
     late,
     proxy_parts,
 )
+from adclient._http.core import core
 from adclient._http.forks import leak, register_for_forks
 from adclient._http.network import Network
 from adclient._http.patched import is_async_patched
@@ -137,10 +136,9 @@ class _Connection:
     def __init__(self, target: Target, proxy: str | None) -> None:
         self.backend = AsyncBackend()
         self.idle_since = 0.0
-        self._new_pool = partial(_pool, target, proxy, self.backend)
-        self._http = self._new_pool().create_connection(target.origin)
+        self._http = _pool(target, proxy, self.backend).create_connection(target.origin)
 
-    async def send(self, request: httpcore.Request, attempt: Attempt) -> None:
+    async def send(self, request: core.Request, attempt: Attempt) -> None:
         """Send a request and read its response into the attempt."""
         self.backend.deadline = attempt.deadline
         response = await self._http.handle_async_request(request)
@@ -174,7 +172,7 @@ class _Connection:
         from adclient._http.through_httpx import async_send_over
 
         self.backend.deadline = attempt.deadline
-        await AsyncExchange(async_send_over(self._http, self._new_pool()), attempt).perform()
+        await AsyncExchange(async_send_over(self._http), attempt).perform()
 
     @property
     def is_open(self) -> bool:
@@ -209,15 +207,15 @@ def _close_all(idle: deque[_Connection]) -> None:
         idle.pop().backend.close()
 
 
-def _pool(target: Target, proxy: str | None, backend: AsyncBackend) -> httpcore.AsyncConnectionPool:
+def _pool(target: Target, proxy: str | None, backend: AsyncBackend) -> core.AsyncConnectionPool:
     """What makes a connection: only the pools know how to go through a proxy."""
     context = target.tls_context
     if proxy is None:
-        return httpcore.AsyncConnectionPool(context, network_backend=backend)
+        return core.AsyncConnectionPool(context, network_backend=backend)
     url, auth = proxy_parts(proxy)
     if proxy.startswith("socks"):
-        return httpcore.AsyncSOCKSProxy(url, auth, context, network_backend=backend)
-    return httpcore.AsyncHTTPProxy(
+        return core.AsyncSOCKSProxy(url, auth, context, network_backend=backend)
+    return core.AsyncHTTPProxy(
         url,
         auth,
         ssl_context=context,

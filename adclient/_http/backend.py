@@ -11,15 +11,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-import httpcore
+from adclient._http.core import core
 
 T = TypeVar("T")
 Address = tuple[int, int, int, str, tuple[str | int | bytes, ...]]
 
 CHUNK = 65536
-CONNECT = httpcore.ConnectTimeout, httpcore.ConnectError
-READ = httpcore.ReadTimeout, httpcore.ReadError
-WRITE = httpcore.WriteTimeout, httpcore.WriteError
+CONNECT = core.ConnectTimeout, core.ConnectError
+READ = core.ReadTimeout, core.ReadError
+WRITE = core.WriteTimeout, core.WriteError
 
 # httpcore reads HTTP 64 KiB at a time, and SOCKS 4 KiB: a whole reply each time.
 WHOLE_READ = 4096
@@ -135,7 +135,7 @@ class BaseBackend:
         return self._tls
 
 
-class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
+class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
     """Opens a connection, and reads and writes it, until the deadline."""
 
     def connect_tcp(self, host: str, port: int, *_: object, **__: object) -> "Backend":

@@ -9,28 +9,27 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
-import httpcore
-
 from adclient._core.response import Outcome
+from adclient._http.core import core
 from adclient._http.network import Network, tls_context
 from adclient._http.send import Attempt, reason_of
 
 # How long an unused connection is kept. Many servers close theirs after 5 seconds or more.
 KEEPALIVE_EXPIRY = 5.0
 
-TIMEOUTS = (httpcore.TimeoutException, TimeoutError)
+TIMEOUTS = (core.TimeoutException, TimeoutError)
 # What an attempt may fail with. A host that cannot be encoded is a UnicodeError.
 FAULTS = (
     *TIMEOUTS,
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.ProxyError,
-    httpcore.UnsupportedProtocol,
-    httpcore.ConnectionNotAvailable,
+    core.NetworkError,
+    core.ProtocolError,
+    core.ProxyError,
+    core.UnsupportedProtocol,
+    core.ConnectionNotAvailable,
     OSError,
     UnicodeError,
 )
-_REMOTE = (httpcore.RemoteProtocolError, httpcore.ProxyError)
+_REMOTE = (core.RemoteProtocolError, core.ProxyError)
 
 
 class ResponseStream(Protocol):
@@ -62,7 +61,7 @@ class Target:
         self._port = None if parts.port == (443 if self.is_tls else 80) else parts.port
         self._prefix_length = len(f"{parts.scheme}://{parts.netloc}")
         self._verify = network.verify
-        url = httpcore.URL(scheme=self._scheme, host=self._host, port=self._port, target=b"/")
+        url = core.URL(scheme=self._scheme, host=self._host, port=self._port, target=b"/")
         self.origin = url.origin
 
     @property
@@ -74,12 +73,12 @@ class Target:
         """The TLS context of a proxy that is reached over TLS itself."""
         return tls_context(self._verify) if proxy.startswith("https:") else None
 
-    def request(self, attempt: Attempt) -> httpcore.Request:
+    def request(self, attempt: Attempt) -> core.Request:
         """A request as httpcore sends it."""
         request = attempt.request
         path = request.url[self._prefix_length :].encode()
-        url = httpcore.URL(scheme=self._scheme, host=self._host, port=self._port, target=path)
-        made = httpcore.Request(request.method.encode(), url, content=attempt)
+        url = core.URL(scheme=self._scheme, host=self._host, port=self._port, target=path)
+        made = core.Request(request.method.encode(), url, content=attempt)
         # Set here, because the constructor would check each of them again.
         made.headers = [(name.encode(), value.encode()) for name, value in request.headers.items()]
         return made
@@ -100,11 +99,11 @@ def late(attempt: Attempt) -> Outcome:
     return attempt.failed(reason, sent=sent, timed_out=True)
 
 
-def proxy_parts(proxy: str) -> tuple[httpcore.URL, tuple[bytes, bytes] | None]:
+def proxy_parts(proxy: str) -> tuple[core.URL, tuple[bytes, bytes] | None]:
     """The URL of a proxy without its credentials, and these."""
     parts = urlsplit(proxy)
     host = (parts.hostname or "").encode()
-    url = httpcore.URL(scheme=parts.scheme.encode(), host=host, port=parts.port, target=b"/")
+    url = core.URL(scheme=parts.scheme.encode(), host=host, port=parts.port, target=b"/")
     if parts.username is None and parts.password is None:
         return url, None
     return url, (unquote(parts.username or "").encode(), unquote(parts.password or "").encode())

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from operator import attrgetter, is_
 from types import FunctionType, GetSetDescriptorType
 
-import httpcore
+from adclient._http.core import httpx_core
 
 _Snapshot = tuple[Mapping[str, object], list[object]]  # the live members of a class, and a copy
 
@@ -80,7 +80,7 @@ def _is_own(member: object) -> bool:
     return is_data or type(member) is GetSetDescriptorType
 
 
-is_patched = _Watch(httpcore.ConnectionPool, "Client", "HTTPTransport").is_patched
+is_patched = _Watch(httpx_core.ConnectionPool, "Client", "HTTPTransport").is_patched
 is_async_patched = _Watch(
-    httpcore.AsyncConnectionPool, "AsyncClient", "AsyncHTTPTransport"
+    httpx_core.AsyncConnectionPool, "AsyncClient", "AsyncHTTPTransport"
 ).is_patched

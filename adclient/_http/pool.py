@@ -4,10 +4,7 @@ import time
 import warnings
 from collections import deque
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, cast
-
-import httpcore
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
@@ -20,6 +17,7 @@ from adclient._http.connection import (
     failed,
     proxy_parts,
 )
+from adclient._http.core import core
 from adclient._http.forks import leak, register_for_forks
 from adclient._http.network import Network
 from adclient._http.patched import is_patched
@@ -114,10 +112,9 @@ class _Connection:
     def __init__(self, target: Target, proxy: str | None) -> None:
         self.backend = Backend()
         self.idle_since = 0.0
-        self._new_pool = partial(_pool, target, proxy, self.backend)
-        self._http = self._new_pool().create_connection(target.origin)
+        self._http = _pool(target, proxy, self.backend).create_connection(target.origin)
 
-    def send(self, request: httpcore.Request, attempt: Attempt) -> None:
+    def send(self, request: core.Request, attempt: Attempt) -> None:
         """Send a request and read its response into the attempt."""
         self.backend.deadline = attempt.deadline
         response = self._http.handle_request(request)
@@ -140,7 +137,7 @@ class _Connection:
         from adclient._http.through_httpx import send_over
 
         self.backend.deadline = attempt.deadline
-        send_and_read(send_over(self._http, self._new_pool()), attempt)
+        send_and_read(send_over(self._http), attempt)
 
     @property
     def is_open(self) -> bool:
@@ -148,15 +145,15 @@ class _Connection:
         return self._http.is_idle()
 
 
-def _pool(target: Target, proxy: str | None, backend: Backend) -> httpcore.ConnectionPool:
+def _pool(target: Target, proxy: str | None, backend: Backend) -> core.ConnectionPool:
     """What makes a connection: only the pools know how to go through a proxy."""
     context = target.tls_context
     if proxy is None:
-        return httpcore.ConnectionPool(context, network_backend=backend)
+        return core.ConnectionPool(context, network_backend=backend)
     url, auth = proxy_parts(proxy)
     if proxy.startswith("socks"):
-        return httpcore.SOCKSProxy(url, auth, context, network_backend=backend)
-    return httpcore.HTTPProxy(
+        return core.SOCKSProxy(url, auth, context, network_backend=backend)
+    return core.HTTPProxy(
         url,
         auth,
         ssl_context=context,

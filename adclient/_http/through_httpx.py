@@ -11,12 +11,12 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, cast
 
-import httpcore
 import httpx
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._http.connection import failed
+from adclient._http.core import core
 from adclient._http.library import HTTPLibrary, LibraryAttempt
 
 # A transport insists on a context, and loading certificates for one takes long. This one trusts
@@ -39,42 +39,39 @@ class HTTPXAttempt(LibraryAttempt):
         if not isinstance(error, self.library.faults):
             return super().stopped(error)
         below = error.__cause__
-        is_ours = type(below).__module__ == "httpcore"
+        is_ours = type(below).__module__ == core.__name__
         # A tool may read the body of a request before there is a connection for it.
         if below is not None and is_ours and not isinstance(error, self.library.not_sent):
             return failed(self, cast(Exception, below))
         return self.failed_with(error)
 
 
-def send_over(
-    connection: httpcore.ConnectionInterface, pool: httpcore.ConnectionPool
-) -> Callable[[httpx.Request], httpx.Response]:
-    """How httpx sends over a connection, by way of a new pool."""
+def send_over(connection: core.ConnectionInterface) -> Callable[[httpx.Request], httpx.Response]:
+    """How httpx sends over a connection."""
     transport = httpx.HTTPTransport(verify=_UNUSED)
-    _put_below(transport, pool, connection)
+    _put_below(transport, connection)
     client = httpx.Client(transport=transport, trust_env=False)
     return partial(client.send, stream=True, follow_redirects=False)
 
 
 def async_send_over(
-    connection: httpcore.AsyncConnectionInterface, pool: httpcore.AsyncConnectionPool
+    connection: core.AsyncConnectionInterface,
 ) -> Callable[[httpx.Request], Awaitable[httpx.Response]]:
     """The same for an async connection."""
     transport = httpx.AsyncHTTPTransport(verify=_UNUSED)
-    _put_below(transport, pool, connection)
+    _put_below(transport, connection)
     client = httpx.AsyncClient(transport=transport, trust_env=False)
     return partial(client.send, stream=True, follow_redirects=False)
 
 
-def _put_below(transport: object, pool: object, connection: object) -> None:
-    """Give a transport of httpx a pool whose only connection is one of ours.
+def _put_below(transport: object, connection: object) -> None:
+    """Have the pool of a transport of httpx use one of our connections.
 
-    httpx takes neither a pool nor the network backend in which our deadlines live, so the pool
-    that the transport has made is replaced.
+    httpx takes neither a pool nor the network backend in which our deadlines live, so a method of
+    the pool that the transport has made is replaced.
     """
 
-    def create_connection(_: httpcore.Origin) -> object:
+    def create_connection(_: object) -> object:
         return connection
 
-    cast(Any, pool).create_connection = create_connection
-    cast(Any, transport)._pool = pool
+    cast(Any, transport)._pool.create_connection = create_connection

@@ -123,13 +123,17 @@ def test_only_http_imports_the_http_library(module) -> None:
     assert not names & {"httpx", "httpx2", "httpcore", "h11"}
 
 
-def test_only_telemetry_imports_opentelemetry() -> None:
+@pytest.mark.parametrize(
+    ("library", "place"),
+    [("httpcore", "adclient._http.core"), ("opentelemetry", "adclient._telemetry.spans")],
+)
+def test_library_is_imported_in_one_place(library, place) -> None:
     knowing = {
         name
         for name, path in MODULES.items()
-        if any(found.startswith("opentelemetry") for found in imports(tree_of(path)))
+        if library in {found.partition(".")[0] for found in imports(tree_of(path))}
     }
-    assert knowing == {"adclient._telemetry.spans"}
+    assert knowing == {place}
 
 
 TABLES = {"pandas", "polars", "pyarrow"}
