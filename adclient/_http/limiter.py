@@ -1,11 +1,12 @@
 """How many requests of a sync client may be under way at once; whoever waits longest is next."""
 
+import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import starmap
+from itertools import islice, repeat, starmap
 from queue import Empty, SimpleQueue
 
 from adclient._http.forks import register_for_forks
@@ -32,14 +33,14 @@ class CapacityLimiter:
 
     def reset_after_fork(self) -> None:
         """Free all slots: a forked child has none of its parent's threads."""
+        # Slots that were never used are made on demand: a client may allow any number of them.
+        self.unused = repeat(None, min(self._total, sys.maxsize))
         self.free: SimpleQueue[None] = SimpleQueue()
-        for _ in range(self._total):
-            self.free.put(None)
         self.queue: deque[threading.Lock] = deque()
 
     def slot(self) -> "Slot":
         """A slot to acquire and release."""
-        return Slot(self.free, self.queue)
+        return Slot(self.unused, self.free, self.queue)
 
 
 class Slot:
@@ -50,9 +51,12 @@ class Slot:
     Releasing it twice, or before it was acquired, does nothing.
     """
 
-    __slots__ = ("_free", "_queue", "release")
+    __slots__ = ("_free", "_queue", "_unused", "release")
 
-    def __init__(self, free: SimpleQueue[None], queue: deque[threading.Lock]) -> None:
+    def __init__(
+        self, unused: Iterator[None], free: SimpleQueue[None], queue: deque[threading.Lock]
+    ) -> None:
+        self._unused = unused
         self._free = free
         self._queue = queue
         self.release: Callable[[], object] = _nothing
@@ -66,7 +70,9 @@ class Slot:
                 held.extend(starmap(self._free.get_nowait, _ONCE))
                 return True
             except Empty:
-                pass
+                held.extend(islice(self._unused, 1))
+                if held:
+                    return True
         return self._acquire_in_turn(held, timeout)
 
     def _acquire_in_turn(self, held: list[None], timeout: float) -> bool:

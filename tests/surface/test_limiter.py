@@ -11,10 +11,11 @@ import httpx
 import pytest
 from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint
-from clients import ASYNC, TRIO, a_draft, a_page
+from clients import ASYNC, TRIO, a_draft, a_page, read, wait
 
 from adclient import AdClient, AsyncAdClient, CallTimeout
 from adclient._http.limiter import CapacityLimiter
+from adclient.testing import FakeAdService
 
 BASE_URL = "https://ads.example.com"
 PATIENCE = 30
@@ -214,6 +215,20 @@ def test_no_slot_is_lost_by_600_signals(competitors) -> None:
     command = [sys.executable, "-c", SIGNALS, str(competitors)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=50)
     assert (done.returncode, done.stdout, done.stderr) == (0, "0 [True, True, False]\n", "")
+
+
+@pytest.mark.parametrize("slots", [10**8, 10**30])
+@pytest.mark.parametrize("client_class", [AdClient, AsyncAdClient])
+def test_number_of_slots_costs_no_time(client_class, slots) -> None:
+    transport = FakeAdService().transport
+    began = time.process_time()
+    client = client_class(BASE_URL, transport=transport, max_concurrency=slots)
+
+    async def call() -> None:
+        await wait(read(client, account_id="account_a91f"))
+
+    anyio.run(call)
+    assert time.process_time() - began < 2
 
 
 def test_threads_of_one_client_respect_max_concurrency() -> None:
