@@ -13,7 +13,6 @@ from itertools import product
 import anyio
 import anyio.lowlevel
 import attrs
-import httpcore
 import pytest
 from cases import each_case
 from clients import CLIENT_KINDS, SYNC, sync_asyncio_trio, wait
@@ -22,6 +21,7 @@ from test_addresses import HOST, SWALLOWING, host, swallowing  # noqa: F401
 
 from adclient._http.async_backend import AsyncBackend
 from adclient._http.backend import Backend
+from adclient._http.core import core
 
 DEADLINE = 0.3
 PUNCTUAL = DEADLINE + 0.1
@@ -62,12 +62,12 @@ class Route:
 
     def connection(self, kind, backend, port: int):
         """A connection of httpcore to the server at a port."""
-        origin = httpcore.URL(f"{self.origin}://127.0.0.1:{port}").origin
+        origin = core.URL(f"{self.origin}://127.0.0.1:{port}").origin
         prefix = "" if kind is SYNC else "Async"
         if self.proxy is None:
-            make = getattr(httpcore, f"{prefix}HTTPConnection")
+            make = getattr(core, f"{prefix}HTTPConnection")
             return make(origin, ssl_context=TRUST, network_backend=backend)
-        make = getattr(httpcore, prefix + ("HTTPProxy", "SOCKSProxy")[self.proxy == "socks5"])
+        make = getattr(core, prefix + ("HTTPProxy", "SOCKSProxy")[self.proxy == "socks5"])
         more = {"proxy_ssl_context": TRUST} if self.proxy == "https" else {}
         url = f"{self.proxy}://127.0.0.1:{port}"
         pool = make(url, ssl_context=TRUST, network_backend=backend, **more)
@@ -125,7 +125,7 @@ class Client:
     async def send(self, target: str = "/", method: str = "GET", content=None):
         """Send a request, and read the response."""
         length = {} if content is None else {"Content-Length": str(content.length)}
-        request = httpcore.Request(
+        request = core.Request(
             method, self.url + target, headers={"Host": "x", **length}, content=content
         )
         if self.kind is SYNC:
@@ -275,7 +275,7 @@ def time_of(kind, route: Route, steps: int, name: str, fault) -> float:
         with client_of(kind, route, port_of(server)) as client:
             content = Body(LARGE) if name in BODY_FAULTS else None
             began = time.monotonic()
-            with pytest.raises((httpcore.TimeoutException, TimeoutError)):
+            with pytest.raises((core.TimeoutException, TimeoutError)):
                 await client.send_until(DEADLINE, method="POST", content=content)
             return time.monotonic() - began
 
@@ -314,7 +314,7 @@ async def test_a_flood_ends_at_the_deadline(client_kind) -> None:
 
     with RawServer(serve) as server, client_of(client_kind, PLAIN, port_of(server)) as client:
         began = time.monotonic()
-        with pytest.raises((httpcore.ReadTimeout, TimeoutError)):
+        with pytest.raises((core.ReadTimeout, TimeoutError)):
             await client.send_until(DEADLINE)
         assert time.monotonic() - began < DEADLINE + 2
 
@@ -498,7 +498,7 @@ async def test_bytes_beyond_the_response_to_connect_end_the_tunnel(client_kind, 
     with RawServer(serve) as server:
         for _ in BEYOND_CONNECT:
             with client_of(client_kind, route, port_of(server)) as client:
-                with pytest.raises(httpcore.ConnectError, match="beyond its response to CONNECT"):
+                with pytest.raises(core.ConnectError, match="beyond its response to CONNECT"):
                     await client.send()
                 assert is_closed(client.backend)
 
@@ -529,7 +529,7 @@ async def test_a_reset_is_a_read_error(client_kind) -> None:
         connection.reset()
 
     with RawServer(serve) as server, client_of(client_kind, PLAIN, port_of(server)) as client:
-        with pytest.raises(httpcore.ReadError) as caught:
+        with pytest.raises(core.ReadError) as caught:
             await client.send()
         assert isinstance(caught.value.__cause__, ConnectionResetError)
         assert is_closed(client.backend)
@@ -541,7 +541,7 @@ async def test_a_write_to_nobody_is_a_write_error(client_kind) -> None:
         stream = await connected(client_kind, server)
         await wait(stream.write(b"x"))
         await until(lambda: stream.get_extra_info("is_readable"))
-        with pytest.raises(httpcore.WriteError) as caught:
+        with pytest.raises(core.WriteError) as caught:
             await wait(stream.write(b"x"))
         assert isinstance(caught.value.__cause__, ConnectionError)
         assert not stream.is_reusable
@@ -552,7 +552,7 @@ async def test_a_write_to_nobody_is_a_write_error(client_kind) -> None:
 async def test_a_certificate_that_nobody_vouches_for(client_kind) -> None:
     with RawServer(start_tls) as server:
         stream = await connected(client_kind, server)
-        with pytest.raises(httpcore.ConnectError) as caught:
+        with pytest.raises(core.ConnectError) as caught:
             await wait(stream.start_tls(ssl.create_default_context(), "127.0.0.1"))
         assert isinstance(caught.value.__cause__, ssl.SSLCertVerificationError)
         assert is_closed(stream)
@@ -562,7 +562,7 @@ async def test_a_certificate_that_nobody_vouches_for(client_kind) -> None:
 async def test_a_hello_in_plain_text_is_no_handshake(client_kind) -> None:
     with RawServer(stall(reply(400, b"no TLS here"))) as server:
         stream = await connected(client_kind, server)
-        with pytest.raises(httpcore.ConnectError, match=r"(?i)wrong.version.number"):
+        with pytest.raises(core.ConnectError, match=r"(?i)wrong.version.number"):
             await wait(stream.start_tls(TRUST, "127.0.0.1"))
         assert is_closed(stream)
 
@@ -571,7 +571,7 @@ async def test_a_hello_in_plain_text_is_no_handshake(client_kind) -> None:
 async def test_a_handshake_that_is_hung_up_on(client_kind) -> None:
     with RawServer(Connection.receive) as server:
         stream = await connected(client_kind, server)
-        with pytest.raises(httpcore.ConnectError) as caught:
+        with pytest.raises(core.ConnectError) as caught:
             await wait(stream.start_tls(TRUST, "127.0.0.1"))
         assert isinstance(caught.value.__cause__, ssl.SSLEOFError)
         assert is_closed(stream)
@@ -581,7 +581,7 @@ async def test_a_handshake_that_is_hung_up_on(client_kind) -> None:
 async def test_a_name_that_no_certificate_can_have(client_kind) -> None:
     with RawServer(Connection.receive) as server:
         stream = await connected(client_kind, server)
-        with pytest.raises(httpcore.ConnectError):
+        with pytest.raises(core.ConnectError):
             await wait(stream.start_tls(TRUST, ".example.com"))
         assert is_closed(stream)
 
@@ -602,7 +602,7 @@ async def test_tls_without_a_closing_handshake_ends_a_body(client_kind) -> None:
 async def test_a_deadline_that_is_over_sends_nothing(client_kind) -> None:
     with RawServer(stay_silent) as server:
         backend = backend_of(client_kind, seconds=0)
-        with pytest.raises(httpcore.ConnectTimeout):
+        with pytest.raises(core.ConnectTimeout):
             await connected(client_kind, server, backend)
         assert is_closed(backend)
     assert server.connections == 0
@@ -673,7 +673,7 @@ async def test_addresses_share_the_time(client_kind, host) -> None:  # noqa: F81
         for _ in range(TRIES):
             backend = backend_of(client_kind, DEADLINE)
             began = time.monotonic()
-            with pytest.raises(httpcore.ConnectTimeout):
+            with pytest.raises(core.ConnectTimeout):
                 await wait(backend.connect_tcp(HOST, int(port_of(server))))
             took = time.monotonic() - began
             assert is_closed(backend)
@@ -696,7 +696,7 @@ async def test_addresses_that_swallow_leave_time_for_the_next(client_kind, host)
 async def test_addresses_that_refuse_cost_no_time(client_kind, host) -> None:  # noqa: F811
     host("127.0.0.2", "127.0.0.3")
     backend = backend_of(client_kind)
-    with pytest.raises(httpcore.ConnectError, match="Connection refused") as caught:
+    with pytest.raises(core.ConnectError, match="Connection refused") as caught:
         await wait(backend.connect_tcp(HOST, int(refusing_url().rpartition(":")[2])))
     assert isinstance(caught.value.__cause__, ConnectionRefusedError)
     assert is_closed(backend)
@@ -723,7 +723,7 @@ async def test_a_name_that_is_not_found(client_kind, name, monkeypatch) -> None:
 
     monkeypatch.setattr(socket, "getaddrinfo", found)
     backend = backend_of(client_kind)
-    with pytest.raises(httpcore.ConnectError) as caught:
+    with pytest.raises(core.ConnectError) as caught:
         await wait(backend.connect_tcp(name, 80))
     assert isinstance(caught.value.__cause__, OSError | UnicodeError)
     assert not backend.is_reusable
