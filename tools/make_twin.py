@@ -30,6 +30,7 @@ RULES: list[tuple[str, str]] = [
     (r"\b_async\b", "_sync"),
     (r" \| aiohttp\.AiohttpTransport", ""),
     (r", for async code", ""),
+    (r" at once, on each event loop;", " at once;"),
     (r"any number of tasks", "any number of threads"),
     (r"an `async with` block", "a `with` block"),
     (r"\basync with\b", "with"),

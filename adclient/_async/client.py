@@ -55,12 +55,12 @@ class AsyncAdClient(_notebook.HTMLRepr):
             and event hooks are.
         transport: Your own transport of either library to send with, or that of
             `adclient.testing`. It is never closed here.
-        max_concurrency: How many requests may run at once; 100 by default. Waiting for a free
-            slot counts against `timeout`.
+        max_concurrency: How many requests may run at once, on each event loop; 100 by default.
+            Waiting for a free slot counts against `timeout`.
         proxy: The URL of a proxy; else that of the environment, except for loopback addresses.
         verify: False for no TLS verification, a path to a CA bundle, or an `ssl.SSLContext`. By
             default, the certificates of `SSL_CERT_FILE` or `SSL_CERT_DIR` are trusted, else those
-            of certifi.
+            of certifi. Files that change are read again; it applies to an `https://` proxy, too.
 
     Raises:
         ConfigurationError: An argument cannot be used; the text names it.

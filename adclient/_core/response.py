@@ -16,12 +16,14 @@ class Failure:
     """No complete response. `sent` means that the service may have received the whole request.
 
     `error` is the exception of the caller's own code, such as an event hook of their client.
+    `is_permanent` means that another attempt would fail in the same way.
     """
 
     reason: str
     sent: bool
     timed_out: bool = False
     error: Exception | None = None
+    is_permanent: bool = False
 
     def __str__(self) -> str:
         return self.reason

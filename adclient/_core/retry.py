@@ -37,7 +37,7 @@ def jitter(asked: float) -> float:
 def is_retryable(policy: RetryPolicy, outcome: Outcome, is_idempotent: bool) -> bool:
     """Whether an outcome permits another attempt. A 429 was refused before it was processed."""
     if isinstance(outcome, Failure):
-        return is_idempotent or not outcome.sent
+        return not outcome.is_permanent and (is_idempotent or not outcome.sent)
     if outcome.broken is not None and outcome.is_success:
         return is_idempotent
     return outcome.status in policy.statuses and (is_idempotent or outcome.status == 429)

@@ -8,7 +8,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from os import PathLike
-from typing import Self
+from typing import Any, Self, cast
 
 import anyio
 
@@ -16,7 +16,7 @@ from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._extras import needs
 from adclient._http.forks import leak, register_for_forks
-from adclient._http.network import check_proxy, checked_verify, tls_context
+from adclient._http.network import check_proxy, checked_verify, marked, tls_context
 from adclient._http.send import Attempt, decoded_headers, reason_of
 from adclient.errors import ConfigurationError
 
@@ -94,9 +94,12 @@ class AiohttpTransport:
             data=body,
             allow_redirects=False,
             proxy=self._proxy,
-            ssl=tls_context(self._verify) if url.scheme == "https" else True,
+            ssl=tls_context(self._verify) if self._uses_tls(url) else True,
             timeout=aiohttp.ClientTimeout(sock_connect=left, sock_read=left),
         )
+
+    def _uses_tls(self, url: URL) -> bool:
+        return url.scheme == "https" or str(self._proxy).lower().startswith("https:")
 
     async def __aenter__(self) -> Self:
         return self
@@ -206,9 +209,15 @@ def _failed(attempt: Attempt, error: Exception) -> Outcome:
         reason = "no response in time" if sent else "no connection in time"
         return attempt.failed(reason, sent=sent, timed_out=True)
     known = (reason for cls, reason in _REASONS if isinstance(error, cls))
-    return attempt.failed(next(known, None) or reason_of(error, ()), sent=sent)
+    reason = next(known, None) or reason_of(error, ())
+    if isinstance(error, _TLS_ERRORS):
+        peer, url = cast(Any, error), URL(attempt.request.url)
+        if (peer.host, peer.port) != (url.raw_host, url.port):
+            reason = f"the proxy {peer.host}:{peer.port}: {reason}"
+    return marked(attempt.failed(reason, sent=sent), error)
 
 
+_TLS_ERRORS = aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError
 _NOT_SENT = (
     aiohttp.ClientConnectorError,
     aiohttp.ClientConnectorCertificateError,

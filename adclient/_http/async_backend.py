@@ -16,7 +16,6 @@ import anyio.lowlevel
 
 from adclient._http.backend import (
     CHUNK,
-    CONNECT,
     READ,
     TLS,
     WHOLE_READ,
@@ -46,7 +45,7 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
                     return self
             await self._connect(last, self._time_left())
         except (OSError, ValueError) as error:
-            raise failure(CONNECT, error) from error
+            raise self._connect_error(error) from error
         return self
 
     async def start_tls(
@@ -63,7 +62,7 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
         except BaseException as error:
             self.close()
             if isinstance(error, OSError | ValueError):
-                raise failure(CONNECT, error) from error
+                raise self._connect_error(error) from error
             raise
         return self
 

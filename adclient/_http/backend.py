@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 from adclient._http.core import core
 
@@ -17,12 +18,19 @@ T = TypeVar("T")
 Address = tuple[int, int, int, str, tuple[str | int | bytes, ...]]
 
 CHUNK = 65536
-CONNECT = core.ConnectTimeout, core.ConnectError
 READ = core.ReadTimeout, core.ReadError
 WRITE = core.WriteTimeout, core.WriteError
 
 # httpcore reads HTTP 64 KiB at a time, and SOCKS 4 KiB: a whole reply each time.
 WHOLE_READ = 4096
+
+
+class ProxyConnectError(core.ConnectError):
+    """The proxy cannot be reached, or its certificate failed verification."""
+
+    def __init__(self, proxy: str, error: Exception) -> None:
+        super().__init__(error)
+        self.proxy = proxy
 
 
 class TLS:
@@ -58,10 +66,13 @@ class BaseBackend:
 
     Args:
         deadline: When the current call ends, in seconds of `time.monotonic()`; set for each call.
+        proxy: The URL of the proxy to which it connects.
     """
 
-    def __init__(self, deadline: float = 0.0) -> None:
+    def __init__(self, deadline: float = 0.0, proxy: str | None = None) -> None:
         self.deadline = deadline
+        self._proxy = proxy
+        self._handshakes = 0
         self._socket: socket.socket | None = None
         self._tls: TLS | None = None
         self._withheld = b""
@@ -128,7 +139,17 @@ class BaseBackend:
         self._withheld = data[-1:]
         return data[:-1]
 
+    def _connect_error(self, error: Exception) -> Exception:
+        """The error of httpcore if no connection can be opened, to the service or its proxy."""
+        if isinstance(error, TimeoutError):
+            return core.ConnectTimeout(error)
+        # The first handshake with a proxy of the scheme https is its own.
+        if self._proxy is not None and self._handshakes <= self._proxy.startswith("https:"):
+            return ProxyConnectError(urlsplit(self._proxy).netloc.rpartition("@")[2], error)
+        return core.ConnectError(error)
+
     def _add_tls(self, context: ssl.SSLContext, hostname: str | None) -> TLS:
+        self._handshakes += 1
         if self._withheld:
             raise ConnectionError("the proxy sent bytes beyond its response to CONNECT")
         self._tls = TLS(context, hostname, below=self._tls)
@@ -148,7 +169,7 @@ class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
                     return self
             self._connect(last, self._time_left())
         except (OSError, ValueError) as error:
-            raise failure(CONNECT, error) from error
+            raise self._connect_error(error) from error
         return self
 
     def start_tls(
@@ -165,7 +186,7 @@ class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
         except BaseException as error:
             self.close()
             if isinstance(error, OSError | ValueError):
-                raise failure(CONNECT, error) from error
+                raise self._connect_error(error) from error
             raise
         return self
 

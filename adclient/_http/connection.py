@@ -10,25 +10,25 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from adclient._core.response import Outcome
+from adclient._http.backend import ProxyConnectError
 from adclient._http.core import core
-from adclient._http.network import Network, tls_context
+from adclient._http.network import Network, marked, tls_context
 from adclient._http.send import Attempt, reason_of
 
 # How long an unused connection is kept. Many servers close theirs after 5 seconds or more.
 KEEPALIVE_EXPIRY = 5.0
 
 TIMEOUTS = (core.TimeoutException, TimeoutError)
-# What an attempt may fail with. A host that cannot be encoded is a UnicodeError.
-FAULTS = (
-    *TIMEOUTS,
+CORE_FAULTS = (
+    core.TimeoutException,
     core.NetworkError,
     core.ProtocolError,
     core.ProxyError,
     core.UnsupportedProtocol,
     core.ConnectionNotAvailable,
-    OSError,
-    UnicodeError,
 )
+# What an attempt may fail with. A host that cannot be encoded is a UnicodeError.
+FAULTS = (*CORE_FAULTS, OSError, UnicodeError)
 _REMOTE = (core.RemoteProtocolError, core.ProxyError)
 
 
@@ -89,7 +89,10 @@ def failed(attempt: Attempt, error: Exception) -> Outcome:
     sent = attempt.body_consumed
     if isinstance(error, TIMEOUTS) or attempt.is_late:
         return late(attempt)
-    return attempt.failed(reason_of(error, _REMOTE), sent=sent)
+    reason = reason_of(error, _REMOTE)
+    if isinstance(error, ProxyConnectError):
+        reason = f"the proxy {error.proxy}: {reason}"
+    return marked(attempt.failed(reason, sent=sent), error)
 
 
 def late(attempt: Attempt) -> Outcome:

@@ -11,6 +11,7 @@ import httpx
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome
 from adclient._http.in_process import InProcess
+from adclient._http.network import marked
 from adclient._http.send import AsyncChunks, Attempt, Errors, decoded_headers, reason_of
 from adclient.errors import ConfigurationError
 
@@ -247,7 +248,8 @@ class LibraryAttempt(Attempt):
             elif isinstance(error, library.pool_timeout):
                 reason = "no free connection of the http_client in time"
             return self.failed(reason, sent=self._is_sent(error), timed_out=True)
-        return self.failed(reason_of(error, library.remote), sent=self._is_sent(error))
+        reason = reason_of(error, library.remote)
+        return marked(self.failed(reason, sent=self._is_sent(error)), error)
 
     def _is_sent(self, error: Exception) -> bool:
         """Whether the service may have seen the request."""

@@ -4,7 +4,7 @@ import os
 import socket
 import ssl
 import sys
-from functools import cache
+from functools import lru_cache
 from importlib.util import find_spec
 from os import PathLike, fspath
 from typing import cast
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import attrs
 
 from adclient._core.request import LONGEST_URL
+from adclient._core.response import Failure, Outcome
 from adclient.errors import ConfigurationError
 
 _IPV6_LOOPBACK = socket.inet_pton(socket.AF_INET6, "::1")
@@ -138,13 +139,22 @@ def check_proxy(what: str, proxy: str) -> None:
 
 
 def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
-    """The TLS context for a setting; each is made once per process, when first needed."""
+    """The TLS context for a setting; made when first needed, and anew when its files change."""
     if isinstance(verify, ssl.SSLContext):
         return verify
+    if verify is False:
+        return _made_context(None, None, ())
+    name, path = _environment_certificates() if verify is True else ("", verify)
+    if verify is True and not path:
+        import certifi  # deferred: a plain http URL does without it
+
+        path = certifi.where()
     try:
-        return _made_context(verify)
+        # The state is read before the files: if these change meanwhile, they are read again.
+        if name == "SSL_CERT_DIR":
+            return _made_context(None, path, tuple(map(_state_of, path.split(os.pathsep))))
+        return _made_context(path, None, (_state_of(path),))
     except OSError as error:
-        name = _environment_certificates()[0] if verify is True else ""
         what = f"the environment variable {name}" if name else "verify"
         raise ConfigurationError(
             f"{what}: no certificates could be read: {error.strerror or type(error).__name__}",
@@ -152,20 +162,31 @@ def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
         ) from None
 
 
-@cache
-def _made_context(verify: bool | str) -> ssl.SSLContext:
-    if isinstance(verify, str):
-        return ssl.create_default_context(cafile=verify)
-    if not verify:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname = False  # first: with it, ssl refuses CERT_NONE
-        context.verify_mode = ssl.CERT_NONE
-        return context
-    name, path = _environment_certificates()
-    if name == "SSL_CERT_DIR":
-        return ssl.create_default_context(capath=path)
-    if name:
-        return ssl.create_default_context(cafile=path)
-    import certifi  # deferred: a plain http URL does without it
+def _state_of(path: str) -> tuple[int, ...]:
+    """What changes when a file or directory does; nothing if it does not exist."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
-    return ssl.create_default_context(cafile=certifi.where())
+
+# Loading certificates takes 20 ms, so clients share contexts; those of rotated files are dropped.
+@lru_cache(maxsize=16)
+def _made_context(cafile: str | None, capath: str | None, _: object) -> ssl.SSLContext:
+    if cafile is not None or capath is not None:
+        return ssl.create_default_context(cafile=cafile, capath=capath)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False  # first: with it, ssl refuses CERT_NONE
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def marked(outcome: Outcome, error: BaseException) -> Outcome:
+    """The outcome of an error; permanent if a certificate failed verification."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(outcome, Failure) and isinstance(cause, ssl.SSLCertVerificationError):
+            return attrs.evolve(outcome, is_permanent=True)
+        cause = cause.__cause__ or cause.__context__
+    return outcome

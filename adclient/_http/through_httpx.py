@@ -15,7 +15,7 @@ import httpx
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
-from adclient._http.connection import failed
+from adclient._http.connection import CORE_FAULTS, failed
 from adclient._http.core import core
 from adclient._http.library import HTTPLibrary, LibraryAttempt
 
@@ -39,11 +39,11 @@ class HTTPXAttempt(LibraryAttempt):
         if not isinstance(error, self.library.faults):
             return super().stopped(error)
         below = error.__cause__
-        is_ours = type(below).__module__ == core.__name__
-        # A tool may read the body of a request before there is a connection for it.
-        if below is not None and is_ours and not isinstance(error, self.library.not_sent):
-            return failed(self, cast(Exception, below))
-        return self.failed_with(error)
+        if not isinstance(below, CORE_FAULTS):
+            return self.failed_with(error)
+        if isinstance(error, self.library.not_sent):
+            self.body_consumed = False  # a tool has read it before there was a connection
+        return failed(self, below)
 
 
 def send_over(connection: core.ConnectionInterface) -> Callable[[httpx.Request], httpx.Response]:

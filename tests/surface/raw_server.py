@@ -221,3 +221,9 @@ def answer_to(request: bytes, *lines: str) -> bytes:
 def serve_well(connection: Connection) -> None:
     while request := connection.read():
         connection.send(answer_to(request))
+
+
+def serve_over_tls(connection: Connection) -> None:
+    connection.start_tls()
+    if not connection.is_over:
+        serve_well(connection)

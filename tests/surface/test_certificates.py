@@ -1,24 +1,46 @@
 """Trusted certificates: from `verify=`, otherwise from the environment."""
 
+import functools
 import os
+import shutil
 import ssl
+from contextlib import asynccontextmanager
+from typing import NamedTuple
 
+import certifi
 import pytest
-from clients import BASE_URL, each_client_class, read, sync_and_async, wait
-from raw_server import CERTIFICATE, Connection, RawServer, serve_well
+from clients import (
+    ASYNC,
+    BASE_URL,
+    CLIENT_KINDS,
+    ClientKind,
+    each_client_class,
+    read,
+    sync_and_async,
+    sync_asyncio_trio,
+    wait,
+    write,
+)
+from raw_server import (
+    CERTIFICATE,
+    Connection,
+    RawServer,
+    answer_to,
+    refusing_url,
+    serve_over_tls,
+)
 
 from adclient import ConfigurationError, ConnectionFailed
 from adclient._http import network
+from adclient.aiohttp import AiohttpTransport
 
 VARIABLES = ["SSL_CERT_FILE", "SSL_CERT_DIR"]
 
 
 @pytest.fixture(autouse=True)
-def new_contexts(monkeypatch):
-    """Bypass the cached TLS context, which was created in another environment."""
-    monkeypatch.setattr(network, "_made_context", network._made_context.__wrapped__)
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
+def new_contexts():
+    """Drop the contexts of other tests, some of which run without measuring coverage."""
+    network._made_context.cache_clear()
 
 
 @pytest.mark.parametrize("name", VARIABLES)
@@ -72,12 +94,6 @@ async def test_file_without_certificates_is_named_when_it_is_read(
             await wait(read(client))
 
 
-def serve_over_tls(connection: Connection) -> None:
-    connection.start_tls()
-    if not connection.is_over:
-        serve_well(connection)
-
-
 @pytest.mark.own
 @sync_and_async
 async def test_setting_for_certificates_is_used(client_kind, monkeypatch) -> None:
@@ -100,16 +116,140 @@ async def test_setting_for_certificates_is_used(client_kind, monkeypatch) -> Non
 
 @pytest.mark.own
 @sync_and_async
-async def test_directory_of_certificates_is_used(client_kind, monkeypatch, tmp_path) -> None:
+async def test_directory_of_certificates_is_read_when_it_has_changed(
+    client_kind, monkeypatch, tmp_path
+) -> None:
     given = []
 
     def spy(**arguments) -> ssl.SSLContext:
         given.append(arguments)
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
-    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+    monkeypatch.setenv("SSL_CERT_DIR", f"/no/such/place{os.pathsep}{tmp_path}")
     monkeypatch.setattr(ssl, "create_default_context", spy)
-    async with client_kind.open("https://127.0.0.1:9", max_retries=0) as client:
-        with pytest.raises(ConnectionFailed):
+    async with client_kind.open("https://127.0.0.1:9", max_retries=1) as client:
+        for year in (1, 1, 2):
+            os.utime(tmp_path, (year, year))
+            with pytest.raises(ConnectionFailed):
+                await wait(read(client))
+    assert given == 2 * [{"cafile": None, "capath": os.environ["SSL_CERT_DIR"]}]
+
+
+class Way(NamedTuple):
+    """How a client sends: over its own connections, or those of aiohttp."""
+
+    client_kind: ClientKind
+    transport: type | None = None
+
+    @asynccontextmanager
+    async def open(self, base_url, **network):
+        if self.transport is None:
+            async with self.client_kind.open(base_url, **network) as client:
+                yield client
+        else:
+            async with (
+                self.transport(**network) as transport,
+                self.client_kind.open(base_url, transport=transport) as client,
+            ):
+                yield client
+
+    def __str__(self) -> str:
+        return "aiohttp" if self.transport else str(self.client_kind)
+
+
+WAYS = [*map(Way, CLIENT_KINDS), Way(ASYNC, AiohttpTransport)]
+
+
+def each_way(scenario):
+    @pytest.mark.own
+    @pytest.mark.parametrize("way", WAYS, ids=str)
+    @functools.wraps(scenario)
+    def test(way, **arguments) -> None:
+        way.client_kind.run(scenario, way=way, **arguments)
+
+    return test
+
+
+@pytest.mark.parametrize("is_in_environment", [False, True])
+@each_way
+async def test_rotated_bundle_is_read_again(way, is_in_environment, monkeypatch, tmp_path) -> None:
+    bundle = tmp_path / "bundle.pem"
+    shutil.copy(certifi.where(), bundle)
+    settings = {} if is_in_environment else {"verify": bundle}
+    if is_in_environment:
+        monkeypatch.setenv("SSL_CERT_FILE", str(bundle))
+    with RawServer(serve_over_tls) as server:
+        async with way.open(server.url.replace("http", "https"), **settings) as client:
+            with pytest.raises(ConnectionFailed, match="CERTIFICATE_VERIFY_FAILED"):
+                await wait(read(client))
+            shutil.copy(CERTIFICATE, new := tmp_path / "new.pem")
+            new.replace(bundle)
+            assert len((await wait(read(client))).data) == 1
+
+
+def proxied(connection: Connection) -> None:
+    """Serve as a proxy that is reached over TLS, and as the service behind it."""
+    connection.start_tls()
+    if connection.is_over:
+        return
+    request = connection.read()
+    if request.startswith(b"CONNECT"):
+        connection.send(b"HTTP/1.1 200 Connected\r\n\r\n")
+        connection.start_tls()
+        request = None if connection.is_over else connection.read()
+    if request is not None:
+        connection.send(answer_to(request))
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@each_way
+async def test_certificate_of_a_proxy_is_verified_as_set(way, scheme) -> None:
+    with RawServer(proxied) as server:
+        url, proxy = f"{scheme}://localhost:1", server.url.replace("http:", "https:")
+        for verify in (str(CERTIFICATE), False):
+            async with way.open(url, proxy=proxy, verify=verify) as client:
+                assert len((await wait(read(client))).data) == 1
+        connections = server.connections
+        async with way.open(url, proxy=proxy.replace("//", "//user:s3cret@")) as client:
+            where = f"localhost:1 cannot be reached: the proxy {server.url.partition('//')[2]}: "
+            with pytest.raises(ConnectionFailed, match=where + ".*VERIFY_FAILED") as caught:
+                await wait(read(client))
+        assert caught.value.attempts == 1
+        assert server.connections == connections + 1
+
+
+@pytest.mark.own
+@sync_and_async
+async def test_certificate_of_the_service_is_not_blamed_on_the_proxy(client_kind) -> None:
+    context = ssl.create_default_context(cafile=CERTIFICATE)
+    with RawServer(proxied) as server:
+        proxy = server.url.replace("http:", "https:")
+        async with client_kind.open("https://a.test", proxy=proxy, verify=context) as client:
+            where = r"a.test cannot be reached: \[SSL: CERTIFICATE_VERIFY_FAILED\].*mismatch"
+            with pytest.raises(ConnectionFailed, match=where):
+                await wait(read(client))
+
+
+@pytest.mark.own
+@sync_asyncio_trio
+async def test_proxy_that_refuses_is_named(client_kind) -> None:
+    proxy = refusing_url()
+    async with client_kind.open(BASE_URL, proxy=proxy) as client:
+        where = (
+            f"{BASE_URL.split('/')[2]} cannot be reached: the proxy {proxy.partition('//')[2]}: "
+        )
+        with pytest.raises(ConnectionFailed, match=where + "Connection refused") as caught:
             await wait(read(client))
-    assert given == [{"capath": str(tmp_path)}]
+        assert caught.value.attempts == 3
+
+
+@sync_asyncio_trio
+async def test_certificate_that_fails_verification_is_not_retried(client_kind) -> None:
+    with RawServer(serve_over_tls) as server:
+        async with client_kind.open(server.url.replace("http", "https")) as client:
+            for call in (read, write):
+                with pytest.raises(ConnectionFailed, match="CERTIFICATE_VERIFY_FAILED") as caught:
+                    await wait(call(client))
+                assert caught.value.attempts == 1
+                assert not caught.value.outcome_unknown
+    assert server.connections == 2

@@ -8,7 +8,7 @@ import ssl
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import anyio
 import anyio.lowlevel
@@ -191,34 +191,13 @@ async def test_refused_connection_is_retried_for_reads_and_writes(client_kind) -
             assert not caught.value.outcome_unknown
 
 
-# An untrusted self-signed certificate for 127.0.0.1, with its key.
-SELF_SIGNED = """\
------BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgSKP3mWYCccLdym1F
-t893Md2ZQaZvoqaK6BrA+69FswGhRANCAATcIbm5VYpcbiaBVo+Yr/wfApTQ1vOm
-LV9NgyqGRd1/NqAmwpVnJ2fnOctks4BT1UxmIs6M0e6gZLTiOUD24+Au
------END PRIVATE KEY-----
------BEGIN CERTIFICATE-----
-MIIBmjCCAUGgAwIBAgIUefKIGpaf18EzAuam9rHhksyQypgwCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMjA4NDAxOFoYDzIxMjYxMDI5
-MDg0MDE4WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAATcIbm5VYpcbiaBVo+Yr/wfApTQ1vOmLV9NgyqGRd1/NqAmwpVnJ2fn
-Octks4BT1UxmIs6M0e6gZLTiOUD24+Auo28wbTAdBgNVHQ4EFgQU6Unm4iQ07/RH
-4qK6sQ+pcL2zCqIwHwYDVR0jBBgwFoAU6Unm4iQ07/RH4qK6sQ+pcL2zCqIwDwYD
-VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARhwR/AAABgglsb2NhbGhvc3QwCgYIKoZI
-zj0EAwIDRwAwRAIgFFHFjz/B61JqLPnx0XM1e7IYa4SWBYXSTn6gzHmLh28CIFmK
-/CSjff5qrJjKb+QztdY0xAYgztuF2YeSVrtq4qXS
------END CERTIFICATE-----
-"""
-
-
 @contextmanager
-def refusing(tmp_path, monkeypatch) -> Iterator[str]:
+def refusing(monkeypatch) -> Iterator[str]:
     yield refusing_url()
 
 
 @contextmanager
-def unknown(tmp_path, monkeypatch) -> Iterator[str]:
+def unknown(monkeypatch) -> Iterator[str]:
     def fail(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -227,17 +206,8 @@ def unknown(tmp_path, monkeypatch) -> Iterator[str]:
 
 
 @contextmanager
-def untrusted(tmp_path, monkeypatch) -> Iterator[str]:
-    def serve(connection: Connection) -> None:
-        connection._sock.settimeout(10)
-        with suppress(OSError):
-            context.wrap_socket(connection._sock, server_side=True).close()
-
-    pem = tmp_path / "self_signed.pem"
-    pem.write_text(SELF_SIGNED)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(pem)
-    with RawServer(serve) as server:
+def untrusted(monkeypatch) -> Iterator[str]:
+    with RawServer(Connection.start_tls) as server:
         yield server.url.replace("http", "https")
 
 
@@ -249,10 +219,10 @@ UNREACHABLE = [
 
 
 @pytest.fixture(params=UNREACHABLE, ids=lambda param: param[0].__name__)
-def unreachable(request, tmp_path, monkeypatch) -> Iterator[tuple[str, str]]:
+def unreachable(request, monkeypatch) -> Iterator[tuple[str, str]]:
     """An unreachable URL, and a pattern of the expected message."""
     start, reason = request.param
-    with start(tmp_path, monkeypatch) as url:
+    with start(monkeypatch) as url:
         yield url, f"{re.escape(url.partition('//')[2])} cannot be reached: .*{reason}"
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import re
-import ssl
 import time
 from unittest import mock
 
@@ -22,6 +21,7 @@ from clients import (
     write,
 )
 from raw_server import (
+    CERTIFICATE,
     LISTING,
     Connection,
     RawServer,
@@ -29,9 +29,9 @@ from raw_server import (
     head,
     refusing_url,
     reply,
+    serve_over_tls,
     serve_well,
 )
-from test_http import SELF_SIGNED
 
 import adclient._http.through_httpx  # noqa: F401  (here, so that coverage sees its import)
 from adclient import AdClientError, CallTimeout
@@ -147,10 +147,12 @@ async def test_the_same_error(client_kind, fault, operation) -> None:
     assert plain[2] is (operation is write and fault not in {"401", "429", "redirect"})
 
 
+@pytest.mark.parametrize("is_proxied", [False, True])
 @pytest.mark.parametrize("operation", [read, write])
 @sync_and_async
-async def test_the_same_error_if_nobody_listens(client_kind, operation) -> None:
-    async with client_kind.open(refusing_url(), max_retries=1) as client:
+async def test_the_same_error_if_nobody_listens(client_kind, operation, is_proxied) -> None:
+    proxy = refusing_url() if is_proxied else None
+    async with client_kind.open(refusing_url(), proxy=proxy, max_retries=1) as client:
         plain = await failure_of(operation, client)
         with patched(client_kind):
             assert await failure_of(operation, client) == plain
@@ -319,26 +321,11 @@ async def test_the_same_error_of_a_tunnel(client_kind, serve) -> None:
             assert plain[2] is False
 
 
-@pytest.fixture
-def pem(tmp_path):
-    path = tmp_path / "self_signed.pem"
-    path.write_text(SELF_SIGNED)
-    return path
-
-
 @sync_asyncio_trio
-async def test_the_certificates_of_the_client(client_kind, pem) -> None:
-    def serve(connection: Connection) -> None:
-        with contextlib.suppress(OSError):
-            connection._sock = context.wrap_socket(connection._sock, server_side=True)
-            serve_well(connection)
-            connection.close()
-
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(pem)
-    with RawServer(serve) as server:
+async def test_the_certificates_of_the_client(client_kind) -> None:
+    with RawServer(serve_over_tls) as server:
         url = server.url.replace("http", "https")
-        async with client_kind.open(url, verify=pem) as client:
+        async with client_kind.open(url, verify=CERTIFICATE) as client:
             await wait(read(client))
             with patched(client_kind):
                 assert (await wait(write(client))).draft_id == DRAFT["draft_id"]
