@@ -16,7 +16,7 @@ from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._extras import needs
 from adclient._http.forks import leak, register_for_forks
-from adclient._http.network import check_proxy, checked_verify, marked, tls_context
+from adclient._http.network import check_proxy, checked_verify, marked_if_permanent, tls_context
 from adclient._http.send import Attempt, decoded_headers, reason_of
 from adclient.errors import ConfigurationError
 
@@ -168,9 +168,9 @@ class AiohttpSender:
                     response.close()
                 return attempt.response()
         except _BrokenError as broken:
-            return _failed(attempt, broken.error)
+            return _outcome_of(attempt, broken.error)
         except (aiohttp.ClientError, OSError, UnicodeError) as error:
-            return _failed(attempt, error)
+            return _outcome_of(attempt, error)
         except Exception as error:
             return attempt.stopped(error)
         return attempt.failed("no response in time", sent=attempt.body_consumed, timed_out=True)
@@ -202,7 +202,7 @@ async def _body_of(attempt: Attempt) -> AsyncIterator[bytes]:
     yield attempt.request.body or b""
 
 
-def _failed(attempt: Attempt, error: Exception) -> Outcome:
+def _outcome_of(attempt: Attempt, error: Exception) -> Outcome:
     """What was received before aiohttp failed."""
     sent = attempt.body_consumed or not isinstance(error, _NOT_SENT)
     if isinstance(error, TimeoutError):
@@ -214,7 +214,7 @@ def _failed(attempt: Attempt, error: Exception) -> Outcome:
         peer, url = cast(Any, error), URL(attempt.request.url)
         if (peer.host, peer.port) != (url.raw_host, url.port):
             reason = f"the proxy {peer.host}:{peer.port}: {reason}"
-    return marked(attempt.failed(reason, sent=sent), error)
+    return marked_if_permanent(attempt.failed(reason, sent=sent), error)
 
 
 _TLS_ERRORS = aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError

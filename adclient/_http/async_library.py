@@ -86,7 +86,7 @@ class AsyncLibrarySender:
                     exchange.abandon()  # without effect after a normal end
                 return attempt.response()
         except self._library.faults as error:
-            return attempt.failed_with(error)
+            return attempt.outcome_of(error)
         except Exception as error:
             return attempt.stopped(error)
         return attempt.failed("no response in time", sent=attempt.body_consumed, timed_out=True)

@@ -20,9 +20,9 @@ from adclient._http.connection import (
     KEEPALIVE_EXPIRY,
     AsyncResponseStream,
     Target,
-    failed,
-    late,
+    outcome_of,
     proxy_parts,
+    timed_out,
 )
 from adclient._http.core import core
 from adclient._http.forks import leak, register_for_forks
@@ -83,10 +83,10 @@ class AsyncConnectionPool:
                     _close_all(idle)
                 return attempt.response()
         except FAULTS as error:
-            return failed(attempt, error)
+            return outcome_of(attempt, error)
         except Exception as error:
             return attempt.stopped(error)
-        return late(attempt)
+        return timed_out(attempt)
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; doing it again does nothing."""

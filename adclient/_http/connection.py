@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from adclient._core.response import Outcome
 from adclient._http.backend import ProxyConnectError
 from adclient._http.core import core
-from adclient._http.network import Network, marked, tls_context
+from adclient._http.network import Network, marked_if_permanent, tls_context
 from adclient._http.send import Attempt, reason_of
 
 # How long an unused connection is kept. Many servers close theirs after 5 seconds or more.
@@ -84,18 +84,18 @@ class Target:
         return made
 
 
-def failed(attempt: Attempt, error: Exception) -> Outcome:
+def outcome_of(attempt: Attempt, error: Exception) -> Outcome:
     """What was received before an attempt failed with one of the `FAULTS`."""
     sent = attempt.body_consumed
     if isinstance(error, TIMEOUTS) or attempt.is_late:
-        return late(attempt)
+        return timed_out(attempt)
     reason = reason_of(error, _REMOTE)
     if isinstance(error, ProxyConnectError):
         reason = f"the proxy {error.proxy}: {reason}"
-    return marked(attempt.failed(reason, sent=sent), error)
+    return marked_if_permanent(attempt.failed(reason, sent=sent), error)
 
 
-def late(attempt: Attempt) -> Outcome:
+def timed_out(attempt: Attempt) -> Outcome:
     """What was received before the deadline."""
     sent = attempt.body_consumed
     reason = "no response in time" if sent else "no connection in time"

@@ -11,7 +11,7 @@ import httpx
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome
 from adclient._http.in_process import InProcess
-from adclient._http.network import marked
+from adclient._http.network import marked_if_permanent
 from adclient._http.send import AsyncChunks, Attempt, Errors, decoded_headers, reason_of
 from adclient.errors import ConfigurationError
 
@@ -142,7 +142,7 @@ class LibrarySender:
             send_and_read(self._send, attempt)
             return attempt.response()
         except library.faults as error:
-            return attempt.failed_with(error)
+            return attempt.outcome_of(error)
         except Exception as error:
             return attempt.stopped(error)
 
@@ -237,7 +237,7 @@ class LibraryAttempt(Attempt):
             raise self.library.read_timeout("")
         return self.feed(chunk)
 
-    def failed_with(self, error: Exception) -> Outcome:
+    def outcome_of(self, error: Exception) -> Outcome:
         """What was received before the library failed."""
         library = self.library
         # Past the deadline, every failure is a timeout, whatever the library calls it.
@@ -249,13 +249,13 @@ class LibraryAttempt(Attempt):
                 reason = "no free connection of the http_client in time"
             return self.failed(reason, sent=self._is_sent(error), timed_out=True)
         reason = reason_of(error, library.remote)
-        return marked(self.failed(reason, sent=self._is_sent(error)), error)
+        return marked_if_permanent(self.failed(reason, sent=self._is_sent(error)), error)
 
     def _is_sent(self, error: Exception) -> bool:
         """Whether the service may have seen the request."""
         # The error may belong to another request, which an event hook or `auth` has sent.
-        failed: object = getattr(error, "_request", self._sent_as)
-        if failed is not self._sent_as and (failed is not None or self._names_requests):
+        request: object = getattr(error, "_request", self._sent_as)
+        if request is not self._sent_as and (request is not None or self._names_requests):
             return self.body_consumed
         if isinstance(error, self.library.not_sent):
             # httpx-aiohttp, hidden in a wrapper of the caller, reports a connection that broke in

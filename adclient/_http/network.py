@@ -182,7 +182,7 @@ def _made_context(cafile: str | None, capath: str | None, _: object) -> ssl.SSLC
     return context
 
 
-def marked(outcome: Outcome, error: BaseException) -> Outcome:
+def marked_if_permanent(outcome: Outcome, error: BaseException) -> Outcome:
     """The outcome of an error; permanent if a certificate failed verification."""
     cause: BaseException | None = error
     while cause is not None:

@@ -14,7 +14,7 @@ from adclient._http.connection import (
     KEEPALIVE_EXPIRY,
     ResponseStream,
     Target,
-    failed,
+    outcome_of,
     proxy_parts,
 )
 from adclient._http.core import core
@@ -67,7 +67,7 @@ class ConnectionPool:
                 connection.backend.close()
                 raise
         except FAULTS as error:
-            return failed(attempt, error)
+            return outcome_of(attempt, error)
         except Exception as error:
             return attempt.stopped(error)
         if not connection.is_open:

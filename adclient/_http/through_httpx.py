@@ -15,7 +15,7 @@ import httpx
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
-from adclient._http.connection import CORE_FAULTS, failed
+from adclient._http.connection import CORE_FAULTS, outcome_of
 from adclient._http.core import core
 from adclient._http.library import HTTPLibrary, LibraryAttempt
 
@@ -40,10 +40,10 @@ class HTTPXAttempt(LibraryAttempt):
             return super().stopped(error)
         below = error.__cause__
         if not isinstance(below, CORE_FAULTS):
-            return self.failed_with(error)
+            return self.outcome_of(error)
         if isinstance(error, self.library.not_sent):
             self.body_consumed = False  # a tool has read it before there was a connection
-        return failed(self, below)
+        return outcome_of(self, below)
 
 
 def send_over(connection: core.ConnectionInterface) -> Callable[[httpx.Request], httpx.Response]:
