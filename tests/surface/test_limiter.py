@@ -191,7 +191,7 @@ def send_signals():
         signal.pthread_kill(main, signal.SIGUSR1)
     is_over.set()
 
-call()  # before 3.11, orjson crashes if its import is interrupted
+call()  # so that no interrupt hits an import
 signal.signal(signal.SIGUSR1, interrupt)
 threads = [threading.Thread(target=compete) for _ in range(int(sys.argv[1]))]
 for thread in [*threads, threading.Thread(target=send_signals)]:
