@@ -1,13 +1,10 @@
-"""The network backends, below httpcore's own connections: deadlines, and whose bytes are whose."""
+"""The network backends, below httpcore's own connections: deadlines, failures, addresses."""
 
 import random
 import socket
 import ssl
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from importlib.util import find_spec
 from itertools import product
 
 import anyio
@@ -16,159 +13,37 @@ import attrs
 import pytest
 from cases import each_case
 from clients import CLIENT_KINDS, SYNC, sync_asyncio_trio, wait
-from raw_server import CERTIFICATE, Connection, RawServer, head, refusing_url, reply
+from raw_server import Connection, RawServer, head, refusing_url, reply
+from routes import (
+    AMPLE,
+    CHUNKED,
+    OK,
+    OVER_TLS,
+    PLAIN,
+    ROUTES,
+    TLS_IN_TLS,
+    TRUST,
+    Body,
+    Route,
+    accept_tunnel,
+    backend_of,
+    client_of,
+    greet,
+    is_closed,
+    port_of,
+    start_tls,
+    through,
+    until,
+)
 from test_addresses import HOST, SWALLOWING, host, swallowing  # noqa: F401
 
-from adclient._http.async_backend import AsyncBackend
 from adclient._http.backend import Backend
 from adclient._http.core import core
 
 DEADLINE = 0.3
 PUNCTUAL = DEADLINE + 0.1
 TRIES = 5  # a busy machine is late now and then
-AMPLE = 30.0
-TRUST = ssl.create_default_context(cafile=CERTIFICATE)
 pytestmark = pytest.mark.own
-
-
-# The ways to an origin. Each server plays the proxies and the origin behind them.
-
-
-def greet(connection: Connection) -> None:
-    """Answer as a SOCKS proxy that is connected to the origin."""
-    connection.receive()
-    connection.send(b"\x05\x00")
-    connection.receive()
-    connection.send(b"\x05\x00\x00\x01" + bytes(6))
-
-
-def accept_tunnel(connection: Connection) -> None:
-    connection.read()
-    connection.send(b"HTTP/1.1 200 Connected\r\n\r\n")
-
-
-def start_tls(connection: Connection) -> None:
-    connection.start_tls()
-
-
-@attrs.frozen
-class Route:
-    """A way to an origin, and what a server does before it is the origin."""
-
-    name: str
-    origin: str
-    proxy: str | None = None
-    steps: tuple = ()
-
-    def connection(self, kind, backend, port: int):
-        """A connection of httpcore to the server at a port."""
-        origin = core.URL(f"{self.origin}://127.0.0.1:{port}").origin
-        prefix = "" if kind is SYNC else "Async"
-        if self.proxy is None:
-            make = getattr(core, f"{prefix}HTTPConnection")
-            return make(origin, ssl_context=TRUST, network_backend=backend)
-        make = getattr(core, prefix + ("HTTPProxy", "SOCKSProxy")[self.proxy == "socks5"])
-        more = {"proxy_ssl_context": TRUST} if self.proxy == "https" else {}
-        url = f"{self.proxy}://127.0.0.1:{port}"
-        pool = make(url, ssl_context=TRUST, network_backend=backend, **more)
-        return pool.create_connection(origin)
-
-    def lead(self, connection: Connection) -> None:
-        for step in self.steps:
-            step(connection)
-
-
-PLAIN = Route("plain", "http")
-OVER_TLS = Route("TLS", "https", steps=(start_tls,))
-FORWARDED = Route("forwarded", "http", "http")
-TUNNEL = Route("tunnel", "https", "http", (accept_tunnel, start_tls))
-TLS_IN_TLS = Route("TLS in TLS", "https", "https", (start_tls, accept_tunnel, start_tls))
-SOCKS = Route("SOCKS", "http", "socks5", (greet,))
-SOCKS_TLS = Route("SOCKS and TLS", "https", "socks5", (greet, start_tls))
-ROUTES = [PLAIN, OVER_TLS, FORWARDED, TUNNEL, TLS_IN_TLS]
-if find_spec("socksio") is not None:
-    ROUTES += [SOCKS, SOCKS_TLS]
-
-
-def through(*routes: Route):
-    return pytest.mark.parametrize("route", routes, ids=lambda route: route.name)
-
-
-class Body:
-    """The body of a request; httpcore's is a generator, which trio wants closed."""
-
-    def __init__(self, data: bytes) -> None:
-        self.length = len(data)
-        self._parts = iter([data])
-
-    def __iter__(self):
-        return self._parts
-
-    def __aiter__(self):
-        return self
-
-    async def __anext__(self) -> bytes:
-        if (part := next(self._parts, None)) is None:
-            raise StopAsyncIteration
-        return part
-
-
-@attrs.frozen
-class Client:
-    """A connection of httpcore over a backend."""
-
-    kind: object
-    backend: Backend | AsyncBackend
-    connection: object
-    url: str
-
-    async def send(self, target: str = "/", method: str = "GET", content=None):
-        """Send a request, and read the response."""
-        length = {} if content is None else {"Content-Length": str(content.length)}
-        request = core.Request(
-            method, self.url + target, headers={"Host": "x", **length}, content=content
-        )
-        if self.kind is SYNC:
-            response = self.connection.handle_request(request)
-            response.read()
-            response.close()
-        else:
-            response = await self.connection.handle_async_request(request)
-            await response.aread()
-            await response.aclose()
-        return response
-
-    async def send_until(self, seconds: float, **request):
-        """The same, with a deadline."""
-        self.backend.deadline = time.monotonic() + seconds
-        if self.kind is SYNC:
-            return await self.send(**request)
-        with anyio.fail_after(seconds):
-            return await self.send(**request)
-
-
-def backend_of(kind, seconds: float = AMPLE):
-    return (Backend if kind is SYNC else AsyncBackend)(time.monotonic() + seconds)
-
-
-@contextmanager
-def client_of(kind, route: Route, port: int | str):
-    backend = backend_of(kind)
-    connection = route.connection(kind, backend, int(port))
-    try:
-        yield Client(kind, backend, connection, f"{route.origin}://127.0.0.1:{port}")
-    finally:
-        backend.close()
-        assert is_closed(backend)
-
-
-def is_closed(backend) -> bool:
-    sock = backend.get_extra_info("socket")
-    return sock is None or sock.fileno() == -1
-
-
-def port_of(server: RawServer) -> str:
-    return server.url.rpartition(":")[2]
 
 
 # Deadlines
@@ -220,7 +95,6 @@ def read_slowly(connection: Connection) -> None:
 
 HEADER_LINES = [f"X-{i}: 1" for i in range(50)]
 HELLO = b"\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03"  # how a long ServerHello begins
-CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 ORIGIN_FAULTS = {
     "silence": stay_silent,
     "a dripping head": after_the_request(drip(head(200, 0, *HEADER_LINES))),
@@ -334,173 +208,6 @@ async def test_a_large_body_arrives_whole(client_kind, route) -> None:
         await client.send(method="PUT", content=Body(data))
         assert client.backend.is_reusable
     assert server.requests[0].endswith(data)
-
-
-# Nothing that came before a request is its response.
-
-
-OK = reply(200, b"hello")
-SECOND = reply(200, b"other")
-CHUNKED_OK = CHUNKED + b"5\r\nhello\r\n0\r\n\r\n"
-TRAILERS = CHUNKED + b"5\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n"
-EARLY_HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
-NO_CONTENT = b"HTTP/1.1 204 No Content\r\n\r\n"
-NOT_MODIFIED = b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n"
-LONG = b"x" * 200_000
-
-
-@attrs.frozen
-class Exchange:
-    """What a server sends for one request; each segment is a tuple of TLS records."""
-
-    segments: tuple[tuple[bytes, ...], ...]
-    content: bytes = b"hello"
-    later: bytes | None = None  # sent after the client has read the response; b"" is the end
-    method: str = "GET"
-
-
-def at_once(*records: bytes, **more) -> Exchange:
-    return Exchange((records,), **more)
-
-
-def in_pieces(*segments: bytes, **more) -> Exchange:
-    return Exchange(tuple((segment,) for segment in segments), **more)
-
-
-CLEAN = [
-    at_once(OK),
-    at_once(reply(200, b""), content=b""),
-    at_once(reply(200, LONG), content=LONG),
-    at_once(reply(200, b"1"), content=b"1"),
-    at_once(CHUNKED_OK),
-    at_once(TRAILERS),
-    at_once(EARLY_HINTS + OK),
-    at_once(NO_CONTENT, content=b""),
-    at_once(NOT_MODIFIED, content=b""),
-    at_once(head(200, 5), content=b"", method="HEAD"),
-    at_once(OK[:1], OK[1:-1], OK[-1:]),
-    at_once(CHUNKED_OK[:-1], CHUNKED_OK[-1:]),
-    in_pieces(EARLY_HINTS, OK),
-    in_pieces(head(200, 5), b"hello"),
-    in_pieces(OK[:-1], OK[-1:]),
-    in_pieces(OK[:-2], OK[-2:]),
-    in_pieces(CHUNKED_OK[:-1], CHUNKED_OK[-1:]),
-    in_pieces(OK[:-9], *(bytes([byte]) for byte in OK[-9:])),
-]
-STRAY = [
-    at_once(OK + SECOND),
-    at_once(OK + SECOND[:10]),
-    at_once(OK + b"x"),
-    at_once(OK + b"\r\n"),
-    at_once(OK + LONG),
-    at_once(reply(200, b"") + SECOND, content=b""),
-    at_once(CHUNKED_OK + SECOND),
-    at_once(CHUNKED_OK + b"x"),
-    at_once(TRAILERS + SECOND),
-    at_once(NO_CONTENT + SECOND, content=b""),
-    at_once(NO_CONTENT + b"x", content=b""),
-    at_once(NOT_MODIFIED + b"hello", content=b""),
-    at_once(OK, content=b"", method="HEAD"),
-    at_once(OK, SECOND),
-    at_once(OK, b"x"),
-    at_once(OK, SECOND[:10]),
-    at_once(OK[:-1], OK[-1:] + b"x"),
-    at_once(CHUNKED_OK, SECOND),
-    in_pieces(head(200, 5), b"hello" + SECOND),
-    in_pieces(head(200, 5), b"hellox"),
-    in_pieces(OK[:-1], OK[-1:] + b"x"),
-    in_pieces(OK[:-1], OK[-1:] + SECOND),
-    in_pieces(CHUNKED_OK[:-1], CHUNKED_OK[-1:] + b"x"),
-    at_once(OK, later=SECOND),
-    at_once(OK, later=SECOND[:10]),
-    at_once(OK, later=b"x"),
-    at_once(OK, later=b""),
-    at_once(CHUNKED_OK, later=SECOND),
-    at_once(NO_CONTENT, content=b"", later=b"x"),
-    in_pieces(OK[:-1], OK[-1:], later=b"x"),
-]
-EXCHANGES = CLEAN + STRAY
-
-
-class Origin(RawServer):
-    """Serves each exchange under its number."""
-
-    def __init__(self, route: Route) -> None:
-        self.has_been_read = threading.Event()
-        self._route = route
-        super().__init__(self._respond)
-
-    def _respond(self, connection: Connection) -> None:
-        self._route.lead(connection)
-        while request := connection.read():
-            exchange = EXCHANGES[int(request.split()[1].rpartition(b"/")[2])]
-            for records in exchange.segments:
-                connection.send_together(*records)
-                connection.pause(0.003 if len(exchange.segments) > 1 else 0)
-            if exchange.later is not None:
-                self.has_been_read.wait(AMPLE)
-                self.has_been_read.clear()
-                if not exchange.later:
-                    return
-                connection.send(exchange.later)
-
-
-@through(PLAIN, OVER_TLS, TUNNEL, TLS_IN_TLS)
-@sync_asyncio_trio
-async def test_bytes_beyond_a_response_end_its_connection(client_kind, route) -> None:
-    with Origin(route) as server:
-        for number, exchange in enumerate(EXCHANGES[len(CLEAN) :], len(CLEAN)):
-            with client_of(client_kind, route, port_of(server)) as client:
-                response = await client.send(f"/{number}", exchange.method)
-                assert response.content == exchange.content
-                if exchange.later is not None:
-                    assert client.backend.is_reusable, exchange
-                    server.has_been_read.set()
-                    await until(lambda: not client.backend.is_reusable)
-                assert not client.backend.is_reusable, exchange
-                assert not client.backend.is_reusable, exchange
-
-
-async def until(is_so) -> None:
-    """Wait for a segment that has been sent."""
-    limit = time.monotonic() + AMPLE
-    while not is_so():
-        assert time.monotonic() < limit
-        time.sleep(0.001)
-
-
-@through(*ROUTES)
-@sync_asyncio_trio
-async def test_a_clean_connection_is_reusable(client_kind, route) -> None:
-    with Origin(route) as server, client_of(client_kind, route, port_of(server)) as client:
-        for number, exchange in enumerate(CLEAN):
-            response = await client.send(f"/{number}", exchange.method)
-            assert response.content == exchange.content
-            assert client.backend.is_reusable, exchange
-            assert client.backend.is_reusable, exchange
-            assert client.backend.get_extra_info("is_readable") is False
-    assert server.connections == 1
-
-
-BEYOND_CONNECT = [b"x", b"\x15\x03\x03\x00\x02\x02\x28", SECOND]
-
-
-@through(TUNNEL, TLS_IN_TLS)
-@sync_asyncio_trio
-async def test_bytes_beyond_the_response_to_connect_end_the_tunnel(client_kind, route) -> None:
-    def serve(connection: Connection) -> None:
-        attrs.evolve(route, steps=route.steps[:-2]).lead(connection)
-        connection.read()
-        connection.send(b"HTTP/1.1 200 Connected\r\n\r\n" + next(beyond))
-        connection.wait_for_the_end()
-
-    beyond = iter(BEYOND_CONNECT)
-    with RawServer(serve) as server:
-        for _ in BEYOND_CONNECT:
-            with client_of(client_kind, route, port_of(server)) as client:
-                with pytest.raises(core.ConnectError, match="beyond its response to CONNECT"):
-                    await client.send()
-                assert is_closed(client.backend)
 
 
 @sync_asyncio_trio
