@@ -95,6 +95,7 @@ class AiohttpTransport:
             allow_redirects=False,
             proxy=self._proxy,
             ssl=tls_context(self._verify) if self._uses_tls(url) else True,
+            # No total: the cancel scope of the sender bounds the whole.
             timeout=aiohttp.ClientTimeout(sock_connect=left, sock_read=left),
         )
 
@@ -123,6 +124,7 @@ class AiohttpTransport:
             ) from None
         session = self._sessions.get(loop)
         if session is None:
+            # Nothing can close the connections of a loop that is closed itself.
             for ended in [known for known in list(self._sessions) if known.is_closed()]:
                 self._sessions.pop(ended, None)
             # `limit=0`: the client itself limits concurrency, first come, first served.

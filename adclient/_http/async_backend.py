@@ -43,6 +43,7 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
                 with suppress(OSError):
                     await self._connect(address, self._time_left() / (len(addresses) - tried))
                     return self
+            # The last one has all the time that is left, and its error is the one reported.
             await self._connect(last, self._time_left())
         except (OSError, ValueError) as error:
             raise self._connect_error(error) from error
@@ -60,7 +61,7 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
             tls = self._add_tls(ssl_context, server_hostname)
             await self._perform(tls, tls.object.do_handshake)
         except BaseException as error:
-            self.close()
+            self.close()  # httpcore has no stream to close before the handshake is over
             if isinstance(error, OSError | ValueError):
                 raise self._connect_error(error) from error
             raise
@@ -97,8 +98,10 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
                 sock.connect(place)
             with anyio.fail_after(seconds):
                 await anyio.wait_writable(sock)
+            # Writable means that the attempt is over; only this tells how it ended.
             if code := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
                 raise OSError(code, os.strerror(code))
+            # httpcore writes head and body apart, and the body should not wait for an ACK.
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except BaseException:
             sock.close()
@@ -114,19 +117,20 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
                 return data
             while True:
                 await anyio.wait_readable(self._socket)
+                # A selector may report a socket that turns out to have nothing to read.
                 with suppress(BlockingIOError):
                     return self._socket.recv(max_bytes)
         if not tls.has_unread:
             tls.feed(await self._receive(tls.below, CHUNK))
         try:
             return await self._perform(tls, tls.object.read, max_bytes)
-        except ssl.SSLEOFError:
+        except ssl.SSLEOFError:  # many servers skip the closing handshake
             return b""
 
     async def _send(self, tls: TLS | None, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
-            if tls is not None:
+            if tls is not None:  # in chunks: to encrypt a large body takes time
                 sent = await self._perform(tls, tls.object.write, rest[:CHUNK])
             else:
                 assert self._socket is not None
@@ -142,7 +146,7 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
             try:
                 done = operation(*arguments)
             except ssl.SSLWantReadError:
-                await self._flush(tls)
+                await self._flush(tls)  # first: the peer may be waiting for it
                 tls.feed(await self._receive(tls.below, CHUNK))
             else:
                 await self._flush(tls)

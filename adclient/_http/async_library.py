@@ -16,6 +16,7 @@ from adclient._http.library import HTTPX, HTTPLibrary, LibraryAttempt, check_ope
 from adclient._tasks import BackgroundTask
 
 _LONGEST_CLOSE = 2.0
+# Where a cancellation does no harm, as httpcore names it in its `trace` extension.
 _READS = ("http11.receive_response_headers.started", "http11.receive_response_body.started")
 
 
@@ -78,6 +79,7 @@ class AsyncLibrarySender:
         exchange = AsyncExchange(self._send, attempt)
         try:
             with anyio.move_on_after(attempt.time_left):
+                # Not a task group, which would cancel the exchange together with the call.
                 task = BackgroundTask(exchange.perform, on_end=slot.release)
                 self._running.add(task)
                 try:

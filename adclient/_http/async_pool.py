@@ -71,15 +71,16 @@ class AsyncConnectionPool:
                         await connection.send(self._target.request(attempt), attempt)
                     else:
                         await connection.send_through_httpx(patched)
-                except BaseException:
+                except BaseException:  # a cancellation leaves a request or response half done
                     connection.backend.close()
                     raise
+                # The server closes it, or the body was not read to its end.
                 if not connection.is_open:
                     connection.backend.close()
                     return attempt.response()
                 connection.idle_since = time.monotonic()
                 idle.append(connection)
-                if self.is_closed:
+                if self.is_closed:  # by another task, which could not see this connection yet
                     _close_all(idle)
                 return attempt.response()
         except FAULTS as error:
@@ -108,7 +109,7 @@ class AsyncConnectionPool:
             idle: deque[_Connection] = deque()
             state = _LoopState(idle, _closed_with_loop(self._loops, loop, idle))
             self._loops[loop] = state
-            await anext(state.keeper)
+            await anext(state.keeper)  # a loop knows only generators that have begun
         return state.idle
 
     def _forget_closed_loops(self) -> None:
@@ -195,6 +196,7 @@ async def _closed_with_loop(
 
     A loop that ends closes the async generators that are still open in it, and nothing else.
     """
+    # It does not refer to the pool, whose `__del__` should run when the client is dropped.
     try:
         yield
     finally:

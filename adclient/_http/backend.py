@@ -91,6 +91,7 @@ class BaseBackend:
             if tls.has_unread:
                 return False
             tls = tls.below
+        # Readable means closed, or bytes that nobody asked for. Each read sets its timeout anew.
         try:
             self._socket.setblocking(False)
             self._socket.recv(1, socket.MSG_PEEK)
@@ -116,7 +117,7 @@ class BaseBackend:
                 return self._socket.getsockname()
             case "server_addr" if self._socket is not None:
                 return self._socket.getpeername()
-            case "is_readable":
+            case "is_readable":  # a pool of httpx asks before it keeps a connection
                 return not self.is_reusable
             case _:
                 return None
@@ -167,6 +168,7 @@ class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
                 with suppress(OSError):
                     self._connect(address, self._time_left() / (len(addresses) - tried))
                     return self
+            # The last one has all the time that is left, and its error is the one reported.
             self._connect(last, self._time_left())
         except (OSError, ValueError) as error:
             raise self._connect_error(error) from error
@@ -184,7 +186,7 @@ class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
             tls = self._add_tls(ssl_context, server_hostname)
             self._perform(tls, tls.object.do_handshake)
         except BaseException as error:
-            self.close()
+            self.close()  # httpcore has no stream to close before the handshake is over
             if isinstance(error, OSError | ValueError):
                 raise self._connect_error(error) from error
             raise
@@ -215,6 +217,7 @@ class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
         try:
             sock.settimeout(seconds)
             sock.connect(place)
+            # httpcore writes head and body apart, and the body should not wait for an ACK.
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except BaseException:
             sock.close()
@@ -225,6 +228,7 @@ class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
             assert self._socket is not None
             self._socket.settimeout(self._time_left())
             return self._socket.recv(max_bytes)
+        # A record may hold more than one read takes; the socket would wait in vain for the rest.
         if not tls.has_unread:
             tls.feed(self._receive(tls.below, CHUNK))
         try:
@@ -249,7 +253,7 @@ class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
             try:
                 done = operation(*arguments)
             except ssl.SSLWantReadError:
-                self._flush(tls)
+                self._flush(tls)  # first: the peer may be waiting for it
                 tls.feed(self._receive(tls.below, CHUNK))
             else:
                 self._flush(tls)

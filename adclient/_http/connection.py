@@ -87,6 +87,7 @@ class Target:
 def outcome_of(attempt: Attempt, error: Exception) -> Outcome:
     """What was received before an attempt failed with one of the `FAULTS`."""
     sent = attempt.body_consumed
+    # A proxy or server may give up in the same moment; the deadline was the reason.
     if isinstance(error, TIMEOUTS) or attempt.is_late:
         return timed_out(attempt)
     reason = reason_of(error, _REMOTE)
@@ -104,6 +105,7 @@ def timed_out(attempt: Attempt) -> Outcome:
 
 def proxy_parts(proxy: str) -> tuple[core.URL, tuple[bytes, bytes] | None]:
     """The URL of a proxy without its credentials, and these."""
+    # httpcore takes credentials apart, and would ignore those in a URL.
     parts = urlsplit(proxy)
     host = (parts.hostname or "").encode()
     url = core.URL(scheme=parts.scheme.encode(), host=host, port=parts.port, target=b"/")

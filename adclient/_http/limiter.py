@@ -65,12 +65,12 @@ class Slot:
         """Wait for the slot; False if none was free within so many seconds."""
         held: list[None] = []
         self.release = partial(any, map(self._free.put, held))
-        if not self._queue:
+        if not self._queue:  # else whoever comes now would overtake those who wait
             try:
                 held.extend(starmap(self._free.get_nowait, _ONCE))
                 return True
             except Empty:
-                held.extend(islice(self._unused, 1))
+                held.extend(islice(self._unused, 1))  # again within one C call
                 if held:
                     return True
         return self._acquire_in_turn(held, timeout)
@@ -78,7 +78,7 @@ class Slot:
     def _acquire_in_turn(self, held: list[None], timeout: float) -> bool:
         """Wait in the queue; only its first thread may take a slot."""
         queue, deadline = self._queue, time.monotonic() + timeout
-        turn = threading.Lock()
+        turn = threading.Lock()  # released by whoever leaves the queue before this thread
         turn.acquire()
         leave = partial(queue.remove, turn)
         try:

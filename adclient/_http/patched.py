@@ -77,6 +77,7 @@ def _is_own(member: object) -> bool:
             return member.__code__.co_name == "helper"
         return module.partition(".")[0] in ("httpx", "httpcore")
     is_data = not callable(member) and not hasattr(type(member), "__get__")
+    # The latter are the `__dict__` and `__weakref__` of a class that inherits neither.
     return is_data or type(member) is GetSetDescriptorType
 
 

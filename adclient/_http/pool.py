@@ -63,19 +63,20 @@ class ConnectionPool:
                     connection.send(self._target.request(attempt), attempt)
                 else:
                     connection.send_through_httpx(patched)
-            except BaseException:
+            except BaseException:  # even an interrupt leaves a request or response half done
                 connection.backend.close()
                 raise
         except FAULTS as error:
             return outcome_of(attempt, error)
         except Exception as error:
             return attempt.stopped(error)
+        # The server closes it, or the body was not read to its end.
         if not connection.is_open:
             connection.backend.close()
             return attempt.response()
         connection.idle_since = time.monotonic()
         self._idle.append(connection)
-        if self.is_closed:
+        if self.is_closed:  # by another thread, which could not see this connection yet
             self.close()
         return attempt.response()
 
@@ -94,6 +95,7 @@ class ConnectionPool:
     def _checkout(self) -> "_Connection":
         expiry = time.monotonic() - KEEPALIVE_EXPIRY
         try:
+            # The longest idle are on the left, since each is appended when it becomes idle.
             while self._idle[0].idle_since < expiry:
                 self._idle.popleft().backend.close()
             while True:

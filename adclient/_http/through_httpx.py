@@ -51,6 +51,7 @@ def send_over(connection: core.ConnectionInterface) -> Callable[[httpx.Request],
     transport = httpx.HTTPTransport(verify=_UNUSED)
     _put_below(transport, connection)
     client = httpx.Client(transport=transport, trust_env=False)
+    # As a stream, because only our own reading bounds the body in time and size.
     return partial(client.send, stream=True, follow_redirects=False)
 
 
