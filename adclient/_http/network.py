@@ -4,7 +4,6 @@ import os
 import socket
 import ssl
 import sys
-from functools import lru_cache
 from importlib.util import find_spec
 from os import PathLike, fspath
 from typing import cast
@@ -143,23 +142,41 @@ def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
     if isinstance(verify, ssl.SSLContext):
         return verify
     if verify is False:
-        return _made_context(None, None, ())
+        return _shared_context(None, None)
     name, path = _environment_certificates() if verify is True else ("", verify)
     if verify is True and not path:
         import certifi  # deferred: a plain http URL does without it
 
         path = certifi.where()
     try:
-        # The state is read before the files: if these change meanwhile, they are read again.
         if name == "SSL_CERT_DIR":
-            return _made_context(None, path, tuple(map(_state_of, path.split(os.pathsep))))
-        return _made_context(path, None, (_state_of(path),))
+            return _shared_context(None, path)
+        return _shared_context(path, None)
     except OSError as error:
         what = f"the environment variable {name}" if name else "verify"
         raise ConfigurationError(
             f"{what}: no certificates could be read: {error.strerror or type(error).__name__}",
             argument="verify",
         ) from None
+
+
+# Loading certificates takes 20 ms, so all clients share the contexts.
+_shared: dict[tuple[str | None, str | None], tuple[object, ssl.SSLContext]] = {}
+
+
+def _shared_context(cafile: str | None, capath: str | None) -> ssl.SSLContext:
+    paths = capath.split(os.pathsep) if capath else [cafile or ""]
+    # Read before the files: if these change meanwhile, the next connection reads them again.
+    state = [_state_of(path) for path in paths]
+    known, context = _shared.get((cafile, capath), (None, None))
+    if context is None or known != state:
+        try:
+            context = _made_context(cafile, capath)
+        except OSError:  # files that are being replaced, or were removed, stay in force
+            if context is None:
+                raise
+        _shared[cafile, capath] = state, context
+    return context
 
 
 def _state_of(path: str) -> tuple[int, ...]:
@@ -171,9 +188,7 @@ def _state_of(path: str) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-# Loading certificates takes 20 ms, so clients share contexts; those of rotated files are dropped.
-@lru_cache(maxsize=16)
-def _made_context(cafile: str | None, capath: str | None, _: object) -> ssl.SSLContext:
+def _made_context(cafile: str | None, capath: str | None) -> ssl.SSLContext:
     if cafile is not None or capath is not None:
         return ssl.create_default_context(cafile=cafile, capath=capath)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -40,7 +40,7 @@ VARIABLES = ["SSL_CERT_FILE", "SSL_CERT_DIR"]
 @pytest.fixture(autouse=True)
 def new_contexts():
     """Drop the contexts of other tests, some of which run without measuring coverage."""
-    network._made_context.cache_clear()
+    network._shared.clear()
 
 
 @pytest.mark.parametrize("name", VARIABLES)
@@ -184,6 +184,19 @@ async def test_rotated_bundle_is_read_again(way, is_in_environment, monkeypatch,
                 await wait(read(client))
             shutil.copy(CERTIFICATE, new := tmp_path / "new.pem")
             new.replace(bundle)
+            assert len((await wait(read(client))).data) == 1
+
+
+@pytest.mark.parametrize("text", [None, "", "-----BEGIN"], ids=["removed", "empty", "cut"])
+@each_way
+async def test_bundle_that_cannot_be_read_again_stays_in_force(way, text, tmp_path) -> None:
+    bundle = tmp_path / "bundle.pem"
+    shutil.copy(CERTIFICATE, bundle)
+    with RawServer(serve_over_tls) as server:
+        async with way.open(server.url.replace("http", "https"), verify=bundle) as client:
+            bundle.unlink()
+            if text is not None:
+                bundle.write_text(text)
             assert len((await wait(read(client))).data) == 1
 
 
