@@ -8,7 +8,7 @@ import attrs
 
 from adclient._core.request import Request
 from adclient.testing._clock import FakeClock
-from adclient.testing._http.refusal import Refusal
+from adclient.testing._http.responses import Refusal
 from adclient.testing._profile import Profile
 
 _MINUTE = timedelta(minutes=1)

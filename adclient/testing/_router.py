@@ -6,10 +6,10 @@ from email.utils import format_datetime
 
 import attrs
 
+from adclient._core import jsontext
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.conventions import Conventions
-from adclient.models import JSON
 from adclient.testing._access import Limits, Tokens
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._accounts.state import Account
@@ -17,12 +17,10 @@ from adclient.testing._approval.draft_store import DraftStore
 from adclient.testing._approval.drafts import FakeDraft, draft_body
 from adclient.testing._clock import FakeClock
 from adclient.testing._faults.fault import Fault
-from adclient.testing._http import responses
-from adclient.testing._http.refusal import Refusal
 from adclient.testing._http.requests import ParsedRequest, parsed
+from adclient.testing._http.responses import Refusal, error_response
 from adclient.testing._profile import Profile
-from adclient.testing._reads.cursors import Cursors
-from adclient.testing._reads.paging import PagingFault, page_of
+from adclient.testing._reads.paging import Pages, PagingFault
 from adclient.testing._reads.reads import ReadContext, rows_of
 from adclient.testing._writes.writes import change_of
 
@@ -42,15 +40,20 @@ class Router:
     drafts: DraftStore
     _requests: int = 0
     _limits: Limits = attrs.field(init=False)
-    _cursors: Cursors = attrs.field(init=False)
+    _pages: Pages = attrs.field(init=False)
     _by_key: OrderedDict[str, tuple[Request, FakeDraft]] = attrs.field(
         init=False, factory=OrderedDict[str, tuple[Request, FakeDraft]]
     )
 
     def __attrs_post_init__(self) -> None:
-        parameter = self.conventions.cursor_parameter
         self._limits = Limits(self.profile, self.clock)
-        self._cursors = Cursors(self.seed, self.profile, parameter, self.clock)
+        self._pages = Pages(
+            seed=self.seed,
+            size=self.page_size,
+            profile=self.profile,
+            parameter=self.conventions.cursor_parameter,
+            clock=self.clock,
+        )
 
     def outcome(self, request: Request, fault: Fault) -> Outcome:
         """The response to a request, or what a fault makes of it."""
@@ -65,35 +68,32 @@ class Router:
         if isinstance(outcome, Failure):
             return outcome
         assert outcome is not None, "a fault that is not taken has an outcome"
-        return fault.corrupt(self._completed(outcome))
-
-    def _completed(self, response: RawResponse | Refusal) -> RawResponse:
-        """A response with the headers that all have."""
         digest = hashlib.sha256(f"{self.seed}:request:{self._requests}".encode()).hexdigest()
         request_id = f"req_{digest[:12]}"
-        if isinstance(response, Refusal):
-            response = responses.error_response(response, self.profile.errors, request_id)
-        name = next(iter(self.conventions.request_id_headers), "x-request-id").lower()
+        if isinstance(outcome, Refusal):
+            outcome = error_response(outcome, self.profile.errors, request_id)
         headers = {
             "content-type": "application/json",
             "date": format_datetime(self.clock.now(), usegmt=True),
-            name: request_id,
+            next(iter(self.conventions.request_id_headers), "x-request-id").lower(): request_id,
         }
-        return attrs.evolve(response, headers={**headers, **response.headers})
+        return fault.corrupt(attrs.evolve(outcome, headers={**headers, **outcome.headers}))
 
     def _response(self, request: Request, fault: PagingFault | None) -> RawResponse:
         may_write = self.tokens.may_write(request)
         self._limits.count_request()
         asked = parsed(request, self.conventions, self.profile)
-        is_read = not asked.operation.is_write
-        if not is_read and not may_write:
+        if asked.operation.is_write and not may_write:
             raise Refusal(403, "insufficient_scope", "this token may only read")
-        account = self._account(asked)
-        if is_read:
-            return responses.json_response(200, self._page(account, asked, fault))
-        draft = draft_body(self._staged(account, asked, request))
-        draft = responses.with_extra_draft(draft) if self.profile.extras else draft
-        return responses.json_response(201, draft)
+        account, profile = self._account(asked), self.profile
+        if asked.operation.is_write:
+            draft = self._staged(account, asked, request)
+            status, body = 201, draft_body(draft, extras=profile.extras)
+        else:
+            today, unknown = self.clock.today(), profile.unknown_date_ranges
+            rows = rows_of(ReadContext(account, asked, today, unknown))
+            status, body = 200, self._pages.page(asked, rows, fault)
+        return RawResponse(status=status, body=jsontext.dumps(body, "response").encode())
 
     def _account(self, asked: ParsedRequest) -> Account:
         """The account of a request, if it accepts the operation."""
@@ -112,17 +112,6 @@ class Router:
             headers = {"retry-after": "900"}
             raise Refusal(503, "drafting_paused", "staging is paused for now", headers=headers)
         return account
-
-    def _page(self, account: Account, asked: ParsedRequest, fault: PagingFault | None) -> JSON:
-        rows = rows_of(ReadContext(account, asked, self.profile, self.clock.today()))
-        start = self._cursors.read(asked)
-        size = max(1, len(rows)) if self.profile.continuation == "none" else self.page_size
-
-        def cursor_at(offset: int) -> JSON:
-            return self._cursors.write(asked, offset)
-
-        page = page_of(rows, start, size, cursor_at, fault)
-        return responses.with_extra_page(page) if self.profile.extras else page
 
     def _staged(self, account: Account, asked: ParsedRequest, request: Request) -> FakeDraft:
         """A new draft, or an earlier one if the request repeats the idempotency key."""

@@ -11,7 +11,7 @@ from adclient._json import differ
 from adclient.models import JSON
 from adclient.testing._accounts.metrics import Delivery, Metrics, of_day
 from adclient.testing._clock import FakeClock
-from adclient.testing._http.refusal import not_found
+from adclient.testing._http.responses import not_found
 
 Platform = Literal["alpha", "beta", "gamma", "delta"]
 Access = Literal["open", "disconnected", "read_only", "drafting_paused"]

@@ -92,11 +92,19 @@ class AuditEvent:
     prev_hash: str
 
 
-def draft_body(draft: FakeDraft) -> dict[str, JSON]:
-    """A draft as the interface shows it: four keys, with its status at creation."""
-    return {
+def draft_body(draft: FakeDraft, *, extras: bool = False) -> dict[str, JSON]:
+    """A draft as the interface shows it: four keys, with its status at creation.
+
+    With `extras` there are unknown keys, in another order.
+    """
+    diff = draft.diff.to_dict()
+    body: dict[str, JSON] = {
         "draft_id": draft.draft_id,
         "status": PENDING_APPROVAL,
-        "diff": draft.diff.to_dict(),
+        "diff": diff,
         "requires": HUMAN_TWO_STEP_APPROVE,
     }
+    if not extras:
+        return body
+    diff = {"note": None, **dict(reversed(diff.items()))}
+    return {"reviewers": ["ads-team"], **dict(reversed(body.items())), "diff": diff}

@@ -11,7 +11,7 @@ from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.models import JSON
 from adclient.testing._faults.corrupt import BodyFault, corrupted
 from adclient.testing._faults.slow_body import SlowBodyResponse
-from adclient.testing._http.refusal import Refusal
+from adclient.testing._http.responses import Refusal
 from adclient.testing._reads.paging import PagingFault
 
 

@@ -12,7 +12,7 @@ from adclient._core.operations import OPERATIONS, Operation, ParameterType
 from adclient._core.request import Request
 from adclient.conventions import Conventions
 from adclient.models import JSON, Result
-from adclient.testing._http.refusal import Refusal, invalid_parameter
+from adclient.testing._http.responses import Refusal, invalid_parameter
 from adclient.testing._profile import Place, Profile
 
 _BY_PATH = {operation.path: operation for operation in OPERATIONS}

@@ -1,13 +1,89 @@
-"""Responses: JSON, the shapes of errors that services are known for, and unknown keys."""
+"""Refusals, and the shapes of errors that services are known for."""
 
 from collections.abc import Mapping
 from html import escape
 
+import attrs
+
 from adclient._core import jsontext
 from adclient._core.response import RawResponse
 from adclient.models import JSON
-from adclient.testing._http.refusal import Refusal
 from adclient.testing._profile import ErrorStyle
+
+
+@attrs.define(slots=False, eq=False)
+class Refusal(Exception):
+    """An error response: status, code, message, and details on the field at fault."""
+
+    status: int
+    code: str
+    message: str
+    field: str | None = None
+    reason: str | None = None
+    limit: JSON = None
+    headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
+
+    @property
+    def details(self) -> list[JSON]:
+        """What is wrong with the field."""
+        if self.field is None:
+            return []
+        detail: dict[str, JSON] = {"field": self.field, "reason": self.reason or self.code}
+        return [detail if self.limit is None else {**detail, "limit": self.limit}]
+
+
+def invalid_parameter(field: str, reason: str) -> Refusal:
+    """The refusal of a parameter that does not fit the interface."""
+    message = f"{field}: {reason.replace('_', ' ')}"
+    return Refusal(422, "invalid_parameter", message, field=field, reason=reason)
+
+
+def invalid_value(field: str, code: str, message: str, limit: JSON = None) -> Refusal:
+    """The refusal of a value; its reason is the code without the name of the field."""
+    reason = code.removeprefix("budget_")
+    return Refusal(422, code, f"{field}: {message}", field=field, reason=reason, limit=limit)
+
+
+def not_found(field: str, kind: str, name: str) -> Refusal:
+    """The refusal of what the account does not hold."""
+    message = f"this account has no {kind} {name}"
+    return Refusal(404, f"{kind}_not_found", message, field=field, reason="not_found")
+
+
+def no_change() -> Refusal:
+    """The refusal of a write that would change nothing."""
+    return Refusal(422, "no_change", "this would change nothing")
+
+
+def error_response(refusal: Refusal, style: ErrorStyle, request_id: str) -> RawResponse:
+    """The response for a refusal."""
+    code, message, details = refusal.code, refusal.message, refusal.details
+    title = code.replace("_", " ").capitalize()
+    location: list[JSON] = ["body"] if refusal.field is None else ["body", refusal.field]
+    error: JSON = {"code": code, "message": message, "details": details, "request_id": request_id}
+    problem: dict[str, JSON] = {"type": "about:blank", "title": title, "status": refusal.status}
+    page = escape(f"{refusal.status} {message}")
+    shapes: dict[ErrorStyle, JSON] = {
+        "error_object": {"error": error},
+        "problem": {**problem, "detail": message, "code": code, "errors": details},
+        "detail": {"detail": message},
+        "fastapi": {"detail": [{"loc": location, "msg": message, "type": code}]},
+        "success_false": {"success": False, "error": message, "is_error": True},
+        "errors_list": {"errors": [{"code": code, "message": message, "field": refusal.field}]},
+        "text": message,
+        "html": f"<html><head><title>{page}</title></head><body></body></html>",
+        "empty": "",
+        "truncated": {"error": error},
+    }
+    shape = shapes[style]
+    body = (shape if isinstance(shape, str) else jsontext.dumps(shape, "response")).encode()
+    content_type = _CONTENT_TYPES.get(style, "application/json")
+    return RawResponse(
+        status=refusal.status,
+        headers={"content-type": content_type, **refusal.headers},
+        body=body[: len(body) // 2] if style == "truncated" else body,
+    )
+
 
 _CONTENT_TYPES: Mapping[ErrorStyle, str] = {
     "problem": "application/problem+json",
@@ -15,84 +91,3 @@ _CONTENT_TYPES: Mapping[ErrorStyle, str] = {
     "empty": "text/plain; charset=utf-8",
     "html": "text/html; charset=utf-8",
 }
-
-
-def json_response(status: int, body: JSON) -> RawResponse:
-    """A response with a JSON body."""
-    return RawResponse(status=status, body=_encoded(body))
-
-
-def error_response(refusal: Refusal, style: ErrorStyle, request_id: str) -> RawResponse:
-    """The response for a refusal."""
-    content_type = _CONTENT_TYPES.get(style, "application/json")
-    return RawResponse(
-        status=refusal.status,
-        headers={"content-type": content_type, **refusal.headers},
-        body=_error_body(refusal, style, request_id),
-    )
-
-
-def _error_body(refusal: Refusal, style: ErrorStyle, request_id: str) -> bytes:
-    code, message, field = refusal.code, refusal.message, refusal.field
-    match style:
-        case "problem":
-            title = code.replace("_", " ").capitalize()
-            problem: dict[str, JSON] = {"type": "about:blank", "title": title}
-            problem |= {"status": refusal.status, "detail": message, "code": code}
-            return _encoded({**problem, "errors": refusal.details})
-        case "detail":
-            return _encoded({"detail": message})
-        case "fastapi":
-            location: list[JSON] = ["body"] if field is None else ["body", field]
-            return _encoded({"detail": [{"loc": location, "msg": message, "type": code}]})
-        case "success_false":
-            return _encoded({"success": False, "error": message, "is_error": True})
-        case "errors_list":
-            return _encoded({"errors": [{"code": code, "message": message, "field": field}]})
-        case "text":
-            return message.encode()
-        case "html":
-            title = escape(f"{refusal.status} {message}")
-            return f"<html><head><title>{title}</title></head><body></body></html>".encode()
-        case "empty":
-            return b""
-        case _:  # "error_object" and "truncated"
-            error: JSON = {
-                "code": code,
-                "message": message,
-                "details": refusal.details,
-                "request_id": request_id,
-            }
-            body = _encoded({"error": error})
-            return body[: len(body) // 2] if style == "truncated" else body
-
-
-def _encoded(body: JSON) -> bytes:
-    return jsontext.dumps(body, "response").encode()
-
-
-def with_extra_page(page: dict[str, JSON]) -> dict[str, JSON]:
-    """A page with unknown keys in its envelope, in another order."""
-    inner = page["page"]
-    assert isinstance(inner, dict)
-    return {"meta": {"took_ms": 12}, "page": {"total": None, **inner}, "data": page["data"]}
-
-
-def with_extra_item(item: dict[str, JSON], place: int, *, is_ad: bool) -> dict[str, JSON]:
-    """An item with an unknown key; every third has an unknown status, and the second ad no name."""
-    extra = dict(reversed(item.items()))
-    extra["x_labels"] = [{"text": "new", "weight": None}]
-    if place % 3 == 2:
-        extra["status"] = "UNDER_POLICY_REVIEW"
-    if is_ad and place == 1:
-        del extra["name"]
-    return extra
-
-
-def with_extra_draft(draft: dict[str, JSON]) -> dict[str, JSON]:
-    """A draft and a diff with unknown keys, in another order."""
-    diff = draft["diff"]
-    assert isinstance(diff, dict)
-    extra: dict[str, JSON] = {"reviewers": ["ads-team"], **dict(reversed(draft.items()))}
-    extra["diff"] = {"note": None, **dict(reversed(diff.items()))}
-    return extra

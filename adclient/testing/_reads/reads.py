@@ -1,6 +1,5 @@
 """The seven reads: the rows of each listing."""
 
-from collections.abc import Callable
 from datetime import date, timedelta
 from functools import partial
 
@@ -10,22 +9,30 @@ from adclient.models import JSON
 from adclient.testing._accounts.accounts import load
 from adclient.testing._accounts.metrics import days_between
 from adclient.testing._accounts.state import Account, Entity, Kind
-from adclient.testing._http.refusal import Refusal
 from adclient.testing._http.requests import ParsedRequest
-from adclient.testing._http.responses import with_extra_item
-from adclient.testing._profile import Profile
+from adclient.testing._http.responses import Refusal
+from adclient.testing._profile import UnknownDateRanges
 from adclient.testing._reads import fatigue, waste
 from adclient.testing._reads.paging import Row, Rows
+
+_DAY = timedelta(days=1)
+_FIGURES = {"impressions", "clicks", "ctr", "conversions", "roas", "hook_rate", "frequency"}
+_COLUMNS = {
+    "campaign": "id name status objective daily_budget spend impressions clicks ctr cpc "
+    "conversions cpa roas hook_rate",
+    "ad": "id name status serving campaign_id ad_group_id format spend impressions clicks ctr "
+    "conversions frequency",
+}
 
 
 @attrs.frozen
 class ReadContext:
-    """The account, request, profile and day of a read."""
+    """The account, request and day of a read."""
 
     account: Account
     request: ParsedRequest
-    profile: Profile
     today: date
+    unknown_date_ranges: UnknownDateRanges
 
     def entities(self, kind: Kind) -> list[Entity]:
         """The entity that the request names, or all of a kind."""
@@ -35,27 +42,14 @@ class ReadContext:
 
 def rows_of(context: ReadContext) -> Rows:
     """The rows of a read, in order."""
-    name = context.request.operation.full_name
-    rows = _rows_of(name, context)
-    if not context.profile.extras:
-        return rows
-    is_ad = name == "gamma.list_ads"
-    return [partial(_extended, row, place, is_ad) for place, row in enumerate(rows)]
-
-
-def _extended(row: Callable[[], Row], place: int, is_ad: bool) -> Row:
-    return with_extra_item(row(), place, is_ad=is_ad)
-
-
-def _rows_of(name: str, context: ReadContext) -> Rows:
     account, today = context.account, context.today
-    match name:
+    match context.request.operation.full_name:
         case "beta.list_campaigns":
             days, campaigns = _days(context), context.entities("campaign")
-            return [partial(_campaign_row, account, campaign, days) for campaign in campaigns]
+            return [partial(_figures, account, campaign, days) for campaign in campaigns]
         case "gamma.list_ads":
             days, ads = _days(context), context.entities("ad")
-            return [partial(_ad_row, account, ad, days) for ad in ads]
+            return [partial(_figures, account, ad, days) for ad in ads]
         case "beta.detect_creative_fatigue":
             creatives = context.entities("creative")
             findings = (fatigue.finding(account, creative, today) for creative in creatives)
@@ -67,49 +61,29 @@ def _rows_of(name: str, context: ReadContext) -> Rows:
             options = _options(context.request.object("targeting"))
             return [option.copy for option in options] if account.all("campaign") else []
         case "alpha.explain_objectives":
-            return [partial(_objective_row, account, row) for row in load("objectives")]
+            return [partial(_objective, account, row) for row in load("objectives")]
         case "delta.analyze_wasted_spend":
-            return [row.copy for row in waste.findings(account, _last(today, 30))]
+            days = days_between(today - 30 * _DAY, today - _DAY)
+            return [row.copy for row in waste.findings(account, days)]
         case _:  # "delta.infer_business_profile"
             return [fact.copy for fact in account.profile]
 
 
-def _campaign_row(account: Account, campaign: Entity, days: list[date]) -> Row:
-    metrics, money = account.metrics(campaign, days), account.currency.amount
+def _figures(account: Account, entity: Entity, days: list[date]) -> Row:
+    """A campaign or ad with its figures."""
+    metrics, money = account.metrics(entity, days), account.currency.amount
     clicks, conversions = metrics.clicks, metrics.conversions
-    return {
-        "id": campaign.id,
-        "name": campaign.text("name"),
-        "status": campaign.text("status"),
-        "objective": campaign.values.get("objective"),
-        "daily_budget": campaign.values.get("daily_budget"),
+    values: Row = {
+        **entity.values,
+        "id": entity.id,
+        "name": entity.text("name"),
+        "status": entity.text("status"),
         "spend": money(metrics.spend),
-        "impressions": metrics.impressions,
-        "clicks": clicks,
-        "ctr": metrics.ctr,
         "cpc": money(round(metrics.spend / clicks)) if clicks else None,
-        "conversions": conversions,
         "cpa": money(round(metrics.spend / conversions)) if conversions else None,
-        "roas": metrics.roas,
-        "hook_rate": metrics.hook_rate,
     }
-
-
-def _ad_row(account: Account, ad: Entity, days: list[date]) -> Row:
-    metrics = account.metrics(ad, days)
-    keys = ("serving", "campaign_id", "ad_group_id", "format")
-    return {
-        "id": ad.id,
-        "name": ad.text("name"),
-        "status": ad.text("status"),
-        **{key: ad.values.get(key) for key in keys},
-        "spend": account.currency.amount(metrics.spend),
-        "impressions": metrics.impressions,
-        "clicks": metrics.clicks,
-        "ctr": metrics.ctr,
-        "conversions": metrics.conversions,
-        "frequency": metrics.frequency,
-    }
+    columns = _COLUMNS[entity.kind].split()
+    return {key: getattr(metrics, key) if key in _FIGURES else values.get(key) for key in columns}
 
 
 def _options(targeting: Row) -> list[Row]:
@@ -127,7 +101,8 @@ def _options(targeting: Row) -> list[Row]:
     return found
 
 
-def _objective_row(account: Account, objective: Row) -> Row:
+def _objective(account: Account, objective: Row) -> Row:
+    """An objective, with the account's campaigns that have it."""
     keys = ("name", "status", "daily_budget", "lifetime_budget", "end_date")
     campaigns: list[JSON] = [
         {"id": campaign.id, **{key: campaign.values.get(key) for key in keys}}
@@ -138,33 +113,18 @@ def _objective_row(account: Account, objective: Row) -> Row:
 
 
 def _days(context: ReadContext) -> list[date]:
-    """The days of a `date_range`; without one, the last 30."""
+    """The days of a `date_range`; without one, the last 30. Today is not over yet."""
+    today, yesterday = context.today, context.today - _DAY
+    month = today.replace(day=1)
+    ranges = {
+        "TODAY": (today, today),
+        "YESTERDAY": (yesterday, yesterday),
+        **{f"LAST_{count}_DAYS": (today - count * _DAY, yesterday) for count in (7, 14, 30, 90)},
+        "THIS_MONTH": (month, today),
+        "LAST_MONTH": ((month - _DAY).replace(day=1), month - _DAY),
+    }
     name = context.request.text("date_range")
-    if name in _RANGES:
-        return _RANGES[name](context.today)
-    if name is None or context.profile.unknown_date_ranges == "ignore":
-        return _last(context.today, 30)
-    message = f"date_range: this service knows {', '.join(_RANGES)}"
-    raise Refusal(422, "unknown_date_range", message, field="date_range", reason="unknown")
-
-
-def _last(today: date, count: int) -> list[date]:
-    """The days before today; today is not over yet."""
-    return days_between(today - timedelta(days=count), today - timedelta(days=1))
-
-
-def _last_month(today: date) -> list[date]:
-    last = today.replace(day=1) - timedelta(days=1)
-    return days_between(last.replace(day=1), last)
-
-
-_RANGES: dict[str, Callable[[date], list[date]]] = {
-    "TODAY": lambda today: [today],
-    "YESTERDAY": lambda today: _last(today, 1),
-    "LAST_7_DAYS": lambda today: _last(today, 7),
-    "LAST_14_DAYS": lambda today: _last(today, 14),
-    "LAST_30_DAYS": lambda today: _last(today, 30),
-    "LAST_90_DAYS": lambda today: _last(today, 90),
-    "THIS_MONTH": lambda today: days_between(today.replace(day=1), today),
-    "LAST_MONTH": _last_month,
-}
+    if name is not None and name not in ranges and context.unknown_date_ranges == "refuse":
+        message = f"date_range: this service knows {', '.join(ranges)}"
+        raise Refusal(422, "unknown_date_range", message, field="date_range", reason="unknown")
+    return days_between(*ranges.get(name or "", ranges["LAST_30_DAYS"]))

@@ -4,7 +4,7 @@ import attrs
 
 from adclient.models import JSON
 from adclient.testing._accounts.state import Edit, Entity, Kind, Values, changed, leaf
-from adclient.testing._http.refusal import invalid_value, no_change
+from adclient.testing._http.responses import invalid_value, no_change
 from adclient.testing._writes.rules import check_immutable
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from adclient.models import JSON
 from adclient.testing._accounts.state import Account, Edit, Entity, Values
-from adclient.testing._http.refusal import invalid_value, no_change, not_found
+from adclient.testing._http.responses import invalid_value, no_change, not_found
 from adclient.testing._http.requests import ParsedRequest
 from adclient.testing._writes import rules
 from adclient.testing._writes.changes import ProposedChange, update

@@ -7,7 +7,7 @@ from math import inf
 
 from adclient.models import JSON
 from adclient.testing._accounts.state import Account, Currency, Values
-from adclient.testing._http.refusal import invalid_value
+from adclient.testing._http.responses import invalid_value
 from adclient.testing._http.requests import is_number, nested
 
 _BUDGETS = {"daily_budget": 1, "lifetime_budget": 7}

@@ -8,7 +8,7 @@ import attrs
 
 from adclient.models import JSON
 from adclient.testing._accounts.state import Account, Edit, Entity, Values
-from adclient.testing._http.refusal import Refusal, invalid_value, no_change
+from adclient.testing._http.responses import Refusal, invalid_value, no_change
 from adclient.testing._http.requests import ParsedRequest, nested
 from adclient.testing._writes import keywords, rules
 from adclient.testing._writes.changes import ProposedChange, create, update
