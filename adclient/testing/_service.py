@@ -8,6 +8,8 @@ from adclient._async.client import AsyncAdClient
 from adclient._core import jsontext
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome
+from adclient._http.clock import Clock
+from adclient._http.library import ServiceTransport
 from adclient._sync.client import AdClient
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
@@ -19,14 +21,13 @@ from adclient.testing._approval.dashboard import Dashboard
 from adclient.testing._approval.draft_store import DraftStore
 from adclient.testing._approval.drafts import FakeDraft
 from adclient.testing._clock import FakeClock
+from adclient.testing._faults.corrupt import SlowBodyResponse
 from adclient.testing._faults.fault import Fault
 from adclient.testing._faults.faults import Faults
-from adclient.testing._faults.slow_body import SlowBodyResponse
 from adclient.testing._http.requests import operation_at
 from adclient.testing._profile import Profile
 from adclient.testing._recording import RecordedRequest, recorded
 from adclient.testing._router import Router
-from adclient.testing._transport import transport_of
 from adclient.transports import UniversalTransport
 
 _NO_FAULT = Fault()
@@ -126,7 +127,11 @@ class FakeAdService:
             drafts=self._drafts,
         )
         self.dashboard: Dashboard = Dashboard(self._drafts, self._accounts, self.clock, self._lock)
-        self.transport: UniversalTransport = transport_of(self.handle, self.clock)
+        # Nobody waits in a call through it: waits advance the clock, by the middle of their range.
+        waiting = Clock(self.clock.monotonic, self.clock.sleep, self.clock.async_sleep)
+        self.transport: UniversalTransport = ServiceTransport(
+            self.handle, waiting, random=lambda: 0.5
+        )
 
     def __repr__(self) -> str:
         counts = f"{self._received} requests, {self._drafts.staged} drafts"

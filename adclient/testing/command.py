@@ -1,8 +1,8 @@
 """The command that serves the fake over HTTP, with the approval page."""
 
 import argparse
-from collections.abc import Sequence
-from math import inf
+from collections.abc import Callable, Sequence
+from sys import float_info, maxsize
 
 from adclient.testing._profile import Profile
 from adclient.testing._service import FakeAdService
@@ -31,8 +31,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Raises:
         SystemExit: An argument is invalid, or the extra `server` is not installed.
     """
-    parser = _parser()
-    options = parser.parse_args(arguments, _Options())
+    parser = argparse.ArgumentParser(
+        prog="python -m adclient.testing",
+        description="Serve a fake ad service over HTTP, with a page to approve its drafts.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    add = parser.add_argument
+    port = _number(int, 0, 65535, "a number from 0 to 65535")
+    size = _number(int, 1, maxsize, "a number from 1")
+    latency = _number(float, 0, float_info.max, "a number of seconds from 0")
+    add("--host", default="127.0.0.1", help="the address to listen on")
+    add("--port", type=port, default=8765, help="the port; 0 is any free one")
+    add("--seed", default="halden", help="determines names, ids and metrics")
+    add("--token", type=_token, help="the bearer token that every request must carry")
+    add("--page-size", type=size, default=50, help="how many items a page holds")
+    add("--latency", type=latency, default=0, help="how many seconds each response takes")
+    add("--expose", action="store_true", help="allow a host that others can reach")
+    options = parser.parse_args(arguments)
     try:
         from adclient.testing.server.app import create_app
         from adclient.testing.server.middleware import is_loopback
@@ -41,11 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(f"{_NEEDS}\n({missing})") from None
     if not is_loopback(options.host) and not options.expose:
         parser.error(f"--host {options.host} is not this machine alone: add --expose to allow it")
+    profile = Profile(latency=options.latency)
     fake = FakeAdService(
-        seed=options.seed,
-        token=options.token,
-        page_size=options.page_size,
-        profile=Profile(latency=options.latency),
+        seed=options.seed, token=options.token, page_size=options.page_size, profile=profile
     )
     try:
         listening = listen(options.host, options.port)
@@ -59,53 +72,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         run(create_app(fake, run_clock=True, any_host=options.expose), listening)
 
 
-class _Options(argparse.Namespace):
-    host: str
-    port: int
-    seed: str
-    token: str | None
-    page_size: int
-    latency: float
-    expose: bool
+def _number(
+    kind: type[int | float], least: int, most: float, expected: str
+) -> Callable[[str], int | float]:
+    """The type of an option that is a number in a range."""
 
+    def convert(text: str) -> int | float:
+        try:
+            number = kind(text)
+        except ValueError:
+            number = -1
+        if not least <= number <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {expected}")
+        return number
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m adclient.testing",
-        description="Serve a fake ad service over HTTP, with a page to approve its drafts.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    add = parser.add_argument
-    add("--host", default="127.0.0.1", help="the address to listen on")
-    add("--port", type=_port, default=8765, help="the port; 0 is any free one")
-    add("--seed", default="halden", help="determines names, ids and metrics")
-    add("--token", type=_token, help="the bearer token that every request must carry")
-    add("--page-size", type=_page_size, default=50, help="how many items a page holds")
-    add("--latency", type=_latency, default=0, help="how many seconds each response takes")
-    add("--expose", action="store_true", help="allow a host that others can reach")
-    return parser
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 65535")
-    return int(text)
-
-
-def _page_size(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
-    return int(text)
-
-
-def _latency(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1
-    if not 0 <= seconds < inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0")
-    return seconds
+    return convert
 
 
 def _token(text: str) -> str:

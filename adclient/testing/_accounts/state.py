@@ -11,7 +11,7 @@ from adclient._json import differ
 from adclient.models import JSON
 from adclient.testing._accounts.metrics import Delivery, Metrics, of_day
 from adclient.testing._clock import FakeClock
-from adclient.testing._http.responses import not_found
+from adclient.testing._http.responses import immutable, no_change, not_found
 
 Platform = Literal["alpha", "beta", "gamma", "delta"]
 Access = Literal["open", "disconnected", "read_only", "drafting_paused"]
@@ -38,13 +38,10 @@ class Currency:
 
 
 CURRENCIES = {
-    currency.code: currency
-    for currency in (
-        Currency("USD", 20),
-        Currency("EUR", 20),
-        Currency("GBP", 15),
-        Currency("JPY", 2500, digits=0),
-    )
+    "USD": Currency("USD", 20),
+    "EUR": Currency("EUR", 20),
+    "GBP": Currency("GBP", 15),
+    "JPY": Currency("JPY", 2500, digits=0),
 }
 
 
@@ -80,6 +77,17 @@ class Entity:
         """Whether its status is `ENABLED`."""
         return self.text("status") == "ENABLED"
 
+    def update(self, wanted: Values) -> "ProposedChange":
+        """A change of values; if several differ, the field of its diff is the kind of entity."""
+        if wanted.get("id", self.id) != self.id:
+            raise immutable("id")
+        before, after = changed(self.values, wanted)
+        if not after:
+            raise no_change()
+        edit = Edit(kind=self.kind, id=self.id, before=before, after=after)
+        field, old, new = leaf(before, after) or (self.kind, before, after)
+        return ProposedChange(field=field, before=old, after=new, edits=(edit,), target=self.id)
+
 
 @attrs.frozen(kw_only=True)
 class Edit:
@@ -108,6 +116,17 @@ class Edit:
 def flat(edits: Iterable[Edit]) -> list[Edit]:
     """Edits, each followed by those of its children."""
     return [each for edit in edits for each in (edit, *flat(edit.children))]
+
+
+@attrs.frozen(kw_only=True)
+class ProposedChange:
+    """What a write would change: what its diff shows, and what approval would edit."""
+
+    field: str
+    before: JSON
+    after: JSON
+    edits: tuple[Edit, ...]
+    target: str | None = None
 
 
 @attrs.frozen(kw_only=True)

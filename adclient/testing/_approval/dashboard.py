@@ -7,11 +7,10 @@ import attrs
 
 from adclient.models import JSON
 from adclient.testing._accounts.accounts import Accounts
-from adclient.testing._accounts.state import Account, Edit, Kind, Values, flat
+from adclient.testing._accounts.state import Account, Edit, Kind, ProposedChange, Values, flat
 from adclient.testing._approval.draft_store import DraftStore
 from adclient.testing._approval.drafts import AuditEvent, FakeDraft
 from adclient.testing._clock import FakeClock
-from adclient.testing._writes.changes import ProposedChange
 from adclient.testing._writes.rules import identity_of_keyword
 
 _MAX_NAME = 80

@@ -10,10 +10,9 @@ import attrs
 from adclient._core import jsontext
 from adclient._json import copied
 from adclient.models import PENDING_APPROVAL, Diff
-from adclient.testing._accounts.state import Account, Kind, flat
+from adclient.testing._accounts.state import Account, Kind, ProposedChange, flat
 from adclient.testing._approval.drafts import AuditEvent, EventKind, FakeDraft
 from adclient.testing._clock import FakeClock
-from adclient.testing._writes.changes import ProposedChange
 
 _ARMED_FOR = timedelta(minutes=10)
 _LIFE = timedelta(hours=48)

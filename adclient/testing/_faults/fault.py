@@ -9,8 +9,7 @@ import attrs
 from adclient._core import jsontext
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.models import JSON
-from adclient.testing._faults.corrupt import BodyFault, corrupted
-from adclient.testing._faults.slow_body import SlowBodyResponse
+from adclient.testing._faults.corrupt import BodyFault, SlowBodyResponse, corrupted
 from adclient.testing._http.responses import Refusal
 from adclient.testing._reads.paging import PagingFault
 

@@ -44,6 +44,11 @@ def invalid_value(field: str, code: str, message: str, limit: JSON = None) -> Re
     return Refusal(422, code, f"{field}: {message}", field=field, reason=reason, limit=limit)
 
 
+def immutable(field: str) -> Refusal:
+    """The refusal of a new value where none is possible."""
+    return invalid_value(field, "immutable_field", "this cannot be changed")
+
+
 def not_found(field: str, kind: str, name: str) -> Refusal:
     """The refusal of what the account does not hold."""
     message = f"this account has no {kind} {name}"

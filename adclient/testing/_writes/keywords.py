@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 
 from adclient.models import JSON
-from adclient.testing._accounts.state import Account, Edit, Entity, Values
-from adclient.testing._http.responses import invalid_value, no_change, not_found
+from adclient.testing._accounts.state import Account, Edit, Entity, ProposedChange, Values
 from adclient.testing._http.requests import ParsedRequest
+from adclient.testing._http.responses import invalid_value, no_change, not_found
 from adclient.testing._writes import rules
-from adclient.testing._writes.changes import ProposedChange, update
 from adclient.testing._writes.rules import identity_of_keyword as identity
 
 _STATUS = {"PAUSE": "PAUSED", "ENABLE": "ENABLED"}
@@ -78,7 +77,7 @@ def _remove(keywords: list[Entity]) -> ProposedChange:
 def _update(account: Account, keywords: list[Entity], values: Values) -> ProposedChange:
     _check_positive(keywords)
     if len(keywords) == 1 and "match_type" not in values:
-        change = update(keywords[0], values)
+        change = keywords[0].update(values)
         if change.field == "cpc_bid":
             return change
     return _replace(account, keywords, values)

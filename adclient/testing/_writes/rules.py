@@ -7,8 +7,8 @@ from math import inf
 
 from adclient.models import JSON
 from adclient.testing._accounts.state import Account, Currency, Values
-from adclient.testing._http.responses import invalid_value
 from adclient.testing._http.requests import is_number, nested
+from adclient.testing._http.responses import immutable, invalid_value
 
 _BUDGETS = {"daily_budget": 1, "lifetime_budget": 7}
 """The limits of each budget, in multiples of those of a daily one."""
@@ -74,7 +74,7 @@ def check_immutable(wanted: Values, current: Values, *fields: str) -> None:
     """Check that fields which cannot change keep their values."""
     for field in fields:
         if field in wanted and wanted[field] != current.get(field):
-            raise invalid_value(field, "immutable_field", "this cannot be changed")
+            raise immutable(field)
 
 
 _OBJECTIVES = {

@@ -7,16 +7,23 @@ from math import prod
 import attrs
 
 from adclient.models import JSON
-from adclient.testing._accounts.state import Account, Edit, Entity, Values
-from adclient.testing._http.responses import Refusal, invalid_value, no_change
+from adclient.testing._accounts.state import Account, Edit, Entity, Kind, ProposedChange, Values
 from adclient.testing._http.requests import ParsedRequest, nested
+from adclient.testing._http.responses import Refusal, invalid_value, no_change
 from adclient.testing._writes import keywords, rules
-from adclient.testing._writes.changes import ProposedChange, create, update
 
 
 def change_of(account: Account, request: ParsedRequest) -> ProposedChange:
     """The change that a write asks for."""
     return _WRITES[request.operation.full_name](account, request)
+
+
+def _create(kind: Kind, values: dict[str, JSON], *children: Edit) -> ProposedChange:
+    """A new entity and its children."""
+    if "id" in values:
+        raise invalid_value("id", "immutable_field", "the service assigns ids")
+    edit = Edit(kind=kind, after=values, children=children)
+    return ProposedChange(field=kind, before=None, after=values, edits=(edit,))
 
 
 def _update_campaign(account: Account, request: ParsedRequest, *, own: str) -> ProposedChange:
@@ -30,7 +37,7 @@ def _update_campaign(account: Account, request: ParsedRequest, *, own: str) -> P
     rules.check_targeting(nested(wanted, "targeting"))
     rules.check_immutable(wanted, campaign.values, "objective")
     rules.check_fields(account, wanted, campaign.values)
-    return update(campaign, wanted)
+    return campaign.update(wanted)
 
 
 def _running_campaign(account: Account, request: ParsedRequest) -> Entity:
@@ -46,10 +53,10 @@ def _update_creative(account: Account, request: ParsedRequest) -> ProposedChange
     fields, creative_id = request.object("fields"), request.text("creative_id")
     rules.check_link(fields, "landing_url")
     if creative_id is not None:
-        return update(account.get("creative", creative_id), fields)
+        return account.get("creative", creative_id).update(fields)
     if not fields:
         raise no_change()
-    return create("creative", {"name": "New creative", "status": "PAUSED", **fields})
+    return _create("creative", {"name": "New creative", "status": "PAUSED", **fields})
 
 
 def _create_video_campaign(account: Account, request: ParsedRequest) -> ProposedChange:
@@ -85,13 +92,13 @@ def _create_campaign(
     """A new campaign, or another ad group in a campaign that exists."""
     rules.check_fields(account, fields, {})
     if campaign is None:
-        return create("campaign", {"name": name, "status": "PAUSED", **fields}, *children)
+        return _create("campaign", {"name": name, "status": "PAUSED", **fields}, *children)
     groups = campaign.values.get("ad_groups")
     others = {key: value for key, value in fields.items() if key != "ad_group"}
     group = {**others, **nested(fields, "ad_group")}
     if not group:
         raise no_change()
-    change = update(campaign, {"ad_groups": [*(groups if isinstance(groups, list) else []), group]})
+    change = campaign.update({"ad_groups": [*(groups if isinstance(groups, list) else []), group]})
     edits = (child.within({"campaign_id": campaign.id}) for child in children)
     return attrs.evolve(change, edits=(*change.edits, *edits))
 
@@ -111,9 +118,9 @@ def _create_dco_ad(account: Account, request: ParsedRequest) -> ProposedChange:
         _check_takes_dynamic_ad(account, group, ad)
         fields["campaign_id"] = group.values.get("campaign_id")
     if ad is not None:
-        return update(ad, fields)
+        return ad.update(fields)
     values: dict[str, JSON] = {"name": "New dynamic ad", "status": "PAUSED", "format": "DYNAMIC"}
-    return create("ad", {**values, "combinations": 1, **fields})
+    return _create("ad", {**values, "combinations": 1, **fields})
 
 
 def _check_takes_dynamic_ad(account: Account, group: Entity, moved: Entity | None) -> None:
@@ -129,7 +136,7 @@ def _check_takes_dynamic_ad(account: Account, group: Entity, moved: Entity | Non
 
 
 def _pause_campaign(account: Account, request: ParsedRequest) -> ProposedChange:
-    return update(_running_campaign(account, request), {"status": "PAUSED"})
+    return _running_campaign(account, request).update({"status": "PAUSED"})
 
 
 def _remove_themes(account: Account, _: ParsedRequest) -> ProposedChange:

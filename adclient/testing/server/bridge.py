@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from adclient._core.request import Request as ServiceRequest
 from adclient._core.response import Failure, RawResponse
-from adclient.testing._faults.slow_body import SlowBodyResponse
+from adclient.testing._faults.corrupt import SlowBodyResponse
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.middleware import host_of
 
