@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import cast
+from typing import TypeGuard, cast
 from urllib.parse import parse_qsl, urlsplit
 
 import attrs
@@ -76,26 +76,31 @@ def parsed(request: Request, conventions: Conventions, profile: Profile) -> Pars
             raise Refusal(400, "unexpected_body", "the parameters go in the query")
         arguments = _from_query(query, operation, conventions)
     else:
-        arguments = _from_body(request.body or b"")
-        extra = dict(query)
+        try:
+            body = _loads(request.body or b"")
+        except jsontext.JSONError as error:
+            message = f"the body cannot be read: {error}"
+            raise Refusal(400, "invalid_json", message) from None
+        if not isinstance(body, dict):
+            raise Refusal(400, "invalid_json", "the body is not a JSON object")
+        arguments, extra = body, dict(query)
         if is_read and profile.continuation in ("url", "absolute_url"):
             cursor = extra.pop(conventions.cursor_parameter, None)
         if extra:
             raise Refusal(400, "unexpected_query", "the parameters go in the body")
     if is_read:
         cursor = arguments.pop(conventions.cursor_parameter, cursor)
-    _check(operation, arguments)
+    known = {parameter.name: parameter for parameter in operation.parameters}
+    for name, value in arguments.items():
+        if name not in known:
+            raise invalid_parameter(name, "unknown")
+        expected, fits = _TYPES[known[name].type]
+        if not fits(value):
+            raise invalid_parameter(name, f"expected_{expected}")
+    for name, parameter in known.items():
+        if parameter.required and name not in arguments:
+            raise invalid_parameter(name, "required")
     return ParsedRequest(operation, url, arguments, cursor)
-
-
-def _from_body(body: bytes) -> dict[str, JSON]:
-    try:
-        value = _loads(body)
-    except jsontext.JSONError as error:
-        raise Refusal(400, "invalid_json", f"the body cannot be read: {error}") from None
-    if not isinstance(value, dict):
-        raise Refusal(400, "invalid_json", "the body is not a JSON object")
-    return value
 
 
 def _from_query(
@@ -107,7 +112,13 @@ def _from_query(
     for name, text in query:
         root, *path = name.replace("]", "").split("[")
         if path and is_deep and root in objects:
-            _set_leaf(arguments, [root, *path], text)
+            values = arguments
+            for key in (root, *path[:-1]):
+                inner = values.setdefault(key, {})
+                if not isinstance(inner, dict):
+                    raise invalid_parameter(root, "mixed_forms")
+                values = inner
+            values[path[-1]] = text
         elif name in arguments:
             raise invalid_parameter(name, "repeated")
         elif name in objects or (name == conventions.cursor_parameter and text.startswith("{")):
@@ -122,54 +133,25 @@ def _from_query(
     return arguments
 
 
-def _set_leaf(values: dict[str, JSON], path: list[str], text: str) -> None:
-    *parents, last = path
-    for key in parents:
-        inner = values.setdefault(key, {})
-        if not isinstance(inner, dict):
-            raise invalid_parameter(path[0], "mixed_forms")
-        values = inner
-    values[last] = text
-
-
 def _loads(content: bytes) -> JSON:
     """JSON that is shallow enough to walk by recursion, and that can be written again."""
     value = jsontext.loads(content)
     jsontext.dumps(value, "value")  # half of a surrogate pair can be read, but not written
     level = [value]
     for _ in range(_MAX_DEPTH):
-        containers = (parent for parent in level if isinstance(parent, dict | list))
-        level = [
-            child
-            for parent in containers
-            for child in (parent.values() if isinstance(parent, dict) else parent)
-        ]
-        if not level:
+        children: list[JSON] = []
+        for parent in level:
+            if isinstance(parent, dict | list):
+                children += parent.values() if isinstance(parent, dict) else parent
+        if not children:
             return value
+        level = children
     raise jsontext.JSONError("nested too deeply")
 
 
-def _check(operation: Operation[Result], arguments: Mapping[str, JSON]) -> None:
-    """Refuse arguments that are unknown, mistyped or missing."""
-    known = {parameter.name: parameter for parameter in operation.parameters}
-    for name, value in arguments.items():
-        if name not in known:
-            raise invalid_parameter(name, "unknown")
-        expected, fits = _TYPES[known[name].type]
-        if not fits(value):
-            raise invalid_parameter(name, f"expected_{expected}")
-    for name, parameter in known.items():
-        if parameter.required and name not in arguments:
-            raise invalid_parameter(name, "required")
-
-
-def is_number(value: JSON) -> bool:
+def is_number(value: JSON) -> TypeGuard[int | float | Decimal]:
     """Whether a JSON value is a number; true and false are not."""
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-
-
-def _is_texts(value: JSON) -> bool:
-    return isinstance(value, list) and all(isinstance(element, str) for element in value)
 
 
 _TYPES: dict[ParameterType, tuple[str, Callable[[JSON], bool]]] = {
@@ -177,5 +159,8 @@ _TYPES: dict[ParameterType, tuple[str, Callable[[JSON], bool]]] = {
     "text": ("text", lambda value: isinstance(value, str)),
     "object": ("object", lambda value: isinstance(value, dict)),
     "number": ("number", is_number),
-    "texts": ("list_of_texts", _is_texts),
+    "texts": (
+        "list_of_texts",
+        lambda value: isinstance(value, list) and all(isinstance(text, str) for text in value),
+    ),
 }

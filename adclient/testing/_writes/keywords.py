@@ -28,59 +28,40 @@ def change_of(account: Account, request: ParsedRequest) -> ProposedChange:
         raise invalid_value("match_type", "unknown_match_type", message)
     rules.check_immutable(fields, {}, "text", "id")
     values = {key: fields[key] for key in fields if key not in ("action", "ad_group_id")}
-    match action:
-        case "ADD":
-            return _add(account, texts, values)
-        case "UPDATE":
-            return _update(account, _matching(account, texts, None), values)
-        case "REMOVE":
-            return _remove(_matching(account, texts, values.get("match_type")))
-        case _:
-            # A match type selects the keywords; it does not change them.
-            keywords = _matching(account, texts, values.pop("match_type", None))
-            if values:
-                _check_positive(keywords)
-            return _replace(account, keywords, {**values, "status": _STATUS[str(action)]})
-
-
-def _matching(account: Account, texts: list[str], match_type: JSON) -> list[Entity]:
-    """The keywords with these texts, and a match type if one is given."""
-    matching: list[Entity] = []
-    for text in texts:
-        hits = [
-            keyword
-            for keyword in account.all("keyword")
-            if rules.plain_keyword(keyword.text("text")) == rules.plain_keyword(text)
-            and match_type in (None, keyword.values["match_type"])
-        ]
-        if not hits:
-            raise not_found("keywords", "keyword", repr(text))
-        matching += hits
-    return matching
-
-
-def _add(account: Account, texts: list[str], values: Values) -> ProposedChange:
-    defaults: dict[str, JSON] = {"match_type": "BROAD", "status": "ENABLED", "cpc_bid": None}
-    made: list[dict[str, JSON]] = [{"text": text, **defaults, **values} for text in texts]
-    _check_unique(made, account.all("keyword"))
-    edits = tuple(Edit(kind="keyword", after=each) for each in made)
-    after: list[JSON] = [_shown(each, values) for each in made]
-    return ProposedChange(field="keywords", before=[], after=after, edits=edits)
-
-
-def _remove(keywords: list[Entity]) -> ProposedChange:
-    before: list[JSON] = [_shown(keyword.values, {}) for keyword in keywords]
-    edits = tuple(map(_removal, keywords))
-    return ProposedChange(field="keywords", before=before, after=[], edits=edits)
-
-
-def _update(account: Account, keywords: list[Entity], values: Values) -> ProposedChange:
-    _check_positive(keywords)
-    if len(keywords) == 1 and "match_type" not in values:
+    if action == "ADD":
+        defaults: Values = {"match_type": "BROAD", "status": "ENABLED", "cpc_bid": None}
+        made: list[Values] = [{"text": text, **defaults, **values} for text in texts]
+        _check_unique(made, account.all("keyword"))
+        return _listed([], made, values, [Edit(kind="keyword", after=each) for each in made])
+    # For an update, a match type is a new value; otherwise it selects the keywords.
+    match_type = None if action == "UPDATE" else values.pop("match_type", None)
+    keywords = [keyword for text in texts for keyword in _matching(account, text, match_type)]
+    if action == "REMOVE":
+        return _listed([each.values for each in keywords], [], {}, list(map(_removal, keywords)))
+    is_negative = any(keyword.values.get("negative") for keyword in keywords)
+    if is_negative and (values or action == "UPDATE"):
+        message = "a negative keyword cannot be changed"
+        raise invalid_value("keywords", "cannot_update_negative", message)
+    if action in _STATUS:
+        values["status"] = _STATUS[str(action)]
+    elif len(keywords) == 1 and "match_type" not in values:
         change = keywords[0].update(values)
         if change.field == "cpc_bid":
             return change
     return _replace(account, keywords, values)
+
+
+def _matching(account: Account, text: str, match_type: JSON) -> list[Entity]:
+    """The keywords with a text, and a match type if one is given."""
+    matching = [
+        keyword
+        for keyword in account.all("keyword")
+        if rules.plain_keyword(keyword.text("text")) == rules.plain_keyword(text)
+        and match_type in (None, keyword.values["match_type"])
+    ]
+    if not matching:
+        raise not_found("keywords", "keyword", repr(text))
+    return matching
 
 
 def _replace(account: Account, keywords: list[Entity], values: Values) -> ProposedChange:
@@ -88,7 +69,7 @@ def _replace(account: Account, keywords: list[Entity], values: Values) -> Propos
     changed = [keyword for keyword in keywords if keyword.values != {**keyword.values, **values}]
     if not changed:
         raise no_change()
-    made = [{**keyword.values, **values} for keyword in changed]
+    made: list[Values] = [{**keyword.values, **values} for keyword in changed]
     if "match_type" in values:
         replaced = {keyword.id for keyword in changed}
         _check_unique(made, (k for k in account.all("keyword") if k.id not in replaced))
@@ -99,12 +80,7 @@ def _replace(account: Account, keywords: list[Entity], values: Values) -> Propos
             edits.append(Edit(kind="keyword", id=keyword.id, before=before, after=values))
         else:  # what identifies a keyword cannot change: another one replaces it
             edits += [_removal(keyword), Edit(kind="keyword", after=new)]
-    return ProposedChange(
-        field="keywords",
-        before=[_shown(keyword.values, values) for keyword in changed],
-        after=[_shown(new, values) for new in made],
-        edits=tuple(edits),
-    )
+    return _listed([keyword.values for keyword in changed], made, values, edits)
 
 
 def _removal(keyword: Entity) -> Edit:
@@ -121,13 +97,14 @@ def _check_unique(made: Iterable[Values], others: Iterable[Entity]) -> None:
         there.add(identity(values))
 
 
-def _check_positive(keywords: list[Entity]) -> None:
-    if any(keyword.values.get("negative") for keyword in keywords):
-        message = "a negative keyword cannot be changed"
-        raise invalid_value("keywords", "cannot_update_negative", message)
+def _listed(
+    before: list[Values], after: list[Values], wanted: Values, edits: list[Edit]
+) -> ProposedChange:
+    """A change whose diff shows the main values of each keyword, and all that the write sets."""
 
+    def shown(values: Values) -> JSON:
+        flags = ["negative"] if values.get("negative") else []
+        return {key: values.get(key) for key in dict.fromkeys([*_SHOWN, *flags, *wanted])}
 
-def _shown(values: Values, wanted: Values) -> dict[str, JSON]:
-    """What a diff shows of a keyword: its main values, and all that the write sets."""
-    flags = ["negative"] if values.get("negative") else []
-    return {key: values.get(key) for key in dict.fromkeys([*_SHOWN, *flags, *wanted])}
+    old, new = list(map(shown, before)), list(map(shown, after))
+    return ProposedChange(field="keywords", before=old, after=new, edits=tuple(edits))

@@ -49,47 +49,37 @@ def _running_campaign(account: Account, request: ParsedRequest) -> Entity:
     return campaign
 
 
+def _named(account: Account, request: ParsedRequest, kind: Kind) -> Entity | None:
+    """The entity that a request names; None if it names none."""
+    entity_id = request.text(f"{kind}_id")
+    return None if entity_id is None else account.get(kind, entity_id)
+
+
 def _update_creative(account: Account, request: ParsedRequest) -> ProposedChange:
-    fields, creative_id = request.object("fields"), request.text("creative_id")
+    fields = request.object("fields")
     rules.check_link(fields, "landing_url")
-    if creative_id is not None:
-        return account.get("creative", creative_id).update(fields)
+    creative = _named(account, request, "creative")
+    if creative is not None:
+        return creative.update(fields)
     if not fields:
         raise no_change()
     return _create("creative", {"name": "New creative", "status": "PAUSED", **fields})
 
 
-def _create_video_campaign(account: Account, request: ParsedRequest) -> ProposedChange:
-    fields, campaign = request.object("fields"), _campaign_to_extend(account, request)
-    current: Values = {} if campaign is None else campaign.values
-    rules.check_new_campaign(account, fields)
-    rules.check_video_ad({**current, **fields})
-    return _create_campaign(account, fields, campaign, "New video campaign")
-
-
-def _create_image_campaign(account: Account, request: ParsedRequest) -> ProposedChange:
-    fields, campaign = request.object("fields"), _campaign_to_extend(account, request)
-    rules.check_new_campaign(account, fields)
-    rules.check_link(nested(fields, "ad"), "link", within="ad.")
-    name = "New image campaign"
-    children: list[Edit] = []
-    if isinstance(fields.get("ad"), dict):
-        common: dict[str, JSON] = {"name": fields.get("name", name), "status": "PAUSED"}
-        ad = Edit(kind="ad", after={**common, "format": "IMAGE", **nested(fields, "ad")})
-        group = {**common, "dynamic_creative": False, **nested(fields, "ad_group")}
-        children = [Edit(kind="ad_group", after=group, children=(ad,))]
-    return _create_campaign(account, fields, campaign, name, *children)
-
-
-def _campaign_to_extend(account: Account, request: ParsedRequest) -> Entity | None:
-    campaign_id = request.text("campaign_id")
-    return None if campaign_id is None else account.get("campaign", campaign_id)
-
-
-def _create_campaign(
-    account: Account, fields: dict[str, JSON], campaign: Entity | None, name: str, *children: Edit
-) -> ProposedChange:
+def _create_campaign(account: Account, request: ParsedRequest, *, medium: str) -> ProposedChange:
     """A new campaign, or another ad group in a campaign that exists."""
+    fields, campaign = request.object("fields"), _named(account, request, "campaign")
+    name, children = f"New {medium} campaign", list[Edit]()
+    rules.check_new_campaign(account, fields)
+    if medium == "video":
+        rules.check_video_ad({**(campaign.values if campaign else {}), **fields})
+    else:
+        rules.check_link(nested(fields, "ad"), "link", within="ad.")
+        if isinstance(fields.get("ad"), dict):
+            common: dict[str, JSON] = {"name": fields.get("name", name), "status": "PAUSED"}
+            ad = Edit(kind="ad", after={**common, "format": "IMAGE", **nested(fields, "ad")})
+            values = {**common, "dynamic_creative": False, **nested(fields, "ad_group")}
+            children = [Edit(kind="ad_group", after=values, children=(ad,))]
     rules.check_fields(account, fields, {})
     if campaign is None:
         return _create("campaign", {"name": name, "status": "PAUSED", **fields}, *children)
@@ -104,8 +94,7 @@ def _create_campaign(
 
 
 def _create_dco_ad(account: Account, request: ParsedRequest) -> ProposedChange:
-    fields, ad_id = dict(request.object("fields")), request.text("ad_id")
-    ad = None if ad_id is None else account.get("ad", ad_id)
+    fields, ad = dict(request.object("fields")), _named(account, request, "ad")
     if isinstance(fields.get("assets"), dict):
         assets = nested(fields, "assets")
         rules.check_assets(assets)
@@ -115,28 +104,19 @@ def _create_dco_ad(account: Account, request: ParsedRequest) -> ProposedChange:
     ad_group_id = fields.get("ad_group_id")
     if isinstance(ad_group_id, str):
         group = account.get("ad_group", ad_group_id)
-        _check_takes_dynamic_ad(account, group, ad)
+        if ad is not None and ad.text("format") != "DYNAMIC":
+            raise invalid_value("ad_id", "not_dynamic", "this is not a dynamic ad")
+        if not group.values.get("dynamic_creative"):
+            raise invalid_value("ad_group_id", "not_dynamic", "this ad group takes no dynamic ads")
+        inside = [each for each in account.all("ad") if each.values.get("ad_group_id") == group.id]
+        if any(each is not ad for each in inside):
+            message = "this ad group already has its one dynamic ad"
+            raise invalid_value("ad_group_id", "ad_limit_reached", message, 1)
         fields["campaign_id"] = group.values.get("campaign_id")
     if ad is not None:
         return ad.update(fields)
     values: dict[str, JSON] = {"name": "New dynamic ad", "status": "PAUSED", "format": "DYNAMIC"}
     return _create("ad", {**values, "combinations": 1, **fields})
-
-
-def _check_takes_dynamic_ad(account: Account, group: Entity, moved: Entity | None) -> None:
-    """Check that an ad group takes a dynamic ad and has no other one."""
-    if moved is not None and moved.text("format") != "DYNAMIC":
-        raise invalid_value("ad_id", "not_dynamic", "this is not a dynamic ad")
-    if not group.values.get("dynamic_creative"):
-        raise invalid_value("ad_group_id", "not_dynamic", "this ad group takes no dynamic ads")
-    inside = (ad for ad in account.all("ad") if ad.values.get("ad_group_id") == group.id)
-    if any(ad is not moved for ad in inside):
-        message = "this ad group already has its one dynamic ad"
-        raise invalid_value("ad_group_id", "ad_limit_reached", message, 1)
-
-
-def _pause_campaign(account: Account, request: ParsedRequest) -> ProposedChange:
-    return _running_campaign(account, request).update({"status": "PAUSED"})
 
 
 def _remove_themes(account: Account, _: ParsedRequest) -> ProposedChange:
@@ -159,11 +139,11 @@ def _remove_themes(account: Account, _: ParsedRequest) -> ProposedChange:
 _WRITES: dict[str, Callable[[Account, ParsedRequest], ProposedChange]] = {
     "alpha.update_campaign_targeting": partial(_update_campaign, own="targeting"),
     "alpha.update_campaign_budget": partial(_update_campaign, own="daily_budget"),
-    "beta.create_video_campaign": _create_video_campaign,
+    "beta.create_video_campaign": partial(_create_campaign, medium="video"),
     "alpha.update_creative": _update_creative,
-    "gamma.create_image_campaign": _create_image_campaign,
+    "gamma.create_image_campaign": partial(_create_campaign, medium="image"),
     "delta.update_keyword": keywords.change_of,
     "gamma.create_dco_ad": _create_dco_ad,
-    "beta.pause_campaign": _pause_campaign,
+    "beta.pause_campaign": lambda *call: _running_campaign(*call).update({"status": "PAUSED"}),
     "delta.remove_auto_search_themes": _remove_themes,
 }
