@@ -8,38 +8,36 @@ from importlib.resources import files
 from itertools import product
 from typing import Any
 
+import attrs
+
 from adclient.models import JSON
 from adclient.testing._accounts.metrics import Delivery
 from adclient.testing._accounts.state import CURRENCIES, Account, WasteShare
 from adclient.testing._clock import FakeClock
 
 _DATA = files("adclient.testing._accounts").joinpath("data")
+_IDS = {path.name.removesuffix(".json") for path in _DATA.joinpath("accounts").iterdir()}
 
 
+@attrs.frozen
 class Accounts:
     """The connected accounts."""
 
-    def __init__(self, seed: str, clock: FakeClock) -> None:
-        self._seed = seed
-        self._clock = clock
-        self._loaded: dict[str, Account] = {}
+    seed: str
+    clock: FakeClock
+    _loaded: dict[str, Account] = attrs.field(init=False, factory=dict[str, Account])
 
     def get(self, account_id: str) -> Account | None:
         """An account with its data, or None if no such account is connected."""
-        if account_id not in self._loaded:
-            if account_id not in _account_ids():
-                return None
-            self._loaded[account_id] = self._load(account_id)
-        return self._loaded[account_id]
-
-    def _load(self, account_id: str) -> Account:
+        if account_id in self._loaded or account_id not in _IDS:
+            return self._loaded.get(account_id)
         data = load(f"accounts/{account_id}")
         account = Account(
             id=account_id,
             platform=data["platform"],
             name=data["name"],
-            seed=self._seed,
-            clock=self._clock,
+            seed=self.seed,
+            clock=self.clock,
             currency=CURRENCIES[data["currency"]],
             access=data["access"],
             waste=[WasteShare(**share) for share in data.get("waste", [])],
@@ -55,7 +53,7 @@ class Accounts:
             ids.append(account.add(row["kind"], values, id=row.get("id"), delivery=delivery).id)
         if "drawn_keywords" in data:
             _add_drawn_keywords(account, data["words"], data["drawn_keywords"])
-        return account
+        return self._loaded.setdefault(account_id, account)
 
 
 def _add_drawn_keywords(account: Account, words: list[list[str]], count: int) -> None:
@@ -65,14 +63,9 @@ def _add_drawn_keywords(account: Account, words: list[list[str]], count: int) ->
     free = [row for row in texts if row[0] not in listed]
     chance = random.Random(f"{account.seed}:{account.id}:keywords")  # noqa: S311 (no secret)
     for text, match_type in chance.sample(free, count):
-        values: dict[str, JSON] = {
-            "text": text,
-            "match_type": match_type,
-            "status": "ENABLED",
-            "cpc_bid": round(chance.uniform(0.4, 3.2), 2),
-            "negative": False,
-        }
-        account.add("keyword", values)
+        values: dict[str, JSON] = {"text": text, "match_type": match_type, "status": "ENABLED"}
+        bid = round(chance.uniform(0.4, 3.2), 2)
+        account.add("keyword", {**values, "cpc_bid": bid, "negative": False})
 
 
 @cache
@@ -89,9 +82,3 @@ def _with_delivery(data: dict[str, Any]) -> Any:
     data["first_day"] = date.fromisoformat(data["first_day"])
     data["switched"] = tuple(map(date.fromisoformat, data.get("switched", [])))
     return Delivery(**data)
-
-
-@cache
-def _account_ids() -> frozenset[str]:
-    paths = _DATA.joinpath("accounts").iterdir()
-    return frozenset(path.name.removesuffix(".json") for path in paths)

@@ -1,7 +1,7 @@
 """Stores drafts; the cost of finding one does not grow with their number."""
 
 import hashlib
-from collections import Counter, OrderedDict, deque
+from collections import OrderedDict, deque
 from datetime import datetime, timedelta
 from itertools import islice
 
@@ -10,13 +10,14 @@ import attrs
 from adclient._core import jsontext
 from adclient._json import copied
 from adclient.models import PENDING_APPROVAL, Diff
-from adclient.testing._accounts.state import Account, Kind, ProposedChange, flat
+from adclient.testing._accounts.state import Account, ProposedChange, flat
 from adclient.testing._approval.drafts import AuditEvent, EventKind, FakeDraft
 from adclient.testing._clock import FakeClock
 
 _ARMED_FOR = timedelta(minutes=10)
 _LIFE = timedelta(hours=48)
-_EntityKey = tuple[str, Kind, str]
+_Key = tuple[str, ...]
+"""An account, an entity of an account, or a fingerprint."""
 
 
 class DraftStore:
@@ -31,12 +32,8 @@ class DraftStore:
         # a plain dict is slow to find once many before it were deleted.
         self._open: OrderedDict[str, None] = OrderedDict()
         self._closed: deque[str] = deque()
-        self._open_by_account: Counter[str] = Counter()
-        self._open_by_entity: dict[_EntityKey, dict[str, None]] = {}
-        self._open_by_fingerprint: dict[str, str] = {}
+        self._open_by_key: dict[_Key, dict[str, None]] = {}
         self._events: deque[AuditEvent] = deque(maxlen=history)
-        self._event_count = 0
-        self._last_hash = ""
         self.staged: int = 0
 
     def all(self) -> tuple[FakeDraft, ...]:
@@ -53,7 +50,7 @@ class DraftStore:
     def count_open(self, account_id: str | None = None) -> int:
         """How many drafts are open, of one account or in all."""
         self._expire()
-        return len(self._open) if account_id is None else self._open_by_account[account_id]
+        return len(self._open if account_id is None else self._open_by_key.get((account_id,), ()))
 
     def find(self, draft_id: str) -> FakeDraft | None:
         """One draft, as it is now."""
@@ -64,12 +61,12 @@ class DraftStore:
     def find_same(self, account_id: str, change: ProposedChange) -> FakeDraft | None:
         """The open draft that would make the same change."""
         self._expire()
-        draft_id = self._open_by_fingerprint.get(_fingerprint(account_id, change))
-        return None if draft_id is None else self._drafts[draft_id]
+        same = self._open_by_key.get(("same", _fingerprint(account_id, change)))
+        return self._drafts[next(reversed(same))] if same else None
 
     def conflicting(self, draft: FakeDraft) -> list[FakeDraft]:
         """The other open drafts that would change one of the same values."""
-        near = {i: None for key in _keys(draft) for i in self._open_by_entity.get(key, ())}
+        near = {i: None for key in _entities(draft) for i in self._open_by_key.get(key, ())}
         others = (self._drafts[draft_id] for draft_id in near if draft_id != draft.draft_id)
         edits = flat(draft.edits)
         return [
@@ -114,10 +111,8 @@ class DraftStore:
         )
         self.staged += 1
         self._open[draft.draft_id] = None
-        self._open_by_account[draft.account_id] += 1
-        self._open_by_fingerprint[draft.fingerprint] = draft.draft_id
         for key in _keys(draft):
-            self._open_by_entity.setdefault(key, {})[draft.draft_id] = None
+            self._open_by_key.setdefault(key, {})[draft.draft_id] = None
         return self.record(draft, "staged", actor)
 
     def record(
@@ -128,21 +123,20 @@ class DraftStore:
         if not draft.is_open and draft.draft_id in self._open:
             self._close(draft)
         at = at or self._clock.now()
-        self._event_count += 1
-        previous = self._last_hash
-        line = f"{previous}:{self._event_count}:{at.isoformat()}:{actor}:{kind}:{draft.draft_id}"
-        self._last_hash = hashlib.sha256(line.encode()).hexdigest()
-        self._events.append(
-            AuditEvent(
-                seq=self._event_count,
-                at=at,
-                actor=actor,
-                kind=kind,
-                draft_id=draft.draft_id,
-                hash=self._last_hash,
-                prev_hash=previous,
-            )
+        seq, previous = 1, ""
+        if self._events:
+            seq, previous = self._events[-1].seq + 1, self._events[-1].hash
+        line = f"{previous}:{seq}:{at.isoformat()}:{actor}:{kind}:{draft.draft_id}"
+        event = AuditEvent(
+            seq=seq,
+            at=at,
+            actor=actor,
+            kind=kind,
+            draft_id=draft.draft_id,
+            hash=hashlib.sha256(line.encode()).hexdigest(),
+            prev_hash=previous,
         )
+        self._events.append(event)
         return draft
 
     def _expire(self) -> None:
@@ -164,23 +158,24 @@ class DraftStore:
     def _close(self, draft: FakeDraft) -> None:
         """Remove a draft from the indexes of open ones, and forget the oldest closed one."""
         del self._open[draft.draft_id]
-        self._open_by_account[draft.account_id] -= 1
-        if self._open_by_fingerprint.get(draft.fingerprint) == draft.draft_id:
-            del self._open_by_fingerprint[draft.fingerprint]
         for key in _keys(draft):
-            ids = self._open_by_entity[key]
-            ids.pop(draft.draft_id, None)
-            if not ids:
-                del self._open_by_entity[key]
+            del self._open_by_key[key][draft.draft_id]
+            if not self._open_by_key[key]:
+                del self._open_by_key[key]
         self._closed.append(draft.draft_id)
         if len(self._closed) > self._history:
             del self._drafts[self._closed.popleft()]
 
 
-def _keys(draft: FakeDraft) -> set[_EntityKey]:
+def _entities(draft: FakeDraft) -> set[_Key]:
     """The entities that a draft would change."""
     edits = flat(draft.edits)
     return {(draft.account_id, edit.kind, edit.id) for edit in edits if edit.id is not None}
+
+
+def _keys(draft: FakeDraft) -> set[_Key]:
+    """All by which an open draft is found."""
+    return {(draft.account_id,), ("same", draft.fingerprint), *_entities(draft)}
 
 
 def _fingerprint(account_id: str, change: ProposedChange) -> str:
