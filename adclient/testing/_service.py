@@ -289,7 +289,17 @@ class FakeAdService:
         """
         with self._lock:
             outcome, latency = self._outcome(request)
-            return self._recorded(request, self._in_time(outcome, latency, time_left))
+            if time_left is not None and latency >= time_left:
+                outcome, latency = _NO_RESPONSE, time_left
+            elif isinstance(outcome, SlowBodyResponse):
+                outcome = outcome.within(None if time_left is None else time_left - latency)
+                latency += outcome.seconds
+            failure = outcome if isinstance(outcome, Failure) else outcome.broken
+            if time_left is not None and failure is not None and failure.timed_out:
+                latency = time_left  # the client waits for the rest until it times out
+            self._record(request, outcome)
+            self.clock.advance(latency)
+            return outcome
 
     def handle_untimed(self, request: Request) -> tuple[Outcome, float]:
         """Handle one request for a server that waits in real time; the clock does not move.
@@ -311,7 +321,8 @@ class FakeAdService:
         """
         with self._lock:
             outcome, latency = self._outcome(request)
-            return self._recorded(request, outcome), latency
+            self._record(request, outcome)
+            return outcome, latency
 
     def _outcome(self, request: Request) -> tuple[Outcome, float]:
         """The outcome of a request, and the seconds until the client receives it."""
@@ -321,23 +332,8 @@ class FakeAdService:
             return fault.instead, 0
         return self._router.outcome(request, fault), self._latency + fault.latency
 
-    def _recorded(self, request: Request, outcome: Outcome) -> Outcome:
-        """An outcome; the request is recorded if it reached the service."""
+    def _record(self, request: Request, outcome: Outcome) -> None:
+        """Record a request, if it reached the service."""
         if not isinstance(outcome, Failure) or outcome.sent:
             self._received += 1
             self._requests.append(recorded(request, outcome))
-        return outcome
-
-    def _in_time(self, outcome: Outcome, latency: float, time_left: float | None) -> Outcome:
-        """What of an outcome reaches a client in time; the clock moves on."""
-        if time_left is not None and latency >= time_left:
-            self.clock.advance(time_left)
-            return _NO_RESPONSE
-        if isinstance(outcome, SlowBodyResponse):
-            outcome = outcome.within(None if time_left is None else time_left - latency)
-            latency += outcome.seconds
-        failure = outcome if isinstance(outcome, Failure) else outcome.broken
-        if time_left is not None and failure is not None and failure.timed_out:
-            latency = time_left  # the client waits for the rest until it times out
-        self.clock.advance(latency)
-        return outcome

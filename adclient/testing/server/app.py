@@ -2,7 +2,6 @@
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -38,17 +37,10 @@ def create_app(
     """
     page, guard = ApprovalPage(fake), [Middleware(Guard, any_host=any_host)]
     static = StaticFiles(packages=[("adclient.testing.server", "static")])
-
-    def to_page(_: Request) -> RedirectResponse:
-        return RedirectResponse("/approval")
-
-    def openapi(_: Request) -> JSONResponse:
-        return JSONResponse(document())
-
     return Starlette(
         routes=[
-            Route("/", to_page),
-            Route("/openapi.json", openapi),
+            Route("/", RedirectResponse("/approval"), methods=["GET"]),
+            Route("/openapi.json", JSONResponse(document()), methods=["GET"]),
             Route("/approval", page.show, middleware=guard),
             Route("/approval/drafts/{draft_id}", page.show_draft, middleware=guard),
             Route("/approval/drafts/{draft_id}", page.step, methods=["POST"], middleware=guard),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import cast
 
 import anyio
+import attrs
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
@@ -23,20 +24,24 @@ DROP = "adclient.drop"
 _PIECES = 50
 
 
+@attrs.frozen
 class Bridge:
     """An ASGI application around a fake's `handle_untimed`, which waits in real time."""
 
-    def __init__(self, fake: FakeAdService) -> None:
-        self._fake = fake
+    fake: FakeAdService
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         request = Request(scope, receive)
         body = await request.body()
-        outcome, latency = self._fake.handle_untimed(
+        # The URL as the client wrote it.
+        host = host_of(scope)
+        origin = f"{scope['scheme']}://{host}" if host else self.fake.base_url
+        path, query = scope["raw_path"].decode("latin-1"), scope["query_string"].decode("latin-1")
+        outcome, latency = self.fake.handle_untimed(
             ServiceRequest(
                 method=request.method,
-                url=self._url(scope),
+                url=f"{origin}{path}?{query}" if query else f"{origin}{path}",
                 headers=dict(request.headers),
                 body=body or None,
             )
@@ -48,36 +53,22 @@ class Bridge:
         else:
             await _lose(outcome, request)
 
-    def _url(self, scope: Scope) -> str:
-        """The URL as the client wrote it."""
-        host = host_of(scope)
-        origin = f"{scope['scheme']}://{host}" if host else self._fake.base_url
-        path, query = scope["raw_path"].decode("latin-1"), scope["query_string"].decode("latin-1")
-        return f"{origin}{path}?{query}" if query else f"{origin}{path}"
-
 
 async def _send_response(response: RawResponse, request: Request, send: Send) -> None:
-    is_cut = response.broken is not None
-    headers = {"content-length": str(len(response.body) + is_cut), **response.headers}
+    body, is_cut = response.body, response.broken is not None
+    headers = {"content-length": str(len(body) + is_cut), **response.headers}
     encoded = [(name.encode("latin-1"), text.encode("latin-1")) for name, text in headers.items()]
     start = {"type": "http.response.start", "status": response.status, "headers": encoded}
     await send(start)
     if isinstance(response, SlowBodyResponse):
-        await _send_slowly(response, request, send)
-        return
-    await send({"type": "http.response.body", "body": response.body, "more_body": is_cut})
+        size = max(1, len(body) // _PIECES)
+        while body:
+            piece, body = body[:size], body[size:]
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await _wait(response.seconds * len(piece) / len(response.body), request)
+    await send({"type": "http.response.body", "body": body, "more_body": is_cut})
     if response.broken is not None:
         await _lose(response.broken, request)
-
-
-async def _send_slowly(response: SlowBodyResponse, request: Request, send: Send) -> None:
-    body = response.body
-    size = max(1, len(body) // _PIECES)
-    pieces = [body[start : start + size] for start in range(0, len(body), size)]
-    for piece in pieces:
-        await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await _wait(response.seconds / len(pieces), request)
-    await send({"type": "http.response.body"})
 
 
 async def _wait(seconds: float, request: Request) -> None:

@@ -5,6 +5,7 @@ import re
 from time import monotonic
 from urllib.parse import urlsplit
 
+import attrs
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -39,12 +40,12 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+@attrs.frozen
 class Guard:
     """Refuses foreign hosts and forms of other sites, and adds security headers."""
 
-    def __init__(self, app: ASGIApp, *, any_host: bool) -> None:
-        self._app = app
-        self._any_host = any_host
+    app: ASGIApp
+    any_host: bool
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -54,32 +55,29 @@ class Guard:
                 MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
-        reason = self._refusal(scope)
-        app = self._app if reason is None else PlainTextResponse(reason, status_code=403)
+        app, host = self.app, host_of(scope)
+        origin = Headers(scope=scope).get("origin", "")
+        # DNS rebinding: a foreign name that resolves to this machine would share our origin.
+        if not self.any_host and not is_loopback(urlsplit(f"//{host}").hostname or ""):
+            reason = "this page is only served under the names of this machine"
+            app = PlainTextResponse(reason, status_code=403)
+        elif scope["method"] == "POST" and origin.partition("://")[2] != host:
+            reason = "only the approval page itself can make a step"
+            app = PlainTextResponse(reason, status_code=403)
         await app(scope, receive, send_guarded)
 
-    def _refusal(self, scope: Scope) -> str | None:
-        host = host_of(scope)
-        # DNS rebinding: a foreign name that resolves to this machine would share our origin.
-        if not self._any_host and not is_loopback(urlsplit(f"//{host}").hostname or ""):
-            return "this page is only served under the names of this machine"
-        origin = Headers(scope=scope).get("origin", "")
-        if scope["method"] == "POST" and origin.partition("://")[2] != host:
-            return "only the approval page itself can make a step"
-        return None
 
-
+@attrs.define
 class RunningClock:
     """Advances the clock of a fake, before each request, by the real time that has passed."""
 
-    def __init__(self, app: ASGIApp, clock: FakeClock) -> None:
-        self._app = app
-        self._clock = clock
-        self._last = monotonic()
+    app: ASGIApp
+    clock: FakeClock
+    _last: float = attrs.field(init=False, factory=monotonic)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Advance the clock, and pass the request on."""
         now = monotonic()
-        self._clock.advance(now - self._last)
+        self.clock.advance(now - self._last)
         self._last = now
-        await self._app(scope, receive, send)
+        await self.app(scope, receive, send)
