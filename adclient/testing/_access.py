@@ -8,7 +8,7 @@ import attrs
 
 from adclient._core.request import Request
 from adclient.testing._clock import FakeClock
-from adclient.testing._http.responses import Refusal
+from adclient.testing._http.responses import refusal
 from adclient.testing._profile import Profile
 
 _MINUTE = timedelta(minutes=1)
@@ -36,7 +36,7 @@ class Tokens:
         if value == self._header_value(self.token):
             return True
         if self.read_only_token is None or value != self._header_value(self.read_only_token):
-            raise Refusal(401, "unauthenticated", "the token is missing or not valid")
+            raise refusal("unauthenticated")
         return False
 
     def _header_value(self, token: str) -> str:
@@ -60,19 +60,17 @@ class Limits:
             self._minute, self._requests = now, 0
         if most is not None and self._requests >= most:
             wait = ceil((self._minute + _MINUTE - now).total_seconds())
-            message, headers = f"at most {most} requests a minute", {"retry-after": str(wait)}
-            raise Refusal(429, "rate_limited", message, headers=headers)
+            raise refusal("rate_limited", headers={"retry-after": str(wait)}, most=most)
         self._requests += 1
 
     def count_draft(self, account_id: str, open_drafts: int) -> None:
         """Count a draft, or refuse it."""
         most = self._profile.most_open_drafts
         if most is not None and open_drafts >= most:
-            message = f"{most} drafts already wait for approval"
-            raise Refusal(409, "too_many_open_drafts", message)
+            raise refusal("too_many_open_drafts", most=most)
         day, count = self._staged.get(account_id, (None, 0))
         today, most = self._clock.today(), self._profile.drafts_a_day
         count = count if day == today else 0
         if most is not None and count >= most:
-            raise Refusal(409, "envelope_exhausted", f"{most} drafts were already staged today")
+            raise refusal("envelope_exhausted", most=most)
         self._staged[account_id] = today, count + 1

@@ -18,7 +18,7 @@ from adclient.testing._approval.drafts import FakeDraft, draft_body
 from adclient.testing._clock import FakeClock
 from adclient.testing._faults.fault import Fault
 from adclient.testing._http.requests import ParsedRequest, parsed
-from adclient.testing._http.responses import Refusal, error_response
+from adclient.testing._http.responses import Refusal, error_response, refusal
 from adclient.testing._profile import Profile
 from adclient.testing._reads.paging import Pages, PagingFault
 from adclient.testing._reads.reads import ReadContext, rows_of
@@ -84,7 +84,7 @@ class Router:
         self._limits.count_request()
         asked = parsed(request, self.conventions, self.profile)
         if asked.operation.is_write and not may_write:
-            raise Refusal(403, "insufficient_scope", "this token may only read")
+            raise refusal("insufficient_scope")
         account, profile = self._account(asked), self.profile
         if asked.operation.is_write:
             draft = self._staged(account, asked, request)
@@ -100,17 +100,16 @@ class Router:
         operation, account_id = asked.operation, asked.text("account_id") or ""
         account = self.accounts.get(account_id)
         if account is None:
-            raise Refusal(404, "account_not_found", f"no account {account_id} is connected")
+            raise refusal("account_not_found", account_id=account_id)
         if account.access == "disconnected":
-            raise Refusal(403, "account_disconnected", "this account must be connected again")
+            raise refusal("account_disconnected")
         if account.platform != operation.namespace:
-            message = f"{account_id} is an account of {account.platform}"
-            raise Refusal(422, "platform_mismatch", message, field="account_id")
+            platform = account.platform
+            raise refusal("platform_mismatch", "account_id", id=account_id, platform=platform)
         if operation.is_write and account.access == "read_only":
-            raise Refusal(403, "account_read_only", "the plan of this account is used up")
+            raise refusal("account_read_only")
         if operation.is_write and account.access == "drafting_paused":
-            headers = {"retry-after": "900"}
-            raise Refusal(503, "drafting_paused", "staging is paused for now", headers=headers)
+            raise refusal("drafting_paused", headers={"retry-after": "900"})
         return account
 
     def _staged(self, account: Account, asked: ParsedRequest, request: Request) -> FakeDraft:
@@ -120,7 +119,7 @@ class Router:
         if key is not None and key in self._by_key:
             first, draft = self._by_key[key]
             if (first.url, first.body) != (request.url, request.body):
-                raise Refusal(422, "idempotency_key_reused", "another request had this key")
+                raise refusal("idempotency_key_reused")
             return draft
         change = change_of(account, asked)
         same = self.drafts.find_same(account.id, change) if self.profile.dedupe else None

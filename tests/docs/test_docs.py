@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -140,9 +141,9 @@ def test_code_in_the_fake_page_runs() -> None:
 
 def test_fake_page_names_every_account_and_code() -> None:
     package = Path(testing.__file__).parent
-    sources = "".join(path.read_text("utf-8") for path in package.rglob("*.py"))
+    refusals = json.loads((package / "_http" / "refusals.json").read_text("utf-8"))
     accounts = {path.stem for path in package.rglob("account_*.json")}
-    codes = set(re.findall(r'(?:invalid_value\([^()]*?,|Refusal\(\s*\d+,)\s*"([a-z_]+)"', sources))
+    codes = {name.partition(":")[0] for name in refusals}
     assert len(accounts) == 13
     assert {"not_dynamic", "platform_mismatch", "rate_limited"} <= codes
     assert not {name for name in accounts | codes if f"`{name}`" not in FAKE}

@@ -11,7 +11,7 @@ from adclient._json import differ
 from adclient.models import JSON
 from adclient.testing._accounts.metrics import Delivery, Metrics, of_day
 from adclient.testing._clock import FakeClock
-from adclient.testing._http.responses import immutable, no_change, not_found
+from adclient.testing._http.responses import not_found, refusal
 
 Platform = Literal["alpha", "beta", "gamma", "delta"]
 Access = Literal["open", "disconnected", "read_only", "drafting_paused"]
@@ -80,10 +80,10 @@ class Entity:
     def update(self, wanted: Values) -> "ProposedChange":
         """A change of values; if several differ, the field of its diff is the kind of entity."""
         if wanted.get("id", self.id) != self.id:
-            raise immutable("id")
+            raise refusal("immutable_field", "id")
         before, after = changed(self.values, wanted)
         if not after:
-            raise no_change()
+            raise refusal("no_change")
         edit = Edit(kind=self.kind, id=self.id, before=before, after=after)
         field, old, new = leaf(before, after) or (self.kind, before, after)
         return ProposedChange(field=field, before=old, after=new, edits=(edit,), target=self.id)

@@ -12,7 +12,7 @@ from adclient._core.operations import OPERATIONS, Operation, ParameterType
 from adclient._core.request import Request
 from adclient.conventions import Conventions
 from adclient.models import JSON, Result
-from adclient.testing._http.responses import Refusal, invalid_parameter
+from adclient.testing._http.responses import invalid_parameter, refusal
 from adclient.testing._profile import Place, Profile
 
 _BY_PATH = {operation.path: operation for operation in OPERATIONS}
@@ -58,10 +58,10 @@ def parsed(request: Request, conventions: Conventions, profile: Profile) -> Pars
     """A request's operation and arguments."""
     operation = operation_at(request)
     if operation is None:
-        raise Refusal(404, "not_found", "there is nothing at this path")
+        raise refusal("not_found")
     if operation.method != request.method:
-        message, allow = f"this path takes {operation.method}", {"allow": operation.method}
-        raise Refusal(405, "method_not_allowed", message, headers=allow)
+        method = operation.method
+        raise refusal("method_not_allowed", headers={"allow": method}, method=method)
     is_read = not operation.is_write
     place: Place = "body"
     if is_read:
@@ -73,21 +73,20 @@ def parsed(request: Request, conventions: Conventions, profile: Profile) -> Pars
     cursor: JSON = None
     if place == "query" or (place == "either" and not request.body):
         if request.body:
-            raise Refusal(400, "unexpected_body", "the parameters go in the query")
+            raise refusal("unexpected_body")
         arguments = _from_query(query, operation, conventions)
     else:
         try:
             body = _loads(request.body or b"")
         except jsontext.JSONError as error:
-            message = f"the body cannot be read: {error}"
-            raise Refusal(400, "invalid_json", message) from None
+            raise refusal("invalid_json", error=error) from None
         if not isinstance(body, dict):
-            raise Refusal(400, "invalid_json", "the body is not a JSON object")
+            raise refusal("invalid_json:shape")
         arguments, extra = body, dict(query)
         if is_read and profile.continuation in ("url", "absolute_url"):
             cursor = extra.pop(conventions.cursor_parameter, None)
         if extra:
-            raise Refusal(400, "unexpected_query", "the parameters go in the body")
+            raise refusal("unexpected_query")
     if is_read:
         cursor = arguments.pop(conventions.cursor_parameter, cursor)
     known = {parameter.name: parameter for parameter in operation.parameters}

@@ -1,7 +1,9 @@
 """Refusals, and the shapes of errors that services are known for."""
 
+import json
 from collections.abc import Mapping
 from html import escape
+from importlib.resources import files
 
 import attrs
 
@@ -9,6 +11,9 @@ from adclient._core import jsontext
 from adclient._core.response import RawResponse
 from adclient.models import JSON
 from adclient.testing._profile import ErrorStyle
+
+_TABLE = files("adclient.testing._http").joinpath("refusals.json")
+_REFUSALS: dict[str, tuple[int, str]] = json.loads(_TABLE.read_text("utf-8"))
 
 
 @attrs.define(slots=False, eq=False)
@@ -28,36 +33,38 @@ class Refusal(Exception):
         """What is wrong with the field."""
         if self.field is None:
             return []
-        detail: dict[str, JSON] = {"field": self.field, "reason": self.reason or self.code}
+        detail: dict[str, JSON] = {"field": self.field, "reason": self.reason}
         return [detail if self.limit is None else {**detail, "limit": self.limit}]
+
+
+def refusal(
+    name: str,
+    field: str | None = None,
+    *,
+    reason: str | None = None,
+    limit: JSON = None,
+    headers: Mapping[str, str] | None = None,
+    **values: object,
+) -> Refusal:
+    """A refusal from the table: its name is the code, with a variant if it has several texts."""
+    status, text = _REFUSALS[name]
+    code = name.partition(":")[0]
+    message = text.format(field=field, limit=limit, **values)
+    # The reason is the code without the name of the field, unless it is more exact.
+    reason = reason or code.removeprefix("budget_")
+    return Refusal(status, code, message, field, reason, limit, headers or {})
 
 
 def invalid_parameter(field: str, reason: str) -> Refusal:
     """The refusal of a parameter that does not fit the interface."""
-    message = f"{field}: {reason.replace('_', ' ')}"
-    return Refusal(422, "invalid_parameter", message, field=field, reason=reason)
-
-
-def invalid_value(field: str, code: str, message: str, limit: JSON = None) -> Refusal:
-    """The refusal of a value; its reason is the code without the name of the field."""
-    reason = code.removeprefix("budget_")
-    return Refusal(422, code, f"{field}: {message}", field=field, reason=reason, limit=limit)
-
-
-def immutable(field: str) -> Refusal:
-    """The refusal of a new value where none is possible."""
-    return invalid_value(field, "immutable_field", "this cannot be changed")
+    problem = reason.replace("_", " ")
+    return refusal("invalid_parameter", field, reason=reason, problem=problem)
 
 
 def not_found(field: str, kind: str, name: str) -> Refusal:
     """The refusal of what the account does not hold."""
     message = f"this account has no {kind} {name}"
     return Refusal(404, f"{kind}_not_found", message, field=field, reason="not_found")
-
-
-def no_change() -> Refusal:
-    """The refusal of a write that would change nothing."""
-    return Refusal(422, "no_change", "this would change nothing")
 
 
 def error_response(refusal: Refusal, style: ErrorStyle, request_id: str) -> RawResponse:

@@ -12,7 +12,7 @@ from adclient._core import jsontext
 from adclient.models import JSON
 from adclient.testing._clock import FakeClock
 from adclient.testing._http.requests import ParsedRequest
-from adclient.testing._http.responses import Refusal
+from adclient.testing._http.responses import refusal
 from adclient.testing._profile import Profile
 
 PagingFault = Literal[
@@ -110,11 +110,10 @@ class Pages:
         number = int(str(cursor), base) if is_valid else 0
         place = number >> _SIGNATURE_BITS
         if place <= 0 or number != self._signed(request, place):
-            message = "this continuation does not belong to this listing"
-            raise Refusal(400, "invalid_page", message)
+            raise refusal("invalid_page")
         made_at, offset = divmod(place, 1 << _OFFSET_BITS)
         if life is not None and self._now() - made_at >= life:
-            raise Refusal(410, "page_expired", "this continuation is too old")
+            raise refusal("page_expired")
         return offset
 
     def _now(self) -> int:

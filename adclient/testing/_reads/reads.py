@@ -10,7 +10,7 @@ from adclient.testing._accounts.accounts import load
 from adclient.testing._accounts.metrics import days_between
 from adclient.testing._accounts.state import Account, Entity, Kind
 from adclient.testing._http.requests import ParsedRequest
-from adclient.testing._http.responses import Refusal
+from adclient.testing._http.responses import refusal
 from adclient.testing._profile import UnknownDateRanges
 from adclient.testing._reads import fatigue, waste
 from adclient.testing._reads.paging import Row, Rows
@@ -125,6 +125,6 @@ def _days(context: ReadContext) -> list[date]:
     }
     name = context.request.text("date_range")
     if name is not None and name not in ranges and context.unknown_date_ranges == "refuse":
-        message = f"date_range: this service knows {', '.join(ranges)}"
-        raise Refusal(422, "unknown_date_range", message, field="date_range", reason="unknown")
+        known = ", ".join(ranges)
+        raise refusal("unknown_date_range", "date_range", reason="unknown", known=known)
     return days_between(*ranges.get(name or "", ranges["LAST_30_DAYS"]))

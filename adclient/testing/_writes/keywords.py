@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from adclient.models import JSON
 from adclient.testing._accounts.state import Account, Edit, Entity, ProposedChange, Values
 from adclient.testing._http.requests import ParsedRequest
-from adclient.testing._http.responses import invalid_value, no_change, not_found
+from adclient.testing._http.responses import not_found, refusal
 from adclient.testing._writes import rules
 from adclient.testing._writes.rules import identity_of_keyword as identity
 
@@ -22,10 +22,9 @@ def change_of(account: Account, request: ParsedRequest) -> ProposedChange:
     rules.check_bid(fields, "cpc_bid")
     action = fields.get("action", "ADD")
     if action not in _ACTIONS:
-        raise invalid_value("action", "unknown_action", f"one of {', '.join(_ACTIONS)}")
+        raise refusal("unknown_action", "action", known=", ".join(_ACTIONS))
     if fields.get("match_type", "BROAD") not in _MATCH_TYPES:
-        message = f"one of {', '.join(_MATCH_TYPES)}"
-        raise invalid_value("match_type", "unknown_match_type", message)
+        raise refusal("unknown_match_type", "match_type", known=", ".join(_MATCH_TYPES))
     rules.check_immutable(fields, {}, "text", "id")
     values = {key: fields[key] for key in fields if key not in ("action", "ad_group_id")}
     if action == "ADD":
@@ -40,8 +39,7 @@ def change_of(account: Account, request: ParsedRequest) -> ProposedChange:
         return _listed([each.values for each in keywords], [], {}, list(map(_removal, keywords)))
     is_negative = any(keyword.values.get("negative") for keyword in keywords)
     if is_negative and (values or action == "UPDATE"):
-        message = "a negative keyword cannot be changed"
-        raise invalid_value("keywords", "cannot_update_negative", message)
+        raise refusal("cannot_update_negative", "keywords")
     if action in _STATUS:
         values["status"] = _STATUS[str(action)]
     elif len(keywords) == 1 and "match_type" not in values:
@@ -68,7 +66,7 @@ def _replace(account: Account, keywords: list[Entity], values: Values) -> Propos
     """A change whose diff lists the keywords before and after."""
     changed = [keyword for keyword in keywords if keyword.values != {**keyword.values, **values}]
     if not changed:
-        raise no_change()
+        raise refusal("no_change")
     made: list[Values] = [{**keyword.values, **values} for keyword in changed]
     if "match_type" in values:
         replaced = {keyword.id for keyword in changed}
@@ -92,8 +90,7 @@ def _check_unique(made: Iterable[Values], others: Iterable[Entity]) -> None:
     there = {identity(keyword.values) for keyword in others}
     for values in made:
         if identity(values) in there:
-            message = f"{values['text']!r} exists; to change it, pass fields.action"
-            raise invalid_value("keywords", "keyword_duplicate", message)
+            raise refusal("keyword_duplicate", "keywords", text=values["text"])
         there.add(identity(values))
 
 

@@ -9,7 +9,7 @@ import attrs
 from adclient.models import JSON
 from adclient.testing._accounts.state import Account, Edit, Entity, Kind, ProposedChange, Values
 from adclient.testing._http.requests import ParsedRequest, nested
-from adclient.testing._http.responses import Refusal, invalid_value, no_change
+from adclient.testing._http.responses import refusal
 from adclient.testing._writes import keywords, rules
 
 
@@ -21,7 +21,7 @@ def change_of(account: Account, request: ParsedRequest) -> ProposedChange:
 def _create(kind: Kind, values: dict[str, JSON], *children: Edit) -> ProposedChange:
     """A new entity and its children."""
     if "id" in values:
-        raise invalid_value("id", "immutable_field", "the service assigns ids")
+        raise refusal("immutable_field:id", "id")
     edit = Edit(kind=kind, after=values, children=children)
     return ProposedChange(field=kind, before=None, after=values, edits=(edit,))
 
@@ -32,7 +32,7 @@ def _update_campaign(account: Account, request: ParsedRequest, *, own: str) -> P
     wanted = dict(request.object("fields"))
     if own in request.arguments:
         if own in wanted:
-            raise invalid_value(own, "conflicting_fields", "given twice")
+            raise refusal("conflicting_fields", own)
         wanted[own] = request.arguments[own]
     rules.check_targeting(nested(wanted, "targeting"))
     rules.check_immutable(wanted, campaign.values, "objective")
@@ -45,7 +45,7 @@ def _running_campaign(account: Account, request: ParsedRequest) -> Entity:
     campaign = account.get("campaign", request.text("campaign_id") or "")
     end, today = campaign.text("end_date"), account.clock.today().isoformat()
     if campaign.text("serving") == "ENDED" or (end and end < today):
-        raise Refusal(409, "campaign_ended", "this campaign has ended")
+        raise refusal("campaign_ended")
     return campaign
 
 
@@ -62,7 +62,7 @@ def _update_creative(account: Account, request: ParsedRequest) -> ProposedChange
     if creative is not None:
         return creative.update(fields)
     if not fields:
-        raise no_change()
+        raise refusal("no_change")
     return _create("creative", {"name": "New creative", "status": "PAUSED", **fields})
 
 
@@ -87,7 +87,7 @@ def _create_campaign(account: Account, request: ParsedRequest, *, medium: str) -
     others = {key: value for key, value in fields.items() if key != "ad_group"}
     group = {**others, **nested(fields, "ad_group")}
     if not group:
-        raise no_change()
+        raise refusal("no_change")
     change = campaign.update({"ad_groups": [*(groups if isinstance(groups, list) else []), group]})
     edits = (child.within({"campaign_id": campaign.id}) for child in children)
     return attrs.evolve(change, edits=(*change.edits, *edits))
@@ -105,13 +105,12 @@ def _create_dco_ad(account: Account, request: ParsedRequest) -> ProposedChange:
     if isinstance(ad_group_id, str):
         group = account.get("ad_group", ad_group_id)
         if ad is not None and ad.text("format") != "DYNAMIC":
-            raise invalid_value("ad_id", "not_dynamic", "this is not a dynamic ad")
+            raise refusal("not_dynamic", "ad_id")
         if not group.values.get("dynamic_creative"):
-            raise invalid_value("ad_group_id", "not_dynamic", "this ad group takes no dynamic ads")
+            raise refusal("not_dynamic:group", "ad_group_id")
         inside = [each for each in account.all("ad") if each.values.get("ad_group_id") == group.id]
         if any(each is not ad for each in inside):
-            message = "this ad group already has its one dynamic ad"
-            raise invalid_value("ad_group_id", "ad_limit_reached", message, 1)
+            raise refusal("ad_limit_reached", "ad_group_id", limit=1)
         fields["campaign_id"] = group.values.get("campaign_id")
     if ad is not None:
         return ad.update(fields)
@@ -122,10 +121,9 @@ def _create_dco_ad(account: Account, request: ParsedRequest) -> ProposedChange:
 def _remove_themes(account: Account, _: ParsedRequest) -> ProposedChange:
     groups = [group for group in account.all("asset_group") if group.values.get("search_themes")]
     if not groups:
-        raise Refusal(422, "nothing_to_remove", "no automated campaign has search themes")
+        raise refusal("nothing_to_remove")
     if not all(group.values.get("audience_signal") for group in groups):
-        message = "an asset group would be left without any signal"
-        raise Refusal(409, "cannot_remove_all_signals", message)
+        raise refusal("cannot_remove_all_signals")
     before: list[JSON] = []
     edits: list[Edit] = []
     for group in groups:
