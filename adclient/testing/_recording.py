@@ -71,13 +71,11 @@ def recorded(request: Request, outcome: Outcome) -> RecordedRequest:
 def report(requests: Sequence[RecordedRequest]) -> str:
     """The last requests, one on each line, without headers, which may hold a token."""
     earlier = len(requests) - _MAX_REQUESTS
-    lines = [_line(request) for request in requests[-_MAX_REQUESTS:]] or ["none"]
-    return "\n".join([f"… {earlier} earlier", *lines] if earlier > 0 else lines)
-
-
-def _line(request: RecordedRequest) -> str:
-    status = "no response" if request.status is None else request.status
-    body = request.json if isinstance(request.json, dict) else {}
-    parameters = {**request.query, **body}
-    shown = " ".join(f"{short(name)}={short(value)}" for name, value in parameters.items())
-    return one_line(f"{request.method} {request.path} → {status} {shown}", _MAX_LINE)
+    lines = [f"… {earlier} earlier"] if earlier > 0 else []
+    for request in requests[-_MAX_REQUESTS:]:
+        status = "no response" if request.status is None else request.status
+        body = request.json if isinstance(request.json, dict) else {}
+        parameters = {**request.query, **body}
+        shown = " ".join(f"{short(name)}={short(value)}" for name, value in parameters.items())
+        lines.append(one_line(f"{request.method} {request.path} → {status} {shown}", _MAX_LINE))
+    return "\n".join(lines or ["none"])

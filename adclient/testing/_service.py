@@ -21,7 +21,7 @@ from adclient.testing._approval.dashboard import Dashboard
 from adclient.testing._approval.draft_store import DraftStore
 from adclient.testing._approval.drafts import FakeDraft
 from adclient.testing._clock import FakeClock
-from adclient.testing._faults.corrupt import SlowBodyResponse
+from adclient.testing._faults.corrupt import NO_RESPONSE, SlowBodyResponse
 from adclient.testing._faults.fault import Fault
 from adclient.testing._faults.faults import Faults
 from adclient.testing._http.requests import operation_at
@@ -31,7 +31,6 @@ from adclient.testing._router import Router
 from adclient.transports import UniversalTransport
 
 _NO_FAULT = Fault()
-_NO_RESPONSE = Failure(reason="no response in time", sent=True, timed_out=True)
 
 
 class FakeAdService:
@@ -290,7 +289,7 @@ class FakeAdService:
         with self._lock:
             outcome, latency = self._outcome(request)
             if time_left is not None and latency >= time_left:
-                outcome, latency = _NO_RESPONSE, time_left
+                outcome, latency = NO_RESPONSE, time_left
             elif isinstance(outcome, SlowBodyResponse):
                 outcome = outcome.within(None if time_left is None else time_left - latency)
                 latency += outcome.seconds

@@ -20,6 +20,9 @@ BodyFault = Literal[
     "wrong_content_type",
     "huge",
 ]
+DROPPED = Failure(reason="the connection was dropped", sent=True)
+STALLED = Failure(reason="no more of the body in time", sent=True, timed_out=True)
+NO_RESPONSE = Failure(reason="no response in time", sent=True, timed_out=True)
 _HUGE = 5 * 1024 * 1024
 
 
@@ -30,10 +33,10 @@ def corrupted(response: RawResponse, fault: BodyFault) -> RawResponse:
     match fault:
         case "cut":
             body = body[: len(body) // 2]
-            broken = Failure(reason="the connection was dropped", sent=True)
+            broken = DROPPED
         case "stalled":
             body = body[: len(body) // 2]
-            broken = Failure(reason="no more of the body in time", sent=True, timed_out=True)
+            broken = STALLED
         case "wrong_length":
             headers["content-length"] = str(len(body) + 10)
             reason = f"received {len(body)} bytes, expected {len(body) + 10}"
@@ -78,5 +81,4 @@ class SlowBodyResponse(RawResponse):
         if time_left is None or self.seconds < time_left:
             return self
         received = int(len(self.body) * time_left / self.seconds)
-        late = Failure(reason="no more of the body in time", sent=True, timed_out=True)
-        return attrs.evolve(self, body=self.body[:received], broken=late)
+        return attrs.evolve(self, body=self.body[:received], broken=STALLED)

@@ -9,7 +9,13 @@ import attrs
 from adclient._core import jsontext
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.models import JSON
-from adclient.testing._faults.corrupt import BodyFault, SlowBodyResponse, corrupted
+from adclient.testing._faults.corrupt import (
+    DROPPED,
+    NO_RESPONSE,
+    BodyFault,
+    SlowBodyResponse,
+    corrupted,
+)
 from adclient.testing._http.responses import Refusal
 from adclient.testing._reads.paging import PagingFault
 
@@ -77,7 +83,7 @@ class Fault:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.dropped(taken=True), operation="gamma.list_ads")
         """
-        return cls(taken=taken, instead=Failure(reason="the connection was dropped", sent=True))
+        return cls(taken=taken, instead=DROPPED)
 
     @classmethod
     def no_response(cls, *, taken: bool = False) -> "Fault":
@@ -93,8 +99,7 @@ class Fault:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.no_response(), call=2)
         """
-        failure = Failure(reason="no response in time", sent=True, timed_out=True)
-        return cls(taken=taken, instead=failure)
+        return cls(taken=taken, instead=NO_RESPONSE)
 
     @classmethod
     def slow(cls, seconds: float) -> "Fault":
@@ -172,9 +177,8 @@ class Fault:
             >>> FakeAdService().faults.add(Fault.status(429, headers={"Retry-After": "5"}), times=2)
         """
         _check_status(status)
-        return cls(
-            taken=taken, instead=Refusal(status, code, message, headers=_lower_case(headers))
-        )
+        error = Refusal(status, code, message, headers=_lower_case(headers))
+        return cls(taken=taken, instead=error)
 
     @classmethod
     def response(

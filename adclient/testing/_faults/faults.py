@@ -113,23 +113,20 @@ class Faults:
 
     def take(self, operation: str | None) -> Fault | None:
         """The fault of the current request, if it meets one; the service calls this."""
-        rules = [r for r in self._rules if r.operations is None or operation in r.operations]
-        # All rules count the request, not only the one that is due first.
-        due = [rule for rule in rules if self._is_due(rule)]
-        if not due:
-            return None
-        rule = due[0]
-        if rule.left is not None:
-            rule.left -= 1
-            if not rule.left:
-                self._rules.remove(rule)
-        return rule.fault
-
-    def _is_due(self, rule: FaultRule) -> bool:
-        if rule.to_pass:
-            rule.to_pass -= 1
-            return False
-        return rule.share == 1 or self._chance.random() < rule.share
+        due: FaultRule | None = None
+        for rule in self._rules:
+            if rule.operations is not None and operation not in rule.operations:
+                continue
+            # All rules count the request, not only the one that is due first.
+            if rule.to_pass:
+                rule.to_pass -= 1
+            elif (rule.share == 1 or self._chance.random() < rule.share) and due is None:
+                due = rule
+        if due is not None and due.left is not None:
+            due.left -= 1
+            if not due.left:
+                self._rules.remove(due)
+        return None if due is None else due.fault
 
 
 def _operations(fault: Fault, operation: str | None) -> frozenset[str] | None:

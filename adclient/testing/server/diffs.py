@@ -17,6 +17,7 @@ _LEAD = 40
 """How many characters are shown before the first difference of two long texts."""
 _JOINERS = "\u200c\u200d"
 """They join letters of some scripts, and some emoji."""
+_WITHOUT_JOINERS = str.maketrans("", "", _JOINERS)
 
 
 @attrs.frozen(kw_only=True)
@@ -59,36 +60,31 @@ def _are(kind: type, *values: JSON) -> bool:
 
 def _line(path: str, before: JSON, after: JSON) -> Line:
     if _are(list, before, after) and (before or after):
-        return _of_lists(path, before, after)
+        old = before if isinstance(before, list) else []
+        new = after if isinstance(after, list) else []
+        added, kept = _split(new, old)
+        removed, remained = _split(old, new)
+        if differ(kept, remained):  # another order is a change as well
+            added, removed = new, old
+        if len(added) == len(removed) == 1:
+            gone, come = _pair(removed[0], added[0])
+            return Line(path=visible(path), added=(come,), removed=(gone,))
+        # Values that differ must not have texts that look the same.
+        shown: dict[str, str] = {}
+        pairs = [(_plain(text_of(v)), exact(v)) for v in added[:_MOST] + removed[:_MOST]]
+        is_clear = all(shown.setdefault(text, whole) == whole for text, whole in pairs)
+        written = text_of if is_clear else exact
+        return Line(
+            path=visible(path), added=_some(added, written), removed=_some(removed, written)
+        )
     percent = Diff(field=path, before=before, after=after).percent
-    old, new = _pair(before, after)
+    old_text, new_text = _pair(before, after)
     return Line(
         path=visible(path),
-        before=None if before is None else old,
-        after=None if after is None else new,
+        before=None if before is None else old_text,
+        after=None if after is None else new_text,
         percent=None if percent is None else f"{percent:+.4g} %".replace("-", "−"),
     )
-
-
-def _of_lists(path: str, before: JSON, after: JSON) -> Line:
-    old = before if isinstance(before, list) else []
-    new = after if isinstance(after, list) else []
-    added, kept = _split(new, old)
-    removed, remained = _split(old, new)
-    if differ(kept, remained):  # another order is a change as well
-        added, removed = new, old
-    if len(added) == len(removed) == 1:
-        gone, come = _pair(removed[0], added[0])
-        return Line(path=visible(path), added=(come,), removed=(gone,))
-    written = text_of if _are_distinguishable(added[:_MOST] + removed[:_MOST]) else exact
-    return Line(path=visible(path), added=_some(added, written), removed=_some(removed, written))
-
-
-def _are_distinguishable(values: list[JSON]) -> bool:
-    """Whether values that differ have texts that look different."""
-    seen: dict[str, str] = {}
-    pairs = ((_plain(text_of(value)), exact(value)) for value in values)
-    return all(seen.setdefault(text, whole) == whole for text, whole in pairs)
 
 
 def _split(values: list[JSON], others: list[JSON]) -> tuple[list[JSON], list[JSON]]:
@@ -143,27 +139,21 @@ def visible(text: str) -> str:
     """A text with escapes for characters that are invisible or change the direction of others."""
     if text.isprintable():
         return text
-    return "".join(
-        c if c.isprintable() or c in "\n\t" or c in _JOINERS else _escaped(c) for c in text
-    )
+    return _escaped(text, "\n\t" + _JOINERS)
 
 
 def exact(value: JSON) -> str:
     """A value as JSON, with escapes for invisible characters."""
-    text = jsontext.dumps(value, "value")
-    return "".join(c if c.isprintable() else _escaped(c) for c in text)
+    return _escaped(jsontext.dumps(value, "value"), "")
 
 
-def _escaped(character: str) -> str:
-    return json.dumps(character)[1:-1]
+def _escaped(text: str, but: str) -> str:
+    return "".join(c if c.isprintable() or c in but else json.dumps(c)[1:-1] for c in text)
 
 
 def _plain(text: str) -> str:
     """A text without joiners and surplus blanks, which are hard to see."""
     return " ".join(text.translate(_WITHOUT_JOINERS).split())
-
-
-_WITHOUT_JOINERS = str.maketrans("", "", _JOINERS)
 
 
 def _cut(text: str, start: int = 0) -> str:
