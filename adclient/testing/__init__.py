@@ -1,9 +1,9 @@
 """A fake of the ad management service, in process: stateful, deterministic, without a network.
 
-A request comes to `_service`, meets its fault (`_faults`), is authenticated (`_access`), parsed
-(`_http`) and routed (`_router`) to a listing of the live data (`_reads`, `_accounts`), or to a
-change (`_writes`) that is staged as a draft and waits for approval (`_approval`). `server` does the
-same over HTTP.
+A request comes to `_service`, meets its fault (`_faults`), is authenticated (`_router`), parsed
+(`_http`) and routed to a listing of the live data (`_reads`, `_accounts`), or to a change
+(`_writes`) that is staged as a draft and waits for approval (`_approval`). `server` does the same
+over HTTP.
 """
 
 from adclient.testing._approval.dashboard import ApprovalRefused, Dashboard

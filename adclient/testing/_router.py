@@ -1,8 +1,11 @@
-"""Routes a request to its operation, and writes the response."""
+"""Routes a request to its operation, if its caller may use it, and writes the response."""
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Mapping
+from datetime import date, timedelta
 from email.utils import format_datetime
+from math import ceil
 
 import attrs
 
@@ -10,19 +13,81 @@ from adclient._core import jsontext
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.conventions import Conventions
-from adclient.testing._access import Limits, Tokens
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._accounts.state import Account
-from adclient.testing._approval.draft_store import DraftStore
-from adclient.testing._approval.drafts import FakeDraft, draft_body
+from adclient.testing._approval.drafts import DraftStore, FakeDraft, draft_body
 from adclient.testing._clock import FakeClock
 from adclient.testing._faults.fault import Fault
 from adclient.testing._http.requests import ParsedRequest, parsed
 from adclient.testing._http.responses import Refusal, error_response, refusal
 from adclient.testing._profile import Profile
 from adclient.testing._reads.paging import Pages, PagingFault
-from adclient.testing._reads.reads import ReadContext, rows_of
+from adclient.testing._reads.reads import rows_of
 from adclient.testing._writes.writes import change_of
+
+_MINUTE = timedelta(minutes=1)
+
+
+@attrs.frozen
+class Tokens:
+    """The tokens of the service, and the header that carries one; without a token, all may call."""
+
+    token: str | None = attrs.field(repr=False)
+    read_only_token: str | None = attrs.field(repr=False)
+    key_header: str | None
+
+    def headers(self, _: Request) -> Mapping[str, str]:
+        """What a client sends to authenticate."""
+        if self.token is None:
+            return {}
+        return {self.key_header or "authorization": self._header_value(self.token)}
+
+    def may_write(self, request: Request) -> bool:
+        """Whether a request may write; one that may not even read is refused."""
+        if self.token is None:
+            return True
+        value = request.headers.get((self.key_header or "authorization").lower())
+        if value == self._header_value(self.token):
+            return True
+        if self.read_only_token is None or value != self._header_value(self.read_only_token):
+            raise refusal("unauthenticated")
+        return False
+
+    def _header_value(self, token: str) -> str:
+        return token if self.key_header else f"Bearer {token}"
+
+
+class Limits:
+    """Counts what the profile limits, by the fake's clock."""
+
+    def __init__(self, profile: Profile, clock: FakeClock) -> None:
+        self._profile = profile
+        self._clock = clock
+        self._minute = clock.now()
+        self._requests = 0
+        self._staged: dict[str, tuple[date, int]] = {}
+
+    def count_request(self) -> None:
+        """Count a request, or refuse it."""
+        now, most = self._clock.now(), self._profile.requests_a_minute
+        if now - self._minute >= _MINUTE:
+            self._minute, self._requests = now, 0
+        if most is not None and self._requests >= most:
+            wait = ceil((self._minute + _MINUTE - now).total_seconds())
+            raise refusal("rate_limited", headers={"retry-after": str(wait)}, most=most)
+        self._requests += 1
+
+    def count_draft(self, account_id: str, open_drafts: int) -> None:
+        """Count a draft, or refuse it."""
+        most = self._profile.most_open_drafts
+        if most is not None and open_drafts >= most:
+            raise refusal("too_many_open_drafts", most=most)
+        day, count = self._staged.get(account_id, (None, 0))
+        today, most = self._clock.today(), self._profile.drafts_a_day
+        count = count if day == today else 0
+        if most is not None and count >= most:
+            raise refusal("envelope_exhausted", most=most)
+        self._staged[account_id] = today, count + 1
 
 
 @attrs.define(kw_only=True)
@@ -90,8 +155,7 @@ class Router:
             draft = self._staged(account, asked, request)
             status, body = 201, draft_body(draft, extras=profile.extras)
         else:
-            today, unknown = self.clock.today(), profile.unknown_date_ranges
-            rows = rows_of(ReadContext(account, asked, today, unknown))
+            rows = rows_of(account, asked, profile.unknown_date_ranges)
             status, body = 200, self._pages.page(asked, rows, fault)
         return RawResponse(status=status, body=jsontext.dumps(body, "response").encode())
 

@@ -15,11 +15,9 @@ from adclient.conventions import Conventions
 from adclient.hooks import Hooks
 from adclient.models import JSON
 from adclient.options import RetryPolicy, check_count, check_token, check_type
-from adclient.testing._access import Tokens
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._approval.dashboard import Dashboard
-from adclient.testing._approval.draft_store import DraftStore
-from adclient.testing._approval.drafts import FakeDraft
+from adclient.testing._approval.drafts import DraftStore, FakeDraft
 from adclient.testing._clock import FakeClock
 from adclient.testing._faults.corrupt import NO_RESPONSE, SlowBodyResponse
 from adclient.testing._faults.fault import Fault
@@ -27,7 +25,7 @@ from adclient.testing._faults.faults import Faults
 from adclient.testing._http.requests import operation_at
 from adclient.testing._profile import Profile
 from adclient.testing._recording import RecordedRequest, recorded
-from adclient.testing._router import Router
+from adclient.testing._router import Router, Tokens
 from adclient.transports import UniversalTransport
 
 _NO_FAULT = Fault()

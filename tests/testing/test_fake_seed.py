@@ -5,9 +5,9 @@ from cases import each_case
 from adclient.testing._accounts.accounts import Accounts, load
 from adclient.testing._accounts.metrics import Delivery, days_between
 from adclient.testing._accounts.state import Account, unique_id
-from adclient.testing._approval.draft_store import nth_id
+from adclient.testing._approval.drafts import nth_id
 from adclient.testing._clock import START, FakeClock
-from adclient.testing._reads import fatigue
+from adclient.testing._reads.findings import fatigue
 
 
 @each_case(
@@ -96,5 +96,5 @@ def test_fatigue_finding_needs_days_spend_and_impressions(days, budget, cpm, is_
     )
     campaign = account.add("campaign", {"name": "x", "status": "ENABLED"}, delivery=delivery)
     creative = account.add("creative", {"name": "y", "campaign_id": campaign.id})
-    finding = fatigue.finding(account, creative, today)
+    finding = fatigue(account, creative, today)
     assert (finding is not None) == is_known

@@ -8,8 +8,7 @@ import attrs
 from adclient.models import JSON
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._accounts.state import Account, Edit, Kind, ProposedChange, Values, flat
-from adclient.testing._approval.draft_store import DraftStore
-from adclient.testing._approval.drafts import AuditEvent, FakeDraft
+from adclient.testing._approval.drafts import AuditEvent, DraftStore, FakeDraft
 from adclient.testing._clock import FakeClock
 from adclient.testing._writes.rules import identity_of_keyword
 

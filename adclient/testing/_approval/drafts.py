@@ -1,12 +1,18 @@
-"""A draft as the dashboard sees it, and the audit trail."""
+"""Drafts as the dashboard sees them, their store, and the audit trail."""
 
-from datetime import datetime
+import hashlib
+from collections import OrderedDict, deque
+from datetime import datetime, timedelta
+from itertools import islice
 from typing import Literal
 
 import attrs
 
+from adclient._core import jsontext
+from adclient._json import copied
 from adclient.models import HUMAN_TWO_STEP_APPROVE, JSON, PENDING_APPROVAL, Diff
-from adclient.testing._accounts.state import Edit
+from adclient.testing._accounts.state import Account, Edit, ProposedChange, flat
+from adclient.testing._clock import FakeClock
 
 DraftStatus = Literal[
     "pending_approval", "armed", "applied", "rejected", "stale", "apply_failed", "rolled_back"
@@ -14,6 +20,10 @@ DraftStatus = Literal[
 EventKind = Literal[
     "staged", "armed", "approved", "rejected", "stale", "applied", "apply_failed", "rolled_back"
 ]
+_ARMED_FOR = timedelta(minutes=10)
+_LIFE = timedelta(hours=48)
+_Key = tuple[str, ...]
+"""An account, an entity of an account, or a fingerprint."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -108,3 +118,179 @@ def draft_body(draft: FakeDraft, *, extras: bool = False) -> dict[str, JSON]:
         return body
     diff = {"note": None, **dict(reversed(diff.items()))}
     return {"reviewers": ["ads-team"], **dict(reversed(body.items())), "diff": diff}
+
+
+class DraftStore:
+    """All open drafts, the latest of the closed ones, and the audit trail."""
+
+    def __init__(self, seed: str, clock: FakeClock, history: int) -> None:
+        self._seed = seed
+        self._clock = clock
+        self._history = history
+        self._drafts: dict[str, FakeDraft] = {}
+        # In the order in which they expire, because the clock only goes forward. The first key of
+        # a plain dict is slow to find once many before it were deleted.
+        self._open: OrderedDict[str, None] = OrderedDict()
+        self._closed: deque[str] = deque()
+        self._open_by_key: dict[_Key, dict[str, None]] = {}
+        self._events: deque[AuditEvent] = deque(maxlen=history)
+        self.staged: int = 0
+
+    def all(self) -> tuple[FakeDraft, ...]:
+        """Every stored draft, oldest first."""
+        self._expire()
+        return tuple(map(self._current, self._drafts.values()))
+
+    def open(self, limit: int | None = None) -> tuple[FakeDraft, ...]:
+        """The open drafts, or the first of them, oldest first."""
+        self._expire()
+        ids = islice(self._open, limit)
+        return tuple(self._current(self._drafts[draft_id]) for draft_id in ids)
+
+    def count_open(self, account_id: str | None = None) -> int:
+        """How many drafts are open, of one account or in all."""
+        self._expire()
+        return len(self._open if account_id is None else self._open_by_key.get((account_id,), ()))
+
+    def find(self, draft_id: str) -> FakeDraft | None:
+        """One draft, as it is now."""
+        self._expire()
+        draft = self._drafts.get(draft_id)
+        return None if draft is None else self._current(draft)
+
+    def find_same(self, account_id: str, change: ProposedChange) -> FakeDraft | None:
+        """The open draft that would make the same change."""
+        self._expire()
+        same = self._open_by_key.get(("same", _fingerprint(account_id, change)))
+        return self._drafts[next(reversed(same))] if same else None
+
+    def conflicting(self, draft: FakeDraft) -> list[FakeDraft]:
+        """The other open drafts that would change one of the same values."""
+        near = {i: None for key in _entities(draft) for i in self._open_by_key.get(key, ())}
+        others = (self._drafts[draft_id] for draft_id in near if draft_id != draft.draft_id)
+        edits = flat(draft.edits)
+        return [
+            other
+            for other in others
+            if any(mine.overlaps(theirs) for mine in edits for theirs in flat(other.edits))
+        ]
+
+    def events(self) -> tuple[AuditEvent, ...]:
+        """The latest events, oldest first."""
+        self._expire()
+        return tuple(self._events)
+
+    def stage(
+        self,
+        operation: str,
+        account: Account,
+        change: ProposedChange,
+        *,
+        actor: str = "client",
+        reverts: str | None = None,
+    ) -> FakeDraft:
+        """Store a change as a draft that waits for approval."""
+        now = self._clock.now()
+        target = None if change.target is None else account.find_any(change.target)
+        draft = FakeDraft(
+            draft_id=nth_id("draft", self._seed, self.staged),
+            operation=operation,
+            account_id=account.id,
+            account_name=account.name,
+            currency=account.currency.code,
+            target=change.target,
+            target_name=None if target is None else target.name,
+            status=PENDING_APPROVAL,
+            # Copies, so that holders of a draft cannot change the live data.
+            diff=Diff(field=change.field, before=copied(change.before), after=copied(change.after)),
+            created_at=now,
+            expires_at=now + _LIFE,
+            edits=change.edits,
+            reverts=reverts,
+            fingerprint=_fingerprint(account.id, change),
+        )
+        self.staged += 1
+        self._open[draft.draft_id] = None
+        for key in _keys(draft):
+            self._open_by_key.setdefault(key, {})[draft.draft_id] = None
+        return self.record(draft, "staged", actor)
+
+    def record(
+        self, draft: FakeDraft, kind: EventKind, actor: str, at: datetime | None = None
+    ) -> FakeDraft:
+        """Store a draft's new state, and add an event to the audit trail."""
+        self._drafts[draft.draft_id] = draft
+        if not draft.is_open and draft.draft_id in self._open:
+            self._close(draft)
+        at = at or self._clock.now()
+        seq, previous = 1, ""
+        if self._events:
+            seq, previous = self._events[-1].seq + 1, self._events[-1].hash
+        line = f"{previous}:{seq}:{at.isoformat()}:{actor}:{kind}:{draft.draft_id}"
+        event = AuditEvent(
+            seq=seq,
+            at=at,
+            actor=actor,
+            kind=kind,
+            draft_id=draft.draft_id,
+            hash=hashlib.sha256(line.encode()).hexdigest(),
+            prev_hash=previous,
+        )
+        self._events.append(event)
+        return draft
+
+    def _expire(self) -> None:
+        """Close the drafts that nobody has approved for two days."""
+        now = self._clock.now()
+        while self._open:
+            draft = self._drafts[next(iter(self._open))]
+            if now < draft.expires_at:
+                break
+            self.record(attrs.evolve(draft, status="stale"), "stale", "service", draft.expires_at)
+
+    def _current(self, draft: FakeDraft) -> FakeDraft:
+        """A draft as it is now; the first step of its approval expires after ten minutes."""
+        since = draft.armed_at if draft.status == "armed" else None
+        if since is None or self._clock.now() - since <= _ARMED_FOR:
+            return draft
+        return attrs.evolve(draft, status=PENDING_APPROVAL)
+
+    def _close(self, draft: FakeDraft) -> None:
+        """Remove a draft from the indexes of open ones, and forget the oldest closed one."""
+        del self._open[draft.draft_id]
+        for key in _keys(draft):
+            del self._open_by_key[key][draft.draft_id]
+            if not self._open_by_key[key]:
+                del self._open_by_key[key]
+        self._closed.append(draft.draft_id)
+        if len(self._closed) > self._history:
+            del self._drafts[self._closed.popleft()]
+
+
+def _entities(draft: FakeDraft) -> set[_Key]:
+    """The entities that a draft would change."""
+    edits = flat(draft.edits)
+    return {(draft.account_id, edit.kind, edit.id) for edit in edits if edit.id is not None}
+
+
+def _keys(draft: FakeDraft) -> set[_Key]:
+    """All by which an open draft is found."""
+    return {(draft.account_id,), ("same", draft.fingerprint), *_entities(draft)}
+
+
+def _fingerprint(account_id: str, change: ProposedChange) -> str:
+    """Equal for changes of one account that have the same effect."""
+    parts = [account_id, change.target, change.field, change.before, change.after]
+    return hashlib.sha256(jsontext.dumps(parts, "draft").encode()).hexdigest()
+
+
+def nth_id(kind: str, seed: str, number: int) -> str:
+    """An id for a number; different numbers have different ids."""
+    start = int(hashlib.sha256(f"{kind}:{seed}".encode()).hexdigest()[:4], 16)
+    lap, place = divmod(number, _LAP)
+    digits = (start + place * _STRIDE) % _LAP
+    return f"{kind}_{digits:04x}" + (f"{lap:x}" if lap else "")
+
+
+# The stride is odd, so every four digits come once in a lap.
+_LAP, _STRIDE = 0x10000, 0x9E37

@@ -3,8 +3,6 @@
 from datetime import date, timedelta
 from functools import partial
 
-import attrs
-
 from adclient.models import JSON
 from adclient.testing._accounts.accounts import load
 from adclient.testing._accounts.metrics import days_between
@@ -12,7 +10,7 @@ from adclient.testing._accounts.state import Account, Entity, Kind
 from adclient.testing._http.requests import ParsedRequest
 from adclient.testing._http.responses import refusal
 from adclient.testing._profile import UnknownDateRanges
-from adclient.testing._reads import fatigue, waste
+from adclient.testing._reads.findings import fatigue, wasted_spend
 from adclient.testing._reads.paging import Row, Rows
 
 _DAY = timedelta(days=1)
@@ -25,48 +23,37 @@ _COLUMNS = {
 }
 
 
-@attrs.frozen
-class ReadContext:
-    """The account, request and day of a read."""
-
-    account: Account
-    request: ParsedRequest
-    today: date
-    unknown_date_ranges: UnknownDateRanges
-
-    def entities(self, kind: Kind) -> list[Entity]:
-        """The entity that the request names, or all of a kind."""
-        entity_id = self.request.text(f"{kind}_id")
-        return self.account.all(kind) if entity_id is None else [self.account.get(kind, entity_id)]
-
-
-def rows_of(context: ReadContext) -> Rows:
+def rows_of(account: Account, request: ParsedRequest, unknown: UnknownDateRanges) -> Rows:
     """The rows of a read, in order."""
-    account, today = context.account, context.today
-    match context.request.operation.full_name:
-        case "beta.list_campaigns":
-            days, campaigns = _days(context), context.entities("campaign")
-            return [partial(_figures, account, campaign, days) for campaign in campaigns]
-        case "gamma.list_ads":
-            days, ads = _days(context), context.entities("ad")
-            return [partial(_figures, account, ad, days) for ad in ads]
+    today = account.clock.today()
+    match request.operation.full_name:
+        case "beta.list_campaigns" | "gamma.list_ads" as name:
+            days = _days(today, request.text("date_range"), unknown)
+            entities = _entities(account, request, "ad" if name == "gamma.list_ads" else "campaign")
+            return [partial(_figures, account, entity, days) for entity in entities]
         case "beta.detect_creative_fatigue":
-            creatives = context.entities("creative")
-            findings = (fatigue.finding(account, creative, today) for creative in creatives)
+            creatives = _entities(account, request, "creative")
+            findings = (fatigue(account, creative, today) for creative in creatives)
             found = [finding for finding in findings if finding is not None]
             found.sort(key=lambda finding: -finding[0])
             return [row.copy for _, row in found]
         case "gamma.search_targeting":
             # In the empty account every list is empty.
-            options = _options(context.request.object("targeting"))
+            options = _options(request.object("targeting"))
             return [option.copy for option in options] if account.all("campaign") else []
         case "alpha.explain_objectives":
             return [partial(_objective, account, row) for row in load("objectives")]
         case "delta.analyze_wasted_spend":
             days = days_between(today - 30 * _DAY, today - _DAY)
-            return [row.copy for row in waste.findings(account, days)]
+            return [row.copy for row in wasted_spend(account, days)]
         case _:  # "delta.infer_business_profile"
             return [fact.copy for fact in account.profile]
+
+
+def _entities(account: Account, request: ParsedRequest, kind: Kind) -> list[Entity]:
+    """The entity that a request names, or all of a kind."""
+    entity_id = request.text(f"{kind}_id")
+    return account.all(kind) if entity_id is None else [account.get(kind, entity_id)]
 
 
 def _figures(account: Account, entity: Entity, days: list[date]) -> Row:
@@ -112,10 +99,9 @@ def _objective(account: Account, objective: Row) -> Row:
     return {**objective, "campaigns": campaigns}
 
 
-def _days(context: ReadContext) -> list[date]:
+def _days(today: date, name: str | None, unknown: UnknownDateRanges) -> list[date]:
     """The days of a `date_range`; without one, the last 30. Today is not over yet."""
-    today, yesterday = context.today, context.today - _DAY
-    month = today.replace(day=1)
+    yesterday, month = today - _DAY, today.replace(day=1)
     ranges = {
         "TODAY": (today, today),
         "YESTERDAY": (yesterday, yesterday),
@@ -123,8 +109,7 @@ def _days(context: ReadContext) -> list[date]:
         "THIS_MONTH": (month, today),
         "LAST_MONTH": ((month - _DAY).replace(day=1), month - _DAY),
     }
-    name = context.request.text("date_range")
-    if name is not None and name not in ranges and context.unknown_date_ranges == "refuse":
+    if name is not None and name not in ranges and unknown == "refuse":
         known = ", ".join(ranges)
         raise refusal("unknown_date_range", "date_range", reason="unknown", known=known)
     return days_between(*ranges.get(name or "", ranges["LAST_30_DAYS"]))

@@ -75,13 +75,6 @@ def _date(values: Values, field: str) -> date | None:
         raise refusal("invalid_dates", field) from None
 
 
-def check_immutable(wanted: Values, current: Values, *fields: str) -> None:
-    """Check that fields which cannot change keep their values."""
-    for field in fields:
-        if field in wanted and wanted[field] != current.get(field):
-            raise refusal("immutable_field", field)
-
-
 def check_new_campaign(account: Account, fields: Values) -> None:
     """Check the objective of a new campaign, and that no part of it has an id."""
     objective, known = fields.get("objective"), _TABLES["objectives"][account.platform]

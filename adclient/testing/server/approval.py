@@ -1,5 +1,6 @@
 """The approval page: what it shows, and the steps that a human makes on it."""
 
+from datetime import datetime, timedelta
 from urllib.parse import parse_qs, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -7,10 +8,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from adclient.testing._approval.dashboard import ApprovalRefused
-from adclient.testing._approval.drafts import DraftStatus
+from adclient.testing._approval.drafts import DraftStatus, FakeDraft
 from adclient.testing._service import FakeAdService
-from adclient.testing.server.diffs import exact
-from adclient.testing.server.views import date_and_time, view_of
+from adclient.testing.server.diffs import exact, lines_of, visible
 
 _MAX_SHOWN = 50
 _MESSAGES: dict[DraftStatus, str] = {
@@ -83,14 +83,14 @@ class ApprovalPage:
         content = self._template.render(
             reviewer=reviewer,
             message=message,
-            now=date_and_time(now),
+            now=_date_and_time(now),
             waiting=waiting,
             skip=skip,
             step=_MAX_SHOWN,
-            drafts=[view_of(draft, now) for draft in drafts],
+            drafts=[_view_of(draft, now) for draft in drafts],
             events=events[: -_MAX_SHOWN - 1 : -1],
             earlier=max(0, len(events) - _MAX_SHOWN),
-            date_and_time=date_and_time,
+            date_and_time=_date_and_time,
         )
         return HTMLResponse(content, status_code=status)
 
@@ -98,3 +98,38 @@ class ApprovalPage:
 def _number(text: str) -> int:
     """How many drafts to skip; 0 if the text is not a number."""
     return int(text) if text.isdecimal() and len(text) < 10 else 0
+
+
+def _view_of(draft: FakeDraft, now: datetime) -> dict[str, object]:
+    """What the template shows of a draft."""
+    platform, _, operation = draft.operation.partition(".")
+    if draft.reverts is not None:
+        operation = f"roll back {operation}"
+    return {
+        "draft_id": draft.draft_id,
+        "platform": platform,
+        "title": operation.replace("_", " ").capitalize(),
+        "account": _label(draft.account_name, f"{draft.account_id}, {draft.currency}"),
+        "target": None if draft.target is None else _label(draft.target_name, draft.target),
+        "lines": lines_of(draft.diff),
+        "age": _duration(now - draft.created_at),
+        "expires": _duration(draft.expires_at - now),
+        "armed_by": draft.reviewer if draft.status == "armed" else None,
+    }
+
+
+def _label(name: str | None, id: str) -> str:
+    return id if name is None else f"{visible(name)} ({id})"
+
+
+def _duration(span: timedelta) -> str:
+    minutes = int(span.total_seconds() // 60)
+    if minutes < 1:
+        return "less than a minute"
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def _date_and_time(moment: datetime) -> str:
+    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
