@@ -3,7 +3,7 @@
 import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from email.utils import format_datetime
 from math import ceil
 
@@ -16,7 +16,7 @@ from adclient.conventions import Conventions
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._accounts.state import Account
 from adclient.testing._approval.drafts import DraftStore, FakeDraft, draft_body
-from adclient.testing._clock import FakeClock
+from adclient.testing._clock import START, FakeClock
 from adclient.testing._faults.fault import Fault
 from adclient.testing._http.requests import ParsedRequest, parsed
 from adclient.testing._http.responses import Refusal, error_response, refusal
@@ -57,15 +57,15 @@ class Tokens:
         return token if self.key_header else f"Bearer {token}"
 
 
+@attrs.define
 class Limits:
     """Counts what the profile limits, by the fake's clock."""
 
-    def __init__(self, profile: Profile, clock: FakeClock) -> None:
-        self._profile = profile
-        self._clock = clock
-        self._minute = clock.now()
-        self._requests = 0
-        self._staged: dict[str, tuple[date, int]] = {}
+    _profile: Profile
+    _clock: FakeClock
+    _minute: datetime = START
+    _requests: int = 0
+    _staged: dict[str, tuple[date, int]] = attrs.field(factory=dict[str, tuple[date, int]])
 
     def count_request(self) -> None:
         """Count a request, or refuse it."""

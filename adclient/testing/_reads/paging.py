@@ -57,18 +57,11 @@ class Pages:
         if self.profile.extras:
             is_ad = request.operation.full_name == "gamma.list_ads"
             items = [_extended(item, is_ad, n) for n, item in enumerate(items, start + shift)]
-        data: JSON = [*items]
-        match fault:
-            case "same_next":
-                after = self._continuation(request, size)
-            case "foreign_next":
-                after = "https://elsewhere.example/v1/all?cursor=1"
-            case "empty_page":
-                data = []
-            case "data_null":
-                data = None
-            case _:
-                pass
+        data: JSON = None if fault == "data_null" else [] if fault == "empty_page" else [*items]
+        if fault == "same_next":
+            after = self._continuation(request, size)
+        elif fault == "foreign_next":
+            after = "https://elsewhere.example/v1/all?cursor=1"
         page: Row = {} if fault == "next_missing" else {"next": after}
         listing: Row = {"data": data, "page": page}
         if self.profile.extras:
@@ -105,8 +98,8 @@ class Pages:
         elif shape in ("url", "absolute_url") and isinstance(cursor, str) and "?" in cursor:
             cursor = dict(parse_qsl(urlsplit(cursor).query)).get(self.parameter)
         form, base = ("[0-9]{1,30}", 10) if shape == "number" else ("[0-9a-f]{12,24}", 16)
-        is_valid = isinstance(cursor, str) or shape == "number"
-        is_valid = is_valid and re.fullmatch(form, str(cursor)) is not None
+        is_typed = isinstance(cursor, str) or shape == "number"
+        is_valid = is_typed and re.fullmatch(form, str(cursor))
         number = int(str(cursor), base) if is_valid else 0
         place = number >> _SIGNATURE_BITS
         if place <= 0 or number != self._signed(request, place):

@@ -123,12 +123,10 @@ def _label(name: str | None, id: str) -> str:
 
 
 def _duration(span: timedelta) -> str:
-    minutes = int(span.total_seconds() // 60)
-    if minutes < 1:
-        return "less than a minute"
-    if minutes < 60:
-        return f"{minutes} min"
-    return f"{minutes // 60} h {minutes % 60} min"
+    hours, minutes = divmod(int(span.total_seconds() // 60), 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min" if minutes else "less than a minute"
 
 
 def _date_and_time(moment: datetime) -> str:
