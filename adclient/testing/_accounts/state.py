@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import date
-from typing import Literal, get_args
+from typing import Literal
 
 import attrs
 
@@ -159,9 +159,7 @@ class Account:
     access: Access = "open"
     waste: Sequence[WasteShare] = ()
     profile: Sequence[dict[str, JSON]] = ()
-    _entities: dict[tuple[Kind, str], Entity] = attrs.field(
-        init=False, factory=dict[tuple[Kind, str], Entity]
-    )
+    _entities: dict[str, Entity] = attrs.field(init=False, factory=dict[str, Entity])
     _ids: set[str] = attrs.field(init=False, factory=set[str])
     _added: int = attrs.field(init=False, default=0)
 
@@ -171,12 +169,12 @@ class Account:
 
     def find(self, kind: Kind, entity_id: str) -> Entity | None:
         """One entity, or None."""
-        return self._entities.get((kind, entity_id))
+        entity = self._entities.get(entity_id)
+        return entity if entity is not None and entity.kind == kind else None
 
     def find_any(self, entity_id: str) -> Entity | None:
         """One entity of any kind, or None."""
-        found = (self.find(kind, entity_id) for kind in get_args(Kind))
-        return next((entity for entity in found if entity is not None), None)
+        return self._entities.get(entity_id)
 
     def get(self, kind: Kind, entity_id: str) -> Entity:
         """One entity; entities of other accounts are refused like unknown ones."""
@@ -202,35 +200,30 @@ class Account:
         name = f"{self.seed}:{self.id}:{self._added}"
         entity = Entity(kind, id or unique_id(kind, name, self._ids), values, delivery)
         self._ids.add(entity.id)
-        self._entities[kind, entity.id] = entity
+        self._entities[entity.id] = entity
         return entity
 
     def fits(self, edit: Edit) -> bool:
         """Whether the live values are still those before the edit."""
-        for each in flat([edit]):
-            if each.id is not None:
-                entity = self.find(each.kind, each.id)
-                if entity is None or changed(entity.values, each.before or {})[1]:
-                    return False
-        return True
+        pairs = [(e, self.find(e.kind, e.id)) for e in flat([edit]) if e.id is not None]
+        return not any(
+            entity is None or changed(entity.values, each.before or {})[1] for each, entity in pairs
+        )
 
     def apply(self, edit: Edit) -> Edit:
         """Apply an approved edit and return its inverse."""
         if edit.id is None:
-            return self._create(edit)
+            made = self.add(edit.kind, edit.after or {})
+            parents = {key: made.values[key] for key in _PARENT_IDS if key in made.values}
+            parents[f"{edit.kind}_id"] = made.id
+            children = tuple(self.apply(child.within(parents)) for child in edit.children)
+            return Edit(kind=edit.kind, id=made.id, before=made.values, children=children)
         if edit.after is None:
-            del self._entities[edit.kind, edit.id]
+            del self._entities[edit.id]
             children = tuple(map(self.apply, edit.children))
             return Edit(kind=edit.kind, after=edit.before, children=children)
-        self._entities[edit.kind, edit.id].change(edit.after, self.clock.today())
+        self._entities[edit.id].change(edit.after, self.clock.today())
         return attrs.evolve(edit, before=edit.after, after=edit.before)
-
-    def _create(self, edit: Edit) -> Edit:
-        made = self.add(edit.kind, edit.after or {})
-        parents = {key: made.values[key] for key in _PARENT_IDS if key in made.values}
-        parents[f"{edit.kind}_id"] = made.id
-        children = tuple(self._create(child.within(parents)) for child in edit.children)
-        return Edit(kind=edit.kind, id=made.id, before=made.values, children=children)
 
 
 _PARENT_IDS = ("campaign_id", "ad_group_id")
