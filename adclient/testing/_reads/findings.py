@@ -96,7 +96,8 @@ def wasted_spend(account: Account, days: list[date]) -> list[dict[str, JSON]]:
         metrics = spent.get(share.campaign, Metrics())
         alike = keywords.get(plain_keyword(share.name), [])
         entity: Entity | None = None
-        is_true, fields = True, dict[str, JSON]()
+        is_true = True
+        fields: dict[str, JSON] = {}
         match share.entity_type:
             case "keyword":
                 found = (k for k in alike if k.text("match_type") == share.match_type)

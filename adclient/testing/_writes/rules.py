@@ -165,8 +165,8 @@ def check_targeting(targeting: Values) -> None:
             prefix = _TABLES["facet_prefixes"].get(facet, "")  # other facets take any value
             for value in chosen:
                 if not str(value).startswith(prefix):
-                    given = {"facet": facet, "prefix": prefix, "value": value}
-                    raise refusal("unknown_facet_value", "targeting", **given)
+                    name = "unknown_facet_value"
+                    raise refusal(name, "targeting", facet=facet, prefix=prefix, value=value)
         if group and "locations" not in group:
             audience *= min(1.0, _SHARE_OF_A_VALUE * sum(map(len, group.values())))
     if audience < _MIN_AUDIENCE:

@@ -248,6 +248,8 @@ _WRITES: dict[str, Callable[[Account, ParsedRequest], ProposedChange]] = {
     "gamma.create_image_campaign": partial(_create_campaign, medium="image"),
     "delta.update_keyword": _update_keyword,
     "gamma.create_dco_ad": _create_dco_ad,
-    "beta.pause_campaign": lambda *call: _running_campaign(*call).update({"status": "PAUSED"}),
+    "beta.pause_campaign": lambda account, request: _running_campaign(account, request).update(
+        {"status": "PAUSED"}
+    ),
     "delta.remove_auto_search_themes": _remove_themes,
 }
