@@ -344,6 +344,13 @@ def test_page_fault_ends_the_listing_with_an_error(fake, client_kind, what, erro
     assert len(fake.requests) == asked
 
 
+def test_page_without_its_envelope_may_have_unknown_keys():
+    fake = FakeAdService(profile=Profile(extras=True))
+    fake.faults.add(Fault.in_page("page_missing"))
+    with pytest.raises(UnexpectedResponse, match=r"\$\.page"):
+        fake.client().beta.list_campaigns(account_id="account_b204")
+
+
 @CLIENT_KINDS
 @pytest.mark.parametrize(
     ("what", "kept"),
