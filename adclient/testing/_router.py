@@ -95,30 +95,19 @@ class Router:
     """The service behind HTTP: its accounts, its limits and its drafts."""
 
     seed: str
-    page_size: int
     history: int
     conventions: Conventions
     profile: Profile
     tokens: Tokens
+    limits: Limits
+    pages: Pages
     clock: FakeClock
     accounts: Accounts
     drafts: DraftStore
     _requests: int = 0
-    _limits: Limits = attrs.field(init=False)
-    _pages: Pages = attrs.field(init=False)
     _by_key: OrderedDict[str, tuple[Request, FakeDraft]] = attrs.field(
         init=False, factory=OrderedDict[str, tuple[Request, FakeDraft]]
     )
-
-    def __attrs_post_init__(self) -> None:
-        self._limits = Limits(self.profile, self.clock)
-        self._pages = Pages(
-            seed=self.seed,
-            size=self.page_size,
-            profile=self.profile,
-            parameter=self.conventions.cursor_parameter,
-            clock=self.clock,
-        )
 
     def outcome(self, request: Request, fault: Fault) -> Outcome:
         """The response to a request, or what a fault makes of it."""
@@ -146,7 +135,7 @@ class Router:
 
     def _response(self, request: Request, fault: PagingFault | None) -> RawResponse:
         may_write = self.tokens.may_write(request)
-        self._limits.count_request()
+        self.limits.count_request()
         asked = parsed(request, self.conventions, self.profile)
         if asked.operation.is_write and not may_write:
             raise refusal("insufficient_scope")
@@ -156,7 +145,7 @@ class Router:
             status, body = 201, draft_body(draft, extras=profile.extras)
         else:
             rows = rows_of(account, asked, profile.unknown_date_ranges)
-            status, body = 200, self._pages.page(asked, rows, fault)
+            status, body = 200, self.pages.page(asked, rows, fault)
         return RawResponse(status=status, body=jsontext.dumps(body, "response").encode())
 
     def _account(self, asked: ParsedRequest) -> Account:
@@ -188,7 +177,7 @@ class Router:
         change = change_of(account, asked)
         same = self.drafts.find_same(account.id, change) if self.profile.dedupe else None
         if same is None:
-            self._limits.count_draft(account.id, self.drafts.count_open(account.id))
+            self.limits.count_draft(account.id, self.drafts.count_open(account.id))
         draft = same or self.drafts.stage(asked.operation.full_name, account, change)
         if key is not None:
             self._by_key[key] = request, draft

@@ -24,8 +24,9 @@ from adclient.testing._faults.fault import Fault
 from adclient.testing._faults.faults import Faults
 from adclient.testing._http.requests import operation_at
 from adclient.testing._profile import Profile
+from adclient.testing._reads.paging import Pages
 from adclient.testing._recording import RecordedRequest, recorded
-from adclient.testing._router import Router, Tokens
+from adclient.testing._router import Limits, Router, Tokens
 from adclient.transports import UniversalTransport
 
 _NO_FAULT = Fault()
@@ -112,13 +113,15 @@ class FakeAdService:
         self.faults: Faults = Faults(seed)
         self._accounts = Accounts(seed, self.clock)
         self._drafts = DraftStore(seed, self.clock, history)
+        parameter = self._conventions.cursor_parameter
         self._router = Router(
             seed=seed,
-            page_size=page_size,
             history=history,
             conventions=self._conventions,
             profile=profile,
             tokens=self._tokens,
+            limits=Limits(profile, self.clock),
+            pages=Pages(seed, page_size, profile, parameter, self.clock),
             clock=self.clock,
             accounts=self._accounts,
             drafts=self._drafts,

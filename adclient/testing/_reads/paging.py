@@ -32,7 +32,7 @@ Rows = list[Callable[[], Row]]
 _OFFSET_BITS, _SIGNATURE_BITS = 16, 32
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Pages:
     """Cuts listings into pages, and finds the page that a continuation leads to.
 
