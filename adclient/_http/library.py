@@ -17,6 +17,8 @@ from adclient.errors import ConfigurationError
 
 # The two are told apart by name, so that neither is imported to find out.
 _NAMES = ("httpx", "httpx2")
+# Where errors come from that are believed if they say that nothing was sent.
+_ENGINES = ("httpcore", "httpcore2", "builtins", "socket", "ssl")
 _NO_EXTENSIONS: Mapping[str, object] = MappingProxyType({})
 
 Chunks = Callable[[], Iterator[bytes]]
@@ -239,17 +241,17 @@ class LibraryAttempt(Attempt):
 
     def outcome_of(self, error: Exception) -> Outcome:
         """What was received before the library failed."""
-        library = self.library
+        library, sent = self.library, self._is_sent(error)
         # Past the deadline, every failure is a timeout, whatever the library calls it.
         if isinstance(error, library.timeouts) or self.is_late:
             reason = "no response in time"
-            if isinstance(error, library.connect_timeout):
+            if isinstance(error, library.connect_timeout) and not sent:
                 reason = "no connection in time"
             elif isinstance(error, library.pool_timeout):
                 reason = "no free connection of the http_client in time"
-            return self.failed(reason, sent=self._is_sent(error), timed_out=True)
+            return self.failed(reason, sent=sent, timed_out=True)
         reason = reason_of(error, library.remote)
-        return marked_if_permanent(self.failed(reason, sent=self._is_sent(error)), error)
+        return marked_if_permanent(self.failed(reason, sent=sent), error)
 
     def _is_sent(self, error: Exception) -> bool:
         """Whether the service may have seen the request."""
@@ -258,10 +260,10 @@ class LibraryAttempt(Attempt):
         if request is not self._sent_as and (request is not None or self._names_requests):
             return self.body_consumed
         if isinstance(error, self.library.not_sent):
-            # httpx-aiohttp, hidden in a wrapper of the caller, reports a connection that broke in
-            # use as one that was never made.
-            cause = type(error.__cause__)
-            return self.body_consumed and cause.__module__.startswith("aiohttp.")
+            # Over another engine, a transport may report what happened after sending as a failure
+            # to connect: pyreqwest's does with timeouts, httpx-aiohttp with a broken connection.
+            engine = type(error.__cause__).__module__.partition(".")[0]
+            return self.body_consumed and engine not in _ENGINES
         return self.body_consumed or isinstance(error, self.library.sent)
 
     def _give_time(self) -> None:

@@ -18,7 +18,7 @@ from clients import (
     write,
 )
 
-from adclient import AdClient, APIError, Draft
+from adclient import AdClient, APIError, CallTimeout, Draft
 
 
 async def with_their_client(client_kind, handler, scenario, **options) -> None:
@@ -187,3 +187,20 @@ async def test_error_on_closing_a_complete_response_is_ignored(client_kind, call
 
     async with client_kind.open(transport=Transport()) as client:
         assert (await wait(call(client))).response.attempts == 1
+
+
+class ForeignTimeoutError(Exception):
+    __module__ = "another_engine.exceptions"
+
+
+@sync_and_async
+async def test_write_is_not_retried_after_a_connect_error_of_another_engine(client_kind) -> None:
+    # pyreqwest's transport reports a timeout after sending as one of the connection.
+    def sent(_: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectTimeout("") from ForeignTimeoutError()
+
+    async with client_kind.open(transport=httpx.MockTransport(sent)) as client:
+        with pytest.raises(CallTimeout, match="no response in time") as raised:
+            await wait(write(client))
+    assert raised.value.outcome_unknown
+    assert raised.value.attempts == 1
