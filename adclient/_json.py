@@ -1,6 +1,6 @@
-"""JSON values: their type, copies and differences."""
+"""JSON values: their type, copies and comparison."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TypeGuard, Union
 
@@ -52,25 +52,17 @@ def copied_fields(fields: Mapping[str, JSON]) -> dict[str, JSON]:
 
 def differ(one: JSON, other: JSON) -> bool:
     """Whether two values are different JSON: true and 1 are, though they are equal in Python."""
-    return next(differences("", one, other), None) is not None
-
-
-def differences(path: str, before: JSON, after: JSON) -> Iterator[tuple[str, JSON, JSON]]:
-    """The paths at which two values differ, such as `keywords[0].status`, with both values."""
-    waiting: list[tuple[str, JSON, JSON]] = [(path, before, after)]
+    waiting = [(one, other)]
     while waiting:
-        path, before, after = waiting.pop()
-        inside: list[tuple[str, JSON, JSON]] = []
-        if isinstance(before, dict) and isinstance(after, dict):
-            names = dict.fromkeys([*before, *after])
-            inside = [(f"{path}.{name}", before.get(name), after.get(name)) for name in names]
-            in_one = before.keys() ^ after.keys()
-            if any(before.get(name) is after.get(name) is None for name in in_one):
-                inside = []  # null or missing: only the objects show which
-                yield path, before, after
-        elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-            pairs = enumerate(zip(before, after, strict=True))
-            inside = [(f"{path}[{index}]", old, new) for index, (old, new) in pairs]
-        elif before != after or isinstance(before, bool) is not isinstance(after, bool):
-            yield path, before, after
-        waiting.extend(reversed(inside))
+        one, other = waiting.pop()
+        if isinstance(one, dict) and isinstance(other, dict):
+            if one.keys() != other.keys():
+                return True
+            waiting.extend((one[name], other[name]) for name in one)
+        elif isinstance(one, list) and isinstance(other, list):
+            if len(one) != len(other):
+                return True
+            waiting.extend(zip(one, other, strict=True))
+        elif one != other or isinstance(one, bool) is not isinstance(other, bool):
+            return True
+    return False

@@ -4,7 +4,7 @@ Nothing here sends a request. Every string from the service is escaped.
 """
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from adclient._json import is_array, is_object
@@ -12,19 +12,48 @@ from adclient._json import is_array, is_object
 SHORT = 60
 ROWS = 20
 COLUMNS = 16
+_FIRST = ("id", "name", "status")
 
 
 def short(value: object) -> str:
     """A value as one printable line of at most 60 characters."""
     line = ""
     for piece in _pieces(value):
-        line += "".join(
-            char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
-            for char in piece[: SHORT + 1]
-        )
+        line += _printable(piece[: SHORT + 1])
         if len(line) > SHORT:
             return line[: SHORT - 1] + "…"
     return line
+
+
+def short_end(text: str) -> str:
+    """The end of a text as one printable line of at most 60 characters: that of a path differs."""
+    line = _printable(text[-SHORT - 1 :])
+    return line if len(line) <= SHORT else "…" + line[1 - SHORT :]
+
+
+def short_pair(before: object, after: object) -> tuple[str, str]:
+    """Two values that differ as two short lines that look different."""
+    old, new = short(before), short(after)
+    if old.split() and new.split() and old.split() != new.split():
+        return old, new
+    from json.encoder import encode_basestring  # deferred: slow to import
+
+    # Blanks, or 120 and "120", or texts that begin alike.
+    old, new = (
+        _printable(encode_basestring(value) if isinstance(value, str) else short(value))
+        for value in (before, after)
+    )
+    pairs = enumerate(zip(old, new, strict=False))
+    alike = next((place for place, (a, b) in pairs if a != b), min(len(old), len(new)))
+    start = alike - SHORT // 3 if alike >= SHORT // 2 else 0
+    return short("…" * (start > 0) + old[start:]), short("…" * (start > 0) + new[start:])
+
+
+def _printable(text: str) -> str:
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+        for char in text
+    )
 
 
 class PublicDir:
@@ -55,23 +84,33 @@ class HTMLRepr(PublicDir):
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
-def card(
-    title: str,
-    rows: Sequence[tuple[str, object] | tuple[str, object, object]],
-    *,
-    state: str = "",
-    notes: Sequence[str] = (),
-) -> str:
-    """A title, a state, and rows of a name with one value, or with one before and one after."""
-    body = ""
-    for name, *values in rows[:ROWS]:
-        cell = _html(values[-1])
-        if len(values) > 1:
-            cell = f'<span style="opacity:.7">{_html(values[0])}</span> → <strong>{cell}</strong>'
-        body += f"<tr><th{_LEFT_MUTED}>{_html(name)}</th><td{_LEFT}>{cell}</td></tr>"
+Row = tuple[str] | tuple[str, object] | tuple[str, object, object, str]
+"""A heading, a name with a value, or a name with a value before and after and a remark."""
+
+
+def card(title: str, rows: Sequence[Row], *, state: str = "", notes: Sequence[str] = ()) -> str:
+    """A title, a state and rows."""
     # The space is for pages that show notebooks without their styles.
     badge = f' <span style="{_BADGE}">{_html(state)}</span>' if state else ""
-    return _framed(title, badge, body, [*notes, *_more(len(rows), "rows")])
+    return _framed(title, badge, "".join(map(_card_row, rows)), notes)
+
+
+def _card_row(row: Row) -> str:
+    if len(row) == 1:
+        return f'<tr><th colspan="2"{_WRAPPED}>{_html(row[0])}</th></tr>'
+    if len(row) == 2:
+        cell = _html(row[1])
+    else:
+        before, after = map(_html, short_pair(row[1], row[2]))
+        remark = row[3] and f" <span{_MUTED}>{_html(row[3])}</span>"
+        cell = f"<span{_MUTED}>{before}</span> → <strong>{after}</strong>{remark}"
+    name = _html(short_end(row[0]))
+    return f"<tr><th{_WRAPPED_MUTED}>{name}</th><td{_WRAPPED}>{cell}</td></tr>"
+
+
+def first_rows(rows: Sequence[Row]) -> tuple[Sequence[Row], list[str]]:
+    """The rows that fit on a card, and a note about the others."""
+    return rows[:ROWS], more(len(rows), "rows")
 
 
 def table(
@@ -82,22 +121,25 @@ def table(
     about: Sequence[str] = (),
     notes: Sequence[str] = (),
 ) -> str:
-    """The first rows of a table of `total` rows; a column of numbers is aligned to the right."""
+    """The first rows of a table of `total` rows.
+
+    Numbers, such as money, come directly after the columns of the interface, as few columns fit on
+    a page; they are aligned to the right.
+    """
     rows = rows[:ROWS]
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    styles: dict[str, str] = {}
-    for name in names[:COLUMNS]:
-        classes = {type(row.get(name)) for row in rows} - {type(None)}
-        styles[name] = _RIGHT if classes and classes <= {int, float, Decimal} else _LEFT
+    names = dict.fromkeys(name for row in rows for name in row)
+    numbers = {name for name in names if _are_numbers(row.get(name) for row in rows)}
+    ranked = sorted(names, key=lambda name: (name not in _FIRST, name not in numbers))
+    styles = {name: _RIGHT if name in numbers else _LEFT for name in ranked[:COLUMNS]}
     head = "".join(f"<th{style}>{_html(name)}</th>" for name, style in styles.items())
     body = ""
     for row in rows:
         cells = (f"<td{style}>{_html(row.get(name, ''))}</td>" for name, style in styles.items())
         body += f"<tr>{''.join(cells)}</tr>"
     content = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>" if rows else ""
-    subtitle = "".join(f'<span style="opacity:.7"> · {_html(text)}</span>' for text in about)
-    more = [*_more(total, "rows"), *_more(len(names), "columns", COLUMNS)]
-    return _framed(title, subtitle, content, [*more, *notes])
+    subtitle = "".join(f"<span{_MUTED}> · {_html(text)}</span>" for text in about)
+    hidden = [*more(total, "rows"), *more(len(names), "columns", COLUMNS)]
+    return _framed(title, subtitle, content, [*hidden, *notes])
 
 
 # Colours are inherited, and the grey of the lines is visible on white and on black, so the HTML
@@ -119,7 +161,15 @@ _BADGE = (
 )
 _LEFT = ' style="text-align:left;white-space:nowrap"'
 _RIGHT = ' style="text-align:right;white-space:nowrap"'
-_LEFT_MUTED = ' style="text-align:left;white-space:nowrap;font-weight:normal;opacity:.7"'
+_MUTED = ' style="opacity:.7"'
+# A card fits the narrowest page; `pre-wrap` shows how many blanks a value has.
+_WRAPPED = ' style="text-align:left;white-space:pre-wrap;overflow-wrap:anywhere"'
+_WRAPPED_MUTED = f'{_WRAPPED[:-1]};min-width:11em;font-weight:normal;opacity:.7"'
+
+
+def _are_numbers(values: Iterable[object]) -> bool:
+    classes = set(map(type, values)) - {type(None)}
+    return bool(classes) and classes <= {int, float, Decimal}
 
 
 def _framed(title: str, after_title: str, rows: str, notes: Sequence[str]) -> str:
@@ -129,7 +179,8 @@ def _framed(title: str, after_title: str, rows: str, notes: Sequence[str]) -> st
     return f'<div style="{_FRAME}"><strong>{_html(title)}</strong>{after_title}{body}{foot}</div>'
 
 
-def _more(count: int, what: str, shown: int = ROWS) -> list[str]:
+def more(count: int, what: str, shown: int = ROWS) -> list[str]:
+    """A note about what is not shown, if anything is not."""
     return [f"{count - shown} more {what} are not shown"] if count > shown else []
 
 

@@ -113,7 +113,7 @@ class AdClientError(Exception, _notebook.HTMLRepr):
 
     def _repr_html_(self) -> str:
         attributes = [(name, self.__dict__.get(name)) for name in ErrorDetails.__annotations__]
-        rows = [(name, value) for name, value in attributes if value is not None]
+        rows: list[_notebook.Row] = [it for it in attributes if it[1] is not None]
         return _notebook.card(type(self).__name__, rows, notes=[str(self)])
 
 

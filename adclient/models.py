@@ -1,16 +1,14 @@
 """The values that calls return: drafts, and the items of listings."""
 
-import decimal
-import math
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
 import attrs
 
-from adclient import _notebook
+from adclient import _diffs, _notebook
 from adclient._json import JSON as JSON  # also a public name of this module
-from adclient._json import copied, copied_fields, differences
+from adclient._json import copied, copied_fields
 
 PENDING_APPROVAL: Final = "pending_approval"
 """The `status` of a draft that was just staged."""
@@ -23,9 +21,6 @@ ENABLED: Final = "ENABLED"
 
 LAST_30_DAYS: Final = "LAST_30_DAYS"
 """The only `date_range` that the interface names; the service may accept others."""
-
-# Enough digits for any amount; few enough that a hostile exponent costs nothing.
-_ARITHMETIC = decimal.Context(prec=60, traps=[])
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -75,6 +70,8 @@ class Result:
 class Diff(_notebook.HTMLRepr):
     """The change that a draft would make: one field, before and after.
 
+    As text it has a line for each value inside that changes, at most 20.
+
     Attributes:
         field: The name of the changed field.
         before: The value before the change, of any JSON type.
@@ -98,25 +95,12 @@ class Diff(_notebook.HTMLRepr):
     @property
     def change(self) -> int | float | Decimal | None:
         """`after` minus `before`, exact in decimal; None unless both are finite numbers."""
-        before, after = _exact(self.before), _exact(self.after)
-        if before is None or after is None:
-            return None
-        if isinstance(self.before, int) and isinstance(self.after, int):
-            return self.after - self.before
-        change = _ARITHMETIC.subtract(after, before)
-        if isinstance(self.before, Decimal) or isinstance(self.after, Decimal):
-            return change if change.is_finite() else None
-        return _finite(change)
+        return _diffs.amount(self.before, self.after)
 
     @property
     def percent(self) -> float | None:
         """The change in percent of `before`; None unless both are numbers and `before` is not 0."""
-        before, after = _exact(self.before), _exact(self.after)
-        if before is None or after is None or before == 0:
-            return None
-        change = _ARITHMETIC.subtract(after, before)
-        ratio = _ARITHMETIC.divide(change, _ARITHMETIC.abs(before))
-        return _finite(_ARITHMETIC.multiply(ratio, Decimal(100)))
+        return _diffs.percent(self.before, self.after)
 
     def to_dict(self) -> dict[str, JSON]:
         """The diff as it was received."""
@@ -128,13 +112,14 @@ class Diff(_notebook.HTMLRepr):
         }
 
     def __str__(self) -> str:
-        return _in_words(self)
+        return "\n".join(_diffs.lines(self))
 
     def __repr__(self) -> str:
-        return f"<Diff {_in_words(self)}>"
+        return f"<Diff {_diffs.one_line(self)}>"
 
     def _repr_html_(self) -> str:
-        return _notebook.card("Diff", _rows(self))
+        rows, notes = _diffs.rows(self)
+        return _notebook.card("Diff", rows, notes=notes)
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -181,8 +166,9 @@ class Draft(Result, _notebook.HTMLRepr):
         }
 
     def __repr__(self) -> str:
-        draft_id = _notebook.short(self.draft_id)
-        return f"<Draft {draft_id}, {_in_words(self.diff)}, {self._state()}>"
+        target = self.response.target_id
+        name = _notebook.short(self.draft_id) + (f" of {_notebook.short(target)}" if target else "")
+        return f"<Draft {name}, {_diffs.one_line(self.diff)}, {self._state()}>"
 
     def _state(self) -> str:
         """The state in words; an unknown status is shown as received."""
@@ -198,8 +184,11 @@ class Draft(Result, _notebook.HTMLRepr):
             ("target", response.target_id),
         ]
         named = [(name, value) for name, value in call if value is not None]
-        rows = [*named, *_rows(self.diff), ("requires", self.requires)]
-        return _notebook.card(f"Draft {self.draft_id}", rows, state=self._state())
+        extra, more = _notebook.first_rows([*self.diff.extra.items(), *self.extra.items()])
+        changes, notes = _diffs.rows(self.diff)
+        rows = [*named, ("requires", self.requires), *extra, *changes]
+        title = f"Draft {self.draft_id}"
+        return _notebook.card(title, rows, state=self._state(), notes=[*notes, *more])
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -245,7 +234,8 @@ class Item(_notebook.HTMLRepr):
         return f"<{type(self).__name__} {', '.join(map(_notebook.short, parts))}>"
 
     def _repr_html_(self) -> str:
-        return _notebook.card(type(self).__name__, list(self.to_dict().items()))
+        rows, notes = _notebook.first_rows(list(self.to_dict().items()))
+        return _notebook.card(type(self).__name__, rows, notes=notes)
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -307,38 +297,3 @@ class BusinessProfile(AnalysisItem):
     """A fact about the business behind an account."""
 
     __slots__ = ()
-
-
-def _in_words(diff: Diff) -> str:
-    """The first path that differs with its values, and the number of the others."""
-    paths = list(differences(diff.field, diff.before, diff.after))
-    if not paths:
-        return f"{_notebook.short(diff.field)} is unchanged"
-    path, before, after = map(_notebook.short, paths[0])
-    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    return f"{path}: {before} → {after}{more}"
-
-
-def _rows(diff: Diff) -> list[tuple[str, object] | tuple[str, object, object]]:
-    rows: list[tuple[str, object] | tuple[str, object, object]] = [
-        *differences(diff.field, diff.before, diff.after)
-    ]
-    if not rows:
-        rows = [(diff.field, "unchanged")]
-    if diff.change is not None:
-        percent = "" if diff.percent is None else f" ({diff.percent:+.4g} %)"
-        rows.append(("change", f"{diff.change:+}{percent}"))
-    return rows
-
-
-def _exact(value: JSON) -> Decimal | None:
-    """A finite number as a decimal; a float with the digits of its `repr`."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        return None
-    exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
-    return exact if exact.is_finite() else None
-
-
-def _finite(value: Decimal) -> float | None:
-    close = float(value)
-    return close if math.isfinite(close) else None

@@ -5,6 +5,7 @@ With a real service, create the client with `AdClient("https://…", token="…"
 """
 
 import asyncio
+from textwrap import indent
 
 from adclient import AdClient, AsyncAdClient, Draft
 from adclient.testing import FakeAdService
@@ -14,8 +15,8 @@ def show(title: str, draft: Draft) -> None:
     """Print a draft in a readable form."""
     percent = "" if draft.diff.percent is None else f"  ({draft.diff.percent:+.1f} %)"
     print(title)
-    print(f"  {draft.draft_id}  {draft.diff}{percent}")
-    print(f"  {draft.status}, requires {draft.requires}\n")
+    print(f"  {draft.draft_id}: {draft.status}, requires {draft.requires}")
+    print(indent(f"{draft.diff}{percent}\n", "    "))
 
 
 def stage_drafts(client: AdClient) -> None:

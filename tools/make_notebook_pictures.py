@@ -11,7 +11,7 @@ from adclient import AdClientError
 from adclient.testing import FakeAdService
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
-SIZE = "1480,1560"
+SIZE = "1280,2020"
 THEMES = {"light": ("#ffffff", "#1f1f1f"), "dark": ("#111111", "#e0e0e0")}
 # What JupyterLab says of tables in outputs; other notebooks say less.
 LAB = """
@@ -34,12 +34,19 @@ def page(theme: str, parts: list[str]) -> str:
 def parts() -> list[str]:
     """What an analyst might look at."""
     client = FakeAdService().client()
-    draft = client.alpha.update_campaign_budget(
+    budget = client.alpha.update_campaign_budget(
         account_id="account_a91f", campaign_id="campaign_4c10", daily_budget=120
+    )
+    keyword = client.delta.update_keyword(
+        account_id="account_d118", keywords=["outdoor jacket"], fields={"action": "PAUSE"}
+    )
+    campaign = client.beta.create_video_campaign(
+        account_id="account_b204",
+        fields={"name": "SPR26 · Rain Shell", "objective": "SALES", "daily_budget": 300},
     )
     waste = client.delta.analyze_wasted_spend(account_id="account_d118")
     ads = client.gamma.list_ads(account_id="account_c3d8")
-    shown = [draft, waste, ads]
+    shown = [budget, keyword, campaign, waste, ads]
     try:
         client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_none")
     except AdClientError as error:

@@ -28,6 +28,7 @@ IMPURE = {"httpx", "httpcore", "anyio", "asyncio", "time", "threading", "socket"
 }
 
 BASE = {
+    "_diffs",
     "_json",
     "_signatures",
     "_version",

@@ -1,3 +1,4 @@
+import re
 from decimal import Decimal
 from html.parser import HTMLParser
 
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient import errors
-from adclient._notebook import COLUMNS, ROWS, SHORT, card, short, table
+from adclient._notebook import COLUMNS, ROWS, SHORT, card, first_rows, short, table
 
 
 class Balanced(HTMLParser):
@@ -21,7 +22,7 @@ class Balanced(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag, attributes):
-        assert {name for name, _ in attributes} <= {"style", "cellpadding"}
+        assert {name for name, _ in attributes} <= {"style", "cellpadding", "colspan"}
         self.open.append(tag)
         self.tags.add(tag)
 
@@ -106,9 +107,11 @@ def test_short_accepts_any_depth(opening):
 
 
 def test_card_shows_title_state_rows_and_notes():
-    html = card("Title", [("name", 1), ("other", 1, None)], state="new", notes=["note"])
+    rows = [("heading",), ("name", 1), ("other", 1, None, ""), ("n", 1, 2, "+1")]
+    html = card("Title", rows, state="new", notes=["note"])
     assert Balanced(html).texts == [
-        "Title", " ", "new", "name", "1", "other", "1", " → ", "null", "note",
+        "Title", " ", "new", "heading", "name", "1", "other", "1", " → ", "null",
+        "n", "1", " → ", "2", " ", "+1", "note",
     ]  # fmt: skip
     assert Balanced(card("Title", [])).texts == ["Title"]
 
@@ -137,10 +140,20 @@ def test_column_of_numbers_is_aligned_right(values, side):
     assert html.count(f"text-align:{side}") == len(values) + 1
 
 
+def test_numbers_come_after_the_columns_of_the_interface():
+    rows = [
+        {"id": "a", "name": "n", "reason": "r", "period": {}, "spend": None, "status": "s"},
+        {"id": "b", "clicks": 3, "on": True, "spend": Decimal("1.5")},
+    ]
+    heads = re.findall("<th [^>]*>(.*?)</th>", table("t", rows, total=2))
+    assert heads == ["id", "name", "status", "spend", "clicks", "reason", "period", "on"]
+
+
 @pytest.mark.parametrize("count", [ROWS, ROWS + 1, 10_000])
 def test_rows_beyond_the_limit_are_counted(count):
+    shown, hidden = first_rows([("n", "v")] * count)
     for html in (
-        card("t", [("n", "v")] * count, notes=["note"]),
+        card("t", shown, notes=["note", *hidden]),
         table("t", [{"n": "v"}] * count, total=count, notes=["note"]),
     ):
         assert html.count(">v</td>") == ROWS
@@ -162,7 +175,7 @@ def test_columns_beyond_the_limit_are_counted():
 @given(VALUE, st.text(max_size=80))
 def test_html_is_well_formed_for_any_value(value, text):
     for html in (
-        card(text, [(text, value), (text, value, text)], state=text, notes=[text]),
+        card(text, [(text,), (text, value), (text, value, text, text)], state=text, notes=[text]),
         table(text, [{text: value}], total=99, notes=[text]),
     ):
         parsed = Balanced(html)
@@ -173,7 +186,9 @@ def test_html_is_well_formed_for_any_value(value, text):
 def test_markup_in_values_is_escaped():
     script = "<script>alert(1)</script>"
     for html in (
-        card(script, [(script, [script]), (script, script, script)], state=script),
+        card(
+            script, [(script,), (script, [script]), (script, script, script, script)], state=script
+        ),
         table(script, [{script: [script]}], total=1, about=[script], notes=[script]),
     ):
         assert "<script" not in html

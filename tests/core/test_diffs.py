@@ -1,0 +1,318 @@
+"""What a diff shows: every changed leaf, with what it belongs to."""
+
+import re
+from collections import Counter
+from html import unescape
+
+import pytest
+from cases import each_case
+from core_helpers import assert_one_line
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from adclient import Diff, Draft, ResponseInfo
+from adclient._diffs import MISSING, changes_of
+from adclient._json import differ
+from adclient._notebook import ROWS, SHORT
+
+NAME = st.text("abc", min_size=1, max_size=3)
+SCALAR = st.none() | st.booleans() | st.integers(-3, 3) | st.text("xy", max_size=3)
+VALUE = st.recursive(
+    SCALAR,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAME, inner, max_size=4),
+    max_leaves=25,
+)
+WIDE = st.dictionaries(NAME, st.integers() | st.text(max_size=90), max_size=60)
+
+
+def diff_of(before, after, field="f"):
+    return Diff(field=field, before=before, after=after)
+
+
+def shown(before, after):
+    return [
+        (change.path, change.subject, change.before, change.after)
+        for change in changes_of(diff_of(before, after))
+    ]
+
+
+def leaves(value, path="f"):
+    """The leaves of a value with their paths, without places in lists; true is not 1."""
+    if isinstance(value, dict) and value:
+        return sum((leaves(inner, f"{path}.{name}") for name, inner in value.items()), Counter())
+    if isinstance(value, list) and value:
+        return sum((leaves(inner, f"{path}[]") for inner in value), Counter())
+    return Counter([(path, repr(value))])
+
+
+def changed_leaves(changes, side):
+    values = ((change.path, getattr(change, side)) for change in changes)
+    return Counter(
+        (re.sub(r"\[\d+\]", "[]", path), repr(value)) for path, value in values if value != MISSING
+    )
+
+
+def is_implied(leaf, others):
+    """Whether a leaf that is not shown is the empty container that was filled, or absence."""
+    path, value = leaf
+    inside = any(other.startswith((f"{path}.", f"{path}[")) for other, _ in others)
+    return inside and (value in ("{}", "[]") or leaf == ("f", "None"))
+
+
+@given(VALUE, VALUE)
+def test_no_changed_leaf_is_lost(before, after):
+    changes = list(changes_of(diff_of(before, after)))
+    old, new = leaves(before), leaves(after)
+    gone, come = changed_leaves(changes, "before"), changed_leaves(changes, "after")
+    assert gone <= old
+    assert come <= new
+    kept_old, kept_new = old - gone, new - come
+    assert all(is_implied(leaf, new) for leaf in kept_old - kept_new)
+    assert all(is_implied(leaf, old) for leaf in kept_new - kept_old)
+    assert bool(changes) is differ(before, after)
+
+
+@given(VALUE, VALUE)
+def test_each_change_is_one_leaf_with_two_values(before, after):
+    for change in changes_of(diff_of(before, after)):
+        assert change.before is MISSING or change.after is MISSING or differ(*change[2:])
+        assert not any(isinstance(value, dict | list) and value for value in change[2:])
+
+
+@given(VALUE)
+def test_value_that_stays_the_same_is_unchanged(value):
+    assert shown(value, value) == []
+    assert str(diff_of(value, value)) == "f is unchanged"
+    assert repr(diff_of(value, value)) == "<Diff f is unchanged>"
+
+
+def more_in(text):
+    found = re.search(r"and (\d+) more$", text)
+    return int(found[1]) if found else 0
+
+
+@given(WIDE, WIDE)
+def test_shown_changes_and_the_counted_rest_are_all(before, after):
+    diff = diff_of(before, after)
+    count = len(list(changes_of(diff))) or 1  # or the line that nothing changes
+    lines = str(diff).split("\n")
+    left = more_in(lines[-1])
+    assert len(lines) - (left > 0) + left == count
+    in_line = repr(diff)[:-1]
+    assert 1 <= count - more_in(in_line) <= 3
+    html = diff._repr_html_()
+    hidden = re.search(r"(\d+) more changes are not shown", html)
+    assert html.count("<tr>") + (int(hidden[1]) if hidden else 0) == count
+
+
+@given(VALUE | WIDE, VALUE | WIDE, st.text())
+def test_texts_are_bounded_and_escaped(before, after, field):
+    diff = diff_of(before, after, field)
+    assert_one_line(repr(diff))
+    lines = str(diff).split("\n")
+    assert len(lines) <= ROWS + 1
+    for line in lines:
+        assert len(line) <= 4 * SHORT + 10
+        assert line.isprintable()
+    html = diff._repr_html_()
+    assert len(html) < 20_000
+    rest = re.sub(
+        r'</?(?:div|strong|span|table|tr|th|td)(?: (?:style|cellpadding|colspan)="[^"]*")*>',
+        "",
+        html,
+    )
+    assert not re.search(r'[<>"]', re.sub(r' cellpadding="4"', "", rest))
+
+
+ONE_LINE = st.text('a b\t\\"1é\u202e', max_size=150)
+
+
+@given(st.text("ab ", min_size=50, max_size=70), ONE_LINE, ONE_LINE)
+def test_different_texts_look_different(start, one, other):
+    assume(one != other)
+    for before, after in ((one, other), (start + one, start + other)):
+        html = diff_of(before, after)._repr_html_()
+        ((old, new),) = re.findall("<td.*?><span.*?>(.*?)</span> → <strong>(.*?)</strong>", html)
+        assert old != new
+        assert old.strip()
+        assert new.strip()
+
+
+@each_case(
+    ("before", "after", "text"),
+    [
+        (120, "120", 'f: 120 → "120"'),
+        (True, "true", 'f: true → "true"'),
+        (None, "null", 'f: null → "null"'),
+        ("a", "a ", 'f: "a" → "a "'),
+        ("a b", "a  b", 'f: "a b" → "a  b"'),
+        ("", "New", 'f: "" → "New"'),
+        ("a\\u202eb", "a\u202eb", 'f: "a\\\\u202eb" → "a\\u202eb"'),
+        ("x" * 99 + "A", "x" * 99 + "B", f'f: …{"x" * 20}A" → …{"x" * 20}B"'),
+        ("x" * 59 + "A", "x" * 59 + "B", f"f: {'x' * 59}A → {'x' * 59}B"),
+        (1, True, "f: 1 → true"),
+        (None, 0, "f: null → 0"),
+        (None, {}, "f: null → {}"),
+        ([], None, "f: [] → null"),
+    ],
+)
+def test_two_values_look_different(before, after, text):
+    assert str(diff_of(before, after)) == text
+
+
+KEYWORD = {"text": "outdoor jacket", "match_type": "BROAD", "status": "ENABLED", "cpc_bid": 1.75}
+BOOTS = {**KEYWORD, "text": "hiking boots"}
+JACKET = "outdoor jacket, BROAD"
+
+
+@each_case(
+    ("before", "after", "found"),
+    [
+        (100, 100.0, []),
+        ({"a": None}, {}, [("f.a", "", None, MISSING)]),
+        ({"a": 1}, {"b": 1}, [("f.a", "", 1, MISSING), ("f.b", "", MISSING, 1)]),
+        ({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1, "c": 3}]}, [("f.a[0].c", "", 2, 3)]),
+        (None, {"a": 1, "b": {"c": []}}, [("f.a", "", MISSING, 1), ("f.b.c", "", MISSING, [])]),
+        ([7], None, [("f[0]", "", 7, MISSING)]),
+        ({"a": {}}, {"a": {"b": 1}}, [("f.a.b", "", MISSING, 1)]),
+        ({"a": None}, {"a": [1]}, [("f.a", "", None, MISSING), ("f.a[0]", "", MISSING, 1)]),
+        ({"a": 5}, {"a": {"b": 5}}, [("f.a", "", 5, MISSING), ("f.a.b", "", MISSING, 5)]),
+        ([1], {"b": 5}, [("f[0]", "", 1, MISSING), ("f.b", "", MISSING, 5)]),
+        (["a", "b", "c"], ["b", "c"], [("f[0]", "", "a", MISSING)]),
+        (["b", "c"], ["a", "b", "c"], [("f[0]", "", MISSING, "a")]),
+        (["a", "b"], ["b", "a"], [("f[0]", "", "a", "b"), ("f[1]", "", "b", "a")]),
+        (["a", "a"], ["a"], [("f[1]", "", "a", MISSING)]),
+        (["a", "b"], ["a", "c"], [("f[1]", "", "b", "c")]),
+        (["a", "b"], ["b", "c"], [("f[0]", "", "a", MISSING), ("f[1]", "", MISSING, "c")]),
+        ([1, 2], [True, 2], [("f[0]", "", 1, True)]),
+        (
+            [KEYWORD, BOOTS],
+            [{**KEYWORD, "status": "PAUSED"}, BOOTS],
+            [("f[0].status", JACKET, "ENABLED", "PAUSED")],
+        ),
+        (
+            [BOOTS, KEYWORD],
+            [{**KEYWORD, "cpc_bid": 2}],
+            [
+                ("f[0].text", "hiking boots, BROAD", "hiking boots", MISSING),
+                ("f[0].match_type", "hiking boots, BROAD", "BROAD", MISSING),
+                ("f[0].status", "hiking boots, BROAD", "ENABLED", MISSING),
+                ("f[0].cpc_bid", "hiking boots, BROAD", 1.75, MISSING),
+                ("f[0].cpc_bid", JACKET, 1.75, 2),
+            ],
+        ),
+        (
+            [KEYWORD],
+            [{**KEYWORD, "match_type": "EXACT"}],
+            [("f[0].match_type", "outdoor jacket", "BROAD", "EXACT")],
+        ),
+        (
+            [{"id": "g1", "n": 1}, {"id": "g2", "n": 2}],
+            [{"id": "g2", "n": 3}, {"id": "g1", "n": 4}],
+            [
+                ("f[0].id", "", "g1", "g2"),
+                ("f[0].n", "", 1, 3),
+                ("f[1].id", "", "g2", "g1"),
+                ("f[1].n", "", 2, 4),
+            ],
+        ),
+        (
+            [{"name": "Footwear", "texts": ["boots", "sandals"]}],
+            [{"name": "Footwear", "texts": ["boots"]}],
+            [("f[0].texts[1]", "Footwear", "sandals", MISSING)],
+        ),
+        (
+            {"and": [{"or": {"a": ["x"]}}, {"or": {"b": ["y"]}}]},
+            {"and": [{"or": {"a": ["x", "z"]}}]},
+            [("f.and[1].or.b[0]", "", "y", MISSING), ("f.and[0].or.a[1]", "", MISSING, "z")],
+        ),
+    ],
+)
+def test_changes_are_leaves_with_their_subject(before, after, found):
+    assert shown(before, after) == found
+
+
+def test_path_of_any_length_is_shown_by_its_end():
+    value = 7
+    for _ in range(50_000):
+        value = {"deep": value}
+    (change,) = changes_of(diff_of(None, value))
+    assert len(change.path) <= 4 * SHORT
+    line = str(diff_of(None, value))
+    assert line.endswith(".deep.deep: — → 7")
+    assert line.startswith("…")
+    assert len(line) < 80
+
+
+def test_wide_lists_at_every_level_are_compared_in_linear_time():
+    before, after = 1, 2
+    for number in range(500):
+        before, after = [*[number] * 20, before], [after, *[number] * 20, number]
+    assert len(shown(before, after)) > 500
+
+
+@pytest.mark.parametrize("name", ["daily_budget", "budget.amount"])
+def test_budget_is_shown_whatever_else_is_not(name):
+    fields = {f"text_{number}": "x" * 50 for number in range(40)}
+    after = {**fields, "bid": 2, **({name: 50} if "." not in name else {"budget": {"amount": 50}})}
+    diff = diff_of(None, after, "campaign")
+    assert f"campaign.{name}: — → 50" in str(diff)
+    assert f"campaign.{name}: — → 50" in repr(diff)
+    assert "50</strong>" in diff._repr_html_()
+    assert str(diff).endswith("… and 22 more")
+    assert "22 more changes are not shown" in diff._repr_html_()
+
+
+def cells_of(value):
+    html = value._repr_html_()
+    rows = re.findall(r"<tr><th.*?>(.*?)</th>(?:<td.*?>(.*?)</td>)?</tr>", html)
+    return [(name, unescape(re.sub("<.*?>", "", value))) for name, value in rows]
+
+
+def test_card_names_the_keywords():
+    new = [{**KEYWORD, "cpc_bid": 2}, {**BOOTS, "status": "PAUSED"}]
+    assert cells_of(diff_of([KEYWORD, BOOTS], new, "keywords")) == [
+        (JACKET, ""),
+        ("keywords[0].cpc_bid", "1.75 → 2 +0.25 (+14.29 %)"),
+        ("hiking boots, BROAD", ""),
+        ("keywords[1].status", "ENABLED → PAUSED"),
+    ]
+
+
+def test_card_has_the_field_above_changes_outside_of_a_list():
+    before, after = {"rows": [KEYWORD], "n": 1}, {"rows": [{**KEYWORD, "cpc_bid": 2}], "n": 2}
+    assert [name for name, _ in cells_of(diff_of(before, after))] == [
+        JACKET,
+        "f.rows[0].cpc_bid",
+        "f",
+        "f.n",
+    ]
+
+
+def draft_of(diff, **more):
+    values = {"draft_id": "draft_1", "status": "pending_approval", "requires": "x", "diff": diff}
+    return Draft(**{**values, **more})
+
+
+def test_draft_names_its_target():
+    response = ResponseInfo(target_id="campaign_4c10")
+    assert repr(draft_of(diff_of(100, 120, "daily_budget"), response=response)) == (
+        "<Draft draft_1 of campaign_4c10, daily_budget: 100 → 120, staged, waiting for approval>"
+    )
+
+
+def test_card_of_a_draft_shows_the_fields_that_the_interface_does_not_name():
+    diff = Diff(field="daily_budget", before=1, after=2, extra={"currency": "EUR"})
+    draft = draft_of(diff, extra={f"more_{number}": "" for number in range(30)})
+    cells = dict(cells_of(draft))
+    assert cells["currency"] == "EUR"
+    assert "more_18" in cells
+    assert "more_19" not in cells
+    assert "11 more rows are not shown" in draft._repr_html_()
+
+
+def test_card_tells_the_unit_of_a_daily_budget():
+    note = "daily_budget is in the currency of the account"
+    assert note in diff_of(None, {"daily_budget": 5})._repr_html_()
+    assert note in diff_of(1, 2, "daily_budget")._repr_html_()
+    assert note not in diff_of(1, 2, "cpc_bid")._repr_html_()
