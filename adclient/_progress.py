@@ -1,7 +1,10 @@
 """The progress bar of a listing, in a terminal or a notebook."""
 
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from adclient._extras import needs
 
@@ -26,21 +29,14 @@ class Bar:
         self._title = title
         self._pages = self._items = 0
         self._bar: tqdm[NoReturn] | None = None
+        self._show_end: Callable[[], object] = lambda: None
 
     def add(self, items: int) -> None:
         """Count a page."""
         self._pages += 1
         self._items += items
         if self._bar is None:
-            from tqdm.auto import tqdm
-
-            self._bar = tqdm(
-                desc=self._title,
-                unit=" items",
-                initial=self._items - items,  # not 0 if the iteration continues after an error
-                dynamic_ncols=True,
-                disable=sys.stderr is None,  # as in a program without a console
-            )
+            self._bar = self._made(self._items - items)
         self._bar.set_postfix_str(f"pages: {self._pages}", refresh=False)
         self._bar.update(items)
 
@@ -48,4 +44,20 @@ class Bar:
         """Close the bar at the end of the iteration, or when it is interrupted."""
         if self._bar is not None:
             self._bar.close()
+            self._show_end()
             self._bar = None
+
+    def _made(self, initial: int) -> "tqdm[NoReturn]":
+        """A new bar; `initial` is not 0 if the iteration continues after an error."""
+        from tqdm.auto import tqdm
+
+        make = partial(tqdm, desc=self._title, unit=" items", initial=initial, dynamic_ncols=True)
+        # tqdm.auto loads this module in a notebook with widgets.
+        notebook = sys.modules.get("tqdm.notebook")
+        if notebook is None or not issubclass(tqdm, notebook.tqdm):
+            return make(disable=sys.stderr is None)  # as in a program without a console
+        # A notebook is saved with the text of the widget, which would stay that of its start.
+        bar: Any = make(display=False)
+        shown = import_module("IPython.display").display(bar.container, display_id=True)
+        self._show_end = lambda: shown.update(bar.container)
+        return cast("tqdm[NoReturn]", bar)

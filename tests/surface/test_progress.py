@@ -5,6 +5,7 @@ import gc
 import io
 import re
 import sys
+import types
 from contextlib import suppress
 
 import httpx
@@ -267,3 +268,31 @@ async def test_missing_tqdm_is_named_at_once(client_kind, monkeypatch) -> None:
 
 def test_bar_that_was_never_drawn_can_be_closed() -> None:
     _progress.Bar("x").close()
+
+
+@sync_asyncio_trio
+async def test_saved_notebook_has_the_last_state_of_its_bar(client_kind, monkeypatch) -> None:
+    saved: list[str] = []
+
+    class Widget(tqdm.std.tqdm):
+        """The bar of tqdm in a notebook with widgets, as far as it is used."""
+
+        def __init__(self, *, display: bool, **arguments) -> None:
+            assert not display, "what tqdm displays itself cannot be updated"
+            super().__init__(**arguments, file=io.StringIO())
+            self.container = self
+
+    def display(container: Widget, *, display_id: bool) -> types.SimpleNamespace:
+        assert display_id
+        saved.append(str(container))
+        return types.SimpleNamespace(update=lambda container: saved.append(str(container)))
+
+    monkeypatch.setattr(tqdm.auto, "tqdm", Widget)
+    monkeypatch.setitem(sys.modules, "tqdm.notebook", types.SimpleNamespace(tqdm=Widget))
+    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=display))
+    async with client_kind.open(transport=pages().transport) as client:
+        await everything((await listed(client)).progress())
+    start, end = saved
+    assert start.startswith("beta.list_campaigns: 0 items")
+    assert end.startswith("beta.list_campaigns: 5 items")
+    assert "pages: 3" in end
