@@ -22,7 +22,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "ad_service(**options): options of the FakeAdService behind fake_ad_service, "
-        "ad_client and async_ad_client, such as page_size=2.",
+        "ad_client, async_ad_client and ad_environment, such as page_size=2.",
     )
 
 
@@ -62,6 +62,20 @@ def async_ad_client(fake_ad_service: "FakeAdService") -> "AsyncAdClient":
     It opens no connection, and its state for an event loop ends with that loop.
     """
     return fake_ad_service.async_client()
+
+
+@pytest.fixture
+def ad_environment(
+    fake_ad_service: "FakeAdService", monkeypatch: pytest.MonkeyPatch
+) -> "Generator[FakeAdService, None, None]":
+    """The fake service, behind every client whose settings come from the environment."""
+    from adclient.testing._environment import VARIABLES
+
+    # So that monkeypatch restores these last, even if the test sets them too.
+    for name in VARIABLES:
+        monkeypatch.setenv(name, "")
+    with fake_ad_service.as_environment():
+        yield fake_ad_service
 
 
 @pytest.hookimpl(wrapper=True)

@@ -112,7 +112,7 @@ class AsyncAdClient(_notebook.HTMLRepr):
         from adclient._async.engine import AsyncEngine
         from adclient._http.async_limiter import AsyncCapacityLimiter
         from adclient._http.network import build_network
-        from adclient._http.resolve import resolve_async_sender, resolve_clock
+        from adclient._http.resolve import resolve_async_sender, resolve_clock, resolve_transport
 
         options = settings.resolve(
             base_url=base_url,
@@ -130,12 +130,13 @@ class AsyncAdClient(_notebook.HTMLRepr):
             has_sender=transport is not None or http_client is not None,
         )
         slots = settings.check_max_concurrency(max_concurrency)
-        clock, random = resolve_clock(transport)
+        sent_by = resolve_transport(transport, http_client, options.base_url)
+        clock, random = resolve_clock(sent_by)
         self._use(
             AsyncEngine(
                 options=options,
                 credentials=held.resolved(),
-                sender=resolve_async_sender(transport, http_client, network, slots),
+                sender=resolve_async_sender(sent_by, http_client, network, slots),
                 limiter=AsyncCapacityLimiter(slots),
                 clock=clock,
                 random=random,

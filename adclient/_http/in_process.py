@@ -1,11 +1,17 @@
 """A service that lives in this process, called without HTTP: records go in and come out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome
 from adclient._http.clock import Clock
 from adclient._http.send import Attempt
+from adclient.errors import ConfigurationError
+
+FAKE_HOST = "fake.adclient.test"
+"""The host of the fake, which no name server knows: `.test` is reserved."""
 
 Service = Callable[[Request, float | None], Outcome]
 
@@ -20,6 +26,32 @@ class InProcess:
         self.service = service
         self.clock = clock
         self.random = random
+
+
+_at_fake_host: list[InProcess] = []
+
+
+@contextmanager
+def at_fake_host(service: InProcess) -> Generator[None, None, None]:
+    """Let clients that are made meanwhile with an address of the fake reach this service."""
+    _at_fake_host.append(service)
+    try:
+        yield
+    finally:
+        _at_fake_host.remove(service)
+
+
+def service_at(base_url: str) -> InProcess | None:
+    """The service at an address of the fake; None for any other address."""
+    if urlsplit(base_url).hostname != FAKE_HOST:
+        return None
+    if not _at_fake_host:
+        raise ConfigurationError(
+            f"base_url: {FAKE_HOST} is the fake of adclient.testing, which has no real address; "
+            "use fake.client(), transport=fake.transport or `with fake.as_environment():`",
+            argument="base_url",
+        )
+    return _at_fake_host[-1]
 
 
 class InProcessSender:

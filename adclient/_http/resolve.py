@@ -6,13 +6,20 @@ from random import random
 from typing import TYPE_CHECKING, cast
 
 from adclient._http.clock import SYSTEM_CLOCK, Clock
-from adclient._http.in_process import AsyncInProcessSender, InProcess, InProcessSender
+from adclient._http.in_process import AsyncInProcessSender, InProcess, InProcessSender, service_at
 from adclient._http.network import Network
 from adclient._http.send import AsyncSender, Sender
 from adclient.errors import ConfigurationError
 
 if TYPE_CHECKING:
     import httpx
+
+
+def resolve_transport(transport: object, http_client: object, base_url: str) -> object:
+    """The caller's transport; else the fake, if the address is the fake's."""
+    if transport is not None or http_client is not None:
+        return transport
+    return service_at(base_url)
 
 
 def resolve_sender(transport: object, http_client: object, network: Network, _: int) -> Sender:

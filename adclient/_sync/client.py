@@ -111,7 +111,7 @@ class AdClient(_notebook.HTMLRepr):
         from adclient._sync.engine import Engine
         from adclient._http.limiter import CapacityLimiter
         from adclient._http.network import build_network
-        from adclient._http.resolve import resolve_sender, resolve_clock
+        from adclient._http.resolve import resolve_sender, resolve_clock, resolve_transport
 
         options = settings.resolve(
             base_url=base_url,
@@ -129,12 +129,13 @@ class AdClient(_notebook.HTMLRepr):
             has_sender=transport is not None or http_client is not None,
         )
         slots = settings.check_max_concurrency(max_concurrency)
-        clock, random = resolve_clock(transport)
+        sent_by = resolve_transport(transport, http_client, options.base_url)
+        clock, random = resolve_clock(sent_by)
         self._use(
             Engine(
                 options=options,
                 credentials=held.resolved(),
-                sender=resolve_sender(transport, http_client, network, slots),
+                sender=resolve_sender(sent_by, http_client, network, slots),
                 limiter=CapacityLimiter(slots),
                 clock=clock,
                 random=random,

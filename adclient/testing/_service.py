@@ -9,6 +9,7 @@ from adclient._core import jsontext
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome
 from adclient._http.clock import Clock
+from adclient._http.in_process import FAKE_HOST
 from adclient._http.library import ServiceTransport
 from adclient._sync.client import AdClient
 from adclient.conventions import Conventions
@@ -19,6 +20,7 @@ from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._approval.dashboard import Dashboard
 from adclient.testing._approval.drafts import DraftStore, FakeDraft
 from adclient.testing._clock import FakeClock
+from adclient.testing._environment import InEnvironment
 from adclient.testing._faults.corrupt import NO_RESPONSE, SlowBodyResponse
 from adclient.testing._faults.fault import Fault
 from adclient.testing._faults.faults import Faults
@@ -27,12 +29,11 @@ from adclient.testing._profile import Profile
 from adclient.testing._reads.paging import Pages
 from adclient.testing._recording import RecordedRequest, recorded
 from adclient.testing._router import Limits, Router, Tokens
-from adclient.transports import UniversalTransport
 
 _NO_FAULT = Fault()
 
 
-class FakeAdService:
+class FakeAdService(InEnvironment):
     """An ad management service inside your process, for tests and demos.
 
     It holds believable accounts of all four platforms and serves all sixteen operations from
@@ -55,7 +56,7 @@ class FakeAdService:
         history: How many requests, closed drafts and lines of the audit trail are kept.
 
     Attributes:
-        base_url: The URL under which its clients call it.
+        base_url: The URL under which its clients call it; no real address.
         transport: The transport for clients that you build yourself, sync or async.
         clock: Its clock, which moves when you advance it, or when a client would wait.
         dashboard: Where a human approves drafts.
@@ -108,7 +109,7 @@ class FakeAdService:
         self._lock = RLock()
         self._received = 0
         self._requests: deque[RecordedRequest] = deque(maxlen=history)
-        self.base_url: str = "https://fake.adclient.test"
+        self.base_url = f"https://{FAKE_HOST}"
         self.clock: FakeClock = FakeClock()
         self.faults: Faults = Faults(seed)
         self._accounts = Accounts(seed, self.clock)
@@ -129,9 +130,7 @@ class FakeAdService:
         self.dashboard: Dashboard = Dashboard(self._drafts, self._accounts, self.clock, self._lock)
         # Nobody waits in a call through it: waits advance the clock, by the middle of their range.
         waiting = Clock(self.clock.monotonic, self.clock.sleep, self.clock.async_sleep)
-        self.transport: UniversalTransport = ServiceTransport(
-            self.handle, waiting, random=lambda: 0.5
-        )
+        self.transport = ServiceTransport(self.handle, waiting, random=lambda: 0.5)
 
     def __repr__(self) -> str:
         counts = f"{self._received} requests, {self._drafts.staged} drafts"

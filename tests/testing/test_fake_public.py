@@ -45,8 +45,8 @@ def test_a_public_method_has_a_whole_docstring(method):
 
 def examples():
     finder, seen = doctest.DocTestFinder(exclude_empty=True), set()
-    for cls in CLASSES:
-        for test in finder.find(cls, cls.__qualname__, globs={}):
+    for documented in [*CLASSES, *METHODS]:
+        for test in finder.find(documented, documented.__qualname__, globs={}):
             if test.examples and test.docstring not in seen and "_." not in test.name:
                 yield pytest.param(test, id=test.name)
             seen.add(test.docstring)

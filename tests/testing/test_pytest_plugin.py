@@ -139,7 +139,7 @@ def test_the_marker(project):
 def test_the_marker_and_the_fixtures_are_listed(project):
     project.runpytest("--markers").stdout.fnmatch_lines(["@pytest.mark.ad_service(*options):*"])
     project.runpytest("--fixtures").stdout.fnmatch_lines(
-        ["fake_ad_service*", "ad_client*", "async_ad_client*"], consecutive=False
+        ["fake_ad_service*", "ad_client*", "async_ad_client*", "ad_environment*"], consecutive=False
     )
 
 
@@ -294,3 +294,31 @@ def test_nothing_is_imported_for_tests_that_do_not_use_it(project):
             assert not {"httpx", "attrs", "cattrs"} & sys.modules.keys()
     """)
     project.runpytest_subprocess("-p", "no:anyio").assert_outcomes(passed=1)
+
+
+def test_environment_fixture(project, monkeypatch):
+    monkeypatch.setenv("ADCLIENT_BASE_URL", "https://ads.example.com")
+    monkeypatch.delenv("ADCLIENT_TOKEN", raising=False)
+    project.makepyfile("""
+        import asyncio
+        import os
+
+        import pytest
+
+        from adclient import AdClient, AsyncAdClient
+
+        PAUSE = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+
+        @pytest.mark.ad_service(token="t0ken")
+        def test_clients_reach_the_fake(ad_environment, fake_ad_service, monkeypatch):
+            assert ad_environment is fake_ad_service
+            AdClient().beta.pause_campaign(**PAUSE)
+            monkeypatch.setenv("ADCLIENT_TOKEN", "t0ken")
+            asyncio.run(AsyncAdClient().beta.pause_campaign(**PAUSE))
+            assert len(ad_environment.drafts) == 2
+
+        def test_environment_is_restored():
+            assert os.environ["ADCLIENT_BASE_URL"] == "https://ads.example.com"
+            assert "ADCLIENT_TOKEN" not in os.environ
+    """)
+    project.runpytest("-p", "no:randomly").assert_outcomes(passed=2)
