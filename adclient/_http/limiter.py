@@ -34,7 +34,7 @@ class CapacityLimiter:
     def reset_after_fork(self) -> None:
         """Free all slots: a forked child has none of its parent's threads."""
         # Slots that were never used are made on demand: a client may allow any number of them.
-        self.unused = repeat(None, min(self._total, sys.maxsize))
+        self.unused: Iterator[None] = repeat(None, min(self._total, sys.maxsize))
         self.free: SimpleQueue[None] = SimpleQueue()
         self.queue: deque[threading.Lock] = deque()
 

@@ -130,7 +130,9 @@ class FakeAdService(InEnvironment):
         self.dashboard: Dashboard = Dashboard(self._drafts, self._accounts, self.clock, self._lock)
         # Nobody waits in a call through it: waits advance the clock, by the middle of their range.
         waiting = Clock(self.clock.monotonic, self.clock.sleep, self.clock.async_sleep)
-        self.transport = ServiceTransport(self.handle, waiting, random=lambda: 0.5)
+        self.transport: ServiceTransport = ServiceTransport(
+            self.handle, waiting, random=lambda: 0.5
+        )
 
     def __repr__(self) -> str:
         counts = f"{self._received} requests, {self._drafts.staged} drafts"
