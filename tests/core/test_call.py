@@ -56,20 +56,20 @@ class TestReads:
         "outcome",
         [REFUSED, LOST, TIMED_OUT, CUT, CUT_BY_TIME, *map(reply, RETRIED_STATUSES)],
     )
-    def test_are_tried_again(self, outcome):
+    def test_read_is_retried_after_a_retryable_failure(self, outcome):
         run = drive(READ, outcome, LISTED)
         assert [send.attempt for send in run.sends] == [1, 2]
         assert run.value.data == (Campaign(id="campaign_57a7", name="Spring", status="ENABLED"),)
         assert run.value.response.attempts == 2
 
     @each_case("status", [*FINAL_STATUSES, 501, 505])
-    def test_are_not_tried_again_after_other_statuses(self, status):
+    def test_read_is_not_retried_after_other_statuses(self, status):
         run = drive(READ, reply(status), LISTED)
         assert len(run.sends) == 1
         assert isinstance(run.error, APIError)
         assert run.error.status == status
 
-    def test_are_not_tried_again_after_an_answer_that_cannot_be_read(self):
+    def test_read_is_not_retried_after_an_invalid_body(self):
         run = drive(READ, reply(200, b"not JSON"), LISTED)
         assert len(run.sends) == 1
         assert isinstance(run.error, UnexpectedResponse)
@@ -89,18 +89,18 @@ class TestReads:
             (reply(200, LISTING, defect="its compressed data is damaged"), UnexpectedResponse),
         ],
     )
-    def test_never_leave_the_outcome_unknown(self, outcome, expected):
+    def test_error_of_a_read_never_has_an_unknown_outcome(self, outcome, expected):
         error = drive(READ, *[outcome] * 3).error
         assert isinstance(error, expected)
         assert not isinstance(error, OutcomeUnknown)
         assert error.outcome_unknown is False
         assert "draft" not in str(error)
 
-    def test_an_answer_that_breaks_off_was_not_a_failure_to_connect(self):
-        never_taken = reply(200, b"{", broken=REFUSED)
-        assert isinstance(drive(READ, *[never_taken] * 3).error, ConnectionLost)
+    def test_truncated_response_is_connection_lost_not_connection_failed(self):
+        truncated = reply(200, b"{", broken=REFUSED)
+        assert isinstance(drive(READ, *[truncated] * 3).error, ConnectionLost)
 
-    def test_the_last_outcome_names_the_error(self):
+    def test_error_class_follows_from_the_last_outcome(self):
         run = drive(READ, LOST, reply(503), REFUSED)
         assert isinstance(run.error, ConnectionFailed)
         assert run.error.attempts == 3
@@ -109,7 +109,7 @@ class TestReads:
 @pytest.mark.parametrize("write", [WRITE, DELETE], ids=["POST", "DELETE"])
 class TestWrites:
     @each_case("outcome", [REFUSED, reply(429)])
-    def test_are_tried_again_if_surely_not_taken(self, write, outcome):
+    def test_write_is_retried_if_it_was_not_processed(self, write, outcome):
         run = drive(write, outcome, outcome, STAGED)
         assert len(run.sends) == 3
         assert isinstance(run.value, Draft)
@@ -119,14 +119,14 @@ class TestWrites:
         ("outcome", "expected"),
         [(REFUSED, ConnectionFailed), (NO_SLOT, CallTimeout), (reply(429), RateLimited)],
     )
-    def test_that_were_never_taken_leave_nothing_unknown(self, write, outcome, expected):
+    def test_write_that_was_not_processed_has_a_known_outcome(self, write, outcome, expected):
         error = drive(write, *[outcome] * 3).error
         assert isinstance(error, expected)
         assert not isinstance(error, OutcomeUnknown)
         assert error.outcome_unknown is False
 
     @each_case("status", [400, 401, 403, 404, 405, 409, 422])
-    def test_that_were_refused_leave_nothing_unknown(self, write, status):
+    def test_write_refused_with_a_4xx_has_a_known_outcome(self, write, status):
         run = drive(write, reply(status), STAGED)
         assert len(run.sends) == 1
         assert isinstance(run.error, APIError)
@@ -152,7 +152,9 @@ class TestWrites:
             (reply(201, b'{"draft_id":', broken=TIMED_OUT), CallTimeout),
         ],
     )
-    def test_that_may_have_been_taken_are_never_sent_again(self, write, outcome, also):
+    def test_write_that_may_have_been_processed_is_outcome_unknown_without_a_retry(
+        self, write, outcome, also
+    ):
         run = drive(write, outcome, STAGED)
         assert len(run.sends) == 1
         assert isinstance(run.error, OutcomeUnknown)
@@ -172,22 +174,22 @@ class TestWrites:
             reply(200, b'\xff{"draft_id":"draft_7c2e"}'),
         ],
     )
-    def test_keep_the_draft_id_of_an_answer_that_cannot_be_read(self, write, outcome):
+    def test_outcome_unknown_keeps_the_draft_id_of_an_invalid_body(self, write, outcome):
         error = drive(write, outcome).error
         assert error.draft_id == "draft_7c2e"
         assert "draft_7c2e" in str(error)
 
-    def test_have_no_draft_id_where_there_is_none(self, write):
+    def test_outcome_unknown_has_no_draft_id_if_the_body_has_none(self, write):
         assert drive(write, reply(201, b'{"draft_id": 7')).error.draft_id is None
         assert drive(write, LOST).error.draft_id is None
 
-    def test_an_earlier_retry_changes_nothing(self, write):
+    def test_write_whose_retry_is_lost_is_outcome_unknown(self, write):
         run = drive(write, REFUSED, LOST, STAGED)
         assert len(run.sends) == 2
         assert isinstance(run.error, OutcomeUnknown)
 
     @each_case("status", [200, 201, 202])
-    def test_take_any_success_that_holds_a_draft(self, write, status):
+    def test_write_accepts_any_success_status_with_a_draft(self, write, status):
         assert drive(write, reply(status, DRAFT)).value.to_dict() == DRAFT
 
 
@@ -198,7 +200,7 @@ class TestIdempotencyKey:
         "outcome",
         [REFUSED, LOST, TIMED_OUT, reply(201, b"{", broken=LOST), *map(reply, RETRIED_STATUSES)],
     )
-    def test_lets_writes_be_tried_like_reads(self, outcome):
+    def test_write_with_a_key_is_retried_like_a_read(self, outcome):
         run = drive(WRITE, outcome, outcome, STAGED, options=self.OPTIONS)
         assert run.value.draft_id == "draft_7c2e"
         assert len(run.sends) == 3
@@ -207,15 +209,15 @@ class TestIdempotencyKey:
             assert send.request == run.sends[0].request
             assert send.request.body is run.sends[0].request.body
 
-    def test_is_not_sent_with_a_read(self):
+    def test_idempotency_key_is_not_sent_with_a_read(self):
         run = drive(READ, LISTED, options=self.OPTIONS)
         assert "idempotency-key" not in run.sends[0].request.headers
 
-    def test_is_not_sent_unless_the_convention_says_so(self):
+    def test_idempotency_key_is_not_sent_without_the_convention(self):
         run = drive(WRITE, STAGED)
         assert not [name for name in run.sends[0].request.headers if "idempotency" in name]
 
-    def test_is_on_the_error(self):
+    def test_error_has_the_idempotency_key(self):
         assert drive(WRITE, *[LOST] * 3, options=self.OPTIONS).error.idempotency_key == "key-1"
         assert drive(WRITE, LOST).error.idempotency_key is None
 
@@ -224,7 +226,7 @@ class TestIdempotencyKey:
         [(REFUSED, OutcomeUnknown), (reply(429), APIError), (reply(400), APIError)],
         ids=name_of,
     )
-    def test_an_earlier_unknown_outcome_stays_unknown(self, last, also):
+    def test_unknown_outcome_stays_unknown_after_failed_retries(self, last, also):
         error = drive(WRITE, LOST, last, last, options=self.OPTIONS).error
         assert isinstance(error, OutcomeUnknown)
         assert isinstance(error, also)
@@ -232,12 +234,12 @@ class TestIdempotencyKey:
         assert error.status == getattr(last, "status", None)
         assert "draft may have been staged" in str(error)
 
-    def test_without_an_unknown_outcome_nothing_is_unknown(self):
+    def test_write_with_a_key_that_was_never_sent_has_a_known_outcome(self):
         error = drive(WRITE, *[REFUSED] * 3, options=self.OPTIONS).error
         assert isinstance(error, ConnectionFailed)
         assert not isinstance(error, OutcomeUnknown)
 
-    def test_does_not_repeat_an_answer_that_cannot_be_read(self):
+    def test_write_with_a_key_is_not_retried_after_an_invalid_body(self):
         run = drive(WRITE, reply(201, b"?"), STAGED, options=self.OPTIONS)
         assert len(run.sends) == 1
         assert isinstance(run.error, OutcomeUnknown)
@@ -247,30 +249,30 @@ class TestAttempts:
     @each_case("call", [READ, WRITE, DELETE])
     @each_case("outcome", [REFUSED, LOST, reply(429), reply(503)])
     @each_case("keyed", [False, True])
-    def test_are_one_without_retries(self, call, outcome, keyed):
+    def test_call_without_retries_has_one_attempt(self, call, outcome, keyed):
         conventions = {"conventions": KEYED} if keyed else {}
         run = drive(call, outcome, STAGED, options=options_of(max_retries=0, **conventions))
         assert (len(run.sends), run.sleeps) == (1, [])
         assert run.error.attempts == 1
 
     @pytest.mark.parametrize("retries", [1, 2, 5])
-    def test_are_one_more_than_the_retries(self, retries):
+    def test_attempts_are_one_more_than_max_retries(self, retries):
         run = drive(READ, *[REFUSED] * 9, options=options_of(max_retries=retries))
         assert len(run.sends) == run.error.attempts == retries + 1
 
-    def test_are_three_by_default(self):
+    def test_call_has_three_attempts_by_default(self):
         assert len(drive(READ, *[REFUSED] * 9).sends) == 3
 
-    def test_all_send_the_same_request(self):
+    def test_every_attempt_sends_the_same_request(self):
         first, *later = drive(READ, *[REFUSED] * 3).sends
         assert all(send.request == first.request for send in later)
 
-    def test_follow_the_statuses_of_the_policy(self):
+    def test_retried_statuses_are_those_of_the_policy(self):
         options = options_of(retry=RetryPolicy(statuses=frozenset({418})))
         assert drive(READ, reply(418), LISTED, options=options).value is not None
         assert drive(READ, reply(503), LISTED, options=options).error.status == 503
 
-    def test_a_continuation_that_is_refused_sends_nothing(self):
+    def test_refused_cursor_sends_nothing(self):
         elsewhere = "https://elsewhere.example.com/?cursor=2"
         run = drive(call_of(operations.LIST_BETA_CAMPAIGNS, cursor=elsewhere))
         assert (run.sends, run.sleeps) == ([], [])
@@ -278,7 +280,7 @@ class TestAttempts:
 
 
 class TestTime:
-    def test_left_for_each_attempt_shrinks(self):
+    def test_each_attempt_gets_the_time_that_is_left(self):
         run = drive(
             READ,
             Timed(4.0, LOST),
@@ -290,103 +292,105 @@ class TestTime:
         assert run.sleeps == [0.25, 0.5]
         assert [send.time_left for send in run.sends] == [10.0, 5.75, 2.25]
 
-    def test_that_is_over_ends_the_call(self):
+    def test_attempt_that_uses_all_the_time_is_not_retried(self):
         run = drive(READ, Timed(10.0, TIMED_OUT), options=options_of(timeout=10.0))
         assert (len(run.sends), run.sleeps) == (1, [])
         assert isinstance(run.error, CallTimeout)
         assert run.error.elapsed == 10.0
 
-    def test_a_wait_that_does_not_fit_is_not_begun(self):
+    def test_backoff_beyond_the_time_left_is_not_started(self):
         run = drive(READ, Timed(9.9, LOST), options=options_of(timeout=10.0), random=0.9)
         assert (len(run.sends), run.sleeps) == (1, [])
 
     @each_case("call", [READ, WRITE])
     def test_error_is_the_last_response_if_no_slot_is_free_for_a_retry(self, call):
-        asked = reply(429, headers={"retry-after": "1", "x-request-id": "id"})
-        run = drive(call, asked, NO_SLOT)
+        limited = reply(429, headers={"retry-after": "1", "x-request-id": "id"})
+        run = drive(call, limited, NO_SLOT)
         assert type(run.error) is RateLimited
         assert (run.error.request_id, run.error.attempts) == ("id", 1)
 
     @each_case("call", [READ, WRITE])
     @each_case("overslept", [0.5, 1.0, 60.0])
-    def test_that_is_over_after_a_long_sleep_ends_the_call(self, call, overslept):
+    def test_retry_is_not_sent_if_its_sleep_overran_the_timeout(self, call, overslept):
         options = options_of(timeout=2.0)
-        asked = reply(429, headers={"retry-after": "1.5"})
-        run = drive(call, asked, STAGED, options=options, overslept=overslept)
+        limited = reply(429, headers={"retry-after": "1.5"})
+        run = drive(call, limited, STAGED, options=options, overslept=overslept)
         assert len(run.sends) == 1
         assert isinstance(run.error, RateLimited)
         assert not isinstance(run.error, OutcomeUnknown)
 
-    @example(timeout=1.9, seconds=[0.0] * 6 + [1.9, 0.0], random=0.0, asked=None)
+    @example(timeout=1.9, seconds=[0.0] * 6 + [1.9, 0.0], random=0.0, retry_after=None)
     @given(
         timeout=st.floats(0.01, 100),
         seconds=st.lists(st.floats(0, 30), min_size=8, max_size=8),
         random=st.floats(0, 1, exclude_max=True),
-        asked=st.none() | st.integers(0, 200),
+        retry_after=st.none() | st.integers(0, 200),
     )
-    def test_is_never_exceeded_by_waiting(self, timeout, seconds, random, asked):
-        headers = {} if asked is None else {"retry-after": str(asked)}
+    def test_waits_never_exceed_the_timeout(self, timeout, seconds, random, retry_after):
+        headers = {} if retry_after is None else {"retry-after": str(retry_after)}
         outcomes = [Timed(duration, reply(503, headers=headers)) for duration in seconds]
         options = options_of(timeout=timeout, max_retries=7)
         run = drive(READ, *outcomes, options=options, random=random)
         assert sum(run.sleeps) < timeout
         assert all(send.time_left > 0 for send in run.sends)
-        assert all(wait >= (asked or 0) for wait in run.sleeps)
+        assert all(wait >= (retry_after or 0) for wait in run.sleeps)
 
 
 class TestBackoff:
     OPTIONS = options_of(timeout=1000.0, max_retries=7)
 
-    def test_may_be_nothing(self):
+    def test_backoff_may_be_zero(self):
         assert drive(READ, *[REFUSED] * 8, options=self.OPTIONS, random=0.0).sleeps == [0.0] * 7
 
-    def test_doubles_up_to_its_longest(self):
+    def test_backoff_doubles_up_to_backoff_longest(self):
         sleeps = drive(READ, *[REFUSED] * 8, options=self.OPTIONS, random=0.999).sleeps
         longest = [0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0]
         assert sleeps == pytest.approx([0.999 * seconds for seconds in longest])
 
     @pytest.mark.parametrize(("random", "most"), [(0.0, 0.0), (0.999, 0.4)])
-    def test_is_added_to_what_the_service_asks_for(self, random, most):
-        asked = reply(429, headers={"retry-after": "4"})
-        (waited,) = drive(READ, asked, LISTED, random=random).sleeps
+    def test_jitter_is_added_to_retry_after(self, random, most):
+        limited = reply(429, headers={"retry-after": "4"})
+        (waited,) = drive(READ, limited, LISTED, random=random).sleeps
         assert waited == pytest.approx(4.0 + most, abs=0.01)
         assert waited >= 4.0
 
-    def test_adds_at_most_a_second_to_what_the_service_asks_for(self):
-        asked = reply(429, headers={"retry-after": "100"})
-        (waited,) = drive(READ, asked, LISTED, options=self.OPTIONS, random=0.999).sleeps
+    def test_jitter_after_retry_after_is_at_most_a_second(self):
+        limited = reply(429, headers={"retry-after": "100"})
+        (waited,) = drive(READ, limited, LISTED, options=self.OPTIONS, random=0.999).sleeps
         assert 100.0 <= waited <= 101.0
 
 
 class TestRetryAfter:
     @each_case("call", [READ, WRITE])
-    @each_case("asked", ["30", "31", "3600", "999999999999", "9999999999999", "1" + "0" * 400])
-    def test_that_does_not_fit_raises_at_once(self, call, asked):
-        run = drive(call, reply(429, headers={"retry-after": asked}), STAGED)
+    @each_case(
+        "retry_after", ["30", "31", "3600", "999999999999", "9999999999999", "1" + "0" * 400]
+    )
+    def test_retry_after_beyond_the_timeout_raises_at_once(self, call, retry_after):
+        run = drive(call, reply(429, headers={"retry-after": retry_after}), STAGED)
         assert (len(run.sends), run.sleeps) == (1, [])
         assert isinstance(run.error, RateLimited)
         assert run.error.retry_after >= 30
         assert run.error.attempts == 1
         assert_one_line(str(run.error))
 
-    def test_counts_the_time_that_is_left(self):
-        asked = Timed(21.0, reply(503, headers={"retry-after": "9"}))
-        run = drive(READ, asked, LISTED)
+    def test_retry_after_beyond_the_time_left_raises_at_once(self):
+        busy = Timed(21.0, reply(503, headers={"retry-after": "9"}))
+        run = drive(READ, busy, LISTED)
         assert (len(run.sends), run.sleeps) == (1, [])
         assert run.error.retry_after == 9.0
 
-    def test_is_on_every_error_that_has_it(self):
+    def test_error_has_the_retry_after_of_its_response(self):
         error = drive(WRITE, reply(503, headers={"retry-after": "9"})).error
         assert error.retry_after == 9.0
         assert drive(WRITE, reply(503)).error.retry_after is None
 
-    def test_is_waited_for_by_writes_too(self):
+    def test_write_waits_for_retry_after(self):
         run = drive(WRITE, reply(429, headers={"retry-after": "2"}), STAGED)
         assert run.sleeps == [2.0]
 
 
-class TestFacts:
-    def test_of_a_draft(self):
+class TestDetails:
+    def test_draft_has_the_details_of_its_response(self):
         staged = reply(201, DRAFT, headers={"x-request-id": "req_2", "content-language": "en"})
         run = drive(WRITE, Timed(1.0, REFUSED), Timed(2.0, staged), random=0.5)
         response = run.value.response
@@ -396,7 +400,7 @@ class TestFacts:
         assert response.request_id == "req_2"
         assert response.headers["content-language"] == "en"
 
-    def test_of_an_error(self):
+    def test_error_has_the_details_of_its_call_and_response(self):
         refused = reply(
             422, {"error": {"message": "no", "code": "bad"}}, headers={"x-request-id": "r"}
         )
@@ -420,19 +424,19 @@ class TestFacts:
             ({"x-amzn-requestid": "c"}, None),
         ],
     )
-    def test_the_request_id_comes_from_the_first_header_that_has_one(self, headers, expected):
+    def test_request_id_comes_from_the_first_header_that_is_not_empty(self, headers, expected):
         assert (
             drive(WRITE, reply(201, DRAFT, headers=headers)).value.response.request_id == expected
         )
         assert drive(WRITE, reply(500, headers=headers)).error.request_id == expected
 
-    def test_the_request_id_headers_are_a_convention(self):
+    def test_request_id_headers_are_set_by_convention(self):
         conventions = type(KEYED)(request_id_headers=["X-Trace"])
         options = options_of(conventions=conventions)
         listed = reply(200, LISTING, headers={"x-trace": "t", "x-request-id": "no"})
         assert drive(READ, listed, options=options).value.response.request_id == "t"
 
-    def test_an_answer_without_an_id_does_not_keep_that_of_an_earlier_attempt(self):
+    def test_response_without_an_id_has_no_id_of_an_earlier_attempt(self):
         run = drive(READ, reply(503, headers={"x-request-id": "first"}), LISTED)
         assert run.value.response.request_id is None
 
@@ -440,7 +444,7 @@ class TestFacts:
         unavailable = reply(503, headers={"x-request-id": "first"})
         assert drive(READ, unavailable, *[REFUSED] * 2).error.request_id is None
 
-    def test_the_response_is_no_part_of_equality(self):
+    def test_equality_of_drafts_ignores_the_response(self):
         one = drive(WRITE, STAGED).value
         other = drive(WRITE, REFUSED, STAGED).value
         assert one == other
@@ -453,18 +457,18 @@ class TestProgress:
     def listed(self, cursor):
         return reply(200, {**LISTING, "page": {"next": cursor}})
 
-    def test_the_continuation_that_was_asked_with_must_not_come_back(self):
+    def test_page_that_continues_at_its_own_cursor_is_refused(self):
         error = drive(self.CALL, self.listed("c1")).error
         assert isinstance(error, PaginationError)
         assert error.cursor == "c1"
         assert "cursor_parameter" in str(error)
 
     @pytest.mark.parametrize("cursor", [None, "c2", 1, {"after": "c1"}])
-    def test_any_other_is_fine(self, cursor):
+    def test_page_with_another_next_cursor_is_accepted(self, cursor):
         assert drive(self.CALL, self.listed(cursor)).value.page.next == cursor
 
     @pytest.mark.parametrize("body", [rb'"\ud800"', rb'{"a": ["\udfff"]}'])
-    def test_a_continuation_that_cannot_be_sent_back_is_an_error_of_ours(self, body):
+    def test_next_cursor_with_a_lone_surrogate_raises_adclient_error(self, body):
         hostile = reply(200, b'{"data": [], "page": {"next": ' + body + b"}}")
         assert isinstance(drive(self.CALL, hostile).error, AdClientError)
 
@@ -472,7 +476,7 @@ class TestProgress:
 class TestLog:
     SECRET = "canary-7d1f"
 
-    def test_holds_no_secret_and_tells_each_attempt(self, caplog):
+    def test_log_has_each_attempt_and_no_secret(self, caplog):
         caplog.set_level(logging.DEBUG)
         options = options_of(headers={"x-api-key": self.SECRET}, conventions=KEYED)
         headers = {"set-cookie": self.SECRET, "x-request-id": "r"}
@@ -481,16 +485,16 @@ class TestLog:
         run = drive(WRITE, refused, LOST, staged, options=options)
         assert run.value is not None
         assert {record.name for record in caplog.records} == {"adclient"}
-        told = [record.getMessage() for record in caplog.records]
-        assert len([line for line in told if ": POST https://" in line]) == 3
-        assert len([line for line in told if "retrying in" in line]) == 2
-        assert all("alpha.update_campaign_budget #" in line for line in told)
+        lines = [record.getMessage() for record in caplog.records]
+        assert len([line for line in lines if ": POST https://" in line]) == 3
+        assert len([line for line in lines if "retrying in" in line]) == 2
+        assert all("alpha.update_campaign_budget #" in line for line in lines)
         shown = "\n".join(
-            [*told, *(repr(vars(record)) for record in caplog.records), repr(run.sends)]
+            [*lines, *(repr(vars(record)) for record in caplog.records), repr(run.sends)]
         )
         assert self.SECRET not in shown
 
-    def test_is_quiet_at_the_level_of_warnings(self, caplog):
+    def test_log_is_empty_at_the_warning_level(self, caplog):
         caplog.set_level(logging.WARNING)
         drive(WRITE, REFUSED, LOST)
         assert caplog.records == []
