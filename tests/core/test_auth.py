@@ -9,7 +9,7 @@ from adclient.errors import ConfigurationError
 REQUEST = Request(method="GET", url=BASE_URL, headers={"accept": "*/*"})
 
 
-def ask():
+def get_credentials():
     return "canary"
 
 
@@ -18,35 +18,36 @@ def empty_environment(monkeypatch):
     monkeypatch.delenv("ADCLIENT_TOKEN", raising=False)
 
 
-def test_without_any_none_are_sent():
+def test_no_credentials_without_token_auth_or_environment():
     assert Credentials(None, None).resolved() == Credentials()
     assert Credentials(None, None).resolved().kind == "none"
 
 
-def test_the_environment_s_token(monkeypatch):
+def test_token_of_the_environment_is_used_if_no_other_is_set(monkeypatch):
     monkeypatch.setenv("ADCLIENT_TOKEN", " canary ")
     assert Credentials(None, None).resolved().token == "canary"
     assert Credentials("mine", None).resolved().token == "mine"
-    assert Credentials(None, ask).resolved() == Credentials(None, ask)
+    assert Credentials(None, get_credentials).resolved() == Credentials(None, get_credentials)
     monkeypatch.setenv("ADCLIENT_TOKEN", " ")
     assert Credentials(None, None).resolved().token is None
 
 
 @pytest.mark.parametrize(
-    ("token", "auth", "kind"), [("t", None, "token"), (ask, None, "token"), (None, ask, "auth")]
+    ("token", "auth", "kind"),
+    [("t", None, "token"), (get_credentials, None, "token"), (None, get_credentials, "auth")],
 )
-def test_what_a_repr_may_tell(token, auth, kind):
+def test_credentials_have_a_kind(token, auth, kind):
     assert Credentials(token, auth).resolved().kind == kind
 
 
-def test_they_are_never_shown():
+def test_repr_of_credentials_does_not_contain_the_token():
     assert "canary" not in repr(Credentials("canary"))
 
 
 @each_case(
     ("token", "auth", "argument"),
     [
-        ("t", ask, "auth"),
+        ("t", get_credentials, "auth"),
         ("", None, "token"),
         ("canary\n", None, "token"),
         (7, None, "token"),
@@ -54,21 +55,21 @@ def test_they_are_never_shown():
         (None, {"authorization": "canary"}, "auth"),
     ],
 )
-def test_what_cannot_be_used(token, auth, argument):
+def test_invalid_credentials_are_refused_and_not_shown(token, auth, argument):
     with pytest.raises(ConfigurationError) as caught:
         Credentials(token, auth).resolved()
     assert caught.value.argument == argument
     assert "canary" not in str(caught.value)
 
 
-def test_a_bad_token_in_the_environment(monkeypatch):
+def test_invalid_token_in_the_environment_is_refused_and_not_shown(monkeypatch):
     monkeypatch.setenv("ADCLIENT_TOKEN", "can ary")
     with pytest.raises(ConfigurationError) as caught:
         Credentials(None, None).resolved()
     assert "ary" not in str(caught.value)
 
 
-def test_a_request_with_a_token():
+def test_token_becomes_a_bearer_header():
     signed = bearer("canary").apply(REQUEST)
     assert signed.headers == {"accept": "*/*", "authorization": "Bearer canary"}
     assert REQUEST.headers == {"accept": "*/*"}
@@ -76,19 +77,19 @@ def test_a_request_with_a_token():
 
 
 @pytest.mark.parametrize("token", ["", "canary\n", None, 7])
-def test_a_function_that_returns_no_token(token):
+def test_token_function_with_an_invalid_result_is_refused(token):
     with pytest.raises(ConfigurationError) as caught:
         bearer(token).apply(REQUEST)
     assert "canary" not in str(caught.value)
 
 
-def test_a_request_with_headers_of_its_own_scheme():
+def test_headers_from_auth_are_added_to_the_request():
     signed = checked_auth({"Authorization": "Basic eDp5", "X-Date": "today"}).apply(REQUEST)
     assert signed.headers == {"accept": "*/*", "authorization": "Basic eDp5", "x-date": "today"}
 
 
 @pytest.mark.parametrize("headers", [None, "canary", {"host": "canary"}, {"x-key": "can\nary"}])
-def test_a_function_that_returns_no_headers(headers):
+def test_auth_function_with_an_invalid_result_is_refused(headers):
     with pytest.raises(ConfigurationError) as caught:
         checked_auth(headers).apply(REQUEST)
     assert caught.value.argument == "auth"
