@@ -51,7 +51,7 @@ def error_of(call, outcome):
         (101, errors.APIError),
     ],
 )
-def test_the_class_of_each_status(status, expected):
+def test_each_status_has_its_error_class(status, expected):
     error = error_of(READ, reply(status, {"message": "no"}))
     assert type(error) is expected
     assert error.status == status
@@ -71,20 +71,20 @@ def test_the_class_of_each_status(status, expected):
         (reply(200, b"x"), "body"),
     ],
 )
-def test_the_advice(outcome, expected):
+def test_message_ends_with_advice(outcome, expected):
     text = str(error_of(READ, outcome))
     assert expected in text.rpartition("). ")[2]
 
 
 @each_case("outcome", [TIMED_OUT, LOST, reply(500), reply(408), reply(201, b"x")])
-def test_the_advice_after_a_write_is_to_look_first(outcome):
+def test_message_of_an_unknown_outcome_points_to_the_dashboard(outcome):
     advice = str(error_of(WRITE, outcome)).rpartition("). ")[2]
     assert "dashboard" in advice
     assert "draft may have been staged" in advice
 
 
 @pytest.mark.parametrize("status", [400, 409, 422, 418])
-def test_where_there_is_no_advice_the_text_just_ends(status):
+def test_message_without_advice_ends_after_the_details(status):
     assert str(error_of(READ, reply(status))).endswith(")")
 
 
@@ -107,7 +107,7 @@ def test_where_there_is_no_advice_the_text_just_ends(status):
         reply(200, LISTING, defect="its compressed data ends too early"),
     ],
 )
-def test_the_text_says_what_happened_where(call, outcome):
+def test_message_contains_the_operation_endpoint_and_cause(call, outcome):
     error, operation = error_of(call, outcome), call.operation
     text = str(error)
     assert text.startswith(f"{operation.full_name}: ")
@@ -125,14 +125,14 @@ def test_the_text_says_what_happened_where(call, outcome):
 
 
 @each_case("status", [301, 302, 303, 307, 308])
-def test_a_redirect_is_named_as_never_followed(status):
+def test_message_of_a_redirect_states_that_none_is_followed(status):
     error = error_of(READ, reply(status, b"moved", headers={"location": "https://evil.example"}))
     assert "redirect" in str(error)
     assert "never followed" in str(error)
     assert "evil.example" not in str(error)
 
 
-def test_the_text_holds_the_service_s_own_words():
+def test_message_contains_the_code_message_and_request_id_of_the_service():
     body = {"error": {"code": "budget_too_low", "message": "At least 1.00"}}
     error = error_of(WRITE, reply(422, body, headers={"x-request-id": "req_9"}))
     assert "422 budget_too_low: At least 1.00" in str(error)
@@ -141,15 +141,15 @@ def test_the_text_holds_the_service_s_own_words():
     assert error.code == "budget_too_low"
 
 
-def test_a_request_id_may_come_from_the_body_and_a_header_wins():
+def test_request_id_of_a_header_overrides_the_one_of_the_body():
     body = {"message": "no", "request_id": "from the body"}
     assert error_of(READ, reply(500, body)).request_id == "from the body"
-    answered = reply(500, body, headers={"x-request-id": "from a header"})
-    assert error_of(READ, answered).request_id == "from a header"
+    response = reply(500, body, headers={"x-request-id": "from a header"})
+    assert error_of(READ, response).request_id == "from a header"
 
 
 @pytest.mark.parametrize("call", [READ, WRITE], ids=["read", "write"])
-def test_an_error_response_that_breaks_off_is_still_that_error(call):
+def test_truncated_error_response_keeps_its_error_class(call):
     error = error_of(call, reply(503, b'{"message": "busy', broken=LOST))
     assert isinstance(error, errors.ServerError)
     assert not isinstance(error, errors.ConnectionLost)
@@ -157,46 +157,46 @@ def test_an_error_response_that_breaks_off_is_still_that_error(call):
     assert "busy" in str(error)
 
 
-def test_several_attempts_are_told():
+def test_message_counts_the_attempts_if_there_were_several():
     assert "3 attempts" in str(drive(READ, *[REFUSED] * 3).error)
     assert "attempts" not in str(error_of(READ, REFUSED))
 
 
-def test_what_the_service_asked_for_is_told():
+def test_message_contains_retry_after():
     text = str(error_of(READ, reply(429, headers={"retry-after": "12"})))
     assert "retry after 12 s" in text
 
 
-def test_the_body_is_kept_as_text_and_bounded():
+def test_error_body_is_bounded_text():
     error = error_of(READ, reply(500, b"\xff" + b"x" * 100_000))
     assert error.body.startswith("\ufffdxxx")
     assert 1024 <= len(error.body) <= 4096
     assert error_of(READ, REFUSED).body is None
 
 
-def test_an_empty_error_says_so():
+def test_message_of_an_empty_error_body_states_that_no_reason_was_given():
     error = error_of(READ, reply(500))
     assert "500: no reason given" in str(error)
     assert error.body == ""
 
 
-def test_an_unreadable_success_names_the_part_that_does_not_fit():
+def test_message_names_the_invalid_field_of_a_successful_response():
     error = error_of(READ, reply(200, {**LISTING, "data": [{"id": None}]}))
     assert "$.data[0].id: expected text, got null" in str(error)
 
 
-def test_an_error_body_with_a_success_status_is_quoted():
+def test_message_quotes_an_error_body_with_a_success_status():
     error = error_of(READ, reply(200, {"error": {"message": "No such account"}}))
     assert "No such account" in str(error)
 
 
-def test_an_unexpected_body_that_says_nothing_is_not_quoted():
+def test_message_does_not_quote_an_invalid_body_without_an_error():
     text = str(error_of(READ, reply(200, {**LISTING, "data": [{"id": "canary", "name": 7}]})))
     assert "$.data[0].name: expected text, got a number" in text
     assert "canary" not in text
 
 
-def test_a_text_stays_short_whatever_came():
+def test_message_has_every_detail_even_if_each_is_long():
     body = {
         "error": {"code": "c" * 50, "message": "m\n\x1b[31m" * 1000},
         "draft_id": "d" * 150,
@@ -217,12 +217,12 @@ def test_a_text_stays_short_whatever_came():
     request_id=st.text(max_size=80),
     call=st.sampled_from([READ, WRITE, DELETE]),
 )
-def test_every_answer_gives_one_readable_line(status, body, request_id, call):
+def test_message_is_one_printable_line_for_any_response(status, body, request_id, call):
     run = drive(call, reply(status, body, headers={"x-request-id": request_id}), options=ONCE)
     assert_one_line(str(run.error))
 
 
-def test_an_answer_that_cannot_be_used_does_not_hide_its_draft():
+def test_error_about_an_invalid_draft_keeps_its_draft_id_and_body():
     error = error_of(WRITE, reply(201, {**DRAFT, "requires": None}))
     assert error.draft_id == "draft_7c2e"
     assert '"draft_7c2e"' in error.body
