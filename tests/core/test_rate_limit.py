@@ -9,24 +9,24 @@ from adclient.errors import CallTimeout
 from adclient.options import RetryPolicy
 
 OTHER = attrs.evolve(READ, account_id="account_b204")
-ASKED = reply(429, headers={"retry-after": "8"})
-IMPATIENT = options_of(timeout=5.0)
+LIMITED = reply(429, headers={"retry-after": "8"})
+SHORT_TIMEOUT = options_of(timeout=5.0)
 
 
 def scoped(scope, **settings):
     return options_of(conventions=Conventions(rate_limit_scope=scope), **settings)
 
 
-def after(outcome, call=READ, options=IMPATIENT):
-    """What a call was told that could not wait for it; the clock of each drive starts at 1000."""
+def after(outcome, call=READ, options=SHORT_TIMEOUT):
+    """Return a gate that noted one failed call; the clock of each drive starts at 1000."""
     gate = RateLimitGate()
     assert drive(call, outcome, options=options, gate=gate).error is not None
     return gate
 
 
 @pytest.mark.parametrize(("call", "outcome"), [(READ, LISTED), (WRITE, STAGED)])
-def test_a_call_waits_as_another_was_asked_to(call, outcome):
-    run = drive(call, outcome, gate=after(ASKED))
+def test_call_waits_for_the_rate_limit_of_another_call(call, outcome):
+    run = drive(call, outcome, gate=after(LIMITED))
     assert run.sleeps == [8.0]
     assert len(run.sends) == 1
     assert run.sends[0].time_left == 22.0
@@ -34,13 +34,13 @@ def test_a_call_waits_as_another_was_asked_to(call, outcome):
 
 
 @pytest.mark.parametrize(("call", "outcome"), [(READ, LISTED), (WRITE, STAGED)])
-def test_a_call_that_waits_for_its_turn_learns_of_it_too(call, outcome):
+def test_queued_call_waits_for_a_rate_limit_noted_meanwhile(call, outcome):
     gate = RateLimitGate()
 
-    def another_is_refused():
-        drive(call, ASKED, options=IMPATIENT, gate=gate)
+    def limit_another_call():
+        drive(call, LIMITED, options=SHORT_TIMEOUT, gate=gate)
 
-    run = drive(call, outcome, gate=gate, queue=[another_is_refused])
+    run = drive(call, outcome, gate=gate, queue=[limit_another_call])
     assert run.sleeps == [8.0]
     assert [send.attempt for send in run.sends] == [1]
     assert run.value.response.attempts == 1
@@ -48,9 +48,9 @@ def test_a_call_that_waits_for_its_turn_learns_of_it_too(call, outcome):
 
 @each_case("random", [0.0, 0.999])
 @each_case("timeout", [7.9, 8.0, 8.1, 8.5, 8.8, 8.9])
-def test_no_call_is_held_back_without_a_wait(timeout, random):
+def test_queued_call_is_sent_in_one_attempt_whatever_its_timeout(timeout, random):
     gate = RateLimitGate()
-    queue = [lambda: drive(READ, ASKED, options=IMPATIENT, gate=gate)]
+    queue = [lambda: drive(READ, LIMITED, options=SHORT_TIMEOUT, gate=gate)]
     options = options_of(timeout=timeout)
     run = drive(READ, LISTED, options=options, gate=gate, queue=queue, random=random)
     assert run.value.response.attempts == 1
@@ -58,17 +58,17 @@ def test_no_call_is_held_back_without_a_wait(timeout, random):
     assert len(run.sleeps) <= 1
 
 
-def test_a_call_that_has_no_time_left_is_sent_when_its_turn_comes():
+def test_queued_call_whose_timeout_is_below_the_wait_is_sent_at_once():
     gate = RateLimitGate()
-    queue = [lambda: drive(READ, ASKED, options=IMPATIENT, gate=gate)]
-    run = drive(READ, ASKED, options=IMPATIENT, gate=gate, queue=queue)
+    queue = [lambda: drive(READ, LIMITED, options=SHORT_TIMEOUT, gate=gate)]
+    run = drive(READ, LIMITED, options=SHORT_TIMEOUT, gate=gate, queue=queue)
     assert (run.sleeps, len(run.sends)) == ([], 1)
     assert run.error.status == 429
 
 
-def test_a_call_with_time_for_the_longest_wait_is_held_back_when_its_turn_comes():
+def test_queued_call_with_time_for_the_longest_wait_waits():
     gate = RateLimitGate()
-    queue = [lambda: drive(READ, ASKED, options=IMPATIENT, gate=gate)]
+    queue = [lambda: drive(READ, LIMITED, options=SHORT_TIMEOUT, gate=gate)]
     options = options_of(timeout=9.0)  # the longest wait is 8.8 seconds
     run = drive(READ, LISTED, options=options, gate=gate, queue=queue, random=0.5)
     assert run.sleeps == [8.4]
@@ -76,30 +76,30 @@ def test_a_call_with_time_for_the_longest_wait_is_held_back_when_its_turn_comes(
 
 
 @pytest.mark.parametrize("random", [0.0, 0.5, 0.99])
-def test_calls_do_not_come_back_in_step(random):
-    run = drive(READ, LISTED, gate=after(ASKED), random=random)
+def test_wait_for_a_rate_limit_has_jitter(random):
+    run = drive(READ, LISTED, gate=after(LIMITED), random=random)
     assert run.sleeps == [8.0 + random * 0.8]
 
 
-def test_a_call_that_has_no_time_to_wait_is_sent():
-    run = drive(READ, ASKED, options=IMPATIENT, gate=after(ASKED))
+def test_call_whose_timeout_is_below_the_wait_is_sent_at_once():
+    run = drive(READ, LIMITED, options=SHORT_TIMEOUT, gate=after(LIMITED))
     assert run.sleeps == []
     assert run.error.status == 429
 
 
-def test_the_pause_is_over_when_its_time_is():
-    gate = after(ASKED)
+def test_rate_limit_ends_after_retry_after():
+    gate = after(LIMITED)
     assert drive(READ, Timed(9.0, REFUSED), LISTED, gate=gate).sleeps == [8.0, 0.0]
     assert gate.wait(READ, options_of(), now=1008.0, random=lambda: 0.9) == 0.0
 
 
-def test_the_longest_pause_counts():
-    gate = after(ASKED)
-    drive(READ, reply(429, headers={"retry-after": "6"}), options=IMPATIENT, gate=gate)
+def test_longest_of_several_rate_limits_is_waited_for():
+    gate = after(LIMITED)
+    drive(READ, reply(429, headers={"retry-after": "6"}), options=SHORT_TIMEOUT, gate=gate)
     assert drive(READ, LISTED, gate=gate).sleeps == [8.0]
 
 
-def test_a_pause_that_grows_meanwhile_is_waited_for():
+def test_rate_limit_extended_during_the_wait_is_waited_for():
     gate = RateLimitGate()
     steps = iter([2.0, 3.0])
 
@@ -110,23 +110,23 @@ def test_a_pause_that_grows_meanwhile_is_waited_for():
     assert drive(READ, LISTED, gate=gate).sleeps == [2.0, 3.0]
 
 
-def test_a_pause_that_takes_all_the_time_sends_nothing():
-    run = drive(READ, gate=after(ASKED), overslept=30.0)
+def test_nothing_is_sent_if_the_wait_used_all_the_time():
+    run = drive(READ, gate=after(LIMITED), overslept=30.0)
     assert (run.sleeps, run.sends) == ([8.0], [])
     assert isinstance(run.error, CallTimeout)
     assert "waiting took all the time" in str(run.error)
     assert (run.error.attempts, run.error.elapsed) == (0, 38.0)
 
 
-def test_a_call_that_was_asked_itself_does_not_wait_twice():
-    assert drive(READ, ASKED, LISTED, random=0.5).sleeps == [8.4]
+def test_call_waits_once_for_its_own_rate_limit():
+    assert drive(READ, LIMITED, LISTED, random=0.5).sleeps == [8.4]
 
 
 @pytest.mark.parametrize(
     ("scope", "own", "other"), [("account", [8.0], []), ("client", [8.0], [8.0]), ("call", [], [])]
 )
-def test_for_whom_it_speaks(scope, own, other):
-    gate = after(ASKED, options=scoped(scope, timeout=5.0))
+def test_rate_limit_scope_decides_which_calls_wait(scope, own, other):
+    gate = after(LIMITED, options=scoped(scope, timeout=5.0))
     assert drive(READ, LISTED, options=scoped(scope), gate=gate).sleeps == own
     assert drive(OTHER, LISTED, options=scoped(scope), gate=gate).sleeps == other
 
@@ -134,9 +134,9 @@ def test_for_whom_it_speaks(scope, own, other):
 @pytest.mark.parametrize(
     "outcome",
     [REFUSED, reply(429), reply(503, headers={"retry-after": "8"})],
-    ids=["no answer", "no Retry-After", "no rate limit"],
+    ids=["no response", "no Retry-After", "no rate limit"],
 )
-def test_nothing_else_makes_a_pause(outcome):
+def test_outcome_without_a_rate_limit_pauses_no_call(outcome):
     once = options_of(max_retries=0)
     assert drive(READ, LISTED, gate=after(outcome, options=once)).sleeps == []
 
@@ -144,11 +144,11 @@ def test_nothing_else_makes_a_pause(outcome):
 @pytest.mark.parametrize(
     "retry", [RetryPolicy(max_retries=0), RetryPolicy(statuses=frozenset({503}))]
 )
-def test_who_does_not_try_again_does_not_wait(retry):
-    assert drive(READ, LISTED, options=options_of(retry=retry), gate=after(ASKED)).sleeps == []
+def test_call_that_does_not_retry_a_429_does_not_wait(retry):
+    assert drive(READ, LISTED, options=options_of(retry=retry), gate=after(LIMITED)).sleeps == []
 
 
-def test_what_is_over_is_forgotten():
-    gate = after(ASKED)
-    gate.note(OTHER, options_of(), ASKED, 1008.0)
+def test_expired_rate_limit_is_removed():
+    gate = after(LIMITED)
+    gate.note(OTHER, options_of(), LIMITED, 1008.0)
     assert len(gate.ends) == 1
