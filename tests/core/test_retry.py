@@ -14,7 +14,7 @@ RECEIVED_AT = 1_000_000_000.0  # Sun, 09 Sep 2001 01:46:40 GMT
 POLICY = RetryPolicy(max_retries=2)
 
 
-def asked(text, date=None):
+def seconds_of(text, date=None):
     headers = {"retry-after": text} | ({} if date is None else {"date": date})
     return retry_after(reply(429, headers=headers, received_at=RECEIVED_AT))
 
@@ -37,8 +37,8 @@ def asked(text, date=None):
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
     ],
 )
-def test_retry_after(text, seconds):
-    assert asked(text) == seconds
+def test_retry_after_is_read_as_seconds(text, seconds):
+    assert seconds_of(text) == seconds
 
 
 @each_case(
@@ -48,8 +48,8 @@ def test_retry_after(text, seconds):
         *["five", "1,5", "5s", "1 2 3", "Mon", "Sun, 99 Sep 2001 99:99:99 GMT"],
     ],
 )
-def test_retry_after_that_means_nothing(text):
-    assert asked(text) is None
+def test_invalid_retry_after_is_none(text):
+    assert seconds_of(text) is None
 
 
 TOO_LARGE = [
@@ -60,9 +60,9 @@ TOO_LARGE = [
 
 
 @pytest.mark.parametrize("text", TOO_LARGE)
-def test_a_date_that_no_clock_can_show_is_none(text):
-    assert asked(text) is None
-    assert asked("Sun, 09 Sep 2001 01:46:45 GMT", date=text) == 5.0
+def test_retry_after_with_a_date_out_of_range_is_none(text):
+    assert seconds_of(text) is None
+    assert seconds_of("Sun, 09 Sep 2001 01:46:45 GMT", date=text) == 5.0
     refused = reply(429, headers={"retry-after": text})
     assert (
         backoff(POLICY, refused, attempt=1, is_idempotent=False, random=1.0) == POLICY.backoff_first
@@ -71,12 +71,12 @@ def test_a_date_that_no_clock_can_show_is_none(text):
 
 # What the standard library says of a malformed date has changed from one version to the next.
 @pytest.mark.parametrize("fault", [ValueError, TypeError, IndexError, OverflowError])
-def test_a_date_that_the_standard_library_stumbles_over_is_none(monkeypatch, fault):
+def test_retry_after_is_none_if_the_date_parser_raises(monkeypatch, fault):
     def stumble(_):
         raise fault
 
     monkeypatch.setattr(email.utils, "parsedate_to_datetime", stumble)
-    assert asked("Friday, -Nov-82 16:14:55 EST") is None
+    assert seconds_of("Friday, -Nov-82 16:14:55 EST") is None
 
 
 @each_case(
@@ -86,23 +86,23 @@ def test_a_date_that_the_standard_library_stumbles_over_is_none(monkeypatch, fau
         *["Friday, 19-Nov- 16:14:55 EST", "17 June , 2022", "Wed, 3 Apr 2002 12.34.56.78+0800"],
     ],
 )
-def test_a_date_with_a_part_missing_is_none(text):
-    assert asked(text) is None
+def test_retry_after_with_an_incomplete_date_is_none(text):
+    assert seconds_of(text) is None
 
 
 @pytest.mark.parametrize("text", ["9" * 13, "1" + "0" * 400, "1" + "0" * 5000])
-def test_retry_after_of_many_digits_is_no_reason_to_come_back_soon(text):
-    assert asked(text) >= 10**12
+def test_retry_after_of_many_digits_stays_large(text):
+    assert seconds_of(text) >= 10**12
 
 
 @pytest.mark.parametrize("date", ["Sun, 09 Sep 2001 00:00:00 GMT", "Fri, 20 Nov 2026 00:00:00 GMT"])
-def test_a_date_counts_from_the_date_of_the_reply(date):
+def test_retry_after_date_counts_from_the_date_of_the_response(date):
     later = date.replace("00:00:00", "00:00:09")
-    assert asked(later, date) == 9.0
+    assert seconds_of(later, date) == 9.0
 
 
-def test_a_reply_with_a_useless_date_counts_from_its_receipt():
-    assert asked("Sun, 09 Sep 2001 01:46:45 GMT", date="yesterday") == 5.0
+def test_retry_after_date_counts_from_the_receipt_if_the_date_is_invalid():
+    assert seconds_of("Sun, 09 Sep 2001 01:46:45 GMT", date="yesterday") == 5.0
 
 
 @pytest.fixture
@@ -116,14 +116,14 @@ def far_from_greenwich(monkeypatch):
 
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone cannot be set here")
 @pytest.mark.usefixtures("far_from_greenwich")
-def test_a_date_does_not_depend_on_where_the_client_is():
-    assert asked("Sun Sep  9 01:46:45 2001") == 5.0
-    assert asked("Sun, 09 Sep 2001 01:46:45 GMT") == 5.0
+def test_retry_after_date_does_not_depend_on_the_local_time_zone():
+    assert seconds_of("Sun Sep  9 01:46:45 2001") == 5.0
+    assert seconds_of("Sun, 09 Sep 2001 01:46:45 GMT") == 5.0
 
 
 @given(st.text(max_size=40), st.none() | st.text(max_size=40))
 def test_retry_after_never_raises(text, date):
-    seconds = asked(text, date)
+    seconds = seconds_of(text, date)
     assert seconds is None or seconds >= 0
 
 
@@ -134,22 +134,22 @@ def test_retry_after_never_raises(text, date):
         fullmatch=True,
     )
 )
-def test_a_malformed_date_never_raises(text):
-    seconds = asked(text, text)
+def test_malformed_retry_after_date_never_raises(text):
+    seconds = seconds_of(text, text)
     assert seconds in (None, 0.0)
 
 
 @pytest.mark.parametrize("attempt", [1, 2])
-def test_there_is_a_delay_while_retries_are_left(attempt):
+def test_backoff_is_a_number_while_retries_are_left(attempt):
     assert backoff(POLICY, REFUSED, attempt=attempt, is_idempotent=True, random=0.5) is not None
 
 
 @pytest.mark.parametrize("attempt", [3, 4, 100])
-def test_there_is_none_afterwards(attempt):
+def test_backoff_is_none_without_retries_left(attempt):
     assert backoff(POLICY, REFUSED, attempt=attempt, is_idempotent=True, random=0.5) is None
 
 
-def test_the_delay_of_a_late_attempt_is_still_bounded():
+def test_backoff_of_a_late_attempt_is_bounded():
     policy = RetryPolicy(max_retries=10**9)
     assert backoff(policy, REFUSED, attempt=10**6, is_idempotent=True, random=1.0) == 8.0
 
@@ -157,13 +157,13 @@ def test_the_delay_of_a_late_attempt_is_still_bounded():
 @pytest.mark.parametrize(
     ("first", "longest", "expected"), [(0.0, 8.0, 0.0), (3.0, 2.0, 2.0), (0.1, 8.0, 0.1)]
 )
-def test_the_delay_follows_the_policy(first, longest, expected):
+def test_backoff_follows_the_policy(first, longest, expected):
     policy = RetryPolicy(backoff_first=first, backoff_longest=longest)
     assert backoff(policy, REFUSED, attempt=1, is_idempotent=False, random=1.0) == expected
 
 
 @each_case(
-    ("outcome", "taken"),
+    ("outcome", "may_have_reached"),
     [
         (REFUSED, False),
         (LOST, True),
@@ -179,5 +179,5 @@ def test_the_delay_follows_the_policy(first, longest, expected):
         (reply(503, headers={"retry-after": "1"}), True),
     ],
 )
-def test_what_may_have_been_taken(outcome, taken):
-    assert may_have_reached_server(outcome) is taken
+def test_request_may_have_reached_the_server_only_after_these_outcomes(outcome, may_have_reached):
+    assert may_have_reached_server(outcome) is may_have_reached
