@@ -105,7 +105,7 @@ SHAPES = {
 
 
 @each_case("shape", SHAPES)
-def test_the_shapes_of_error_bodies(shape):
+def test_error_body_of_each_known_shape_is_parsed(shape):
     body, expected = SHAPES[shape]
     problem = problem_of(reply(400, body))
     assert (problem.message, problem.code, problem.details) == expected
@@ -127,7 +127,7 @@ def test_the_shapes_of_error_bodies(shape):
         (b"[" * 3000, "[" * 199 + "…"),
     ],
 )
-def test_a_body_that_is_not_json_is_its_own_message(body, message):
+def test_body_that_is_not_json_is_the_message(body, message):
     problem = problem_of(reply(502, body))
     assert (problem.message, problem.code, problem.details) == (message, None, None)
 
@@ -141,13 +141,13 @@ def test_a_body_that_is_not_json_is_its_own_message(body, message):
         17,
     ],
 )
-def test_a_body_of_an_unknown_shape_is_its_own_message(body):
+def test_json_body_of_an_unknown_shape_is_the_message(body):
     message = problem_of(reply(400, body)).message
     assert message == json.dumps(body)
 
 
 @each_case("body", [b"", b"  \n", b"<title> </title>", b'""', b"{}", b"[]", b"null"])
-def test_a_body_that_says_nothing_has_no_message(body):
+def test_empty_body_has_no_code_and_no_message_but_its_own_text(body):
     assert problem_of(reply(500, body)).message in (None, "{}", "[]", "null")
     assert problem_of(reply(500, body)).code is None
 
@@ -160,17 +160,17 @@ def test_a_body_that_says_nothing_has_no_message(body):
         {"message": "m", "request_id": "req_1"},
     ],
 )
-def test_the_request_id_of_a_body(body):
+def test_request_id_in_a_body_is_found(body):
     assert problem_of(reply(500, body)).request_id == "req_1"
 
 
-def test_a_type_that_says_nothing_is_no_code():
+def test_type_about_blank_is_not_a_code():
     problem = problem_of(reply(404, {"type": "about:blank", "title": "Not Found"}))
     assert (problem.message, problem.code) == ("Not Found", None)
 
 
 @each_case("depth", [50, 200, 400, 490, 495, 2000])
-def test_a_deeply_nested_error_is_read_in_peace(depth):
+def test_deeply_nested_error_body_is_parsed(depth):
     body = b'{"errors":[' * depth + b'"deep"' + b"]}" * depth
     assert problem_of(reply(400, body)) is not None
 
@@ -193,14 +193,14 @@ JSON_VALUES = st.recursive(
 
 
 @given(JSON_VALUES)
-def test_no_json_body_is_too_odd(body):
+def test_message_and_code_of_any_json_body_are_text_or_none(body):
     problem = problem_of(reply(400, body))
     assert problem.message is None or isinstance(problem.message, str)
     assert problem.code is None or isinstance(problem.code, str)
 
 
 @given(st.binary(max_size=200))
-def test_no_bytes_are_too_odd(body):
+def test_message_of_any_bytes_is_none_or_not_empty(body):
     message = problem_of(reply(400, body)).message
     assert message is None or message
 
@@ -220,30 +220,30 @@ def test_no_bytes_are_too_odd(body):
         (b"", None),
     ],
 )
-def test_the_draft_id_in_what_came(body, draft_id):
+def test_draft_id_is_found_in_an_invalid_body(body, draft_id):
     assert draft_id_in(body) == draft_id
 
 
 @pytest.mark.parametrize("status", [200, 500])
-def test_the_reason_why_a_response_breaks_off_is_redacted(status):
+def test_failure_of_a_truncated_response_is_redacted(status):
     broken = Failure(reason="reset by t0ken-1234", sent=True)
     shown = redacted(reply(status, b"{", broken=broken), Redactor(("t0ken-1234",)))
     assert shown.broken == Failure(reason="reset by ***", sent=True)
 
 
-def test_the_names_of_request_id_headers_may_be_written_in_any_case():
-    answered = reply(200, headers={"x-trace": "t"})
-    assert request_id_of(answered, ("X-Trace",)) == "t"
-    assert request_id_of(answered, ()) is None
+def test_request_id_header_names_are_case_insensitive():
+    response = reply(200, headers={"x-trace": "t"})
+    assert request_id_of(response, ("X-Trace",)) == "t"
+    assert request_id_of(response, ()) is None
 
 
 @each_case(
     ("status", "is_success"), [(199, False), (200, True), (204, True), (299, True), (300, False)]
 )
-def test_success(status, is_success):
+def test_success_is_a_status_from_200_to_299(status, is_success):
     assert reply(status).is_success is is_success
 
 
-def test_a_repr_shows_neither_headers_nor_body():
+def test_repr_shows_neither_headers_nor_body():
     shown = repr(reply(200, b"canary", headers={"set-cookie": "canary"}))
     assert "canary" not in shown
