@@ -168,7 +168,7 @@ class TestStructure:
             (Money, [1], "expected an object, got an array"),
         ],
     )
-    def test_misfit_is_explained(self, cls, value, problem):
+    def test_misfit_raises_an_error_with_path_and_expected_type(self, cls, value, problem):
         found = problem_with({"value": value}, Field[cls])
         where, _, what = found.partition(": ")
         assert where == "$.value"
@@ -189,7 +189,7 @@ class TestStructure:
             ),
         ],
     )
-    def test_misfit_inside_has_its_path(self, cls, value, problem):
+    def test_nested_misfit_has_its_path(self, cls, value, problem):
         assert problem_with({"value": value}, Field[cls]) == problem
 
     def test_misfit_in_a_mapping_has_its_path(self):
@@ -207,7 +207,7 @@ class TestStructure:
         with pytest.raises(JSONError, match=r"^\$\.data\[2\]\.amount: missing$"):
             structure({}, Money, "$.data[2]")
 
-    def test_foreign_class_may_have_its_own_extra(self):
+    def test_item_subclass_keeps_unknown_fields_in_extra(self):
         @attrs.frozen(kw_only=True)
         class Priced(Item):
             budget: Decimal
@@ -219,12 +219,12 @@ class TestStructure:
         assert priced.extra == {"note": None, "more": [1]}
         assert priced.to_dict() == item
 
-    def test_foreign_class_may_name_a_field_response(self):
+    def test_item_subclass_may_have_a_field_called_response(self):
         @attrs.frozen(kw_only=True)
-        class Answered(Item):
+        class WithResponse(Item):
             response: str
 
-        assert structure({**ITEM, "response": "yes"}, Answered).response == "yes"
+        assert structure({**ITEM, "response": "yes"}, WithResponse).response == "yes"
 
     def test_null_is_not_replaced_by_a_default(self):
         @attrs.frozen(kw_only=True)

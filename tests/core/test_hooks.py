@@ -50,9 +50,9 @@ def test_any_callable_is_accepted(name, hook):
 
 
 class TestTexts:
-    def answered(self, **facts):
+    def response_text(self, **details):
         unset = {"status": None, "failure": None, "request_id": None}
-        event = ResponseEvent(**CALL, attempt=2, duration=0.5, elapsed=1.25, **{**unset, **facts})
+        event = ResponseEvent(**CALL, attempt=2, duration=0.5, elapsed=1.25, **{**unset, **details})
         return str(event)
 
     def test_str_of_a_request_event(self):
@@ -61,7 +61,7 @@ class TestTexts:
         assert str(event) == expected
 
     @pytest.mark.parametrize(
-        ("facts", "expected"),
+        ("details", "expected"),
         [
             ({"status": 201, "request_id": "r"}, "201, request id r, 1.250 s"),
             ({"status": 503}, "503, 1.250 s"),
@@ -69,8 +69,8 @@ class TestTexts:
             ({"status": 200, "failure": "connection reset"}, "200, connection reset, 1.250 s"),
         ],
     )
-    def test_str_of_a_response_event(self, facts, expected):
-        assert self.answered(**facts) == f"beta.pause_campaign #7: attempt 2: {expected}"
+    def test_str_of_a_response_event(self, details, expected):
+        assert self.response_text(**details) == f"beta.pause_campaign #7: attempt 2: {expected}"
 
     def test_str_of_a_retry_event(self):
         event = RetryEvent(**CALL, attempt=1, reason="503", wait=0.5)
@@ -86,5 +86,5 @@ class TestTexts:
 
     @pytest.mark.parametrize("hostile", ["a\nb", "a\x1b[2Jb", "x" * 9999])
     def test_str_of_any_event_is_one_line(self, hostile):
-        assert_one_line(self.answered(status=200, request_id=hostile))
+        assert_one_line(self.response_text(status=200, request_id=hostile))
         assert_one_line(str(self.staged(hostile)))

@@ -31,7 +31,7 @@ def nested(depth, inner=None):
 @pytest.mark.usefixtures("decoder")
 class TestLoads:
     @given(JSON_VALUE)
-    def test_reads_documents_of_json_dumps(self, value):
+    def test_document_of_json_dumps_is_read_unchanged(self, value):
         read = loads(json.dumps(value, ensure_ascii=False).encode())
         assert read == value
         assert json.dumps(read) == json.dumps(value)
@@ -239,12 +239,12 @@ class TestDumps:
         assert json.dumps(loads(text.encode())) == json.dumps(value)
 
     @given(NUMBER_TEXT)
-    def test_decimals_keep_their_digits(self, text):
+    def test_dumped_decimal_keeps_its_digits(self, text):
         assert dumps(Decimal(text), "fields") == str(Decimal(text))
         assert Decimal(str(loads(dumps(Decimal(text), "x").encode()))) == Decimal(text)
 
     @given(st.integers(-(10**200), 10**200))
-    def test_whole_numbers_keep_their_digits(self, number):
+    def test_dumped_whole_number_keeps_its_digits(self, number):
         assert dumps(number, "fields") == str(number)
 
     @each_case(

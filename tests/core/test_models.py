@@ -200,7 +200,7 @@ class TestValues:
                 cls(**values)
 
     @each_case("cls", [kind for kind in KINDS if kind not in (Campaign, Ad)])
-    def test_other_kinds_require_only_an_id(self, cls):
+    def test_items_other_than_campaign_and_ad_require_only_an_id(self, cls):
         assert cls(id="a").name is cls(id="a").status is None
         with pytest.raises(TypeError):
             cls(name="a")
@@ -215,7 +215,7 @@ class TestToDict:
     def test_to_dict_is_json(self):
         assert json.loads(json.dumps(draft_of().to_dict())) == DRAFT
 
-    def test_to_dict_is_a_copy(self):
+    def test_changed_to_dict_leaves_the_value_unchanged(self):
         extra = {"list": [{"a": 1}]}
         values = [draft_of(extra=extra), item_of(Ad, extra=extra), diff_of({"a": [1]}, 2, **extra)]
         for value in values:
@@ -235,8 +235,8 @@ class TestToDict:
         assert Objective(id="a", extra={"name": None}).to_dict() == {"id": "a", "name": None}
 
 
-class TestTexts:
-    def test_repr_of_a_draft_says_staged(self):
+class TestRepr:
+    def test_repr_of_a_draft_contains_staged_and_no_word_for_a_change(self):
         assert repr(draft_of()) == (
             "<Draft draft_7c2e, daily_budget: 100 → 120, staged, waiting for approval>"
         )
@@ -250,11 +250,11 @@ class TestTexts:
         assert "auto_approved" in draft._repr_html_()
         assert "waiting for approval" not in repr(draft)
 
-    def test_str_of_a_diff_shows_before_and_after(self):
+    def test_repr_of_a_diff_shows_before_and_after(self):
         assert repr(diff_of(None, True)) == "<Diff daily_budget: null → true>"
         assert repr(diff_of([], {"a": 1})) == "<Diff daily_budget: [] → —, daily_budget.a: — → 1>"
 
-    def test_repr_of_items(self):
+    def test_repr_of_an_item_has_id_name_and_status(self):
         assert repr(item_of(Campaign)) == "<Campaign a, Spring, ENABLED>"
         assert repr(Objective(id="a")) == "<Objective a>"
         assert repr(Objective(id="a", status="ENABLED")) == "<Objective a, ENABLED>"
@@ -331,7 +331,7 @@ class TestHTML:
         }
         assert list(named)[:3] == ["operation", "account", "target"]
 
-    def test_draft_without_a_change_is_unchanged(self):
+    def test_html_of_a_draft_with_equal_values_shows_unchanged(self):
         assert ">unchanged<" in draft_of(1, 1)._repr_html_()
 
     def test_html_is_bounded_and_deterministic(self):

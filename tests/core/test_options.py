@@ -86,7 +86,7 @@ class TestBaseURL:
             ("https://ads.example.com/a%20b/...", "https://ads.example.com/a%20b/..."),
         ],
     )
-    def test_path_is_kept(self, url, kept):
+    def test_base_url_keeps_its_path_without_a_trailing_slash(self, url, kept):
         assert check_base_url(url) == kept
 
     @each_case(
@@ -129,14 +129,14 @@ class TestBaseURL:
             b"https://ads.example.com",
         ],
     )
-    def test_invalid_url_is_refused(self, url):
+    def test_invalid_base_url_is_refused(self, url):
         text = refused("base_url", check_base_url, url)
         assert "canary" not in text
         assert text.startswith("base_url ")
         assert "https://ads.example.com" in text
 
     @pytest.mark.parametrize("url", ["https://bücher.example", "https://ads.example.com/ä"])
-    def test_accepted_url_makes_a_valid_request(self, url):
+    def test_base_url_beyond_ascii_is_refused_or_makes_an_ascii_request(self, url):
         try:
             options = resolved(base_url=url)
         except ConfigurationError:
@@ -285,11 +285,11 @@ class TestMerging:
         assert options.merged(timeout=7).retry.max_retries == 1
         assert options.timeout == 5.0
 
-    def test_headers_are_added(self):
+    def test_merged_headers_are_added(self):
         options = resolved(headers={"A": "1", "B": "2"}).merged(headers={"b": "3", "C": "4"})
         assert options.headers == {"a": "1", "b": "3", "c": "4"}
 
-    def test_policy_is_replaced_as_a_whole(self):
+    def test_merged_policy_replaces_the_whole_policy(self):
         options = resolved(retry=RetryPolicy(max_retries=7, backoff_first=1.0))
         assert options.merged(retry=RetryPolicy()).retry == RetryPolicy()
 

@@ -57,7 +57,7 @@ class TestPage:
         page = Source(Runner(listing), call_of(operations.LIST_BETA_CAMPAIGNS)).page(None)
         assert page.to_dict() == body
 
-    def test_to_dict_is_a_copy(self):
+    def test_changed_to_dict_leaves_the_page_unchanged(self):
         page = page_of(FIRST, next={"after": 1}, extra={"page": {"x": [1]}, "more": [1]})
         before = copy.deepcopy(page)
         given = page.to_dict()
@@ -75,7 +75,7 @@ class TestPage:
         page.to_dict()["data"][0]["x"].append(2)
         assert page.to_dict()["data"] == [{"id": "a", "spend": 1, "x": [1]}]
 
-    def test_equality_ignores_the_response(self):
+    def test_equality_of_pages_ignores_the_response(self):
         page = page_of(FIRST, next="c2")
         assert page == page_of(FIRST, next="c2", response=ResponseInfo(status=200))
         assert page != page_of(FIRST)
@@ -124,7 +124,7 @@ class TestPage:
         assert html.count("<tr>") <= 21
         assert "more rows are not shown" in html
 
-    def test_html_of_an_empty_page(self):
+    def test_html_of_an_empty_page_counts_0_items(self):
         assert "of 0 × item" in page_of()._repr_html_()
 
 

@@ -95,7 +95,7 @@ def test_url_of_another_endpoint_is_refused(url):
 
 
 @each_case("cursor", [None, 7, {"next": f"{PATH}?a=1"}, "c2", "", "a/b", "a:b", "a=b&c=d"])
-def test_other_string_is_not_a_url(cursor):
+def test_cursor_that_is_not_a_url_is_not_followed(cursor):
     assert followed(cursor) is None
 
 
@@ -203,18 +203,18 @@ class TestSeenCursors:
         assert "conventions.cursor_parameter" in str(caught.value)
         assert_one_line(str(caught.value))
 
-    def test_start_of_the_iteration_counts_as_seen(self):
+    def test_cursor_at_which_an_iteration_starts_counts_as_seen(self):
         trail = SeenCursors(attrs.evolve(CALL, cursor="a"))
         trail.add("b")
         with pytest.raises(PaginationError):
             trail.add("a")
 
-    def test_end_may_come_at_any_time(self):
+    def test_none_is_accepted_as_cursor_at_any_time(self):
         trail = SeenCursors(CALL)
         trail.add(None)
         trail.add(None)
 
-    def test_message_is_bounded(self):
+    def test_message_about_a_repeated_cursor_is_bounded(self):
         trail = SeenCursors(CALL)
         cursor = {"token": "x\n" * 10_000}
         trail.add(cursor)
@@ -223,7 +223,7 @@ class TestSeenCursors:
         assert_one_line(str(caught.value))
         assert caught.value.cursor == cursor
 
-    def test_long_iteration_stays_small(self):
+    def test_seen_cursors_keep_at_most_16_bytes_each(self):
         trail = SeenCursors(CALL)
         for n in range(1000):
             trail.add("x" * 1000 + str(n))

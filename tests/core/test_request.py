@@ -374,7 +374,7 @@ def little_stack():
 
 class TestRefused:
     @each_case(
-        ("operation", "argument", "value", "told"),
+        ("operation", "argument", "value", "shown"),
         [
             (CAMPAIGNS, "account_id", "", "''"),
             (CAMPAIGNS, "account_id", None, "None"),
@@ -411,7 +411,7 @@ class TestRefused:
             (SEARCH, "targeting", attrs.make_class("Geo", []), "type"),
         ],
     )
-    def test_invalid_argument_is_refused(self, operation, argument, value, told):
+    def test_invalid_argument_is_refused(self, operation, argument, value, shown):
         required = {"campaign_id": "c"} if argument == "daily_budget" else {}
         with pytest.raises(InvalidRequest) as caught:
             built(operation, **{**required, argument: value})
@@ -419,7 +419,7 @@ class TestRefused:
         assert error.argument == argument
         assert error.operation == operation.full_name
         assert str(error).startswith(f"{operation.full_name}: {argument}")
-        assert told in str(error)
+        assert shown in str(error)
         assert "nothing was sent" in str(error)
         assert_one_line(str(error))
 
