@@ -174,12 +174,12 @@ def times():
 
 
 @each_case(("kind", "fault"), CASES)
-def test_every_fault_ends_at_the_deadline(kind, fault, times) -> None:
+def test_exchange_with_any_fault_ends_at_the_deadline(kind, fault, times) -> None:
     assert DEADLINE * 0.9 <= times[kind, fault] <= PUNCTUAL
 
 
 @sync_asyncio_trio
-async def test_a_flood_ends_at_the_deadline(client_kind) -> None:
+async def test_endless_body_ends_at_the_deadline(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         connection.send(b"HTTP/1.1 200 OK\r\n\r\n")
@@ -195,7 +195,7 @@ async def test_a_flood_ends_at_the_deadline(client_kind) -> None:
 
 @through(PLAIN, OVER_TLS)
 @sync_asyncio_trio
-async def test_a_large_body_arrives_whole(client_kind, route) -> None:
+async def test_large_request_body_is_sent_completely(client_kind, route) -> None:
     def serve(connection: Connection) -> None:
         route.lead(connection)
         connection.pause(0.05)  # until the window is full
@@ -211,7 +211,7 @@ async def test_a_large_body_arrives_whole(client_kind, route) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_short_read_is_whole(client_kind) -> None:
+async def test_read_returns_a_short_reply_without_waiting_for_more(client_kind) -> None:
     """The replies of a SOCKS proxy are not parsed as a stream."""
     with RawServer(greet) as server:
         backend = backend_of(client_kind)
@@ -230,7 +230,7 @@ async def connected(client_kind, server, backend=None):
 
 
 @sync_asyncio_trio
-async def test_a_reset_is_a_read_error(client_kind) -> None:
+async def test_reset_connection_raises_read_error(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.read()
         connection.reset()
@@ -243,7 +243,7 @@ async def test_a_reset_is_a_read_error(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_write_to_nobody_is_a_write_error(client_kind) -> None:
+async def test_write_after_a_reset_raises_write_error(client_kind) -> None:
     with RawServer(lambda c: (c.receive(), c.reset())) as server:
         stream = await connected(client_kind, server)
         await wait(stream.write(b"x"))
@@ -256,7 +256,7 @@ async def test_a_write_to_nobody_is_a_write_error(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_certificate_that_nobody_vouches_for(client_kind) -> None:
+async def test_untrusted_certificate_raises_connect_error(client_kind) -> None:
     with RawServer(start_tls) as server:
         stream = await connected(client_kind, server)
         with pytest.raises(core.ConnectError) as caught:
@@ -266,7 +266,7 @@ async def test_a_certificate_that_nobody_vouches_for(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_hello_in_plain_text_is_no_handshake(client_kind) -> None:
+async def test_plain_text_instead_of_tls_raises_connect_error(client_kind) -> None:
     with RawServer(stall(reply(400, b"no TLS here"))) as server:
         stream = await connected(client_kind, server)
         with pytest.raises(core.ConnectError, match=r"(?i)wrong.version.number"):
@@ -275,7 +275,7 @@ async def test_a_hello_in_plain_text_is_no_handshake(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_handshake_that_is_hung_up_on(client_kind) -> None:
+async def test_connection_closed_during_a_tls_handshake_raises_connect_error(client_kind) -> None:
     with RawServer(Connection.receive) as server:
         stream = await connected(client_kind, server)
         with pytest.raises(core.ConnectError) as caught:
@@ -285,7 +285,7 @@ async def test_a_handshake_that_is_hung_up_on(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_name_that_no_certificate_can_have(client_kind) -> None:
+async def test_invalid_server_name_for_tls_raises_connect_error(client_kind) -> None:
     with RawServer(Connection.receive) as server:
         stream = await connected(client_kind, server)
         with pytest.raises(core.ConnectError):
@@ -294,7 +294,7 @@ async def test_a_name_that_no_certificate_can_have(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_tls_without_a_closing_handshake_ends_a_body(client_kind) -> None:
+async def test_body_ends_with_a_tls_connection_closed_without_close_notify(client_kind) -> None:
     def serve(connection: Connection) -> None:
         connection.start_tls()
         connection.read()
@@ -306,7 +306,7 @@ async def test_tls_without_a_closing_handshake_ends_a_body(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_deadline_that_is_over_sends_nothing(client_kind) -> None:
+async def test_expired_deadline_opens_no_connection(client_kind) -> None:
     with RawServer(stay_silent) as server:
         backend = backend_of(client_kind, seconds=0)
         with pytest.raises(core.ConnectTimeout):
@@ -349,7 +349,7 @@ class Interrupted(Watched):
 
 
 @each_case("looks", range(5))
-def test_an_interrupt_leaves_no_socket(looks) -> None:
+def test_keyboard_interrupt_leaves_no_open_socket(looks) -> None:
     with RawServer(OVER_TLS.lead) as server:
         backend = Interrupted(looks)
         connection = OVER_TLS.connection(SYNC, backend, int(port_of(server)))
@@ -358,7 +358,7 @@ def test_an_interrupt_leaves_no_socket(looks) -> None:
         assert is_closed(backend)
 
 
-def test_a_large_body_is_not_encrypted_without_a_look_at_the_deadline() -> None:
+def test_deadline_is_checked_while_a_large_body_is_encrypted() -> None:
     with RawServer(lambda c: (c.start_tls(), c.wait_for_the_end())) as server:
         backend = Watched()
         stream = backend.connect_tcp("127.0.0.1", int(port_of(server))).start_tls(
@@ -374,7 +374,7 @@ def test_a_large_body_is_not_encrypted_without_a_look_at_the_deadline() -> None:
 
 
 @sync_asyncio_trio
-async def test_addresses_share_the_time(client_kind, host) -> None:  # noqa: F811
+async def test_addresses_share_the_time_until_the_deadline(client_kind, host) -> None:  # noqa: F811
     host(*SWALLOWING)
     with RawServer(stay_silent) as server, swallowing(int(port_of(server))):
         for _ in range(TRIES):
@@ -390,7 +390,7 @@ async def test_addresses_share_the_time(client_kind, host) -> None:  # noqa: F81
 
 
 @sync_asyncio_trio
-async def test_addresses_that_swallow_leave_time_for_the_next(client_kind, host) -> None:  # noqa: F811
+async def test_silent_addresses_leave_time_for_the_next(client_kind, host) -> None:  # noqa: F811
     host(*SWALLOWING[:2], "127.0.0.1", "127.0.0.5")
     with RawServer(stall(b"hi")) as server, swallowing(int(port_of(server))):
         backend = backend_of(client_kind, 0.6)
@@ -400,7 +400,7 @@ async def test_addresses_that_swallow_leave_time_for_the_next(client_kind, host)
 
 
 @sync_asyncio_trio
-async def test_addresses_that_refuse_cost_no_time(client_kind, host) -> None:  # noqa: F811
+async def test_connect_error_is_raised_if_every_address_refuses(client_kind, host) -> None:  # noqa: F811
     host("127.0.0.2", "127.0.0.3")
     backend = backend_of(client_kind)
     with pytest.raises(core.ConnectError, match="Connection refused") as caught:
@@ -410,7 +410,7 @@ async def test_addresses_that_refuse_cost_no_time(client_kind, host) -> None:  #
 
 
 @sync_asyncio_trio
-async def test_a_name_is_looked_up(client_kind) -> None:
+async def test_host_name_is_resolved(client_kind) -> None:
     with RawServer(stay_silent) as server:
         backend = backend_of(client_kind)
         stream = await wait(backend.connect_tcp("localhost", int(port_of(server))))
@@ -420,13 +420,15 @@ async def test_a_name_is_looked_up(client_kind) -> None:
 
 @pytest.mark.parametrize("name", ["x" * 64 + ".test", "a..b", "nowhere.invalid"])
 @sync_asyncio_trio
-async def test_a_name_that_is_not_found(client_kind, name, monkeypatch) -> None:
-    asked = socket.getaddrinfo
+async def test_host_name_that_cannot_be_resolved_raises_connect_error(
+    client_kind, name, monkeypatch
+) -> None:
+    getaddrinfo = socket.getaddrinfo
 
     def found(name, *more, **options):
         if "invalid" in str(name):
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-        return asked(name, *more, **options)
+        return getaddrinfo(name, *more, **options)
 
     monkeypatch.setattr(socket, "getaddrinfo", found)
     backend = backend_of(client_kind)
@@ -443,7 +445,7 @@ TLS_TWICE = Route("TLS twice", "https", steps=(start_tls, start_tls))
 
 
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)
-def test_a_cancelled_handshake_leaves_no_socket(client_kind) -> None:
+def test_cancelled_handshake_leaves_no_open_socket(client_kind) -> None:
     chance = random.Random(1)
 
     async def storm() -> None:
@@ -473,7 +475,7 @@ def test_a_cancelled_handshake_leaves_no_socket(client_kind) -> None:
 
 
 @sync_asyncio_trio
-async def test_a_backend_without_a_connection(client_kind) -> None:
+async def test_backend_without_a_connection_is_not_reusable(client_kind) -> None:
     backend = backend_of(client_kind)
     assert not backend.is_reusable
     for name in ("socket", "client_addr", "ssl_object"):
@@ -483,7 +485,7 @@ async def test_a_backend_without_a_connection(client_kind) -> None:
 
 @through(PLAIN, OVER_TLS)
 @sync_asyncio_trio
-async def test_what_httpcore_asks_of_a_stream(client_kind, route) -> None:
+async def test_stream_has_the_extra_info_of_httpcore_and_closes_twice(client_kind, route) -> None:
     with RawServer(lambda c: (route.lead(c), c.wait_for_the_end())) as server:
         stream = await connected(client_kind, server)
         if route is OVER_TLS:
@@ -502,7 +504,7 @@ async def test_what_httpcore_asks_of_a_stream(client_kind, route) -> None:
 
 
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)
-def test_a_fast_peer_leaves_other_tasks_their_turns(client_kind) -> None:
+def test_reading_from_a_fast_peer_lets_other_tasks_run(client_kind) -> None:
     turns = 0
 
     async def others() -> None:
@@ -527,7 +529,7 @@ def test_a_fast_peer_leaves_other_tasks_their_turns(client_kind) -> None:
 
 
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)
-def test_a_socket_that_is_not_readable_after_all(client_kind, monkeypatch) -> None:
+def test_spurious_wakeup_is_waited_out(client_kind, monkeypatch) -> None:
     wait_readable, woken = anyio.wait_readable, []
 
     async def wake(sock: socket.socket) -> None:

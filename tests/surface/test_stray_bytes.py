@@ -134,7 +134,7 @@ class Origin(RawServer):
 
 @through(PLAIN, OVER_TLS, TUNNEL, TLS_IN_TLS)
 @sync_asyncio_trio
-async def test_bytes_beyond_a_response_end_its_connection(client_kind, route) -> None:
+async def test_bytes_beyond_a_response_make_its_connection_unusable(client_kind, route) -> None:
     with Origin(route) as server:
         for number, exchange in enumerate(EXCHANGES[len(CLEAN) :], len(CLEAN)):
             with client_of(client_kind, route, port_of(server)) as client:
@@ -150,7 +150,7 @@ async def test_bytes_beyond_a_response_end_its_connection(client_kind, route) ->
 
 @through(*ROUTES)
 @sync_asyncio_trio
-async def test_a_clean_connection_is_reusable(client_kind, route) -> None:
+async def test_connection_without_extra_bytes_is_reused(client_kind, route) -> None:
     with Origin(route) as server, client_of(client_kind, route, port_of(server)) as client:
         for number, exchange in enumerate(CLEAN):
             response = await client.send(f"/{number}", exchange.method)
@@ -166,7 +166,7 @@ BEYOND_CONNECT = [b"x", b"\x15\x03\x03\x00\x02\x02\x28", SECOND]
 
 @through(TUNNEL, TLS_IN_TLS)
 @sync_asyncio_trio
-async def test_bytes_beyond_the_response_to_connect_end_the_tunnel(client_kind, route) -> None:
+async def test_bytes_beyond_the_response_to_connect_are_a_connect_error(client_kind, route) -> None:
     def serve(connection: Connection) -> None:
         attrs.evolve(route, steps=route.steps[:-2]).lead(connection)
         connection.read()
