@@ -210,7 +210,7 @@ before_and_during = pytest.mark.parametrize(
 @pytest.mark.parametrize("tool", MOCKS.values(), ids=MOCKS)
 @before_and_during
 @each_client
-def test_a_mock_answers_and_nothing_is_sent(client_class, is_made_before, tool, service) -> None:
+def test_mocked_call_sends_nothing(client_class, is_made_before, tool, service) -> None:
     run(client_class, is_made_before, service.url, tool)
     assert len(service.requests) == 1 + is_made_before
     assert service.connections == 1
@@ -219,7 +219,7 @@ def test_a_mock_answers_and_nothing_is_sent(client_class, is_made_before, tool, 
 @pytest.mark.parametrize("tool", MONITORS.values(), ids=MONITORS)
 @before_and_during
 @each_client
-def test_a_monitor_notes_what_is_sent(client_class, is_made_before, tool, service) -> None:
+def test_monitor_records_each_request(client_class, is_made_before, tool, service) -> None:
     run(client_class, is_made_before, service.url, tool)
     assert len(service.requests) == 3 + is_made_before
     assert service.connections == 1
@@ -227,7 +227,7 @@ def test_a_monitor_notes_what_is_sent(client_class, is_made_before, tool, servic
 
 @before_and_during
 @each_client
-def test_a_cassette_is_recorded_and_played(client_class, is_made_before, service, tmp_path) -> None:
+def test_cassette_is_recorded_and_replayed(client_class, is_made_before, service, tmp_path) -> None:
     path = str(tmp_path / "cassette.yaml")
     run(client_class, is_made_before, service.url, lambda: cassette(path, "once"))
     assert len(service.requests) == 3 + is_made_before
@@ -237,7 +237,7 @@ def test_a_cassette_is_recorded_and_played(client_class, is_made_before, service
 
 
 @each_client
-def test_several_tools_at_once(client_class, service) -> None:
+def test_several_tools_work_at_once(client_class, service) -> None:
     @contextlib.contextmanager
     def all_of_them() -> Iterator[list[object]]:
         seen: list[object] = []
@@ -286,7 +286,7 @@ def test_calls(made_before, client_class, is_made_before, httpx_mock):
 """
 
 
-def test_pytest_httpx(pytester, service) -> None:
+def test_pytest_httpx_mocks_clients_made_before_and_during_its_test(pytester, service) -> None:
     text = OF_PYTEST_HTTPX.format(url=service.url, listing=LISTING, draft=DRAFT)
     pytester.makepyfile(text)
     result = pytester.runpytest_subprocess("-p", "no:randomly", "-p", "no:cacheprovider")

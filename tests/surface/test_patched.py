@@ -103,7 +103,9 @@ def is_patched_for(client_kind) -> bool:
 
 @pytest.mark.parametrize("number", range(len(SYNC_PLACES)), ids=[name for _, name in SYNC_PLACES])
 @sync_and_async
-async def test_each_place_is_passed_once_and_only_while_it_is_patched(client_kind, number) -> None:
+async def test_each_patched_function_is_called_once_while_it_is_patched(
+    client_kind, number
+) -> None:
     spy = Spy()
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url) as client:
@@ -174,7 +176,7 @@ REPLACEMENTS = {
 
 @pytest.mark.parametrize("kind", REPLACEMENTS)
 @sync_and_async
-async def test_whatever_a_tool_puts_in_the_place_of_a_function_is_seen(client_kind, kind) -> None:
+async def test_replacement_of_any_kind_is_detected(client_kind, kind) -> None:
     spy = Spy()
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url) as client:
@@ -191,7 +193,7 @@ async def test_whatever_a_tool_puts_in_the_place_of_a_function_is_seen(client_ki
 
 @pytest.mark.parametrize("make", [Tool, staticmethod], ids=["bound method", "static method"])
 @sync_and_async
-async def test_a_mock_that_takes_no_transport_is_seen(client_kind, make) -> None:
+async def test_mock_without_a_transport_argument_is_detected(client_kind, make) -> None:
     def replace(original):
         mocked = functools.partial(answering(answer)(original), None)
         return Tool(mocked).method if make is Tool else staticmethod(mocked)
@@ -202,7 +204,7 @@ async def test_a_mock_that_takes_no_transport_is_seen(client_kind, make) -> None
 
 
 @sync_and_async
-async def test_an_inherited_method_that_is_overridden_is_seen(client_kind, monkeypatch) -> None:
+async def test_override_of_an_inherited_method_is_detected(client_kind, monkeypatch) -> None:
     cls, _ = place_of(client_kind, 0)
     assert not is_patched_for(client_kind)
     with monkeypatch.context() as patch:
@@ -212,7 +214,7 @@ async def test_an_inherited_method_that_is_overridden_is_seen(client_kind, monke
 
 
 @sync_and_async
-async def test_data_and_other_classes_are_nobodys_concern(client_kind, monkeypatch) -> None:
+async def test_changed_data_and_patched_other_classes_are_ignored(client_kind, monkeypatch) -> None:
     monkeypatch.setattr(place_of(client_kind)[0], "__doc__", "changed")
     monkeypatch.setattr(httpx.MockTransport, "handle_request", lambda self, request: None)
     other, name = place_of(ASYNC if client_kind is SYNC else SYNC)
@@ -222,7 +224,7 @@ async def test_data_and_other_classes_are_nobodys_concern(client_kind, monkeypat
 
 @pytest.mark.parametrize("kind", ["subclass", "factory"])
 @sync_and_async
-async def test_what_is_in_the_place_of_a_client_is_used(client_kind, kind, monkeypatch) -> None:
+async def test_class_that_replaces_the_httpx_client_is_used(client_kind, kind, monkeypatch) -> None:
     cls, _ = place_of(client_kind, 0)
     spy = Spy()
     put_there = spy.wrap(cls)
@@ -237,7 +239,7 @@ async def test_what_is_in_the_place_of_a_client_is_used(client_kind, kind, monke
 
 
 @sync_and_async
-async def test_a_client_that_was_replaced_by_a_mock_sends_nothing(client_kind, monkeypatch) -> None:
+async def test_call_through_a_mocked_httpx_client_sends_nothing(client_kind, monkeypatch) -> None:
     cls, _ = place_of(client_kind, 0)
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url) as client:
@@ -248,7 +250,7 @@ async def test_a_client_that_was_replaced_by_a_mock_sends_nothing(client_kind, m
 
 
 @pytest.mark.parametrize("module", [None, types.ModuleType("httpx")], ids=["absent", "half-way"])
-def test_before_httpx_is_imported_only_its_engine_can_be_patched(module, monkeypatch) -> None:
+def test_only_httpcore_can_be_patched_before_httpx_is_imported(module, monkeypatch) -> None:
     monkeypatch.delitem(sys.modules, "httpx")
     if module is not None:
         monkeypatch.setitem(sys.modules, "httpx", module)
@@ -275,7 +277,7 @@ client.close()
 """
 
 
-def test_httpx_that_is_imported_later_and_patched_at_once() -> None:
+def test_patch_of_httpx_imported_after_the_first_call_is_detected() -> None:
     with RawServer(serve_well) as server:
         subprocess.run([sys.executable, "-c", IMPORTED_LATE, server.url], check=True, timeout=60)
     assert len(server.requests) == 1
@@ -285,7 +287,7 @@ def test_httpx_that_is_imported_later_and_patched_at_once() -> None:
 
 
 @sync_asyncio_trio
-async def test_a_mocked_response_needs_no_server(client_kind) -> None:
+async def test_mocked_response_needs_no_server(client_kind) -> None:
     async with client_kind.open(refusing_url()) as client:
         with replaced(client_kind, answering(answer)):
             assert (await wait(read(client))).data[0].name == "x"
@@ -307,7 +309,9 @@ async def test_a_mocked_response_needs_no_server(client_kind) -> None:
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
 @sync_and_async
-async def test_a_mocked_error_of_a_write(client_kind, error, expected) -> None:
+async def test_mocked_error_of_a_write_raises_the_error_of_its_kind(
+    client_kind, error, expected
+) -> None:
     def fail(request):
         raise error
 
@@ -319,7 +323,7 @@ async def test_a_mocked_error_of_a_write(client_kind, error, expected) -> None:
 
 @pytest.mark.parametrize("modes", [["httpcore"], ["httpx"], ["httpcore", "httpx"]], ids="+".join)
 @sync_asyncio_trio
-async def test_respx_in_each_mode_and_in_both(client_kind, modes) -> None:
+async def test_respx_mocks_calls_in_each_mode_and_in_both(client_kind, modes) -> None:
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url) as client:
             await wait(read(client))
@@ -335,7 +339,7 @@ async def test_respx_in_each_mode_and_in_both(client_kind, modes) -> None:
     assert (len(server.requests), server.connections) == (2, 1)
 
 
-def test_patching_while_other_threads_send() -> None:
+def test_calls_of_other_threads_succeed_during_patching() -> None:
     spy = Spy()
     with RawServer(serve_well) as server, AdClient(server.url) as client:
         with ThreadPoolExecutor(4) as threads:

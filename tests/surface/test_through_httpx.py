@@ -74,7 +74,7 @@ ODD = {
 
 @pytest.mark.parametrize("prefix", ["", "/prefix/a%20b/~x'(1);!$&*,=:@", "/%7e%41%2f"])
 @sync_and_async
-async def test_the_same_bytes_are_sent(client_kind, prefix) -> None:
+async def test_patched_call_sends_the_same_bytes(client_kind, prefix) -> None:
     options = {"token": "t0ken", "headers": {"X-Custom": "a,  b"}}
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url + prefix, **options) as client:
@@ -138,7 +138,7 @@ FAULTS = {
 @pytest.mark.parametrize("operation", [read, write])
 @pytest.mark.parametrize("fault", FAULTS)
 @sync_and_async
-async def test_the_same_error(client_kind, fault, operation) -> None:
+async def test_patched_call_raises_the_same_error(client_kind, fault, operation) -> None:
     with RawServer(FAULTS[fault]) as server:
         async with client_kind.open(server.url, timeout=TIMEOUT, max_retries=1) as client:
             plain = await failure_of(operation, client)
@@ -150,7 +150,9 @@ async def test_the_same_error(client_kind, fault, operation) -> None:
 @pytest.mark.parametrize("is_proxied", [False, True])
 @pytest.mark.parametrize("operation", [read, write])
 @sync_and_async
-async def test_the_same_error_if_nobody_listens(client_kind, operation, is_proxied) -> None:
+async def test_patched_call_raises_the_same_error_if_the_connection_is_refused(
+    client_kind, operation, is_proxied
+) -> None:
     proxy = refusing_url() if is_proxied else None
     async with client_kind.open(refusing_url(), proxy=proxy, max_retries=1) as client:
         plain = await failure_of(operation, client)
@@ -159,7 +161,7 @@ async def test_the_same_error_if_nobody_listens(client_kind, operation, is_proxi
 
 
 @sync_and_async
-async def test_a_tool_that_reads_a_body_has_not_sent_it(client_kind) -> None:
+async def test_body_read_by_a_tool_does_not_count_as_sent(client_kind) -> None:
     """As respx, and as vcrpy, which reads the requests of both clients without `await`."""
     cls, name = place_of(client_kind)
     handle = vars(cls)[name]
@@ -188,7 +190,7 @@ def drip_after(start: bytes):
 
 @pytest.mark.parametrize("start", [b"HTTP/1.1 ", head(200, 1000)], ids=["head", "body"])
 @sync_asyncio_trio
-async def test_a_drip_ends_in_time(client_kind, start) -> None:
+async def test_dripping_response_to_a_patched_call_times_out(client_kind, start) -> None:
     with RawServer(drip_after(start)) as server:
         async with client_kind.open(server.url, timeout=TIMEOUT, max_retries=0) as client:
             with patched(client_kind):
@@ -199,7 +201,7 @@ async def test_a_drip_ends_in_time(client_kind, start) -> None:
 
 
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)
-def test_a_cancelled_call_leaves_nothing_behind(client_kind) -> None:
+def test_cancelled_patched_call_closes_its_connection(client_kind) -> None:
     def serve(connection: Connection) -> None:
         request = connection.read()
         if b"account_id=silent" in request:
@@ -225,7 +227,7 @@ def test_a_cancelled_call_leaves_nothing_behind(client_kind) -> None:
 
 
 @sync_and_async
-async def test_no_cookies_are_sent_back(client_kind) -> None:
+async def test_patched_call_sends_no_cookies_back(client_kind) -> None:
     def serve(connection: Connection) -> None:
         while request := connection.read():
             connection.send(answer_to(request, "Set-Cookie: a=b"))
@@ -240,7 +242,9 @@ async def test_no_cookies_are_sent_back(client_kind) -> None:
 
 
 @sync_and_async
-async def test_no_proxy_that_the_environment_names_later(client_kind, monkeypatch) -> None:
+async def test_patched_call_ignores_a_proxy_set_in_the_environment_later(
+    client_kind, monkeypatch
+) -> None:
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url) as client:
             monkeypatch.setenv("ALL_PROXY", refusing_url())
@@ -249,7 +253,7 @@ async def test_no_proxy_that_the_environment_names_later(client_kind, monkeypatc
 
 
 @sync_and_async
-async def test_bytes_beyond_a_response_are_not_the_next_one(client_kind) -> None:
+async def test_bytes_beyond_a_response_are_not_read_as_the_next_response(client_kind) -> None:
     def serve(connection: Connection) -> None:
         request = connection.read()
         connection.send(answer_to(request) + reply(200, b"forged"))
@@ -264,7 +268,7 @@ async def test_bytes_beyond_a_response_are_not_the_next_one(client_kind) -> None
 
 
 @sync_and_async
-async def test_a_response_that_a_tool_leaves_open_blocks_no_later_call(client_kind) -> None:
+async def test_response_left_open_by_a_tool_blocks_no_later_call(client_kind) -> None:
     def sync_tool(pool, request):
         response = handle(pool, request)
         return httpcore.Response(response.status, headers=response.headers, content=response.read())
@@ -291,7 +295,7 @@ async def test_a_response_that_a_tool_leaves_open_blocks_no_later_call(client_ki
 
 
 @sync_and_async
-async def test_the_proxy_of_the_client(client_kind) -> None:
+async def test_patched_call_uses_the_proxy_of_the_client(client_kind) -> None:
     with RawServer(serve_well) as proxy:
         url = proxy.url.replace("//", "//user:pass@")
         async with client_kind.open("http://ads.example.com", proxy=url) as client:
@@ -311,7 +315,7 @@ def refuse(connection: Connection) -> None:
 
 @pytest.mark.parametrize("serve", [refuse, hang_up, Connection.stay_silent])
 @sync_and_async
-async def test_the_same_error_of_a_tunnel(client_kind, serve) -> None:
+async def test_patched_call_raises_the_same_error_of_a_tunnel(client_kind, serve) -> None:
     with RawServer(serve) as proxy:
         options = {"proxy": proxy.url, "timeout": TIMEOUT, "max_retries": 1}
         async with client_kind.open("https://ads.example.com", **options) as client:
@@ -322,7 +326,7 @@ async def test_the_same_error_of_a_tunnel(client_kind, serve) -> None:
 
 
 @sync_asyncio_trio
-async def test_the_certificates_of_the_client(client_kind) -> None:
+async def test_patched_call_verifies_certificates_as_the_client_does(client_kind) -> None:
     with RawServer(serve_over_tls) as server:
         url = server.url.replace("http", "https")
         async with client_kind.open(url, verify=CERTIFICATE) as client:
