@@ -31,29 +31,29 @@ def staged(ad_client):
     return ad_client.beta.pause_campaign(**PAUSE)
 
 
-def test_a_draft(fake_ad_service, staged):
+def test_staged_draft_is_pending(fake_ad_service, staged):
     assert isinstance(fake_ad_service, FakeAdService)
     (draft,) = fake_ad_service.dashboard.pending()
     assert draft.draft_id == staged.draft_id
 
 
-def test_the_client_of_the_last_test_is_closed():
+def test_client_of_the_last_test_is_closed():
     with pytest.raises(ConfigurationError, match="closed"):
         kept[0].beta.pause_campaign(**PAUSE)
 
 
-def test_each_test_has_a_service_of_its_own(fake_ad_service):
+def test_each_test_has_its_own_service(fake_ad_service):
     assert fake_ad_service.drafts == ()
 
 
-def test_one_test_has_one_service(fake_ad_service, ad_client, async_ad_client):
+def test_clients_of_one_test_share_its_service(fake_ad_service, ad_client, async_ad_client):
     ad_client.beta.pause_campaign(**PAUSE)
     asyncio.run(async_ad_client.beta.pause_campaign(**PAUSE))
     assert len(fake_ad_service.drafts) == 2
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_any_loop(async_ad_client, backend):
+def test_async_client_works_on_any_event_loop(async_ad_client, backend):
     async def walk():
         return [ad.id async for ad in async_ad_client.gamma.list_ads(account_id="account_c3d8")]
 
@@ -61,7 +61,7 @@ def test_any_loop(async_ad_client, backend):
 
 
 @pytest.mark.anyio
-async def test_a_runner_of_coroutines(async_ad_client, anyio_backend):
+async def test_async_client_works_in_an_async_test(async_ad_client, anyio_backend):
     assert (await async_ad_client.beta.pause_campaign(**PAUSE)).diff.after == "PAUSED"
 
 
@@ -70,13 +70,13 @@ class OldStyle(unittest.IsolatedAsyncioTestCase):
     def clients(self, ad_client, async_ad_client):
         self.client, self.async_client = ad_client, async_ad_client
 
-    async def test_both(self):
+    async def test_unittest_class_uses_both_clients(self):
         one = self.client.beta.pause_campaign(**PAUSE)
         other = await self.async_client.beta.pause_campaign(**PAUSE)
         assert one.draft_id != other.draft_id
 
 
-def test_retries_turn_the_clock(fake_ad_service, ad_client):
+def test_retry_advances_the_clock(fake_ad_service, ad_client):
     fake_ad_service.faults.add(Fault.status(429, headers={"Retry-After": "20"}))
     assert ad_client.beta.list_campaigns(account_id="account_b204").data
     assert fake_ad_service.clock.sleeps == (20.5,)
@@ -93,17 +93,17 @@ def sizes(client):
     return [len(page.data) for page in first.pages()]
 
 
-def test_of_the_module(ad_client):
+def test_marker_of_the_module_applies(ad_client):
     assert sizes(ad_client) == [4]
 
 
 @pytest.mark.ad_service(page_size=3)
-class TestOfAClass:
-    def test_the_class_wins_over_the_module(self, ad_client):
+class TestMarkedClass:
+    def test_marker_of_the_class_overrides_the_module(self, ad_client):
         assert sizes(ad_client) == [3, 1]
 
     @pytest.mark.ad_service(page_size=2)
-    def test_the_test_wins_over_the_class(self, ad_client, fake_ad_service):
+    def test_marker_of_the_test_overrides_the_class(self, ad_client, fake_ad_service):
         assert sizes(ad_client) == [2, 2]
         assert "authorization" in fake_ad_service.requests[0].headers
 """
@@ -121,7 +121,7 @@ def project(pytester, monkeypatch):
     return pytester
 
 
-def test_the_fixtures(project):
+def test_fixtures_work_in_sync_async_and_unittest_tests(project):
     project.makepyfile(USERS_TESTS)
     project.runpytest().assert_outcomes(passed=10)
 
@@ -131,12 +131,12 @@ def test_fixtures_work_in_a_separate_process(project):
     project.runpytest_subprocess().assert_outcomes(passed=10)
 
 
-def test_the_marker(project):
+def test_marker_applies_to_modules_classes_and_tests(project):
     project.makepyfile(MARKED_TESTS)
     project.runpytest().assert_outcomes(passed=3)
 
 
-def test_the_marker_and_the_fixtures_are_listed(project):
+def test_marker_and_fixtures_are_listed(project):
     project.runpytest("--markers").stdout.fnmatch_lines(["@pytest.mark.ad_service(*options):*"])
     project.runpytest("--fixtures").stdout.fnmatch_lines(
         ["fake_ad_service*", "ad_client*", "async_ad_client*", "ad_environment*"], consecutive=False
@@ -144,7 +144,7 @@ def test_the_marker_and_the_fixtures_are_listed(project):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ("pagesize=2", "unexpected keyword argument 'pagesize'"),
         ("2", "takes 1 positional argument but 2 were given"),
@@ -152,7 +152,7 @@ def test_the_marker_and_the_fixtures_are_listed(project):
         ("history=0", "history must be a whole number, 1 or more"),
     ],
 )
-def test_wrong_marker_option_fails_with_a_message(project, options, told):
+def test_wrong_marker_option_fails_with_a_message(project, options, message):
     project.makepyfile(f"""
         import pytest
 
@@ -162,7 +162,7 @@ def test_wrong_marker_option_fails_with_a_message(project, options, told):
     """)
     result = project.runpytest()
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines([f"@pytest.mark.ad_service: *{told}* (options: *page_size*)"])
+    result.stdout.fnmatch_lines([f"@pytest.mark.ad_service: *{message}* (options: *page_size*)"])
     result.stdout.no_fnmatch_line("*Traceback*")
     result.stdout.no_fnmatch_line("*another exception*")
     result.stdout.no_fnmatch_line("*pytest_plugin.py*")
@@ -186,7 +186,7 @@ def test_it(ad_client, fake_ad_service):
 """
 
 
-def test_a_failure_shows_the_requests(project):
+def test_report_of_a_failure_shows_the_requests(project):
     project.makepyfile(FAILING_TESTS)
     result = project.runpytest()
     result.assert_outcomes(failed=1)
@@ -267,7 +267,7 @@ def test_failure_without_requests_shows_none(project):
     project.runpytest().stdout.fnmatch_lines(["*- Requests to the fake ad service -*", "none"])
 
 
-def test_a_service_does_not_outlive_its_test(project):
+def test_service_is_released_after_its_test(project):
     project.makepyfile("""
         import gc
         import weakref
@@ -284,7 +284,7 @@ def test_a_service_does_not_outlive_its_test(project):
     project.runpytest().assert_outcomes(passed=2)
 
 
-def test_nothing_is_imported_for_tests_that_do_not_use_it(project):
+def test_unused_plugin_imports_nothing_more(project):
     project.makepyfile("""
         import sys
 
