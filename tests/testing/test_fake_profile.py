@@ -152,7 +152,7 @@ def test_client_with_wrong_convention_gets_an_error(client_kind):
     assert caught.value.code == "unexpected_body"
 
 
-def test_delete_parameters_are_read_where_the_profile_says():
+def test_delete_parameters_are_read_from_the_place_in_the_profile():
     for place, in_query, in_body in [
         ("body", "invalid_json", None),
         ("query", None, "unexpected_body"),

@@ -62,7 +62,7 @@ def test_waste_shares_of_a_campaign_stay_below_its_spend():
             assert spent.roas < 1
 
 
-def test_taken_id_gets_another_digit():
+def test_id_in_use_gets_another_digit():
     short = unique_id("draft", "x", ())
     longer = unique_id("draft", "x", (short,))
     assert len(short) == len("draft_0000")

@@ -34,8 +34,10 @@ def test_the_command_serves_until_interrupted() -> None:
     )
     with started as server:
         assert server.stdout is not None
-        told = "".join(iter(server.stdout.readline, "Ctrl-C stops it; its drafts are then gone.\n"))
-        url = re.findall(r"http://127\.0\.0\.1:\d+", told)[0]
+        output = "".join(
+            iter(server.stdout.readline, "Ctrl-C stops it; its drafts are then gone.\n")
+        )
+        url = re.findall(r"http://127\.0\.0\.1:\d+", output)[0]
         with AdClient(url) as client:
             page = client.beta.list_campaigns(account_id="account_b204")
         assert page.data[0].id == "campaign_57a7"
@@ -44,8 +46,8 @@ def test_the_command_serves_until_interrupted() -> None:
         more, complained = server.communicate(timeout=20)
     assert server.returncode == 0
     assert more + complained == ""
-    assert f'AdClient("{url}")' in told
-    assert f"{url}/approval" in told
+    assert f'AdClient("{url}")' in output
+    assert f"{url}/approval" in output
 
 
 def use_then_interrupt(port: int, seen: list[object]) -> None:
@@ -68,9 +70,9 @@ def test_the_options_take_effect(capsys) -> None:
     user.join()
     assert len(seen[0].data) == 3
     assert seen[0].response.elapsed >= 0.2
-    told = capsys.readouterr().out
-    assert f'AdClient("http://127.0.0.1:{port}", token="…")' in told
-    assert "Warning" not in told
+    output = capsys.readouterr().out
+    assert f'AdClient("http://127.0.0.1:{port}", token="…")' in output
+    assert "Warning" not in output
 
 
 def test_exposed_host_prints_a_warning(capsys) -> None:
@@ -116,9 +118,9 @@ def test_the_module_is_the_command(monkeypatch, capsys) -> None:
     assert "python -m adclient.testing" in capsys.readouterr().out
 
 
-def test_a_port_that_is_taken_is_refused(capsys) -> None:
-    with listen("127.0.0.1", 0) as taken, pytest.raises(SystemExit) as caught:
-        command.main(["--port", str(taken.getsockname()[1])])
+def test_port_in_use_is_refused(capsys) -> None:
+    with listen("127.0.0.1", 0) as used, pytest.raises(SystemExit) as caught:
+        command.main(["--port", str(used.getsockname()[1])])
     assert caught.value.code == 2
     assert "cannot listen on 127.0.0.1" in capsys.readouterr().err
 

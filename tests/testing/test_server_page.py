@@ -40,7 +40,7 @@ def text_of(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
-def test_page_without_drafts_says_so(browser) -> None:
+def test_page_without_drafts_states_that_there_are_none(browser) -> None:
     text = text_of(browser.get("/approval").text)
     assert "No drafts wait." in text
     assert "Nothing has happened yet." in text
@@ -108,9 +108,9 @@ def test_a_draft_is_rejected(fake, browser) -> None:
 
 def test_confirming_without_arming_is_refused(fake, browser) -> None:
     draft_id = pause(fake)
-    answer = step(browser, draft_id, "confirm")
-    assert answer.status_code == 409
-    assert f"Refused: {draft_id} must be armed before it is confirmed." in text_of(answer.text)
+    response = step(browser, draft_id, "confirm")
+    assert response.status_code == 409
+    assert f"Refused: {draft_id} must be armed before it is confirmed." in text_of(response.text)
     assert fake.drafts[0].status == "pending_approval"
 
 
@@ -125,14 +125,14 @@ def test_only_three_steps_are_known(fake, browser) -> None:
     assert step(browser, pause(fake), "__init__").status_code == 400
 
 
-def test_page_says_that_a_draft_could_not_be_applied(fake, browser) -> None:
+def test_page_states_that_a_draft_could_not_be_applied(fake, browser) -> None:
     drafts = [
         stage(fake, "beta.create_video_campaign", fields={"name": "Autumn"}) for _ in range(2)
     ]
     for draft in drafts:
         step(browser, draft.draft_id, "arm")
-        answer = step(browser, draft.draft_id, "confirm")
-    assert "could not be applied" in text_of(answer.text)
+        response = step(browser, draft.draft_id, "confirm")
+    assert "could not be applied" in text_of(response.text)
 
 
 @pytest.mark.parametrize(
@@ -241,19 +241,19 @@ def test_whole_diff_is_served_as_json(fake, browser) -> None:
     draft = stage(fake, "beta.create_video_campaign", fields=fields)
     page = browser.get("/approval").text
     (link,) = re.findall(r'href="(/approval/drafts/[^"]+)"', page)
-    answer = browser.get(link)
-    assert answer.json() == draft.diff.to_dict()
-    assert answer.headers["content-type"] == "application/json"
+    response = browser.get(link)
+    assert response.json() == draft.diff.to_dict()
+    assert response.headers["content-type"] == "application/json"
     assert browser.get("/approval/drafts/draft_zzzz").status_code == 404
 
 
 def test_whole_diff_escapes_invisible_characters(fake, browser) -> None:
     odd = {"name": "n\u202e\U000e0001", "emoji": "👩\u200d💻"}
     draft = stage(fake, "beta.create_video_campaign", fields=odd)
-    answer = browser.get(f"/approval/drafts/{draft.draft_id}")
-    assert answer.text.isprintable()
-    assert "👩" in answer.text
-    assert answer.json() == draft.diff.to_dict()
+    response = browser.get(f"/approval/drafts/{draft.draft_id}")
+    assert response.text.isprintable()
+    assert "👩" in response.text
+    assert response.json() == draft.diff.to_dict()
 
 
 @pytest.mark.parametrize(
@@ -296,9 +296,9 @@ def deep(depth: int) -> dict:
 )
 def test_any_json_value_can_be_shown(fake, browser, value) -> None:
     stage(fake, "beta.create_video_campaign", fields={"name": "n", "odd": value})
-    answer = browser.get("/approval")
-    assert answer.status_code == 200
-    assert len(answer.text) < 60_000
+    response = browser.get("/approval")
+    assert response.status_code == 200
+    assert len(response.text) < 60_000
 
 
 # How diffs are put into words.
