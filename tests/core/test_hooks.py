@@ -49,7 +49,7 @@ def test_any_callable_is_accepted(name, hook):
     assert getattr(Hooks(**{name: hook}), name) is hook
 
 
-class TestTexts:
+class TestStr:
     def response_text(self, **details):
         unset = {"status": None, "failure": None, "request_id": None}
         event = ResponseEvent(**CALL, attempt=2, duration=0.5, elapsed=1.25, **{**unset, **details})
