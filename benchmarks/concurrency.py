@@ -32,9 +32,9 @@ class Server(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         assert data.endswith(b"\r\n\r\n")
-        asyncio.get_running_loop().call_later(DELAY, self.answer)
+        asyncio.get_running_loop().call_later(DELAY, self.respond)
 
-    def answer(self) -> None:
+    def respond(self) -> None:
         assert isinstance(self.transport, asyncio.Transport)
         if not self.transport.is_closing():
             self.transport.write(ANSWER)
@@ -79,8 +79,8 @@ async def by_hand(url: str, tasks: int, timeout: httpx.Timeout) -> int:
 
         async def one() -> bool:
             try:
-                answer = await client.get(url + PATH, params={"account_id": "a"})
-                return len(answer.json()["data"]) == 1
+                response = await client.get(url + PATH, params={"account_id": "a"})
+                return len(response.json()["data"]) == 1
             except httpx.HTTPError:
                 return False
 

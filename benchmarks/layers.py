@@ -142,7 +142,7 @@ def in_process(url: str) -> dict[str, float]:
     canned = reply_to("GET", "ads", "ten")
     transport, there = ours.canned(canned), Target(url)
     request = httpx.Request("GET", there.url, headers=there.headers)
-    bare, client = (library.Client(url, answer=canned) for library in (httpx_by_hand, ours))
+    bare, client = (library.Client(url, response=canned) for library in (httpx_by_hand, ours))
     return least_seconds(
         {
             "bare httpx": bare.page,
@@ -233,7 +233,7 @@ async def _of_many(send: Callable[[], Awaitable[Any]]) -> float:
 
 
 def start(url: str) -> dict[str, float]:
-    """A fresh process: its imports, and its first answer."""
+    """A fresh process: its imports, and its first response."""
     first = "from field.contestants.{0} import Client, ids; ids(Client({1!r}).page())"
     codes = {
         "bare httpx": first.format("httpx_by_hand", url),

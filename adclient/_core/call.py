@@ -110,7 +110,7 @@ class Exchange(Generic[R]):
         while True:
             if (no_slot := (yield ACQUIRE)) is not None:
                 self.elapsed = self._now() - self._started
-                # What the service has answered before explains more than a lack of slots.
+                # An earlier response explains more than a lack of slots.
                 return outcome or no_slot
             if gate.ends:
                 wait = gate.wait(call, options, self._now(), self._random)

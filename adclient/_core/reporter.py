@@ -1,4 +1,4 @@
-"""The reporter of one call: it tells the log, the hooks and the span what happens.
+"""The reporter of one call: it passes its events to the log, the hooks and the span.
 
 It is loaded when somebody listens: the classes of the events take a while to make.
 """

@@ -1,6 +1,6 @@
 """How a row is measured inside the process of a peer.
 
-Each class is opened on a row, and has then seen the right answer; `run(times)` gives the figure.
+Each class is opened on a row, and has then seen the right result; `run(times)` gives the figure.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from field.shapes import DELAYS, HOLDINGS, MESSAGE, MISSING, SHAPES, ids_of, rep
 PATIENCE = 600  # seconds, where a row is not about how long one waits
 
 
-class WrongAnswer(Exception):
+class WrongResult(Exception):
     """A contestant did not do the work of the row."""
 
 
@@ -35,11 +35,11 @@ class Measure:
     def client(self, **settings: Any) -> Any:
         if self.row.in_process:
             method = "POST" if self.row.call == "post" else "GET"
-            settings["answer"] = reply_to(method, self.shape, self.row.holding)
+            settings["response"] = reply_to(method, self.shape, self.row.holding)
         return self.contestant.Client(self.url, **settings)
 
     def work(self, client: Any) -> Callable[[], Any]:
-        """The call of the row; what it returns shows that it went through all of the answer."""
+        """The call of the row; what it returns shows that it went through all of the response."""
         if self.row.call == "page":
             return lambda: client.ids(client.page())
         if self.row.call == "decode":
@@ -65,11 +65,11 @@ class Measure:
         if hasattr(self.contestant, "items"):
             expected = json.loads(reply_to("GET", self.shape, self.row.holding).body)["data"]
             if self.contestant.items(page) != expected:
-                raise WrongAnswer("the items differ from what was sent")
+                raise WrongResult("the items differ from what was sent")
 
-    def check(self, answer: Any) -> None:
-        if answer != (expected := self.expected()):
-            raise WrongAnswer(f"expected {str(expected)[:200]}, got {str(answer)[:200]}")
+    def check(self, result: Any) -> None:
+        if result != (expected := self.expected()):
+            raise WrongResult(f"expected {str(expected)[:200]}, got {str(result)[:200]}")
 
     def run(self, times: int) -> float | None:
         raise NotImplementedError
@@ -167,18 +167,18 @@ class ManyTasks(AsyncMeasure):
     every connection. `AtOnce` is about that moment.
     """
 
-    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure receives it)
         return self.runner.run(self._all()) / (2 * self.row.amount)
 
     async def _all(self) -> float:
         client = await self.opened(timeout=PATIENCE)
         self.check(client.ids(await client.page()))
         began = time.perf_counter()
-        answers = await asyncio.gather(*(self._two(client) for _ in range(self.row.amount)))
+        results = await asyncio.gather(*(self._two(client) for _ in range(self.row.amount)))
         took = time.perf_counter() - began
         await client.close()
-        for answer in answers:
-            self.check(answer)
+        for result in results:
+            self.check(result)
         return took
 
     async def _two(self, client: Any) -> Any:
@@ -187,12 +187,12 @@ class ManyTasks(AsyncMeasure):
 
 
 class AtOnce(AsyncMeasure):
-    """How many calls are answered if all are started at once, with the library's own settings."""
+    """How many calls succeed if all are started at once, with the library's own settings."""
 
-    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
-        return self.runner.run(self._answered())
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure receives it)
+        return self.runner.run(self._succeeded())
 
-    async def _answered(self) -> float:
+    async def _succeeded(self) -> float:
         client = await self.opened()
         calls = (client.page() for _ in range(self.row.amount))
         outcomes = await asyncio.gather(*calls, return_exceptions=True)
@@ -208,7 +208,7 @@ class AfterCalls(Repeated):
 
     is_repeated = False
 
-    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure receives it)
         first = least_seconds(self._work)
         seconds(self._work, self.row.amount)
         return least_seconds(self._work) / first
@@ -219,7 +219,7 @@ class BesideClients(Repeated):
 
     is_repeated = False
 
-    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure receives it)
         alone = least_seconds(self._work)
         others = [self.client() for _ in range(self.row.amount)]
         for other in others:
@@ -233,7 +233,7 @@ class BesideClients(Repeated):
 class AfterPages(Measure):
     """The cost of a page at the end of a long listing, to that at its beginning."""
 
-    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure receives it)
         client = self.client()
         self.check(self.work(client)())
         size, pages = HOLDINGS[self.row.holding]
@@ -248,7 +248,7 @@ class AfterPages(Measure):
 class Prefetch(Measure):
     """The time of a walk that works on each page, with prefetch to without."""
 
-    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure receives it)
         client = self.client()
         self.check(self.work(client)())
         without, ahead = (self._walk(client.pages(prefetch=on)) for on in (False, True))
@@ -265,7 +265,7 @@ class Prefetch(Measure):
 class AsyncPrefetch(AsyncMeasure):
     """The same on an event loop."""
 
-    def run(self, times: int) -> float:  # noqa: ARG002 (every measure is told)
+    def run(self, times: int) -> float:  # noqa: ARG002 (every measure receives it)
         return self.runner.run(self._compared())
 
     async def _compared(self) -> float:
@@ -281,7 +281,7 @@ class AsyncPrefetch(AsyncMeasure):
             await asyncio.sleep(DELAYS[self.row.holding])
             count += 1
         if count != expected:
-            raise WrongAnswer(f"expected {expected} pages, got {count}")
+            raise WrongResult(f"expected {expected} pages, got {count}")
         return time.perf_counter() - began
 
 

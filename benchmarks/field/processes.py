@@ -81,8 +81,8 @@ class ImportOfTheClient(Import):
         return self._peer.imports_client or self._peer.imports
 
 
-class FirstAnswer(Process):
-    """Seconds from the start of a process to its first answer from the service."""
+class FirstResponse(Process):
+    """Seconds from the start of a process to the first response of the service."""
 
     def run(self, times: int) -> tuple[float, None]:
         url = f"{self._service}/ten"

@@ -57,7 +57,7 @@ def at_least(figure: float) -> Goal:
 ROWS = (
     Row("import", "import, net of the bare interpreter (time)", "Import", goal=at_most(0.8)),
     Row("import-client", "import of the client class, net (time)", "ImportOfTheClient"),
-    Row("first", "fresh process to its first answer (time)", "FirstAnswer", goal=at_most(0.95)),
+    Row("first", "fresh process to its first answer (time)", "FirstResponse", goal=at_most(0.95)),
     Row("client", "one more client (time)", "NewClients", goal=at_most(0.01)),
     Row("get", "GET of 10 items, loopback (time)", "Repeated", goal=at_most(0.5)),
     Row("post", "POST of a draft, loopback (time)", "Repeated", goal=at_most(0.52), call="post"),

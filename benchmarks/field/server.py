@@ -29,16 +29,16 @@ class Connection(asyncio.Protocol):
             whole = end + len(_END) + (int(length[1]) if length else 0)
             if len(self._received) < whole:
                 return
-            delay, answer = _answer(self._received[:end])
+            delay, response = _response(self._received[:end])
             if delay:
-                asyncio.get_running_loop().call_later(delay, self._transport.write, answer)
+                asyncio.get_running_loop().call_later(delay, self._transport.write, response)
             else:
-                self._transport.write(answer)
+                self._transport.write(response)
             self._received = self._received[whole:]
 
 
-def _answer(request: bytes) -> tuple[float, bytes]:
-    """How long the service takes for an answer, and its bytes."""
+def _response(request: bytes) -> tuple[float, bytes]:
+    """How long the service takes for a response, and its bytes."""
     method, target, _ = request.partition(b"\r\n")[0].decode("ascii").split(" ")
     _, shape, holding, rest = target.split("/", 3)
     status, headers, body = reply_to(method, shape, holding, rest)

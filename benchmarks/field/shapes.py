@@ -1,4 +1,4 @@
-"""What the service answers, as bytes made beforehand: the same content in the shape of each peer.
+"""The responses of the service, as prepared bytes: the same content in the shape of each peer.
 
 Every list item has an id and 14 more fields; a peer's own item class finds its fields among them.
 """
@@ -48,7 +48,7 @@ _FIELDS = {
 
 
 class RawResponse(NamedTuple):
-    """An answer of the service."""
+    """A response of the service."""
 
     status: int
     headers: dict[str, str]
@@ -170,7 +170,7 @@ def ids_of(shape: str, holding: str) -> list[Any]:
 
 
 def reply_to(method: str, shape: str, holding: str, rest: str = "") -> RawResponse:
-    """The answer to a request; `rest` is what its target says of the page that is wanted."""
+    """The response to a request; `rest` is the part of its target that selects the page."""
     if holding == MISSING:
         return _single(shape, 404)
     if method != "GET":

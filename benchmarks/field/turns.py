@@ -126,7 +126,7 @@ class Field:
     def _open(
         self, row: Row, peer: Peer, results: dict[str, Result]
     ) -> tuple[Contestant, int] | None:
-        """A contestant that has shown the right answer, and how often it repeats in a turn."""
+        """A contestant that has returned the right result, and how often it repeats in a turn."""
         try:
             if hasattr(processes, row.measure):
                 process = getattr(processes, row.measure)(

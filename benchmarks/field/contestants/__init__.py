@@ -1,8 +1,8 @@
 """One module for each peer: how a user of it does the work of the rows.
 
-Each has the same two classes. `Client(url, answer, **settings)` has a client of the library for the
-service at `url`, or in process if there is an `answer` to give to every request; the settings, such
-as `timeout=60`, are the library's own. Its methods:
+Each has the same two classes. `Client(url, response, **settings)` has a client of the library for
+the service at `url`, or in process if there is a `response` to every request; the settings, such as
+`timeout=60`, are the library's own. Its methods:
 
 - `page()` reads one page, `ids(page)` goes through all its items
 - `post()` stages something and returns its id

@@ -18,11 +18,11 @@ class Client:
     library = None  # httpx or httpx2
     ids = staticmethod(ids)
 
-    def __init__(self, url, answer=None, **settings):
-        if answer is not None:
+    def __init__(self, url, response=None, **settings):
+        if response is not None:
             settings["transport"] = self.library.MockTransport(
                 lambda _: self.library.Response(
-                    answer.status, headers=answer.headers, content=answer.body
+                    response.status, headers=response.headers, content=response.body
                 )
             )
         self._client = self.library.Client(base_url=url, **settings)

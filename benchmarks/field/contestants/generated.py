@@ -17,12 +17,12 @@ def ids(page):
 class Client:
     ids = staticmethod(ids)
 
-    def __init__(self, url, answer=None, **settings):
-        if answer is not None:
+    def __init__(self, url, response=None, **settings):
+        if response is not None:
             settings["httpx_args"] = {
                 "transport": httpx.MockTransport(
                     lambda _: httpx.Response(
-                        answer.status, headers=answer.headers, content=answer.body
+                        response.status, headers=response.headers, content=response.body
                     )
                 )
             }

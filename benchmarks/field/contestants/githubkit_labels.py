@@ -14,12 +14,14 @@ def ids(response):
 class Client:
     ids = staticmethod(ids)
 
-    def __init__(self, url, answer=None, **settings):
-        if answer is not None:
+    def __init__(self, url, response=None, **settings):
+        if response is not None:
             import httpx
 
             settings["transport"] = httpx.MockTransport(
-                lambda _: httpx.Response(answer.status, headers=answer.headers, content=answer.body)
+                lambda _: httpx.Response(
+                    response.status, headers=response.headers, content=response.body
+                )
             )
         self._github = GitHub("token", base_url=url, http_cache=False, **settings)
         self._github.__enter__()  # else each call makes a client

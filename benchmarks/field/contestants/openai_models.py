@@ -17,14 +17,14 @@ def ids(page):
 class Client:
     ids = staticmethod(ids)
 
-    def __init__(self, url, answer=None, **settings):
-        if answer is not None:
+    def __init__(self, url, response=None, **settings):
+        if response is not None:
             import httpx2
 
             settings["http_client"] = httpx2.Client(
                 transport=httpx2.MockTransport(
                     lambda _: httpx2.Response(
-                        answer.status, headers=answer.headers, content=answer.body
+                        response.status, headers=response.headers, content=response.body
                     )
                 )
             )

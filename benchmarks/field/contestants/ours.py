@@ -7,11 +7,11 @@ def ids(page):
     return [campaign.id for campaign in page.data]
 
 
-def canned(answer):
+def canned(response):
     import httpx
 
     return httpx.MockTransport(
-        lambda _: httpx.Response(answer.status, headers=answer.headers, content=answer.body)
+        lambda _: httpx.Response(response.status, headers=response.headers, content=response.body)
     )
 
 
@@ -22,9 +22,9 @@ def items(page):
 class Client:
     ids = staticmethod(ids)
 
-    def __init__(self, url, answer=None, **settings):
-        if answer is not None:
-            settings["transport"] = canned(answer)
+    def __init__(self, url, response=None, **settings):
+        if response is not None:
+            settings["transport"] = canned(response)
         self._client = adclient.AdClient(url, **settings)
 
     def page(self):

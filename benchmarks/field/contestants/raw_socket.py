@@ -65,12 +65,12 @@ def length_of(head):
 class Client:
     ids = staticmethod(ids)
 
-    def __init__(self, url, answer=None):
+    def __init__(self, url, response=None):
         parts = urlsplit(url)
         self._prefix, self._host, self._address = parts.path, parts.netloc, parts
         self._socket = None
-        if answer is not None:
-            self._exchange = lambda *_: (answer.status, answer.body)
+        if response is not None:
+            self._exchange = lambda *_: (response.status, response.body)
 
     def page(self, query=""):
         _, body = self._exchange("GET", LIST + query)

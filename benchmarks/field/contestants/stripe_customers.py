@@ -21,12 +21,12 @@ class Canned(stripe.HTTPClient):
 
     name = "canned"
 
-    def __init__(self, answer):
+    def __init__(self, response):
         super().__init__()
-        self._answer = answer.body, answer.status, answer.headers
+        self._response = response.body, response.status, response.headers
 
     def request(self, method, url, headers, post_data=None):  # noqa: ARG002 (as stripe calls it)
-        return self._answer
+        return self._response
 
     def close(self):
         pass
@@ -35,9 +35,9 @@ class Canned(stripe.HTTPClient):
 class Client:
     ids = staticmethod(ids)
 
-    def __init__(self, url, answer=None, **settings):
-        if answer is not None:
-            settings["http_client"] = Canned(answer)
+    def __init__(self, url, response=None, **settings):
+        if response is not None:
+            settings["http_client"] = Canned(response)
         self._customers = customers(url, **settings)
 
     def page(self, limit=10):
