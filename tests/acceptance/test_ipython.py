@@ -33,8 +33,8 @@ def shell(tmp_path_factory):
 
 
 def test_help_of_a_method_has_its_signature_and_an_example(shell) -> None:
-    told = shell.run("client.alpha.update_campaign_budget?")
-    assert told.startswith("""\
+    output = shell.run("client.alpha.update_campaign_budget?")
+    assert output.startswith("""\
 Signature:
 client.alpha.update_campaign_budget(
     *,
@@ -46,8 +46,8 @@ client.alpha.update_campaign_budget(
 Docstring:
 Stage a change to a campaign's daily budget.
 """)
-    assert ">>> draft = client.alpha.update_campaign_budget(\n" in told
-    assert re.search(r"^File: .*alpha\.py$", told, re.MULTILINE)
+    assert ">>> draft = client.alpha.update_campaign_budget(\n" in output
+    assert re.search(r"^File: .*alpha\.py$", output, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -74,15 +74,15 @@ Stage a change to a campaign's daily budget.
     ],
 )
 def test_help_shows_the_signature_of_a_method(shell, question, signature) -> None:
-    told = shell.run(question).partition("Docstring:")[0]
-    assert signature in re.sub(r"\s+", " ", told.replace(",\n)", ")").replace("(\n    ", "("))
+    output = shell.run(question).partition("Docstring:")[0]
+    assert signature in re.sub(r"\s+", " ", output.replace(",\n)", ")").replace("(\n    ", "("))
 
 
 @pytest.mark.parametrize("name", ["AdClient", "AsyncAdClient", "Draft", "Page", "Items"])
 def test_help_of_a_class_has_its_constructor_and_an_example(shell, name) -> None:
-    told = shell.run(f"{name}?")
-    assert told.startswith(f"Init signature:{' ' if name == 'Items' else chr(10)}{name}(")
-    assert ">>> " in told
+    output = shell.run(f"{name}?")
+    assert output.startswith(f"Init signature:{' ' if name == 'Items' else chr(10)}{name}(")
+    assert ">>> " in output
 
 
 def test_source_of_methods_and_values_is_shown(shell) -> None:
@@ -192,9 +192,9 @@ def test_signature_help_in_an_editor_shows_the_types(text, signature) -> None:
 )
 def test_ipython_traceback_has_no_library_frames(shell, mode, cell, method) -> None:
     shell.run(f"%xmode {mode}")
-    told = shell.run(cell)
-    assert cell in told
-    assert re.search(r"^(adclient\.errors\.)?NotFound: beta\.\w+: 404 ", told, re.MULTILINE)
-    assert len(re.findall(r"return (?:await )?self\._engine\.", told)) == len(method)
-    assert all(name in told for name in method)
-    assert set(re.findall(r"\w+\.py\b", told)) == ({"beta.py"} if method else set())
+    output = shell.run(cell)
+    assert cell in output
+    assert re.search(r"^(adclient\.errors\.)?NotFound: beta\.\w+: 404 ", output, re.MULTILINE)
+    assert len(re.findall(r"return (?:await )?self\._engine\.", output)) == len(method)
+    assert all(name in output for name in method)
+    assert set(re.findall(r"\w+\.py\b", output)) == ({"beta.py"} if method else set())

@@ -227,11 +227,11 @@ CALLS = {
 def test_client_is_usable_after_an_interrupted_cell(
     served: Kernel, fake: FakeAdService, name: str
 ) -> None:
-    call, told, expected = CALLS[name]
+    call, expression, expected = CALLS[name]
     for _ in range(3):  # there is only one slot, so a lost one would be noticed
         cell = interrupted(served, fake, call)
         assert cell.error in ("KeyboardInterrupt", "CancelledError"), cell.traceback
-        assert served.run(f"_ = {call}\n{told}").value == expected
+        assert served.run(f"_ = {call}\n{expression}").value == expected
     assert len(fake.requests) == 6
 
 

@@ -236,11 +236,11 @@ LOADED_LATER = [
 def loaded_by(code: str) -> set[str]:
     """Return the modules of a new interpreter after it has run some code."""
     # If installed, OpenTelemetry and the command line of httpx load arbitrary modules.
-    told = f"""import sys
+    script = f"""import sys
 sys.modules.update(dict.fromkeys(["opentelemetry", "click", "rich"]))
 {code}
 print(*[name for name, module in sys.modules.items() if module])"""
-    run = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return set(run.stdout.split())
 
 

@@ -296,16 +296,19 @@ ALL_EXAMPLES = list(examples())
 
 
 def run_sync(test: doctest.DocTest) -> None:
-    told: list[str] = []
+    report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    assert runner.run(test, out=told.append, clear_globs=False).failed == 0, "".join(told)
+    assert runner.run(test, out=report.append, clear_globs=False).failed == 0, "".join(report)
 
 
 async def run_async(test: doctest.DocTest) -> None:
     checker = doctest.OutputChecker()
     for example in test.examples:
-        told = await shown(example.source, test.globs)
-        assert checker.check_output(example.want, told, doctest.ELLIPSIS), (example.source, told)
+        output = await shown(example.source, test.globs)
+        assert checker.check_output(example.want, output, doctest.ELLIPSIS), (
+            example.source,
+            output,
+        )
 
 
 async def shown(source: str, names: dict[str, object]) -> str:

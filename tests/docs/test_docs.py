@@ -119,12 +119,12 @@ def test_code_in_the_agents_page_works_as_shown(capsys: pytest.CaptureFixture[st
     service = FakeAdService()
     service.faults.add(testing.Fault.dropped(taken=True))
     tool = service.client().beta.pause_campaign
-    told = shown["called"]
-    assert callable(told)
+    call_tool = shown["called"]
+    assert callable(call_tool)
     assert isinstance(shown["TOOLS"], dict)
     shown["TOOLS"]["beta_pause_campaign"] = tool
     ids = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
-    assert told("beta_pause_campaign", ids).endswith(
+    assert call_tool("beta_pause_campaign", ids).endswith(
         "Do not repeat this call; ask a human to look."
     )
     exec(reads_only, {})

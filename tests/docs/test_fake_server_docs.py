@@ -17,5 +17,5 @@ def test_options_in_the_page_are_those_of_the_command(capsys) -> None:
     try:
         command.main(["--help"])
     except SystemExit:
-        told = set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
-    assert set(re.findall(r"^\| `(--[a-z-]+)`", PAGE, re.MULTILINE)) == told - {"--help"}
+        options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
+    assert set(re.findall(r"^\| `(--[a-z-]+)`", PAGE, re.MULTILINE)) == options - {"--help"}

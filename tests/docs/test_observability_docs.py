@@ -30,22 +30,22 @@ def test_hooks_work_as_shown() -> None:
 
 
 def test_spans_work_as_shown() -> None:
-    told = run(SPANS).stdout
-    assert '"name": "POST /v1/beta-ads/pause-beta-campaign"' in told
-    names = set(re.findall(r'"((?:adclient|http|server|url)\.[a-z_.]+)":? ?[",0-9]', told))
+    output = run(SPANS).stdout
+    assert '"name": "POST /v1/beta-ads/pause-beta-campaign"' in output
+    names = set(re.findall(r'"((?:adclient|http|server|url)\.[a-z_.]+)":? ?[",0-9]', output))
     assert names >= {"adclient.draft_id", "url.template", "http.response.status_code"}
     assert not {name for name in names if f"`{name}`" not in PAGE}
 
 
 def test_trace_header_is_sent_as_shown() -> None:
-    told = run(f"""
+    output = run(f"""
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 trace.set_tracer_provider(TracerProvider())
 {TRACE}
 print(fake.requests[0].headers["traceparent"])
 """).stdout
-    assert re.fullmatch(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}\n", told)
+    assert re.fullmatch(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}\n", output)
 
 
 @pytest.mark.parametrize(

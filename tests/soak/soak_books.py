@@ -90,7 +90,7 @@ class Books:
                 self.counts["server: drafts behind an unknown outcome"] += 1
                 named = self._unknown.pop(caller)
                 if named not in (None, draft_id):
-                    self.broken.append(f"call {caller} was told of {named}, not of {draft_id}")
+                    self.broken.append(f"call {caller} has {named}, not {draft_id}")
             else:
                 self.broken.append(
                     f"{draft_id} of call {caller} is staged twice, or not known to it"

@@ -202,7 +202,7 @@ succeeded(child)
 
 
 def test_responses_are_not_mixed_up_between_parent_and_child() -> None:
-    told = run(
+    output = run(
         """
 import json, socket
 from concurrent.futures import ThreadPoolExecutor
@@ -255,7 +255,7 @@ os.kill(server, 9)
 print(wrong, os.waitstatus_to_exitcode(status))
 """
     )
-    assert told.split() == ["0", "0"]
+    assert output.split() == ["0", "0"]
 
 
 def test_calls_in_a_forked_child_leave_the_parents_connection_open(monkeypatch) -> None:

@@ -15,8 +15,10 @@ from adclient.testing import FakeAdService
 
 @each_case("name", ["AdClient", "Page", "Draft", "RateLimited", "Conventions"])
 def test_help_shows_the_public_module(name) -> None:
-    told = pydoc.render_doc(getattr(adclient, name), renderer=pydoc.plaintext)
-    assert re.match(rf"Python Library Documentation: .*{name} in module adclient(\.\w+)?\n", told)
+    help_text = pydoc.render_doc(getattr(adclient, name), renderer=pydoc.plaintext)
+    assert re.match(
+        rf"Python Library Documentation: .*{name} in module adclient(\.\w+)?\n", help_text
+    )
 
 
 # Signatures.

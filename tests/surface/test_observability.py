@@ -59,46 +59,46 @@ def answer(status: int, **more) -> httpx.Response:
 
 @sync_and_async
 async def test_hooks_receive_each_event_of_a_call(client_kind) -> None:
-    told: list = []
+    events: list = []
     service = Service(httpx.ConnectError("refused"), answer(429), a_draft())
     async with client_kind.open(
-        transport=service.transport, hooks=all_hooks(told.append)
+        transport=service.transport, hooks=all_hooks(events.append)
     ) as client:
         draft = await wait(client.beta.pause_campaign(**IDS))
     attempt = ["RequestEvent", "ResponseEvent"]
     names = [*attempt, "RetryEvent", *attempt, "RetryEvent", *attempt, "DraftEvent"]
-    assert [type(event).__name__ for event in told] == names
-    assert told[-1].draft is draft
-    assert told[4].status == 429
-    assert {event.account_id for event in told} == {"account_b204"}
+    assert [type(event).__name__ for event in events] == names
+    assert events[-1].draft is draft
+    assert events[4].status == 429
+    assert {event.account_id for event in events} == {"account_b204"}
 
 
 @sync_and_async
 async def test_hooks_receive_each_page_as_a_call(client_kind) -> None:
-    told: list = []
+    events: list = []
     service = Service(a_page("ab", next="c2"), a_page("c"))
     async with client_kind.open(
-        transport=service.transport, hooks=all_hooks(told.append)
+        transport=service.transport, hooks=all_hooks(events.append)
     ) as client:
         listing = client.beta.list_campaigns(account_id="account_b204")
         items = await everything(listing)
     assert len(items) == 3
-    assert [event.status for event in told[1::2]] == [200, 200]
-    assert len({event.call_id for event in told}) == 2
+    assert [event.status for event in events[1::2]] == [200, 200]
+    assert len({event.call_id for event in events}) == 2
 
 
 @sync_and_async
 async def test_with_options_adds_hooks(client_kind) -> None:
-    told: list[str] = []
-    first, second = (Hooks(on_draft=lambda _, who=who: told.append(who)) for who in "ab")
+    called: list[str] = []
+    first, second = (Hooks(on_draft=lambda _, who=who: called.append(who)) for who in "ab")
     service = Service(a_draft(), a_draft(), a_draft())
     async with client_kind.open(transport=service.transport, hooks=first) as client:
         await wait(client.with_options(hooks=second).beta.pause_campaign(**IDS))
-        assert told == ["a", "b"]
+        assert called == ["a", "b"]
         await wait(client.with_options(timeout=5).beta.pause_campaign(**IDS))
-        assert told == ["a", "b", "a"]
+        assert called == ["a", "b", "a"]
         await wait(client.beta.pause_campaign(**IDS))
-        assert told == ["a", "b", "a", "a"]
+        assert called == ["a", "b", "a", "a"]
 
 
 @sync_and_async
@@ -445,7 +445,7 @@ async def test_events_logs_and_spans_do_not_contain_secrets(
     client_kind, exported, caplog, outcome, credentials
 ) -> None:
     caplog.set_level(logging.DEBUG, "adclient")
-    told: list = []
+    events: list = []
     settings = {
         "token": {"token": CANARY},
         "auth": {"auth": lambda request: {"x-api-key": CANARY}},
@@ -454,7 +454,7 @@ async def test_events_logs_and_spans_do_not_contain_secrets(
     service = Service(*(outcome() for _ in range(6)))
     async with client_kind.open(
         transport=service.transport,
-        hooks=all_hooks(told.append),
+        hooks=all_hooks(events.append),
         conventions=Conventions(idempotency_header="Idempotency-Key"),
         max_retries=1,
         **settings,
@@ -463,11 +463,11 @@ async def test_events_logs_and_spans_do_not_contain_secrets(
             await wait(client.beta.pause_campaign(**IDS))
         with contextlib.suppress(AdClientError, RuntimeError):
             await everything(client.beta.list_campaigns(account_id="a", cursor=CANARY))
-    records = [attrs.asdict(event) for event in told]
+    records = [attrs.asdict(event) for event in events]
     lines = [vars(record) for record in caplog.records]
     spans = [json.loads(span.to_json()) for span in exported.get_finished_spans()]
     assert len(records) >= 2
     assert len(lines) >= 2
     assert len(spans) == 2
-    assert CANARY not in repr([told, records, lines, spans])
+    assert CANARY not in repr([events, records, lines, spans])
     assert CANARY not in caplog.text

@@ -174,13 +174,13 @@ async def test_page_without_a_client_prefetches_nothing(client_kind) -> None:
 @sync_asyncio_trio
 async def test_hooks_run_in_the_context_of_the_iteration(client_kind) -> None:
     walker = contextvars.ContextVar("walker", default="nobody")
-    told: list[str] = []
-    hooks = Hooks(on_request=lambda _: told.append(walker.get()))
+    contexts: list[str] = []
+    hooks = Hooks(on_request=lambda _: contexts.append(walker.get()))
     service = Service(a_page("a", "c1"), a_page("b"))
     async with client_kind.open(transport=service.transport, hooks=hooks) as client:
         walker.set("me")
         await everything((await wait(listed(client))).items(prefetch=True))
-    assert told == ["me", "me"]
+    assert contexts == ["me", "me"]
 
 
 class Tokens:

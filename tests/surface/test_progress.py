@@ -1,4 +1,4 @@
-"""The progress bar of a listing: what it tells, and that it ends with the walk."""
+"""The progress bar of a listing: what it shows, and that it ends with the iteration."""
 
 import asyncio
 import gc

@@ -45,8 +45,8 @@ PACKAGE = Path(adclient.__file__).parent
 
 def shown_by(error: BaseException) -> str:
     """Return all texts that can be obtained from an error."""
-    told = traceback.TracebackException.from_exception(error, capture_locals=True)
-    texts = [*told.format(), str(error), repr(error), repr(error.args), repr(vars(error))]
+    report = traceback.TracebackException.from_exception(error, capture_locals=True)
+    texts = [*report.format(), str(error), repr(error), repr(error.args), repr(vars(error))]
     for twin in (copy.copy(error), copy.deepcopy(error), pickle.loads(pickle.dumps(error))):
         texts += [str(twin), repr(vars(twin))]
     texts.append(repr(pickle.dumps(error)))
@@ -275,8 +275,8 @@ def test_traceback_of_a_cancelled_call_does_not_contain_the_token(client_kind) -
         try:
             await client.beta.pause_campaign(**IDS)
         except BaseException as error:
-            told = traceback.TracebackException.from_exception(error, capture_locals=True)
-            seen.extend(told.format())
+            report = traceback.TracebackException.from_exception(error, capture_locals=True)
+            seen.extend(report.format())
             raise
 
     async def scenario() -> None:

@@ -128,7 +128,7 @@ def test_pytest_report_shows_the_test_and_the_method(pytester) -> None:
         def test_pause(ad_client):
             ad_client.beta.pause_campaign(account_id="a", campaign_id="c")
     """)
-    told = pytester.runpytest("-p", "no:randomly").stdout.str()
-    assert '>       ad_client.beta.pause_campaign(account_id="a", campaign_id="c")' in told
-    assert "NotFound: beta.pause_campaign: 404" in told
-    assert "engine.py" not in told
+    output = pytester.runpytest("-p", "no:randomly").stdout.str()
+    assert '>       ad_client.beta.pause_campaign(account_id="a", campaign_id="c")' in output
+    assert "NotFound: beta.pause_campaign: 404" in output
+    assert "engine.py" not in output

@@ -54,9 +54,9 @@ def examples():
 
 @pytest.mark.parametrize("test", list(examples()))
 def test_docstring_examples_run(test):
-    told: list[str] = []
+    report: list[str] = []
     runner = doctest.DocTestRunner()
-    assert runner.run(test, out=told.append, clear_globs=False).failed == 0, "".join(told)
+    assert runner.run(test, out=report.append, clear_globs=False).failed == 0, "".join(report)
 
 
 def test_docstring_examples_are_found():

@@ -137,7 +137,7 @@ Errors = dict[str, dict[int, str]]
 
 
 @pytest.fixture(scope="session")
-def told(project: Path, pytestconfig: pytest.Config) -> dict[str, str]:
+def reports(project: Path, pytestconfig: pytest.Config) -> dict[str, str]:
     """What each checker says of the project; they run at once, for each takes its time."""
     kept = getattr(pytestconfig, "cache", None)
     cache = f"--cache-dir={kept.mkdir('mypy') if kept else project / 'cache'}"
@@ -155,9 +155,9 @@ def told(project: Path, pytestconfig: pytest.Config) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def mypy_errors(told: dict[str, str]) -> Errors:
+def mypy_errors(reports: dict[str, str]) -> Errors:
     found: Errors = {}
-    for line in told["mypy"].splitlines():
+    for line in reports["mypy"].splitlines():
         if line.startswith("{"):
             error = json.loads(line)
             if error["severity"] == "error":
@@ -166,9 +166,9 @@ def mypy_errors(told: dict[str, str]) -> Errors:
 
 
 @pytest.fixture(scope="session")
-def pyright_errors(told: dict[str, str]) -> Errors:
+def pyright_errors(reports: dict[str, str]) -> Errors:
     found: Errors = {}
-    for error in json.loads(told["pyright"])["generalDiagnostics"]:
+    for error in json.loads(reports["pyright"])["generalDiagnostics"]:
         if error["severity"] == "error" and error.get("rule") not in _STYLE:
             line = error["range"]["start"]["line"] + 1
             found.setdefault(Path(error["file"]).name, {})[line] = error["message"]
@@ -208,8 +208,8 @@ def missed(errors: Errors, lines: list[str], first: int) -> list[str]:
     return [line for n, line in enumerate(lines, first) if n not in errors["wrong.py"]]
 
 
-def test_every_public_type_is_known(told: dict[str, str]) -> None:
-    completeness = json.loads(told["completeness"])["typeCompleteness"]
+def test_every_public_type_is_known(reports: dict[str, str]) -> None:
+    completeness = json.loads(reports["completeness"])["typeCompleteness"]
     unknown = [symbol["name"] for symbol in completeness["symbols"] if _is_ours(symbol)]
     assert unknown == []
     assert completeness["completenessScore"] == 1
