@@ -29,6 +29,7 @@ from adclient.testing._profile import Profile
 from adclient.testing._reads.paging import Pages
 from adclient.testing._recording import RecordedRequest, recorded
 from adclient.testing._router import Limits, Router, Tokens
+from adclient.transports import UniversalTransport
 
 _NO_FAULT = Fault()
 
@@ -130,7 +131,7 @@ class FakeAdService(InEnvironment):
         self.dashboard: Dashboard = Dashboard(self._drafts, self._accounts, self.clock, self._lock)
         # Nobody waits in a call through it: waits advance the clock, by the middle of their range.
         waiting = Clock(self.clock.monotonic, self.clock.sleep, self.clock.async_sleep)
-        self.transport: ServiceTransport = ServiceTransport(
+        self.transport: UniversalTransport = ServiceTransport(
             self.handle, waiting, random=lambda: 0.5
         )
 
