@@ -4,7 +4,8 @@ A body that does not fit is left to the slower converter, which explains why.
 """
 
 from collections.abc import Callable
-from typing import TypeVar, cast, get_args
+from functools import partial
+from typing import Any, TypeVar, cast, get_args
 
 import attrs
 
@@ -25,15 +26,17 @@ def result_of(call: Call[R], response: RawResponse, info: ResponseInfo) -> R:
         raise JSONError(f"$: the body cannot be used: {response.defect}")
     # A human approves a draft, so a duplicate name must not make it ambiguous. For listings the
     # check would cost a fifth of the decoding.
-    body = loads(response.body, unique=call.operation.is_write)
-    return read(body, call.operation.result, info)
+    decode = partial(loads, response.body, unique=call.operation.is_write)
+    return read(decode, call.operation.result, info)
 
 
-def read(body: JSON, result: type[R], response: ResponseInfo) -> R:
+def read(decode: Callable[[], JSON], result: type[R], response: ResponseInfo) -> R:
     """The result in a body, or a `JSONError` with the path of the part that does not fit.
 
-    The body must not be used afterwards: the result shares its parts.
+    `decode` decodes the body. It is called again if a part does not fit: a result is made of the
+    parts of its body, so that an attempt leaves nothing to explain.
     """
+    body = decode()
     try:
         fields = _fields(body)
         if result is Draft:
@@ -42,10 +45,10 @@ def read(body: JSON, result: type[R], response: ResponseInfo) -> R:
         info = PageInfo(next=page.pop("next"), extra=page)
         items = _ITEM_READERS[result](data)
         return cast(R, Listing(data=items, page=info, extra=fields, response=response))
-    except (KeyError, TypeError):
+    except (AttributeError, KeyError, TypeError):
         from adclient._core.converter import structure  # deferred: it loads cattrs
 
-        return attrs.evolve(structure(body, result), response=response)
+        return attrs.evolve(structure(decode(), result), response=response)
 
 
 def _draft(fields: Fields, response: ResponseInfo) -> Draft:
@@ -73,7 +76,15 @@ def _draft(fields: Fields, response: ResponseInfo) -> Draft:
 def _fields(value: JSON) -> Fields:
     if not isinstance(value, dict):
         raise TypeError
-    return value.copy()
+    return value
+
+
+class _Unfrozen(Item):
+    """An item whose fields can be set: faster than the constructor of a frozen class."""
+
+    __slots__ = ()
+    __setattr__ = object.__setattr__
+    __delattr__ = object.__delattr__
 
 
 def _items_reader(cls: type[T]) -> Callable[[JSON], tuple[T, ...]]:
@@ -82,43 +93,41 @@ def _items_reader(cls: type[T]) -> Callable[[JSON], tuple[T, ...]]:
     The fields of the interface are moved out of each object, and the rest becomes its `extra`.
     """
     is_analysis = issubclass(cls, AnalysisItem)
-    # The constructor of a frozen class calls `object.__setattr__` for each field; this is faster.
-    set_id, set_name, set_status, set_extra = (getattr(cls, name).__set__ for name in _SLOTS)
     new = object.__new__
 
     def read_items(value: JSON) -> tuple[T, ...]:
         if not isinstance(value, list):
             raise TypeError
         items: list[T] = []
-        try:
-            for extra in cast("list[Fields]", value):
-                item_id, name, status = extra["id"], extra.get("name"), extra.get("status")
-                if type(item_id) is type(name) is type(status) is str:
-                    del extra["id"], extra["name"], extra["status"]
-                else:
-                    named = {"id": item_id, "name": name, "status": status}
-                    texts = [field for field, value in named.items() if type(value) is str]
-                    nulls = (name, status).count(None)
-                    if not is_analysis or "id" not in texts or len(texts) + nulls < len(named):
-                        raise TypeError
-                    # A null stays: `to_dict` must distinguish it from a missing field.
-                    for field in texts:
-                        del extra[field]
-                item = new(cls)
-                set_id(item, item_id)
-                set_name(item, name)
-                set_status(item, status)
-                set_extra(item, extra)
-                items.append(item)
-        except (KeyError, TypeError):
-            value[: len(items)] = [item.to_dict() for item in items]  # for the converter
-            raise
+        for extra in cast("list[Fields]", value):
+            item: Any = new(_Unfrozen)
+            item.id = item_id = extra.pop("id")
+            item.name = name = extra.pop("name", _MISSING)
+            item.status = status = extra.pop("status", _MISSING)
+            item.extra = extra
+            if not (type(item_id) is type(name) is type(status) is str):
+                if type(item_id) is not str or not is_analysis:
+                    raise TypeError
+                _read_optional(item, extra)
+            item.__class__ = cls  # frozen from here on
+            items.append(item)
         return tuple(items)
 
     return read_items
 
 
-_SLOTS = ("id", "name", "status", "extra")
+_MISSING = object()
+
+
+def _read_optional(item: Any, extra: Fields) -> None:
+    for field in ("name", "status"):
+        text = getattr(item, field)
+        if text is _MISSING:
+            setattr(item, field, None)
+        elif text is None:  # it stays: `to_dict` must distinguish it from a missing field
+            extra[field] = None
+        elif type(text) is not str:
+            raise TypeError
 
 
 _ITEM_READERS: dict[object, Callable[[JSON], tuple[Item, ...]]] = {

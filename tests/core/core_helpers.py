@@ -71,7 +71,7 @@ def structure(value: Any, cls: type[Any], path: str = "$") -> Any:
     For a result class, also check that the fast decoder gives the same.
     """
     if cls in RESULTS:
-        quick = _read(lambda: decode.read(copied(value), cls, ResponseInfo()))
+        quick = _read(lambda: decode.read(lambda: copied(value), cls, ResponseInfo()))
         slow = _read(lambda: converter.structure(copied(value), cls))
         assert (quick, type(quick)) == (slow, type(slow))
     return converter.structure(copied(value), cls, path)
