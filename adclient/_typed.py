@@ -28,4 +28,4 @@ def read_items(items: Iterable[dict[str, JSON]], cls: type[A], operation: str) -
         raise UnexpectedResponse(
             one_line(f"{operation}: the items do not fit {cls.__name__}: {error}", 400),
             operation=operation,
-        ) from None
+        ) from error.__cause__

@@ -16,7 +16,7 @@ from typing import Literal, TypeVar, Union, cast, get_args, get_origin
 
 import attrs
 import cattrs
-from cattrs import StructureHandlerNotFoundError
+from cattrs import AttributeValidationNote, ClassValidationError, IterableValidationError
 from cattrs.cols import is_sequence, list_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
 
@@ -88,39 +88,75 @@ class _MismatchError(Exception):
         super().__init__(f"expected {expected}, got {got}")
 
 
+class _OwnError(Exception):
+    """What the caller's own class raised for a value."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
+
+
 def structure(value: JSON, cls: type[T], path: str = "$") -> T:
     """Read a value into a class; the value must not be used afterwards, since parts are kept.
 
     Raises:
-        JSONError: A part does not fit; the message contains its path.
+        JSONError: A part does not fit; the message contains its path. Its cause is the `ValueError`
+            or `TypeError` of the caller's own class, if that refused the value.
         NoReaderError: The class cannot be read from JSON.
+        Exception: Whatever else the caller's own class raises.
     """
     try:
-        return converter.structure(value, cls)
-    except (StructureHandlerNotFoundError, NameError) as error:  # NameError: of an annotation
-        raise NoReaderError(str(error)) from None
+        read = converter.get_structure_hook(cls)
     except Exception as error:
-        try:
-            first = cattrs.transform_error(error, path, _describe)[0]
-        except RecursionError:
+        raise NoReaderError(str(error)) from None
+    try:
+        return cast(T, read(value, cls))
+    except Exception as error:
+        where, problem, target, is_own = _first(error)
+        if isinstance(problem, RecursionError):
             raise JSONError(f"{path}: nested too deeply") from None
-        # From the right: a key in the description may contain this separator of cattrs as well.
-        what, _, where = first.rpartition(f" @ {path}")
-        raise JSONError(f"{path}{where}: {what}") from None
+        if is_own and not isinstance(problem, ValueError | TypeError):
+            problem.add_note(f"raised for {path}{where}")
+            raise problem from None
+        cause = problem if is_own else None
+        raise JSONError(f"{path}{where}: {_describe(problem, target)}") from cause
 
 
-def _describe(error: BaseException, cls: type | None) -> str:
+def _first(error: Exception) -> tuple[str, Exception, object, bool]:
+    """The first of nested errors: its path, the type that was read, and whether that raised it."""
+    path, target = "", None
+    while isinstance(error, ClassValidationError | IterableValidationError):
+        of_parts, others = error.group_exceptions()
+        if not of_parts:  # of a class, this is what its constructor raised
+            return path, others[0], None, isinstance(error, ClassValidationError)
+        error, note = of_parts[0]
+        if isinstance(note, AttributeValidationNote):
+            path += f".{note.name}"
+        else:
+            path += f"[{note.index!r}]"
+        target = cast(object, note.type)
+    if isinstance(error, _OwnError):
+        return path, error.error, target, True
+    return path, error, target, False
+
+
+def _describe(error: Exception, target: object) -> str:
     match error:
-        case RecursionError():
-            raise error
-        case _MismatchError():
-            return str(error)
         case KeyError():
             return "missing"
         case AttributeError():  # what cattrs raises for a value that is not a mapping
             return "expected an object"
+        case _ if target is None or isinstance(error, _MismatchError):
+            return str(error)
         case _:
-            return f"does not fit {getattr(cls, '__name__', cls)}: {error}" if cls else str(error)
+            return f"does not fit {getattr(target, '__name__', target)}: {error}"
+
+
+def _construct(cls: Callable[[object], T], value: object) -> T:
+    try:
+        return cls(value)
+    except Exception as error:
+        raise _OwnError(error) from None
 
 
 def _read_scalar(scalar: type, value: object, cls: type) -> object:
@@ -141,7 +177,7 @@ def _read_scalar(scalar: type, value: object, cls: type) -> object:
         plain = datetime.fromisoformat(value)
         if plain.tzinfo is None:
             raise ValueError("the time has no zone")
-    return plain if cls is scalar else cls(plain)
+    return plain if cls is scalar else _construct(cls, plain)
 
 
 def _origin(cls: object) -> object:
@@ -170,7 +206,7 @@ def _literal_reader(cls: type) -> Hook:
 )
 def _enum_reader(cls: type) -> Hook:
     def read_enum(value: object, _: type) -> object:
-        member = cast("type[Enum]", cls)(value)
+        member = _construct(cast("type[Enum]", cls), value)
         plain = cast(object, member.value)
         if value == plain and type(value) is not type(plain):  # True and 1.0 equal 1
             raise ValueError(f"{value!r} is not {plain!r}")
@@ -218,6 +254,11 @@ def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
 def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
     """Read an attrs class; the models of this library keep unknown fields in `extra`."""
     model = cast("type[attrs.AttrsInstance]", _origin(cls))
+    for base in model.__mro__:
+        # attrs ignores the fields of such a class: they would silently have their defaults.
+        is_decorated = "__attrs_attrs__" in vars(base) or base.__module__ == Item.__module__
+        if attrs.has(base) and not is_decorated:
+            raise TypeError(f"{base.__name__} has no decorator, such as @attrs.frozen")
     keeps_extra = issubclass(model, Result | Diff | Item | PageInfo)
     overrides = {"extra": override(struct_hook=_unchanged)} if keeps_extra else {}
     if issubclass(model, Result):
@@ -253,15 +294,17 @@ def _union_reader(cls: type, made: cattrs.Converter) -> Hook:
     if not others and len(members) == 2 and type(None) in members:
         # The reader of an optional scalar explains more.
         others = tuple(set(members) - {type(None)})
-    other = Union[others] if others else None  # noqa: UP007 (`|` takes no tuple)
+    other = cast(type, Union[others]) if others else None  # noqa: UP007 (`|` takes no tuple)
+    # Now, not for the first such value: whether it can be read does not depend on the value.
+    read_other = None if other is None else made.get_structure_hook(other)
 
     def read_union(value: object, _: type) -> object:
         for scalar in _SCALARS_OF.get(type(value), ()):
             if scalar in members:
                 return None if value is None else _read_scalar(scalar, value, scalar)
-        if other is None:
+        if read_other is None:
             names = ["null" if member is type(None) else member.__name__ for member in members]
             raise _MismatchError(" or ".join(names), value)
-        return cast(object, made.structure(value, cast(type, other)))
+        return read_other(value, other)
 
     return read_union

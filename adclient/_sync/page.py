@@ -242,8 +242,11 @@ class Page(Result, Tabular[T]):
 
         Raises:
             UnexpectedResponse: An item does not fit the class; the message contains the mismatch
-                and its place.
-            TypeError: `cls` is not an attrs class, or has a field that cannot be read from JSON.
+                and its place. A `ValueError` or `TypeError` that your class raised is its cause.
+            TypeError: `cls` is not an attrs class, lacks the decorator, or has a field that cannot
+                be read from JSON.
+            Exception: Whatever else your class raises, such as a `KeyError` in its
+                `__attrs_post_init__`.
 
         Example:
             >>> import attrs

@@ -1,6 +1,8 @@
 """Pages whose items are read into classes of the caller's."""
 
 import pickle
+import uuid
+from decimal import Decimal
 
 import attrs
 import httpx
@@ -181,3 +183,109 @@ def test_typed_listing_types_every_page(client_kind, cls) -> None:
             assert (await listing.typed(Row).collect(limit=1)) == [Row("campaign_a", "X")]
 
     client_kind.run(scenario)
+
+
+class Undecorated(Campaign):
+    spend: Decimal = Decimal(0)
+
+
+class OfADecoratedBase(MyCampaign):
+    spend: Decimal = Decimal(0)
+
+
+@attrs.frozen(kw_only=True)
+class OfAnUndecoratedBase(Undecorated):
+    pass
+
+
+@attrs.frozen(kw_only=True)
+class WithAnUndecoratedPart(Campaign):
+    parts: tuple[Undecorated, ...] = ()
+
+
+@pytest.mark.parametrize(
+    "cls", [Undecorated, OfADecoratedBase, OfAnUndecoratedBase, WithAnUndecoratedPart]
+)
+@sync_and_async
+async def test_typed_refuses_a_class_without_decorator(client_kind, cls) -> None:
+    service = Service(a_page("a", objective="SALES", spend=12.5))
+    async with client_kind.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        with pytest.raises(TypeError, match=r"(Undecorated|Base) has no decorator"):
+            page.typed(cls)
+
+
+@attrs.frozen
+class OptionalUUID:
+    id: uuid.UUID | None = None
+
+
+@attrs.frozen
+class LikeARow:
+    id: str
+    objective: str
+
+
+@attrs.frozen
+class EitherOfTwo:
+    id: Row | LikeARow | None = None
+
+
+@pytest.mark.parametrize("cls", [OptionalUUID, EitherOfTwo])
+@sync_and_async
+async def test_typed_refuses_an_unreadable_member_of_a_union(client_kind, cls) -> None:
+    service = Service(a_page("a"))
+    async with client_kind.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        with pytest.raises(TypeError, match=f"cannot read {cls.__name__}"):
+            page.typed(cls)
+
+
+def classes_that_raise(error):
+    """Return classes whose own code raises an error for an item, by what raises it."""
+
+    class Shouting(str):
+        def __new__(cls, text):
+            raise error
+
+    def raise_it(*_):
+        raise error
+
+    def with_field(type_, **settings):
+        return attrs.make_class("Mine", {"id": attrs.field(type=type_, **settings)})
+
+    after = {"__attrs_post_init__": raise_it}
+    return {
+        "__attrs_post_init__": attrs.make_class("Mine", {"id": attrs.field(type=str)}, (), after),
+        "validator": with_field(str, validator=raise_it),
+        "converter": with_field(str, converter=raise_it),
+        "text": with_field(Shouting),
+    }
+
+
+WAYS = list(classes_that_raise(ValueError()))
+
+
+@pytest.mark.parametrize("error", [KeyError("name"), AttributeError("name"), ZeroDivisionError()])
+@pytest.mark.parametrize("way", WAYS)
+@sync_and_async
+async def test_error_of_the_callers_class_is_raised_as_it_is(client_kind, way, error) -> None:
+    service = Service(a_page("a"))
+    async with client_kind.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        with pytest.raises(type(error)) as caught:
+            page.typed(classes_that_raise(error)[way])
+    assert caught.value is error
+    assert any("$.data[0]" in note for note in error.__notes__)
+
+
+@pytest.mark.parametrize("error", [ValueError("too much"), TypeError("too odd")])
+@pytest.mark.parametrize("way", WAYS)
+@sync_and_async
+async def test_refusal_by_the_callers_class_is_the_cause(client_kind, way, error) -> None:
+    service = Service(a_page("a"))
+    async with client_kind.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        with pytest.raises(UnexpectedResponse, match=f"do not fit Mine.*{error}") as caught:
+            page.typed(classes_that_raise(error)[way])
+    assert caught.value.__cause__ is error
