@@ -9,6 +9,7 @@ import attrs
 from adclient import _diffs, _notebook
 from adclient._json import JSON as JSON  # also a public name of this module
 from adclient._json import copied, copied_fields
+from adclient._received import Received, as_json
 
 PENDING_APPROVAL: Final = "pending_approval"
 """The `status` of a draft that was just staged."""
@@ -192,7 +193,7 @@ class Draft(Result, _notebook.HTMLRepr):
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Item(_notebook.HTMLRepr):
+class Item(Received):
     """One item of a listing.
 
     Attributes:
@@ -216,14 +217,16 @@ class Item(_notebook.HTMLRepr):
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
 
     def to_dict(self) -> dict[str, JSON]:
-        """The item as it was received."""
+        """The item as it was received; its fields, if your code made it or changed them."""
+        if self._as_received is not None:
+            return copied_fields(self._as_received)
         # A null that was received is in `extra`, unlike a missing field.
         named = {
-            field.name: getattr(self, field.name)
+            field.name: as_json(getattr(self, field.name))
             for field in attrs.fields(type(self))
             if field.name != "extra"
         }
-        fields = {name: copied(value) for name, value in named.items() if value is not None}
+        fields = {name: value for name, value in named.items() if value is not None}
         extra = {name: copied(value) for name, value in self.extra.items() if name not in fields}
         return {**fields, **extra}
 

@@ -10,6 +10,7 @@ from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator, coll
 from adclient._core.operations import Call, Listing
 from adclient._json import copied, copied_fields
 from adclient._notebook import short
+from adclient._received import as_json
 from adclient._signatures import hide, unquote
 from adclient._tables.items import Items, Tabular, counted, html_table
 from adclient._tracebacks import forget_frames  # async only
@@ -23,6 +24,10 @@ R = TypeVar("R", bound=Result)
 T = TypeVar("T")
 A = TypeVar("A", bound=attrs.AttrsInstance)
 
+# Items of classes that do not keep what they were read from, each with that. A page may have been
+# made of other items since, by `attrs.evolve`.
+Raw = tuple[tuple[object, dict[str, JSON]], ...]
+
 
 class AsyncRunner(Protocol):
     """The part of the engine that a listing needs."""
@@ -33,7 +38,7 @@ class AsyncRunner(Protocol):
 
 
 class AsyncSource(Generic[T]):
-    """The link from a page to its client: the engine, the call, and the items as received.
+    """The link from a page to its client: the engine, the call, and what its items were read from.
 
     It is not an attrs class, so `attrs.asdict(page)` does not reach the credentials in the engine.
     """
@@ -44,13 +49,11 @@ class AsyncSource(Generic[T]):
         self,
         engine: AsyncRunner | None = None,
         call: Call[Listing[T]] | None = None,
-        raw: tuple[dict[str, JSON], ...] | None = None,
+        raw: Raw = (),
     ) -> None:
         self._engine = engine
         self.call: Call[Listing[T]] | None = call
-        self.raw: tuple[dict[str, JSON], ...] | None = (
-            raw  # None if the items themselves keep everything
-        )
+        self.raw: Raw = raw
         self.cls: type[attrs.AttrsInstance] | None = None  # the class of `typed()`
         self.shows_progress: bool = False
 
@@ -76,7 +79,7 @@ class AsyncSource(Generic[T]):
                 next=listing.page.next,
                 extra={**listing.extra, **inner},
                 response=listing.response,
-                source=self if self.cls is None else self.typed(None),
+                source=self,
             )
             return page if self.cls is None else cast("AsyncPage[T]", page.typed(self.cls))
         except AdClientError as error:
@@ -84,10 +87,8 @@ class AsyncSource(Generic[T]):
             forget_frames(error)  # async only (it may be awaited by the caller)
             raise
 
-    def typed(
-        self, cls: type[A] | None, raw: tuple[dict[str, JSON], ...] | None = None
-    ) -> "AsyncSource[A]":
-        """The same listing, read into another class; None is that of the operation."""
+    def typed(self, cls: type[A], raw: Raw = ()) -> "AsyncSource[A]":
+        """The same listing, read into another class."""
         source = cast("AsyncSource[A]", copy(self))
         source.cls, source.raw = cls, raw
         return source
@@ -263,12 +264,12 @@ class AsyncPage(Result, Tabular[T]):
         """
         from adclient._typed import read_items
 
-        return AsyncPage(
-            data=read_items(self._raw_items(), cls, self._source.operation or "typed()"),
-            next=self.next,
-            extra=self.extra,
-            response=self.response,
-            source=self._source.typed(cls, raw=tuple(self._raw_items())),
+        received = self._raw_items()
+        operation = self._source.operation or "typed()"
+        data = read_items([copied_fields(item) for item in received], cls, operation)
+        raw = () if issubclass(cls, Item) else tuple(zip(data, received, strict=True))
+        return attrs.evolve(
+            cast("AsyncPage[A]", self), data=data, source=self._source.typed(cls, raw)
         )
 
     def to_dict(self) -> dict[str, JSON]:
@@ -280,9 +281,13 @@ class AsyncPage(Result, Tabular[T]):
         return {"data": data, "page": {"next": copied(self.next), **page}, **extra}
 
     def _raw_items(self) -> list[dict[str, JSON]]:
-        if self._source.raw is not None:
-            return [copied_fields(item) for item in self._source.raw]
-        return [item.to_dict() for item in self.data if isinstance(item, Item)]
+        received = {id(item): raw for item, raw in self._source.raw}
+        return [
+            copied_fields(received[id(item)])
+            if id(item) in received
+            else cast("dict[str, JSON]", as_json(item))
+            for item in self.data
+        ]
 
     def _rows(self) -> Sequence[T]:
         return self.data
@@ -295,7 +300,7 @@ class AsyncPage(Result, Tabular[T]):
     def __setstate__(self, state: tuple[object, ...]) -> None:
         *values, raw = state
         names = ("response", "data", "next", "extra", "_source")
-        source = AsyncSource[T](raw=cast("tuple[dict[str, JSON], ...] | None", raw))
+        source = AsyncSource[T](raw=cast(Raw, raw))
         for name, value in zip(names, [*values, source], strict=True):
             object.__setattr__(self, name, value)
 

@@ -260,6 +260,7 @@ def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
         if attrs.has(base) and not is_decorated:
             raise TypeError(f"{base.__name__} has no decorator, such as @attrs.frozen")
     keeps_extra = issubclass(model, Result | Diff | Item | PageInfo)
+    is_item = issubclass(model, Item)
     overrides = {"extra": override(struct_hook=_unchanged)} if keeps_extra else {}
     if issubclass(model, Result):
         overrides["response"] = override(omit=True)
@@ -279,7 +280,11 @@ def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
             # A null of an optional field stays in `extra` too: `to_dict` must return it.
             if extra[name] is not None or name not in optional:
                 del extra[name]
-        return read(known, cls)
+        found = read(known, cls)
+        if is_item:
+            # The fields hold converted values, and defaults for what was missing.
+            object.__setattr__(found, "_received", value)
+        return found
 
     return read_model
 

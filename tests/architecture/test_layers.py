@@ -37,6 +37,7 @@ BASE = {
     "hooks",
     "models",
     "_notebook",
+    "_received",
     "options",
 }
 CLIENT = BASE | {"_core", "_http", "_telemetry", "_tracebacks"}

@@ -13,7 +13,7 @@ from adclient._sync.iterators import collect
 from adclient._sync.page import Page, Source
 from adclient._typed import read_items
 from adclient.errors import InvalidRequest, UnexpectedResponse
-from adclient.models import Campaign, Item, ResponseInfo
+from adclient.models import Campaign, Item, Objective, ResponseInfo
 
 FIRST, SECOND = (
     Campaign(id="c1", name="Spring", status="ENABLED", extra={"spend": 1.5, "geo": {"in": ["DE"]}}),
@@ -69,9 +69,7 @@ class TestPage:
         assert page.to_dict() == before.to_dict()
 
     def test_to_dict_copies_the_raw_items_of_a_typed_page(self):
-        page = page_of(
-            Spend("a", Decimal(1)), source=Source(raw=({"id": "a", "spend": 1, "x": [1]},))
-        )
+        page = page_of(Objective(id="a", extra={"spend": 1, "x": [1]})).typed(Spend)
         page.to_dict()["data"][0]["x"].append(2)
         assert page.to_dict()["data"] == [{"id": "a", "spend": 1, "x": [1]}]
 

@@ -1,7 +1,11 @@
 """Pages whose items are read into classes of the caller's."""
 
+import copy
+import enum
+import json
 import pickle
 import uuid
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import attrs
@@ -289,3 +293,93 @@ async def test_refusal_by_the_callers_class_is_the_cause(client_kind, way, error
         with pytest.raises(UnexpectedResponse, match=f"do not fit Mine.*{error}") as caught:
             page.typed(classes_that_raise(error)[way])
     assert caught.value.__cause__ is error
+
+
+class Goal(enum.Enum):
+    SALES = "SALES"
+
+
+@attrs.frozen
+class Bid:
+    amount: Decimal
+    strategy: str = "target_cost"
+
+
+@attrs.frozen(kw_only=True)
+class Converted(Campaign):
+    objective: Goal
+    spend: Decimal
+    day: date
+    seen: datetime
+    labels: frozenset[str]
+    bid: Bid
+    parent: Campaign
+    clicks: int = 0
+    by_day: dict[str, Decimal] = attrs.Factory(dict)
+
+
+WIRE = an_item(
+    "a",
+    objective="SALES",
+    spend=12.5,
+    day="2026-11-20",
+    seen="2026-11-20T08:30:00Z",
+    labels=["spring", "a"],
+    bid={"amount": 4.2},
+    parent=an_item("p", spend=1),
+    note=None,
+)
+
+
+async def converted(client_kind):
+    service = Service(
+        httpx.Response(200, json={"data": [WIRE, an_item("b")], "page": {"next": None}})
+    )
+    async with client_kind.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+    return attrs.evolve(page, data=page.data[:1]).typed(Converted)
+
+
+@sync_and_async
+async def test_to_dict_of_a_converted_item_is_what_was_received(client_kind) -> None:
+    page = await converted(client_kind)
+    (item,) = page.data
+    for same in (item, pickle.loads(pickle.dumps(item)), copy.copy(item), copy.deepcopy(item)):
+        assert same == item
+        assert json.dumps(same.to_dict(), sort_keys=True) == json.dumps(WIRE, sort_keys=True)
+    assert page.to_dict()["data"] == [WIRE]
+    item.to_dict()["labels"].append("x")
+    assert item.to_dict() == WIRE
+    assert "_received" not in attrs.asdict(item)
+
+
+@sync_and_async
+async def test_to_dict_of_a_changed_item_has_its_fields_as_json(client_kind) -> None:
+    (item,) = (await converted(client_kind)).data
+    paused = attrs.evolve(item, status="PAUSED", by_day={"2026-11-20": Decimal(1)})
+    assert paused.to_dict() == {
+        **WIRE,
+        "status": "PAUSED",
+        "seen": datetime(2026, 11, 20, 8, 30, tzinfo=UTC).isoformat(),
+        "spend": Decimal("12.5"),
+        "labels": ["a", "spring"],
+        "bid": {"amount": Decimal("4.2"), "strategy": "target_cost"},
+        "clicks": 0,
+        "by_day": {"2026-11-20": 1},
+    }
+
+
+@pytest.mark.parametrize("cls", [MyCampaign, Row])
+@sync_and_async
+async def test_evolved_typed_page_has_its_own_items(client_kind, cls) -> None:
+    items = [an_item(name, objective="SALES", note=name) for name in "abc"]
+    service = Service(httpx.Response(200, json={"data": items, "page": {"next": None}}))
+    async with client_kind.open(transport=service.transport) as client:
+        page = (await wait(listed(client))).typed(cls)
+    a, _, c = page.data
+    evolved = attrs.evolve(page, data=(c, attrs.evolve(a, objective="LEADS")))
+    for twin in (evolved, pickle.loads(pickle.dumps(evolved)), copy.deepcopy(evolved)):
+        first, second = twin.to_dict()["data"]
+        assert first == items[2]
+        assert (second["id"], second["objective"]) == ("campaign_a", "LEADS")
+        assert [row.objective for row in twin.typed(Row).data] == ["SALES", "LEADS"]

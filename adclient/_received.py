@@ -1,0 +1,71 @@
+"""Items of a caller's class as JSON: what they were received as, or their fields."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from datetime import date
+from enum import Enum
+from typing import Any, Self, SupportsIndex, cast
+
+import attrs
+
+from adclient import _notebook
+from adclient._json import JSON, is_array, is_object
+
+
+class Received(_notebook.HTMLRepr):
+    """The base of items: keeps the JSON that a subclass of a caller was read from.
+
+    That is no field of attrs: `attrs.evolve` drops it, because it changes the fields.
+    """
+
+    __slots__ = ("_received",)
+
+    _received: dict[str, JSON]
+
+    @property
+    def _as_received(self) -> dict[str, JSON] | None:
+        return getattr(self, "_received", None)
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, JSON]:
+        """The value as JSON."""
+
+    # The `__getstate__` that attrs gives to each class knows only fields.
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        reduced = super().__reduce_ex__(protocol)
+        received = self._as_received
+        return reduced if received is None else (self._restored, (*reduced[:3], received))
+
+    @classmethod
+    def _restored(
+        cls,
+        make: Callable[..., Any],
+        arguments: tuple[object, ...],
+        state: object,
+        received: dict[str, JSON],
+    ) -> Self:
+        item = make(*arguments)
+        item.__setstate__(state)
+        object.__setattr__(item, "_received", received)
+        return cast(Self, item)
+
+
+def as_json(value: object) -> JSON:
+    """A value of a field of a caller's class as JSON."""
+    if isinstance(value, Received):
+        return value.to_dict()
+    if isinstance(value, Enum):
+        return as_json(value.value)
+    if isinstance(value, date):  # or a time
+        return value.isoformat()
+    if isinstance(value, set | frozenset):
+        return as_json(sorted(cast("set[object]", value), key=repr))
+    if is_array(value):
+        return [as_json(element) for element in value]
+    if is_object(value):
+        return {str(name): as_json(inner) for name, inner in value.items()}
+    if attrs.has(type(value)):
+        fields = attrs.fields(cast("type[attrs.AttrsInstance]", type(value)))
+        return {field.name: as_json(getattr(value, field.name)) for field in fields}
+    return cast(JSON, value)
