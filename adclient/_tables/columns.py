@@ -1,6 +1,6 @@
 """The Arrow type of a column, and the conversion of its values to that type."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -9,6 +9,7 @@ import pyarrow
 
 from adclient import _notebook
 from adclient._core import jsontext
+from adclient._json import is_array, is_object
 from adclient._tables.infer import NUMBERS, ColumnStats, Kind, exact
 from adclient._tables.records import Row
 
@@ -88,7 +89,43 @@ def converted(value: object, convert: Convert) -> object:
 
 
 def _json_text(value: object) -> str:
-    try:
-        return jsontext.dumps(value, "value")
-    except jsontext.JSONError:  # an object of the caller's, or nested too deeply
-        return _notebook.short(value)
+    """The whole value as JSON text; a value that is not JSON as a short text."""
+    text: list[str] = []
+    waiting = [_pieces(value)]  # instead of recursion: a response may be nested deeply
+    while waiting:
+        for piece in waiting[-1]:
+            if not isinstance(piece, str):
+                waiting.append(piece)
+                break
+            text.append(piece)
+        else:
+            waiting.pop()
+    # Lone surrogates, which a table cannot hold, are escaped as in JSON.
+    return "".join(text).encode("utf-8", "backslashreplace").decode()
+
+
+def _pieces(value: object, *, inside: bool = False) -> Iterator["str | Pieces"]:
+    """JSON text in pieces, with the pieces of inner values in between."""
+    if is_object(value):
+        yield "{"
+        for index, (name, inner) in enumerate(value.items()):
+            yield f"{',' * (index > 0)}{jsontext.quoted(str(name))}:"
+            yield _pieces(inner, inside=True)
+        yield "}"
+    elif is_array(value):
+        yield "["
+        for index, inner in enumerate(value):
+            yield "," * (index > 0)
+            yield _pieces(inner, inside=True)
+        yield "]"
+    elif isinstance(value, str):
+        yield jsontext.quoted(str.__str__(value))
+    else:
+        try:
+            yield jsontext.dumps(value, "value")
+        except jsontext.JSONError:  # an object of the caller's
+            text = _notebook.short(value)
+            yield jsontext.quoted(text) if inside else text
+
+
+Pieces = Iterator["str | Pieces"]

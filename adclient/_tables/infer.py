@@ -1,7 +1,7 @@
 """Type inference: statistics of all values of a column, the last as much as the first."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
 from itertools import chain
@@ -90,7 +90,7 @@ class ColumnStats:
                 self._count_digits([Decimal(repr(value)) for value in values])
             case Kind.DECIMAL:
                 self._count_digits(values)
-            case Kind.DATETIME if any(value.tzinfo is None for value in values):
+            case Kind.DATETIME if not all(map(_has_utc, values)):
                 self.kinds.add(Kind.OTHER)
             case Kind.ARRAY | Kind.OBJECT if self.depth >= _MAX_DEPTH:
                 self.kinds.add(Kind.OTHER)
@@ -130,6 +130,14 @@ class ColumnStats:
         return (self.needs_decimals and Kind.FLOAT in self.kinds) or any(
             stats.has_floats_to_count for stats in inner
         )
+
+
+def _has_utc(value: datetime) -> bool:
+    """Whether a time has a zone, and is within the years 1 to 9999 in UTC."""
+    try:
+        return value.tzinfo is not None and value.astimezone(UTC) is not None
+    except OverflowError:
+        return False
 
 
 def exact(value: object) -> object:

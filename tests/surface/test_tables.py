@@ -85,15 +85,16 @@ MANY = {f"f{n}": n for n in range(65)}
             {"a": D("0.50")}, {"a": D("0.25")}, {"a": None},
         ]),
         ([{}], "string", ["{}"]),
-        ([{"\ud800": 1}], "string", ["{\\ud800: 1}"]),
+        ([{"\ud800": 1}], "string", ['{"\\ud800":1}']),
         ([NESTED], "struct<a: struct<b: list<item: int64>>>", [NESTED]),
         ([MANY], "string", [json.dumps(MANY, separators=(",", ":"))]),
         ([json.loads(json.dumps("\\ud800")), "a"], "string", ["\\ud800", "a"]),
         (["\ud800", "a"], "string", ["\\ud800", "a"]),
-        ([["\ud800"], [{"a": "\ud800"}]], "list<item: string>", [['\\ud800'], ['{a: \\ud800}']]),
+        ([["\ud800"], [{"a": "\ud800"}]], "list<item: string>",
+         [['"\\ud800"'], ['{"a":"\\ud800"}']]),
         ([{"a": ["\ud800", 1]}, {"b": ["\udfff"]}],
          "struct<a: list<item: string>, b: list<item: string>>",
-         [{"a": ["\\ud800", "1"], "b": None}, {"a": None, "b": ["\\udfff"]}]),
+         [{"a": ['"\\ud800"', "1"], "b": None}, {"a": None, "b": ["\\udfff"]}]),
         ([datetime(2026, 3, 1, 2, tzinfo=timezone(timedelta(hours=2)))], "timestamp[us, tz=UTC]", [
             datetime(2026, 3, 1, tzinfo=UTC),
         ]),
@@ -118,7 +119,43 @@ def test_value_of_any_depth_is_accepted() -> None:
         value = [value]
     kind, (held,) = column_of(value)
     assert kind.startswith("list<item: list<")
-    assert str(held).startswith("[[[[[[['[[[")
+    for _ in range(7):
+        (held,) = held
+    assert held == "[" * 99_994 + "]" * 99_994
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        json.loads('"a\\ud83db"'),
+        {json.loads('"\\ud800"'): [json.loads('"\\udfff"')] * 40},
+        {"a": [{}, [], None, True, 1.5, 'quo"te', {"b": 2**64}]},
+        "x" * 100,
+    ],
+    ids=ascii,
+)
+def test_value_in_a_mixed_column_is_complete_json(value) -> None:
+    kind, (first, second) = column_of(value, 7)
+    assert kind == "string"
+    assert json.loads(first) == value
+    assert second == "7"
+
+
+def test_value_that_is_not_json_is_a_short_text_inside_json() -> None:
+    _, held = column_of({"amount": Money()}, Money(), "12 EUR")
+    assert held == ['{"amount":"12 EUR"}', "12 EUR", '"12 EUR"']
+
+
+FIRST_YEAR = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
+LAST_YEAR = datetime(9999, 12, 31, 23, 59, tzinfo=timezone(-timedelta(hours=1)))
+
+
+@pytest.mark.parametrize("moment", [FIRST_YEAR, LAST_YEAR])
+def test_time_that_has_no_utc_becomes_text(moment) -> None:
+    assert column_of(moment, datetime(2026, 3, 1, tzinfo=UTC)) == (
+        "string",
+        [str(moment), "2026-03-01 00:00:00+00:00"],
+    )
 
 
 @pytest.mark.parametrize("late", ["text", D("0.12345678901234567890"), 2**70, None, [1]])
