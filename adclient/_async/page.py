@@ -8,6 +8,7 @@ import attrs
 
 from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator, collect
 from adclient._core.operations import Call, Listing
+from adclient._core.paging import following
 from adclient._json import copied, copied_fields
 from adclient._notebook import short
 from adclient._received import as_json
@@ -71,7 +72,7 @@ class AsyncSource(Generic[T]):
                     "call the method again with cursor=page.next"
                 )
             listing = await self._engine.run(
-                self.call if cursor is self.call.cursor else attrs.evolve(self.call, cursor=cursor)
+                self.call if cursor is self.call.cursor else following(self.call, cursor)
             )
             inner = {"page": dict(listing.page.extra)} if listing.page.extra else {}
             page = AsyncPage(

@@ -1,7 +1,7 @@
 """Continuation values: how they are sent back, and when an iteration must stop."""
 
 import re
-from typing import cast
+from typing import TypeVar, cast
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import attrs
@@ -12,6 +12,8 @@ from adclient._core.redact import one_line
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
 from adclient.models import JSON, Result
+
+R = TypeVar("R", bound=Result)
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
@@ -54,6 +56,15 @@ def _endpoint(url: str) -> tuple[object, ...]:
     return parts.scheme, parts.username, parts.password, parts.hostname, port, parts.path
 
 
+def following(call: Call[R], cursor: JSON) -> Call[R]:
+    """The call for the page at a continuation that the service sent."""
+    try:
+        jsontext.dumps(cursor, "cursor")
+    except jsontext.JSONError as error:
+        raise _error(call, f"cannot be sent: {error}", cursor) from None
+    return attrs.evolve(call, cursor=cursor)
+
+
 def check_progress(call: Call[Result], result: object) -> None:
     """Refuse a page whose continuation is the one that it was requested with."""
     if isinstance(result, Listing) and call.cursor is not None:
@@ -71,7 +82,10 @@ class SeenCursors:
         """Add the continuation of a page before that page is returned."""
         if cursor is None:
             return
-        key = _key(self._call, cursor)
+        try:
+            key = _key(self._call, cursor)
+        except InvalidRequest:  # `following` raises, after the items of the page
+            return
         if key in self._keys:
             raise _error(
                 self._call,

@@ -9,6 +9,7 @@ import attrs
 
 from adclient._sync.iterators import ItemIterator, PageIterator, collect
 from adclient._core.operations import Call, Listing
+from adclient._core.paging import following
 from adclient._json import copied, copied_fields
 from adclient._notebook import short
 from adclient._received import as_json
@@ -71,7 +72,7 @@ class Source(Generic[T]):
                     "call the method again with cursor=page.next"
                 )
             listing = self._engine.run(
-                self.call if cursor is self.call.cursor else attrs.evolve(self.call, cursor=cursor)
+                self.call if cursor is self.call.cursor else following(self.call, cursor)
             )
             inner = {"page": dict(listing.page.extra)} if listing.page.extra else {}
             page = Page(

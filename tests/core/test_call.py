@@ -26,8 +26,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adclient._core import operations
+from adclient._core.paging import following
 from adclient.errors import (
-    AdClientError,
     APIError,
     CallTimeout,
     ConnectionFailed,
@@ -468,9 +468,11 @@ class TestProgress:
         assert drive(self.CALL, self.listed(cursor)).value.page.next == cursor
 
     @pytest.mark.parametrize("body", [rb'"\ud800"', rb'{"a": ["\udfff"]}'])
-    def test_next_cursor_with_a_lone_surrogate_raises_adclient_error(self, body):
+    def test_next_cursor_with_a_lone_surrogate_is_an_error_of_the_next_page(self, body):
         hostile = reply(200, b'{"data": [], "page": {"next": ' + body + b"}}")
-        assert isinstance(drive(self.CALL, hostile).error, AdClientError)
+        listing = drive(self.CALL, hostile).value
+        with pytest.raises(PaginationError, match="cannot be sent"):
+            following(self.CALL, listing.page.next)
 
 
 class TestLog:

@@ -15,6 +15,7 @@ from clients import (
     TRIO,
     Service,
     a_page,
+    an_item,
     drain,
     everything,
     step,
@@ -242,6 +243,29 @@ async def test_page_that_continues_at_itself_is_not_returned(client_kind) -> Non
     async with client_kind.open(transport=service.transport) as client:
         with pytest.raises(PaginationError, match="'A'"):
             await wait(listed(client, cursor="A"))
+
+
+@pytest.mark.parametrize("next", [r'"x\ud83d"', r'{"after": ["\udc80"]}'])
+@pytest.mark.parametrize("prefetch", [False, True])
+@sync_and_async
+async def test_items_before_a_continuation_that_cannot_be_sent_are_returned(
+    client_kind, next, prefetch
+) -> None:
+    def answers():
+        last = {"data": [an_item("c")], "page": {"next": json.loads(next)}}
+        return a_page("ab", "c1"), httpx.Response(200, content=json.dumps(last))
+
+    service = Service(*answers(), *answers())
+    async with client_kind.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        walked = walk(page.items(prefetch=prefetch))
+        assert names([await step(walked) for _ in range(3)]) == "abc"
+        for _ in range(2):
+            with pytest.raises(PaginationError, match=r"cannot be sent.*lone surrogate") as caught:
+                await step(walked)
+            assert caught.value.cursor == walked.cursor == json.loads(next)
+        assert len(service.requests) == 2
+        assert names(await wait((await wait(listed(client))).collect(limit=3))) == "abc"
 
 
 @sync_and_async
