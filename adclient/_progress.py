@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, cast
@@ -30,22 +31,39 @@ class Bar:
         self._pages = self._items = 0
         self._bar: tqdm[NoReturn] | None = None
         self._show_end: Callable[[], object] = lambda: None
+        self._is_broken = False
 
     def add(self, items: int) -> None:
-        """Count a page."""
+        """Count a page. A bar that cannot be drawn, as on a closed pipe, is dropped."""
         self._pages += 1
         self._items += items
-        if self._bar is None:
-            self._bar = self._made(self._items - items)
-        self._bar.set_postfix_str(f"pages: {self._pages}", refresh=False)
-        self._bar.update(items)
+        if self._is_broken:
+            return
+        try:
+            if self._bar is None:
+                self._bar = self._made(self._items - items)
+            self._bar.set_postfix_str(f"pages: {self._pages}", refresh=False)
+            self._bar.update(items)
+        except Exception:
+            self._drop()
 
     def close(self) -> None:
         """Close the bar at the end of the iteration, or when it is interrupted."""
+        bar, self._bar = self._bar, None
+        if bar is not None:
+            with suppress(Exception):
+                bar.close()
+                self._show_end()
+
+    def _drop(self) -> None:
+        from tqdm import auto
+
+        lock = cast(Any, auto.tqdm).get_lock()
+        with suppress(Exception):  # tqdm may have failed without it
+            lock.release()  # else no other thread could draw a bar
         if self._bar is not None:
-            self._bar.close()
-            self._show_end()
-            self._bar = None
+            self._bar.disable = True  # so it draws nothing when it is closed
+        self._bar, self._is_broken = None, True
 
     def _made(self, initial: int) -> "tqdm[NoReturn]":
         """A new bar; `initial` is not 0 if the iteration continues after an error."""

@@ -6,6 +6,7 @@ import io
 import re
 import sys
 import types
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import httpx
@@ -296,3 +297,43 @@ async def test_saved_notebook_has_the_last_state_of_its_bar(client_kind, monkeyp
     assert start.startswith("beta.list_campaigns: 0 items")
     assert end.startswith("beta.list_campaigns: 5 items")
     assert "pages: 3" in end
+
+
+class BrokenStream(io.StringIO):
+    """Standard error that takes so many writes, and then fails as a closed pipe or a full disk."""
+
+    def __init__(self, writes: int, error: Exception) -> None:
+        super().__init__()
+        self.writes, self.error = writes, error
+
+    def write(self, text: str) -> int:
+        self.writes -= 1
+        if self.writes < 0:
+            raise type(self.error)(*self.error.args)  # a new one, which keeps no other frames alive
+        return super().write(text)
+
+
+def is_lock_free() -> bool:
+    """Whether other threads can draw their bars."""
+    lock = tqdm.auto.tqdm.get_lock().th_lock
+    if is_free := lock.acquire(blocking=False):
+        lock.release()
+    return is_free
+
+
+ERRORS = [BrokenPipeError(32, "Broken pipe"), OSError(28, "No space left"), ValueError("detached")]
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("error", ERRORS, ids=repr)
+@pytest.mark.parametrize("writes", range(6))
+@sync_asyncio_trio
+async def test_bar_that_cannot_be_drawn_is_dropped(client_kind, writes, error, bars) -> None:
+    bars.file = BrokenStream(writes, error)
+    async with client_kind.open(transport=pages().transport) as client:
+        assert len(await everything((await listed(client)).progress())) == 5
+    assert bars.file.writes < 0
+    assert len(bars.made) == min(writes, 1)
+    assert bars.all_ended
+    with ThreadPoolExecutor() as pool:
+        assert pool.submit(is_lock_free).result()
