@@ -40,6 +40,11 @@ class Prefetch(Generic[T]):
         # In a forked child, the thread is gone.
         return self._done.result() if self._done.done() else self._work()
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether the work raised, so that `result()` would raise the same again."""
+        return self._done.done() and self._done.exception() is not None
+
 
 def _do(work: Callable[[], T], done: "Future[T]") -> None:
     try:
@@ -66,6 +71,11 @@ class AsyncPrefetch(Generic[T]):
             return await self._task.result()
         except anyio.ClosedResourceError:
             return await self._work()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the work raised, so that `result()` would raise the same again."""
+        return self._task.has_failed
 
 
 class BackgroundTask(Generic[T]):
@@ -109,6 +119,11 @@ class BackgroundTask(Generic[T]):
             raise anyio.ClosedResourceError
         return self._done.result()
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether the work raised; `result()` raises the same."""
+        return self._done.done() and self._done.exception() is not None
+
     async def wait(self) -> None:
         """Wait for the end: success, error or cancellation."""
         await self._end.wait()
@@ -122,8 +137,8 @@ class BackgroundTask(Generic[T]):
         try:
             with self._scope:
                 self._done.set_result(await work())
-        except Exception as error:
-            self._done.set_exception(error)
+        except (Exception, KeyboardInterrupt, SystemExit) as error:
+            self._done.set_exception(error)  # for the caller of `result()`, not for the loop
         finally:
             self._ended()
 

@@ -97,10 +97,11 @@ class PageIterator(PublicDir, Generic[T]):
             else:
                 try:
                     page = self._prefetch.result()
-                except Exception:
-                    self._prefetch = None
+                except BaseException:
+                    # An interrupt or a cancellation leaves the result for the next step.
+                    if self._prefetch.has_failed:
+                        self._prefetch = None
                     raise
-                # An interrupt or a cancellation above leaves the result for the next step.
                 self._prefetch = None
             assert self._seen is not None
             self._seen.add(page.next)

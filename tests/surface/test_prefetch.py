@@ -137,6 +137,26 @@ async def test_prefetch_error_is_raised_at_its_page_and_loses_nothing(client_kin
     assert len(service.requests) == 4
 
 
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
+@sync_asyncio_trio
+async def test_exit_raised_by_a_token_function_is_not_repeated(client_kind, error) -> None:
+    raised = iter([None, error()])
+
+    def token() -> str:
+        if leaving := next(raised, None):
+            raise leaving
+        return "t"
+
+    service = three()
+    async with client_kind.open(transport=service.transport, token=token) as client:
+        pages = (await wait(listed(client))).pages(prefetch=True)
+        assert names((await step(pages)).data) == "ab"
+        with pytest.raises(error):
+            await step(pages)
+        assert "".join([names(page.data) for page in await everything(pages)]) == "cde"
+    assert len(service.requests) == 3
+
+
 @sync_asyncio_trio
 async def test_prefetch_error_of_an_abandoned_iterator_is_dropped(client_kind) -> None:
     service = Service(a_page("ab", "c1"), httpx.Response(500))
@@ -326,6 +346,22 @@ def test_interrupt_while_starting_a_prefetch_thread_loses_no_page(monkeypatch) -
                 with pytest.raises(KeyboardInterrupt):
                     next(pages)
         assert "".join(names(page.data) for page in pages) == "abcde"
+
+
+def test_interrupt_while_waiting_for_a_prefetched_page_keeps_it(monkeypatch) -> None:
+    def interrupted(self) -> None:
+        raise KeyboardInterrupt
+
+    service = three()
+    with AdClient("https://ads.example.com", transport=service.transport) as client:
+        pages = listed(client).pages(prefetch=True)
+        next(pages)
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "join", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                next(pages)
+        assert "".join(names(page.data) for page in pages) == "cde"
+    assert len(service.requests) == 3
 
 
 def test_prefetch_task_cancelled_before_it_started_runs_on_demand() -> None:
