@@ -20,6 +20,7 @@ _MOST_IN_LINE, _LONGEST_LINE = 3, 200
 _LONGEST_PATH = 4 * SHORT
 # Enough digits for any amount; few enough that a hostile exponent costs nothing.
 _ARITHMETIC = decimal.Context(prec=60, traps=[])
+_EXACT = decimal.Context(prec=60, traps=[decimal.Inexact])
 
 
 class Missing(enum.Enum):
@@ -113,7 +114,7 @@ def rows(diff: Diff) -> tuple[list[Row], list[str]]:
         change, ratio = amount(before, after), percent(before, after)
         remark = "" if change is None else f"{change:+}"
         found.append(
-            (path, before, after, remark if ratio is None else f"{remark} ({ratio:+.4g} %)")
+            (path, before, after, remark if ratio is None else f"{remark} ({ratio:+.4g} %)".strip())
         )
     notes = more(len(changes), "changes")
     if any(_last_name(change) == "daily_budget" for change in shown):
@@ -141,16 +142,19 @@ def _last_name(change: Change) -> str:
 
 
 def amount(before: object, after: object) -> int | float | Decimal | None:
-    """`after` minus `before`, exact in decimal; None unless both are finite numbers."""
+    """`after` minus `before`, exact up to 60 digits; None unless both are finite numbers."""
     old, new = _exact(before), _exact(after)
     if old is None or new is None:
         return None
     if isinstance(before, int) and isinstance(after, int):
         return after - before
-    change = _ARITHMETIC.subtract(new, old)
+    try:
+        change = _EXACT.subtract(new, old)
+    except decimal.Inexact:
+        return None
     if isinstance(before, Decimal) or isinstance(after, Decimal):
-        return change if change.is_finite() else None
-    return _finite(change)
+        return change
+    return close if _exact(close := float(change)) == change else change
 
 
 def percent(before: object, after: object) -> float | None:

@@ -95,7 +95,7 @@ class Diff(_notebook.HTMLRepr):
 
     @property
     def change(self) -> int | float | Decimal | None:
-        """`after` minus `before`, exact in decimal; None unless both are finite numbers."""
+        """`after` minus `before`, exact up to 60 digits; None unless both are finite numbers."""
         return _diffs.amount(self.before, self.after)
 
     @property
@@ -227,8 +227,7 @@ class Item(Received):
             if field.name != "extra"
         }
         fields = {name: value for name, value in named.items() if value is not None}
-        extra = {name: copied(value) for name, value in self.extra.items() if name not in fields}
-        return {**fields, **extra}
+        return fields | {k: copied(v) for k, v in self.extra.items() if k not in fields}
 
     def __repr__(self) -> str:
         parts = [self.id] if self.name is None else [self.id, self.name]

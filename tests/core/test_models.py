@@ -77,6 +77,9 @@ class TestChange:
             (Decimal("0.10"), Decimal("0.30"), Decimal("0.20"), 200.0),
             (Decimal("1.1"), 1.2, Decimal("0.1"), 100 / 11),
             (10**30, 10**30 + 1, 1, 1e-28),
+            (9007199254740993, 0.5, Decimal("-9007199254740992.5"), -100.0),
+            (0.1, 2**53 + 1, Decimal("9007199254740992.9"), 9.007199254740994e18),
+            (-1e308, 1e308, Decimal("2E+308"), 200.0),
             (Decimal(10**30), Decimal("1" + "0" * 30 + ".5"), Decimal("0.5"), 5e-29),
         ],
     )
@@ -105,6 +108,11 @@ class TestChange:
     def test_change_of_other_values_is_none(self, before, after):
         assert diff_of(before, after).change is None
         assert diff_of(before, after).percent is None
+
+    @pytest.mark.parametrize("before", [1e300, Decimal("1e300"), 10**300])
+    def test_change_that_is_not_exact_in_60_digits_is_none(self, before):
+        assert diff_of(before, 0.5).change is None
+        assert diff_of(before, 0.5).percent == -100
 
     @given(st.integers(), st.integers())
     def test_change_of_whole_numbers_is_exact(self, before, after):
