@@ -134,10 +134,13 @@ class ColumnStats:
 
 def _has_utc(value: datetime) -> bool:
     """Whether a time has a zone, and is within the years 1 to 9999 in UTC."""
+    if value.tzinfo is None:
+        return False
     try:
-        return value.tzinfo is not None and value.astimezone(UTC) is not None
+        value.astimezone(UTC)
     except OverflowError:
         return False
+    return True
 
 
 def exact(value: object) -> object:

@@ -5,7 +5,7 @@ The type of a column depends on all of its values, never on the first rows only.
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Generic, Protocol, SupportsIndex, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, SupportsIndex, TypeVar, cast, overload
 
 from adclient import _notebook
 from adclient._extras import needs
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 else:
     pandas, polars = deferred("pandas.DataFrame"), deferred("polars.DataFrame")
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -122,6 +123,17 @@ class Items(list[T], Tabular[T]):
     def __getitem__(self, index: SupportsIndex | slice, /) -> "T | Items[T]":
         result = super().__getitem__(index)
         return Items(cast("list[T]", result)) if isinstance(index, slice) else cast(T, result)
+
+    @overload
+    def __add__(self, other: list[T], /) -> "Items[T]": ...
+    @overload
+    def __add__(self, other: list[S], /) -> "Items[T | S]": ...
+    def __add__(self, other: list[Any], /) -> "Items[Any]":
+        return Items(super().__add__(other))
+
+    def copy(self) -> "Items[T]":
+        """A shallow copy, which is a table as well."""
+        return Items(self)
 
     def _rows(self) -> Sequence[T]:
         return tuple(self)  # so that a change of the list has no effect meanwhile

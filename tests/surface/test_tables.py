@@ -410,6 +410,10 @@ def test_items_behave_as_a_list() -> None:
     for other in (copy.copy(items), copy.deepcopy(items), pickle.loads(pickle.dumps(items))):
         assert type(other) is Items
         assert other == items
+    for more in (items + items[:1], items + [*items][:1], items.copy() + items[2:]):
+        assert type(more) is Items
+        assert len(more) == 4
+    assert len(items) == 3
     items.append(Item(id="more", name=None, status=None))
     assert len(items.to_records()) == 4
     assert not hasattr(items, "__dict__")
