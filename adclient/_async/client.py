@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 from adclient import _notebook
 from adclient import options as settings
@@ -14,6 +14,7 @@ from adclient._async.gamma import AsyncGamma
 from adclient._core.auth import AsyncAuth, AsyncToken, Credentials
 from adclient._signatures import deferred
 from adclient.conventions import Conventions
+from adclient.errors import ConfigurationError
 from adclient.options import RetryPolicy
 from adclient.transports import AsyncHTTPClient, AsyncTransport
 
@@ -27,6 +28,9 @@ else:
     _hooks = deferred("adclient.Hooks")
     ssl = deferred("ssl.SSLContext")
     aiohttp = deferred("adclient.aiohttp.AiohttpTransport")  # async only
+
+
+_State = tuple[Mapping[str, object] | None, Mapping[str, object]]
 
 
 class AsyncAdClient(_notebook.HTMLRepr):
@@ -114,21 +118,27 @@ class AsyncAdClient(_notebook.HTMLRepr):
         from adclient._http.network import build_network
         from adclient._http.resolve import resolve_async_sender, resolve_clock, resolve_transport
 
-        options = settings.resolve(
-            base_url=base_url,
-            timeout=timeout,
-            max_retries=max_retries,
-            retry=retry,
-            headers=headers,
-            hooks=hooks,
-            conventions=conventions,
-        )
-        network = build_network(
-            base_url=options.base_url,
-            proxy=proxy,
-            verify=verify,
-            has_sender=transport is not None or http_client is not None,
-        )
+        try:
+            options = settings.resolve(
+                base_url=base_url,
+                timeout=timeout,
+                max_retries=max_retries,
+                retry=retry,
+                headers=headers,
+                hooks=hooks,
+                conventions=conventions,
+            )
+            network = build_network(
+                base_url=options.base_url,
+                proxy=proxy,
+                verify=verify,
+                has_sender=transport is not None or http_client is not None,
+            )
+        except ConfigurationError as refused:
+            # The frames below this one hold what was refused, too.
+            raise refused.with_traceback(None) from None
+        finally:
+            del base_url, proxy, headers
         slots = settings.check_max_concurrency(max_concurrency)
         sent_by = resolve_transport(transport, http_client, options.base_url)
         clock, random = resolve_clock(sent_by)
@@ -184,7 +194,9 @@ class AsyncAdClient(_notebook.HTMLRepr):
             >>> page = await patient.delta.analyze_wasted_spend(account_id="account_d118")
         """
         copy = object.__new__(type(self))
-        getattr(copy, "__dict__", {}).update(getattr(self, "__dict__", {}))  # of a subclass
+        attributes, slots = cast(_State, object.__getstate__(self))
+        for name, value in {**(attributes or {}), **slots}.items():  # those of a subclass, too
+            object.__setattr__(copy, name, value)
         options = self._engine.options.merged(
             timeout=timeout, max_retries=max_retries, retry=retry, headers=headers, hooks=hooks
         )

@@ -254,6 +254,36 @@ def test_configuration_error_does_not_contain_credentials(client_kind, options) 
     assert_untold(str(caught.value), repr(vars(caught.value)))
 
 
+URL = "https://ads.example.com"
+
+
+@pytest.mark.parametrize(
+    ("options", "environment"),
+    [
+        ({"base_url": "https://user:canary@ads.example.com"}, {}),
+        ({"base_url": "https://ads.example.com?key=canary"}, {}),
+        ({"base_url": "https://user:canary@[::x]"}, {}),
+        ({"base_url": URL, "proxy": "ftp://user:canary@proxy"}, {}),
+        ({"base_url": URL, "proxy": "http://user:canary@[::x]"}, {}),
+        ({"base_url": URL, "proxy": "http://user:canary@proxy", "max_concurrency": 0}, {}),
+        ({"base_url": URL, "headers": {"x-key": "canary\n"}}, {}),
+        ({}, {"ADCLIENT_BASE_URL": "https://user:canary@ads.example.com"}),
+        ({"base_url": URL}, {"https_proxy": "ftp://user:canary@proxy"}),
+    ],
+    ids=lambda given: ", ".join(given),
+)
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
+def test_refused_address_is_in_no_frame(client_kind, options, environment, monkeypatch) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError) as caught:
+        client_kind.client(**options)
+    shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+    own = [frame for frame in shown.stack if Path(frame.filename).is_relative_to(PACKAGE)]
+    assert own
+    assert_untold(*(str(frame.locals) for frame in own))
+
+
 @pytest.mark.parametrize("options", [{"token": bad_token}, {"auth": bad_headers}], ids=list)
 @sync_and_async
 async def test_invalid_result_of_token_or_auth_is_not_shown(client_kind, options) -> None:

@@ -328,6 +328,35 @@ async def test_with_options_merges_headers_and_leaves_the_original_unchanged(cli
 
 
 @sync_and_async
+async def test_with_options_keeps_the_attributes_of_a_subclass(client_kind) -> None:
+    class Slotted(client_kind.client):
+        __slots__ = ("__secret", "team", "unset")
+
+        def __init__(self, *args, **settings) -> None:
+            super().__init__(*args, **settings)
+            self.team, self.__secret = "search", 7
+
+        @property
+        def secret(self) -> int:
+            return self.__secret
+
+    class WithDict(Slotted):
+        pass
+
+    service = Service(a_draft(), a_draft())
+    for cls in (Slotted, WithDict):
+        client = cls(BASE_URL, transport=service.transport)
+        if cls is WithDict:
+            client.note = [1]
+        other = client.with_options(timeout=7)
+        assert (other.team, other.secret, hasattr(other, "unset")) == ("search", 7, False)
+        assert getattr(other, "note", None) is getattr(client, "note", None)
+        assert "timeout 7 s" in repr(other)
+        assert "timeout 30 s" in repr(client)
+        await wait(write(other))
+
+
+@sync_and_async
 async def test_with_options_keeps_unset_options(client_kind) -> None:
     service = Service(a_draft())
     options = {"timeout": 9, "max_retries": 4, "token": "t0ken"}
