@@ -93,6 +93,29 @@ def _decoder(exact: bool, unique: bool) -> json.JSONDecoder:
     )
 
 
+def complete_members(body: bytes) -> list[tuple[str, JSON]]:
+    """The members of a JSON object, up to the first that is cut off or cannot be read."""
+    text = body.removeprefix(_BYTE_ORDER_MARK).decode(errors="replace")
+    decode = json.JSONDecoder().raw_decode
+    members: list[tuple[str, JSON]] = []
+    separator, end = _OBJECT_START, 0
+    with suppress(ValueError, RecursionError):
+        while (start := separator.match(text, end)) is not None:
+            name, end = decode(text, start.end())
+            colon = _COLON.match(text, end)
+            if colon is None or not isinstance(name, str):
+                break
+            value, end = decode(text, colon.end())
+            members.append((name, value))
+            separator = _COMMA
+    return members
+
+
+_OBJECT_START, _COLON, _COMMA = (
+    re.compile(rf"[ \t\r\n]*{mark}[ \t\r\n]*") for mark in ("{", ":", ",")
+)
+
+
 def dumps(value: object, name: str) -> str:
     """Encode a mapping, an attrs instance or a JSON value as compact JSON.
 

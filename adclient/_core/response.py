@@ -152,6 +152,14 @@ def request_id_of(response: RawResponse, names: Sequence[str]) -> str | None:
 
 
 def draft_id_in(body: bytes) -> str | None:
-    """A draft's id in a body that cannot be read as a whole."""
-    found = re.search(rb'"draft_id"\s*:\s*"([^"\\\x00-\x1f]{1,200})"', body)
-    return found[1].decode("utf-8", errors="replace") if found else None
+    """A draft's id in a body that cannot be read as a whole; None unless it is certain.
+
+    An id inside another value may be that of another draft, such as the one before.
+    """
+    ids = [value for name, value in jsontext.complete_members(body) if name == "draft_id"]
+    if len(ids) == 1 and isinstance(ids[0], str) and 0 < len(ids[0]) <= _LONGEST_ID:
+        return ids[0]
+    return None
+
+
+_LONGEST_ID = 200

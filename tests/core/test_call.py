@@ -171,7 +171,7 @@ class TestWrites:
             reply(201, b'{"draft_id": "draft_7c2e"', broken=LOST),
             reply(201, b'{"draft_id": "draft_7c2e"', broken=TIMED_OUT),
             reply(201, b'{"draft_id": "draft_7c2e"', defect="its compressed data ends too early"),
-            reply(200, b'\xff{"draft_id":"draft_7c2e"}'),
+            reply(200, b'{"note":"\xff","draft_id":"draft_7c2e"}'),
         ],
     )
     def test_outcome_unknown_keeps_the_draft_id_of_an_invalid_body(self, write, outcome):

@@ -219,6 +219,19 @@ async def test_draft_with_duplicate_key_is_outcome_unknown(client_kind, name) ->
     assert "a name comes twice in one object" in str(error)
 
 
+@sync_and_async
+async def test_draft_id_of_an_error_is_not_that_of_another_draft(client_kind) -> None:
+    inner = b'{"supersedes": {"draft_id": "draft_OLD"}, '
+    for rest, draft_id in (
+        (b'"draft_id": "draft_NEW", "status": "pending_approval"}', "draft_NEW"),  # without a diff
+        (b'"draft_id": "draft_NEW", "status": "pend', "draft_NEW"),
+        (b'"draft_id": "draft_N', None),
+    ):
+        with RawServer(serving(reply(201, inner + rest))) as server:
+            error = await error_of(client_kind, server, write=True)
+        assert error.draft_id == draft_id
+
+
 @both_decoders
 async def test_lone_surrogate_in_a_name_is_accepted(client_kind) -> None:
     with RawServer(serving(reply(200, listing(r'"\ud800x"')))) as server:
