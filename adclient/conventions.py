@@ -39,7 +39,9 @@ class Conventions:
             object in the `"body"`. Open in section 4 of the interface.
         object_style: How an object is encoded in a query: `"json"` is one value of compact JSON,
             `"deep_object"` is one value for each leaf, as in `targeting[type]=X`.
-        cursor_parameter: The parameter in which `page.next` is sent back. Open in section 2.3.
+        cursor_parameter: The parameter in which `page.next` is sent back. Open in section 2.3. If
+            the service expects another, it may return the first page for ever, and the listing
+            ends with a `PaginationError`.
         follow_next_urls: Whether the query of a `page.next` that is a URL of the same endpoint is
             used. If False, such a URL is sent back unchanged, like any other string.
         idempotency_header: The header for one key per call, the same on every attempt. Set it only

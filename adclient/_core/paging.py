@@ -16,6 +16,7 @@ from adclient.models import JSON, Result
 R = TypeVar("R", bound=Result)
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+MOST_REPEATS = 100  # pages in a row that are empty, or repeat an earlier one
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
 
 
@@ -68,39 +69,57 @@ def following(call: Call[R], cursor: JSON) -> Call[R]:
 def check_progress(call: Call[Result], result: object) -> None:
     """Refuse a page whose continuation is the one that it was requested with."""
     if isinstance(result, Listing) and call.cursor is not None:
-        SeenCursors(call).add(result.page.next)
+        SeenPages(call).add(result.page.next)
 
 
-class SeenCursors:
-    """The continuation values of one iteration, none of which may repeat."""
+class SeenPages:
+    """The pages of one iteration, which must not repeat for ever."""
 
     def __init__(self, call: Call[Result]) -> None:
         self._call = call
-        self._keys: set[bytes] = set() if call.cursor is None else {_key(call, call.cursor)}
+        self._cursors: set[bytes] = set() if call.cursor is None else {_key(call, call.cursor)}
+        self._pages: set[bytes] = set()
+        self._previous: tuple[JSON, ...] = ()
+        self._requested = call.cursor
+        self._repeats = 0
 
-    def add(self, cursor: JSON) -> None:
-        """Add the continuation of a page before that page is returned."""
+    def add(self, cursor: JSON, ids: tuple[JSON, ...] = ()) -> None:
+        """Add a page, by its continuation and the ids of its items, before it is returned."""
+        # In a listing that moves, as when an item is added at its front, a page of one item may
+        # repeat without any fault.
+        if len(ids) > 1 and ids == self._previous:
+            raise self._endless(f"leads to the same {len(ids)} items as the page before")
         if cursor is None:
             return
         try:
-            key = _key(self._call, cursor)
+            key, page = _key(self._call, cursor), _digest("\0".join(map(str, ids)))
         except InvalidRequest:  # `following` raises, after the items of the page
             return
-        if key in self._keys:
-            raise _error(
-                self._call,
-                "was received before, so the listing would never end; the service may expect it "
-                "under another name than conventions.cursor_parameter",
-                cursor,
-            )
-        self._keys.add(key)
+        if key in self._cursors:
+            raise self._endless("was received before", cursor)
+        repeats = self._repeats + 1 if not ids or page in self._pages else 0
+        if repeats > MOST_REPEATS:
+            raise self._endless(f"leads to page {repeats} in a row that is empty or a repetition")
+        self._cursors.add(key)
+        self._pages.add(page)
+        self._previous, self._requested, self._repeats = ids or self._previous, cursor, repeats
+
+    def _endless(self, problem: str, cursor: JSON = None) -> PaginationError:
+        advice = "if the service expects it under another name, set Conventions(cursor_parameter=…)"
+        cursor = self._requested if cursor is None else cursor
+        problem = f"{problem}, so the listing would never end; {advice}"
+        return _error(self._call, problem, cursor)
 
 
 def _key(call: Call[Result], cursor: JSON) -> bytes:
+    return _digest(cursor_text(call.operation, cursor))
+
+
+def _digest(text: str) -> bytes:
     """A digest, so that a long iteration stays small whatever the size of its values."""
     import hashlib  # deferred: it loads OpenSSL
 
-    return hashlib.blake2b(cursor_text(call.operation, cursor).encode(), digest_size=16).digest()
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
 def frozen_cursor(operation: Operation[Result], cursor: JSON) -> JSON:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import attrs
 
-from adclient._core.paging import SeenCursors
+from adclient._core.paging import SeenPages
 from adclient._notebook import PublicDir, short
 from adclient._tables.items import Items
 from adclient._tracebacks import forget_frames
@@ -62,10 +62,10 @@ class PageIterator(PublicDir, Generic[T]):
         self._busy = threading.Lock()
         self._bar = source.new_bar()
         self._seen = (
-            None if source.call is None else SeenCursors(attrs.evolve(source.call, cursor=cursor))
+            None if source.call is None else SeenPages(attrs.evolve(source.call, cursor=cursor))
         )
         if first is not None and self._seen is not None:
-            self._seen.add(first.next)
+            self._seen.add(first.next, source.ids(first))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}, cursor={short(self.cursor)}>"
@@ -104,7 +104,7 @@ class PageIterator(PublicDir, Generic[T]):
                     raise
                 self._prefetch = None
             assert self._seen is not None
-            self._seen.add(page.next)
+            self._seen.add(page.next, self._source.ids(page))
             self._ready = page
         # `_ready` keeps the page while a thread is started or a bar is drawn: an interrupt there
         # must not lose it.

@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 import attrs
@@ -28,6 +29,9 @@ A = TypeVar("A", bound=attrs.AttrsInstance)
 # Items of classes that do not keep what they were read from, each with that. A page may have been
 # made of other items since, by `attrs.evolve`.
 Raw = tuple[tuple[object, dict[str, JSON]], ...]
+
+
+_raw_of = attrgetter("_source.raw")  # private to callers, but not to this module
 
 
 class Runner(Protocol):
@@ -86,6 +90,13 @@ class Source(Generic[T]):
         except AdClientError as error:
             error.cursor = cursor
             raise
+
+    def ids(self, page: "Page[T]") -> tuple[JSON, ...]:
+        """The ids of the items of a page, whatever class `typed()` read them into."""
+        raw: Raw = _raw_of(page)
+        if raw:
+            return tuple(fields.get("id") for _, fields in raw)
+        return tuple(item.id for item in page.data if isinstance(item, Item))
 
     def typed(self, cls: type[A], raw: Raw = ()) -> "Source[A]":
         """The same listing, read into another class."""

@@ -7,7 +7,7 @@ from core_helpers import ACCOUNT, BASE_URL, assert_one_line, call_of, options_of
 
 from adclient._core import operations
 from adclient._core.operations import Listing, PageInfo
-from adclient._core.paging import SeenCursors, check_progress, query_from_next_url
+from adclient._core.paging import SeenPages, check_progress, query_from_next_url
 from adclient._core.request import RequestBuilder
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
@@ -160,9 +160,9 @@ def test_followed_url_is_sent_with_a_body():
     assert request.body == b'{"account_id":"account_a91f","date_range":"X"}'
 
 
-class TestSeenCursors:
+class TestSeenPages:
     def test_new_continuations_are_accepted(self):
-        trail = SeenCursors(CALL)
+        trail = SeenPages(CALL)
         for cursor in [
             "a",
             "b",
@@ -193,29 +193,29 @@ class TestSeenCursors:
         ],
     )
     def test_repeated_continuation_is_refused(self, walk):
-        trail = SeenCursors(CALL)
+        trail = SeenPages(CALL)
         for cursor in walk[:-1]:
             trail.add(cursor)
         with pytest.raises(PaginationError) as caught:
             trail.add(walk[-1])
         assert caught.value.cursor == walk[-1]
         assert caught.value.operation == "beta.list_campaigns"
-        assert "conventions.cursor_parameter" in str(caught.value)
+        assert "Conventions(cursor_parameter=…)" in str(caught.value)
         assert_one_line(str(caught.value))
 
     def test_cursor_at_which_an_iteration_starts_counts_as_seen(self):
-        trail = SeenCursors(attrs.evolve(CALL, cursor="a"))
+        trail = SeenPages(attrs.evolve(CALL, cursor="a"))
         trail.add("b")
         with pytest.raises(PaginationError):
             trail.add("a")
 
     def test_none_is_accepted_as_cursor_at_any_time(self):
-        trail = SeenCursors(CALL)
+        trail = SeenPages(CALL)
         trail.add(None)
         trail.add(None)
 
     def test_message_about_a_repeated_cursor_is_bounded(self):
-        trail = SeenCursors(CALL)
+        trail = SeenPages(CALL)
         cursor = {"token": "x\n" * 10_000}
         trail.add(cursor)
         with pytest.raises(PaginationError) as caught:
@@ -224,15 +224,15 @@ class TestSeenCursors:
         assert caught.value.cursor == cursor
 
     def test_seen_cursors_keep_at_most_16_bytes_each(self):
-        trail = SeenCursors(CALL)
+        trail = SeenPages(CALL)
         for n in range(1000):
-            trail.add("x" * 1000 + str(n))
-        assert all(len(key) <= 16 for key in trail._keys)
+            trail.add("x" * 1000 + str(n), tuple(f"campaign_{n}_{i}" for i in range(50)))
+        assert all(len(key) <= 16 for key in trail._cursors | trail._pages)
 
     @pytest.mark.parametrize("cursor", [{1}, object(), float("nan")])
     def test_cursor_that_cannot_be_encoded_is_refused(self, cursor):
         with pytest.raises(InvalidRequest):
-            SeenCursors(attrs.evolve(CALL, cursor=cursor))
+            SeenPages(attrs.evolve(CALL, cursor=cursor))
 
 
 def test_progress_is_checked_for_later_pages_only():

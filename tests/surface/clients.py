@@ -3,7 +3,7 @@
 import functools
 import inspect
 import ssl
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from operator import attrgetter
 from types import ModuleType
@@ -195,8 +195,8 @@ def an_item(name: str, **more) -> dict[str, object]:
     return {"id": f"campaign_{name}", "name": name, "status": "ENABLED", **more}
 
 
-def a_page(names: str = "", next: object = None, **more) -> httpx.Response:
-    """A page with an item for each letter."""
+def a_page(names: Iterable[str] = "", next: object = None, **more) -> httpx.Response:
+    """A page with an item for each name, such as each letter of a text."""
     return httpx.Response(
         200, json={"data": [an_item(name, **more) for name in names], "page": {"next": next}}
     )

@@ -5,6 +5,7 @@ import json
 import pickle
 from urllib.parse import unquote
 
+import attrs
 import httpx
 import pytest
 from clients import (
@@ -53,6 +54,11 @@ def names(items) -> str:
 
 def cut(reason: str = "reset") -> Exception:
     return httpx.ConnectError(reason)
+
+
+@attrs.frozen
+class Named:
+    name: str
 
 
 @pytest.fixture
@@ -234,6 +240,46 @@ async def test_repeated_continuation_raises_pagination_error(
     assert len(service.requests) == len(nexts)
     assert caught.value.cursor in nexts
     assert caught.value.operation == "beta.list_campaigns"
+
+
+@pytest.mark.parametrize("is_typed", [False, True])
+@sync_and_async
+async def test_same_items_under_new_continuations_raise_pagination_error(
+    client_kind, is_typed
+) -> None:
+    """A service that does not know our parameter may return page one with a new token."""
+    service = Service(*(a_page("abc", f"t{n}") for n in range(3)))
+    async with client_kind.open(transport=service.transport) as client:
+        page = await wait(listed(client))
+        iterator, found = walk(page.typed(Named) if is_typed else page), []
+        for _ in range(2):  # also if the caller tries again
+            with pytest.raises(PaginationError, match="same 3 items") as caught:
+                await drain(iterator, found)
+            assert "Conventions(cursor_parameter=…)" in str(caught.value)
+            assert caught.value.cursor == iterator.cursor == "t0"
+    assert names(found) == "abc"
+
+
+@sync_and_async
+async def test_items_that_repeat_on_other_pages_are_returned(client_kind) -> None:
+    """A listing that changes while it is read may repeat items, even all of a page of one."""
+    pages = ["ab", "", "", "bc", "c", "c", "c", "cd", "dc", "bc"]
+    answers = [a_page(names, f"c{n}") for n, names in enumerate(pages)]
+    service = Service(*answers, a_page("x"))
+    async with client_kind.open(transport=service.transport) as client:
+        assert names(await everything(await wait(listed(client)))) == "".join(pages) + "x"
+
+
+@pytest.mark.parametrize("cycle", [[""], ["a"], ["ab", "cd"], ["ab", "", "c"]])
+@sync_and_async
+async def test_longer_cycle_of_pages_ends(client_kind, cycle) -> None:
+    service = Service(*(a_page(cycle[n % len(cycle)], f"c{n}") for n in range(110)))
+    async with client_kind.open(transport=service.transport) as client:
+        with pytest.raises(PaginationError, match="page 101 in a row") as caught:
+            await everything(await wait(listed(client)))
+    first_repeat = len(cycle) if any(cycle) else 0
+    assert len(service.requests) == first_repeat + 101
+    assert caught.value.cursor == f"c{first_repeat + 99}"
 
 
 @sync_and_async

@@ -414,7 +414,7 @@ def test_prefetch_works_in_parent_and_child_after_a_fork() -> None:
 
 @sync_asyncio_trio
 async def test_prefetch_holds_at_most_two_pages(client_kind) -> None:
-    service = Service(*(a_page("abc", str(n)) for n in range(9)), a_page("z"))
+    service = Service(*(a_page(f"ab{n}", str(n)) for n in range(9)), a_page("z"))
     held: list[weakref.ref] = []
     most = 0
     async with client_kind.open(transport=service.transport) as client:
