@@ -1,7 +1,9 @@
 """The return value of an async read method; the sync client returns a page instead."""
 
-from collections.abc import Generator
-from typing import Generic, TypeVar
+import warnings
+from collections.abc import Coroutine, Generator
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
 
@@ -10,24 +12,33 @@ from adclient._async.page import AsyncPage, AsyncSource
 from adclient._notebook import PublicDir, short
 from adclient._signatures import unquote
 from adclient._tables.items import Items
+from adclient._tracebacks import forget_frames
+from adclient.errors import AdClientError
 from adclient.models import JSON
 
 T = TypeVar("T")
 A = TypeVar("A", bound=attrs.AttrsInstance)
 
 
-class AsyncListing(PublicDir, Generic[T]):
+class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
     """The listing of an async read method: await it for its first page, or iterate over its items.
 
-    Nothing is sent before that. To read several listings at once, gather them, or create tasks of
-    `listing.collect()`.
+    Nothing is sent before that. It is a coroutine, so whatever takes one takes it, such as
+    `asyncio.gather`, `asyncio.create_task` and `asyncio.run`: the result is the first page.
 
     Example:
+        >>> import asyncio
         >>> from adclient.testing import FakeAdService
         >>> client = FakeAdService().async_client()
         >>> page = await client.beta.list_campaigns(account_id="account_b204")
         >>> async for campaign in client.beta.list_campaigns(account_id="account_b204"):
         ...     last = campaign.name
+        >>> fatigue, ads = await asyncio.gather(
+        ...     client.beta.detect_creative_fatigue(account_id="account_b204"),
+        ...     client.gamma.list_ads(account_id="account_c3d8"),
+        ... )
+        >>> len(ads.data)
+        50
     """
 
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
@@ -36,13 +47,102 @@ class AsyncListing(PublicDir, Generic[T]):
     def __init__(self, source: AsyncSource[T], cursor: JSON) -> None:
         self._source = source
         self._cursor = cursor
+        self._is_used = False
+        self._running: Coroutine[Any, Any, AsyncPage[T]] | None = None
+        self.__name__ = self.__qualname__ = str(source.operation)
+
+    if not TYPE_CHECKING:  # pragma: no branch  (type checkers find these mistakes themselves)
+        # What `inspect.iscoroutine` asks for; other coroutines have a C type without subclasses.
+        __class__ = CoroutineType
+
+        def __dir__(self) -> list[str]:
+            return [name for name in dir(type(self)) if name[0] != "_" or name[:2] == "__"]
+
+        def __getattr__(self, name: str) -> object:
+            if name.startswith("cr_"):  # what debuggers read of a coroutine
+                return getattr(self._coroutine(), name)
+            problem = f"an AsyncListing has no {name!r}"
+            if hasattr(AsyncPage, name):
+                problem += f"; its pages have: use `await`, as in `(await listing).{name}`"
+            raise AttributeError(problem, name=name, obj=self)
+
+        def __iter__(self) -> None:
+            raise TypeError("an AsyncListing is async: use `async for`, or `await` its first page")
 
     def __repr__(self) -> str:
         return f"<AsyncListing {self._source.operation}, cursor={short(self._cursor)}>"
 
-    def __await__(self) -> Generator[object, None, AsyncPage[T]]:
+    def __del__(self) -> None:
+        if not self._is_used:
+            problem = f"coroutine {self.__name__!r} was never awaited"
+            warnings.warn(problem, RuntimeWarning, stacklevel=2, source=self)
+
+    def __await__(self) -> Generator[Any, Any, AsyncPage[T]]:
         """Fetch the first page."""
-        return self._source.page(self._cursor).__await__()
+        return self._used().page(self._cursor).__await__()
+
+    def send(self, value: Any, /) -> Any:
+        """Run the coroutine to its next step, as an event loop does for a task.
+
+        Args:
+            value: The result of what the coroutine waited for.
+
+        Returns:
+            What it waits for next.
+
+        Raises:
+            StopIteration: The first page is there, as the value of this error.
+            AdClientError: The page could not be read.
+
+        Example:
+            >>> import asyncio
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await asyncio.create_task(client.gamma.list_ads(account_id="account_c3d8"))
+        """
+        try:
+            return self._coroutine().send(value)
+        except AdClientError as error:
+            forget_frames(error)
+            raise
+
+    def throw(self, *thrown: Any) -> Any:
+        """Raise an error inside the coroutine, as an event loop does to cancel a task.
+
+        Args:
+            thrown: The error, as for any coroutine.
+
+        Returns:
+            What the coroutine waits for next.
+
+        Raises:
+            StopIteration: The first page is there, as the value of this error.
+            AdClientError: The page could not be read.
+
+        Example:
+            >>> import asyncio
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> page = await asyncio.create_task(client.gamma.list_ads(account_id="account_c3d8"))
+        """
+        try:
+            return self._coroutine().throw(*thrown)
+        except AdClientError as error:
+            forget_frames(error)
+            raise
+
+    def close(self) -> None:
+        """End the coroutine, as an event loop does with a task that never started."""
+        self._coroutine().close()
+
+    def _used(self) -> AsyncSource[T]:
+        self._is_used = True
+        return self._source
+
+    def _coroutine(self) -> Coroutine[Any, Any, AsyncPage[T]]:
+        if self._running is None:
+            self._running = self._used().page(self._cursor)
+        return self._running
 
     def __aiter__(self) -> AsyncItemIterator[T]:
         """Iterate over every item, page after page."""
@@ -91,7 +191,7 @@ class AsyncListing(PublicDir, Generic[T]):
             >>> [len(page.data) async for page in listing.pages(prefetch=True)]
             [50, 50, 26]
         """
-        return AsyncPageIterator(self._source, cursor=self._cursor, prefetch=prefetch)
+        return AsyncPageIterator(self._used(), cursor=self._cursor, prefetch=prefetch)
 
     def progress(self) -> "AsyncListing[T]":
         """The same listing, with a progress bar for whatever iterates over it or collects from it.
@@ -108,7 +208,7 @@ class AsyncListing(PublicDir, Generic[T]):
             >>> listing = client.gamma.list_ads(account_id="account_c3d8")
             >>> names = [ad.name async for ad in listing.progress()]
         """
-        return AsyncListing(self._source.with_progress(), self._cursor)
+        return AsyncListing(self._used().with_progress(), self._cursor)
 
     async def collect(self, *, limit: int | None = None) -> Items[T]:
         """Collect every item in a list that is also a table.
@@ -158,7 +258,7 @@ class AsyncListing(PublicDir, Generic[T]):
             >>> (await listing.collect(limit=1))[0].daily_budget
             450.0
         """
-        return AsyncListing(self._source.typed(cls), self._cursor)
+        return AsyncListing(self._used().typed(cls), self._cursor)
 
 
 unquote(AsyncListing)

@@ -1,13 +1,20 @@
 """Pages and the walks over them, in both clients."""
 
+import asyncio
 import copy
+import functools
+import gc
+import inspect
 import json
 import pickle
+from collections.abc import Coroutine
 from urllib.parse import unquote
 
+import anyio
 import attrs
 import httpx
 import pytest
+import trio
 from clients import (
     ASYNC,
     BASE_URL,
@@ -27,6 +34,7 @@ from clients import (
 
 from adclient import (
     AdClientError,
+    AsyncListing,
     AsyncPage,
     CallTimeout,
     Campaign,
@@ -552,6 +560,11 @@ async def test_page_of_a_closed_client_refuses_to_fetch(client_kind) -> None:
 async_only = pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
 
 
+def drop(value) -> None:
+    del value
+    gc.collect()
+
+
 @async_only
 def test_unused_listing_sends_nothing(client_kind) -> None:
     service = Service()
@@ -563,10 +576,104 @@ def test_unused_listing_sends_nothing(client_kind) -> None:
             assert "c1" in repr(listing)
             aiter(listing)
             listing.pages()
-            listing.typed(Campaign)
+            listing.typed(Campaign).close()
+            for unused in (lambda: listed(client), lambda: listing.typed(Campaign)):
+                with pytest.warns(RuntimeWarning, match=r"'beta\.list_\w+' was never awaited"):
+                    drop(unused())
 
     client_kind.run(scenario)
     assert service.requests == []
+
+
+TASKS = {
+    "run": lambda listing: listing(),
+    "create_task": lambda listing: asyncio.create_task(listing()),
+    "gather": lambda listing: _first(asyncio.gather(listing(), listing())),
+    "wait_for": lambda listing: asyncio.wait_for(listing(), 10),
+    "TaskGroup": lambda listing: _in_task_group(listing()),
+    "another thread": lambda listing: asyncio.wrap_future(
+        asyncio.run_coroutine_threadsafe(listing(), asyncio.get_running_loop())
+    ),
+}
+
+
+async def _first(results):
+    return (await results)[0]
+
+
+async def _in_task_group(listing):
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(listing)
+    return task.result()
+
+
+@pytest.mark.parametrize("way", TASKS)
+def test_async_listing_can_be_a_task(way) -> None:
+    service = Service(a_page("a", "c1"), a_page("a", "c1"))
+    client = ASYNC.client(BASE_URL, transport=service.transport)
+
+    async def main() -> AsyncPage:
+        return await TASKS[way](lambda: listed(client))
+
+    page = asyncio.run(listed(client) if way == "run" else main())
+    assert (names(page.data), page.next) == ("a", "c1")
+
+
+@async_only
+def test_async_listing_can_be_a_task_of_trio_and_anyio(client_kind) -> None:
+    service = Service(a_page("a"), a_page("a"))
+
+    async def scenario() -> None:
+        async with client_kind.open(transport=service.transport) as client:
+            read = functools.partial(listed, client)
+            async with anyio.create_task_group() as group:
+                group.start_soon(read)
+                group.start_soon(read, name="a name")
+            if client_kind is TRIO:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(read)
+
+    service.answers *= 2
+    client_kind.run(scenario)
+    assert len(service.requests) == 2 + (client_kind is TRIO)
+
+
+def test_async_listing_is_a_coroutine() -> None:
+    service = Service(a_page("a"), a_page("b"))
+    listing = listed(ASYNC.client(BASE_URL, transport=service.transport))
+    assert inspect.iscoroutine(listing)
+    assert asyncio.iscoroutine(listing)
+    assert isinstance(listing, Coroutine)
+    assert isinstance(listing, AsyncListing)
+    assert type(listing) is AsyncListing
+    assert listing.__qualname__ == "beta.list_campaigns"
+    assert inspect.getcoroutinestate(listing) == "CORO_CREATED"
+    listing.close()
+    assert inspect.getcoroutinestate(listing) == "CORO_CLOSED"
+    with pytest.raises(RuntimeError, match="already awaited"):
+        asyncio.run(listing)
+    assert service.requests == []
+
+
+def test_task_of_an_async_listing_can_be_cancelled_and_time_out() -> None:
+    async def main() -> None:
+        async def never(_: httpx.Request) -> httpx.Response:
+            started.set()
+            await asyncio.sleep(60)
+            raise AssertionError("this was cancelled")
+
+        started = asyncio.Event()
+        client = ASYNC.client(BASE_URL, transport=httpx.MockTransport(never))
+        task = asyncio.create_task(listed(client))
+        await started.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        with pytest.raises(CallTimeout) as caught:
+            await asyncio.create_task(listed(client.with_options(timeout=0.01)))
+        assert [frame.name for frame in caught.traceback] == ["main"]
+
+    asyncio.run(main())
 
 
 @async_only
@@ -646,12 +753,16 @@ def test_failed_first_page_of_a_listing_is_requested_again(client_kind) -> None:
     client_kind.run(scenario)
 
 
-def test_listing_has_no_page_attributes() -> None:
+def test_missing_await_of_a_listing_is_explained() -> None:
     listing = ASYNC.client(BASE_URL).beta.list_campaigns(account_id="a")
-    with pytest.raises(TypeError):
-        iter(listing)
-    with pytest.raises(AttributeError):
-        listing.data  # noqa: B018  the access is what is tested
+    with pytest.raises(TypeError, match="use `async for`, or `await`"):
+        [each for each in listing]  # noqa: C416  the loop is what is tested
+    for name in ("data", "next", "extra", "response", "to_pandas"):
+        with pytest.raises(AttributeError, match=rf"use `await`, .* `\(await listing\)\.{name}`"):
+            getattr(listing, name)
+    with pytest.raises(AttributeError, match=r"no 'dta'$"):
+        listing.dta  # noqa: B018  the access is what is tested
+    listing.close()
 
 
 def test_sync_read_method_sends_at_once() -> None:

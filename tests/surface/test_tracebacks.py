@@ -1,11 +1,12 @@
 """Tracebacks show the caller's line, the method that was called and the error, and nothing else."""
 
+import asyncio
 import traceback
 from pathlib import Path
 
 import httpx
 import pytest
-from clients import SYNC, Service, a_page, everything, sync_and_async, wait
+from clients import ASYNC, SYNC, Service, a_page, everything, sync_and_async, wait
 
 import adclient
 from adclient import AdClientError, Conventions, InvalidRequest, NotFound, OutcomeUnknown
@@ -44,6 +45,16 @@ async def test_traceback_of_a_read_ends_at_its_method(client_kind) -> None:
         with pytest.raises(InvalidRequest) as caught:
             client.beta.list_campaigns(account_id="")
         assert of_ours(caught.value) == ["list_campaigns"]
+
+
+def test_traceback_of_a_task_of_a_listing_has_no_frame_of_the_library() -> None:
+    client = ASYNC.client("https://ads.example.com", transport=missing().transport)
+    with pytest.raises(NotFound) as caught:
+        asyncio.run(client.beta.list_campaigns(account_id="a"))
+    assert of_ours(caught.value) == []
+    with pytest.raises(NotFound) as caught:
+        client.beta.list_campaigns(account_id="a").throw(NotFound("from the event loop"))
+    assert of_ours(caught.value) == []
 
 
 WALKS = {

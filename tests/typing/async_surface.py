@@ -1,5 +1,6 @@
 """What the type checkers make of the async client. It is checked, and never run."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from decimal import Decimal
 from typing import assert_type
@@ -119,6 +120,21 @@ async def listings(client: AsyncAdClient, a: str) -> None:
     assert_type(aiter(ads).cursor, JSON)
     walk: AsyncIterator[Ad] = aiter(ads)
     assert_type(await anext(walk), Ad)
+
+
+async def tasks(client: AsyncAdClient, a: str) -> None:
+    assert_type(await asyncio.create_task(client.gamma.list_ads(account_id=a)), AsyncPage[Ad])
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(client.beta.list_campaigns(account_id=a).typed(MyCampaign))
+    assert_type(task.result(), AsyncPage[MyCampaign])
+    ads, waste = await asyncio.gather(
+        client.gamma.list_ads(account_id=a), client.delta.analyze_wasted_spend(account_id=a)
+    )
+    assert_type((ads, waste), tuple[AsyncPage[Ad], AsyncPage[WastedSpend]])
+
+
+def run(client: AsyncAdClient, a: str) -> None:
+    assert_type(asyncio.run(client.gamma.list_ads(account_id=a)), AsyncPage[Ad])
 
 
 async def typed(client: AsyncAdClient, a: str) -> None:
