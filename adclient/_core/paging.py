@@ -1,8 +1,9 @@
 """Continuation values: how they are sent back, and when an iteration must stop."""
 
 import re
+from collections.abc import Iterable
 from typing import TypeVar, cast
-from urllib.parse import parse_qsl, urljoin, urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit
 
 import attrs
 
@@ -15,39 +16,85 @@ from adclient.models import JSON, Result
 
 R = TypeVar("R", bound=Result)
 
+Pairs = list[tuple[str, str]]
+
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 MOST_REPEATS = 100  # pages in a row that are empty, or repeat an earlier one
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
+_PAIR = re.compile(r"\?[^=&]+=")
+_ILLEGAL = re.compile(r"[^!$-;=?-~]+")  # what no part of a URL may contain
 
 
 def query_from_next_url(
     call: Call[Result], endpoint: str, conventions: Conventions
-) -> list[tuple[str, str]] | None:
-    """The query of a continuation that is a URL of the same endpoint; None if it is not a URL."""
+) -> list[str] | None:
+    """The query of a continuation that is a URL of the same endpoint; None if it is a token.
+
+    It is a list of `name=value`, exactly as received: the service may have signed them.
+    """
     cursor = call.cursor
     if not conventions.follow_next_urls or not isinstance(cursor, str):
         return None
-    if "?" not in cursor and _SCHEME.match(cursor) is None:
+    is_absolute = _SCHEME.match(cursor) is not None
+    is_relative = "?" in cursor and (cursor[0] != "?" or _PAIR.match(cursor) is not None)
+    if not (is_absolute or is_relative):
         return None
     try:
         is_same = _endpoint(urljoin(endpoint, cursor)) == _endpoint(endpoint)
     except ValueError:
         is_same = False
+    if not is_same and not is_absolute:
+        return None
     if not is_same:
         raise _error(
             call,
             "points to another endpoint, so nothing was sent; if it is not a URL, "
             "set conventions.follow_next_urls=False",
         )
-    query = parse_qsl(urlsplit(cursor).query, keep_blank_values=True, errors="surrogateescape")
+    query = _ILLEGAL.sub(_escaped, cursor.partition("#")[0].partition("?")[2])
+    pieces = query.split("&") if query else []
+    pairs = [decoded(piece) for piece in pieces]
     for parameter in call.operation.parameters:
         expected = call.arguments.get(parameter.name)
-        ids = {value for name, value in query if name == parameter.name}
+        ids = {value for name, value in pairs if name == parameter.name}
         if parameter.type == "id" and not ids <= {expected}:
             raise _error(call, f"names another {parameter.name}, so nothing was sent")
-    # Every page is requested with the parameters of the first, whatever the URL contains.
-    own = {parameter.name for parameter in call.operation.parameters}
-    return [(name, value) for name, value in query if name.partition("[")[0] not in own]
+    return pieces
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return quote(found[0])
+
+
+def decoded(piece: str) -> tuple[str, str]:
+    """The name and the value of a piece of a query."""
+    name, _, value = piece.replace("+", " ").partition("=")
+    return unquote(name), unquote(value)
+
+
+def merged(call: Call[Result], own: Pairs, pieces: list[str]) -> tuple[Pairs, list[str]]:
+    """The parameters of a call that the query of a URL lacks, and what to send of that query.
+
+    Every page is requested with the parameters of the first, whatever the URL contains.
+    """
+    mine, theirs = _by_root(own), _by_root(map(decoded, pieces))
+    same = {name for name, pairs in mine.items() if theirs.get(name) == pairs}
+    missing = [pair for pair in own if _root(pair[0]) not in same]
+    others = {parameter.name for parameter in call.operation.parameters} - same
+    sent = [piece for piece in pieces if _root(decoded(piece)[0]) not in others]
+    return missing, sent
+
+
+def _by_root(pairs: Iterable[tuple[str, str]]) -> dict[str, Pairs]:
+    found: dict[str, Pairs] = {}
+    for name, value in pairs:
+        found.setdefault(_root(name), []).append((name, value))
+    return found
+
+
+def _root(name: str) -> str:
+    """The parameter of a name such as `targeting[type]`."""
+    return name.partition("[")[0]
 
 
 def _endpoint(url: str) -> tuple[object, ...]:

@@ -11,7 +11,14 @@ import attrs
 
 from adclient._core import jsontext
 from adclient._core.operations import Call, Operation, ParameterType
-from adclient._core.paging import cursor_text, frozen_cursor, query_from_next_url
+from adclient._core.paging import (
+    Pairs,
+    cursor_text,
+    decoded,
+    frozen_cursor,
+    merged,
+    query_from_next_url,
+)
 from adclient._core.redact import one_line
 from adclient._version import __version__
 from adclient.errors import InvalidRequest
@@ -19,8 +26,6 @@ from adclient.models import JSON, Result
 from adclient.options import Options
 
 R = TypeVar("R", bound=Result)
-
-Pairs = list[tuple[str, str]]
 
 _UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*")  # what `quote` leaves alone
 
@@ -104,12 +109,12 @@ class RequestBuilder:
                 else:
                     query.extend(_bracketed(name, value))
             if followed is not None:
-                query += followed
+                query, followed = merged(call, query, followed)
             elif call.cursor is not None:
                 cursor = call.cursor
                 text = cursor if isinstance(cursor, str) else cursor_text(operation, cursor)
                 query.append((conventions.cursor_parameter, text))
-            url = _url_with_query(operation, url, query)
+            url = _url_with_query(operation, url, query, followed or [])
             return Request(method=operation.method, url=url, headers=headers)
         encoded = call.encoded
         if call.cursor is not None and followed is None:
@@ -125,7 +130,8 @@ class RequestBuilder:
         if idempotency_key is not None and conventions.idempotency_header is not None:
             headers[conventions.idempotency_header.lower()] = idempotency_key
         if followed:
-            url = _url_with_query(operation, url, followed)
+            _, followed = merged(call, [], followed)
+            url = _url_with_query(operation, url, [], followed)
         return Request(method=operation.method, url=url, headers=headers, body=body)
 
     def _share(self, operation: Operation[Result]) -> tuple[str, dict[str, str]]:
@@ -142,24 +148,23 @@ class RequestBuilder:
         return url, headers
 
 
-def _url_with_query(operation: Operation[Result], url: str, query: Pairs) -> str:
-    encoded = [f"{_quoted(name, '[]')}={_quoted(text)}" for name, text in query]
-    whole = f"{url}?{'&'.join(encoded)}"
+def _url_with_query(
+    operation: Operation[Result], url: str, query: Pairs, followed: list[str]
+) -> str:
+    encoded = [f"{_quoted(name)}={_quoted(text)}" for name, text in query]
+    whole = f"{url}?{'&'.join(encoded + followed)}"
     if len(whole) > LONGEST_URL:
         raise _invalid(
             operation,
-            max(query, key=lambda pair: len(pair[1]))[0],
+            decoded(max(encoded + followed, key=len))[0],
             f"the URL would have {len(whole)} characters, {LONGEST_URL} are "
             "the most, so nothing was sent; conventions.read_parameters='body' needs no such URL",
         )
     return whole
 
 
-def _quoted(text: str, safe: str = "") -> str:
-    if _UNRESERVED.fullmatch(text):
-        return text
-    # A continuation that is a URL may contain bytes that are not UTF-8.
-    return quote(text, safe, errors="surrogateescape")
+def _quoted(text: str) -> str:
+    return text if _UNRESERVED.fullmatch(text) else quote(text, "")
 
 
 def _invalid(operation: Operation[Result], argument: str, problem: str) -> InvalidRequest:

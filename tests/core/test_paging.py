@@ -39,7 +39,6 @@ def pairs_of(request):
         f"https://ads.example.com:443{PATH}?cursor=2",
         f"HTTPS://ADS.EXAMPLE.COM{PATH}?cursor=2",
         f"{PATH}?cursor=2",
-        f"//ads.example.com{PATH}?cursor=2",
         "?cursor=2",
         "list-beta-campaigns?cursor=2",
         "../beta-ads/list-beta-campaigns?cursor=2",
@@ -47,13 +46,13 @@ def pairs_of(request):
     ],
 )
 def test_query_of_a_url_of_the_same_endpoint_is_used(url):
-    assert followed(url) == [("cursor", "2")]
+    assert followed(url) == ["cursor=2"]
 
 
 def test_default_port_equals_an_explicit_one():
-    assert followed(f"http://h{PATH}?a=1", base_url="http://h:80") == [("a", "1")]
-    assert followed(f"http://h:80{PATH}?a=1", base_url="http://h") == [("a", "1")]
-    assert followed(f"http://h:8080/api{PATH}?a=1", base_url="http://h:8080/api") == [("a", "1")]
+    assert followed(f"http://h{PATH}?a=1", base_url="http://h:80") == ["a=1"]
+    assert followed(f"http://h:80{PATH}?a=1", base_url="http://h") == ["a=1"]
+    assert followed(f"http://h:8080/api{PATH}?a=1", base_url="http://h:8080/api") == ["a=1"]
 
 
 @each_case(
@@ -61,7 +60,6 @@ def test_default_port_equals_an_explicit_one():
     [
         f"https://evil.example{PATH}?cursor=2",
         f"https://ads.example.com.evil.example{PATH}?cursor=2",
-        f"//evil.example{PATH}?cursor=2",
         f"http://ads.example.com{PATH}?cursor=2",
         f"http://ads.example.com:443{PATH}?cursor=2",
         f"https://ads.example.com:8443{PATH}?cursor=2",
@@ -74,8 +72,6 @@ def test_default_port_equals_an_explicit_one():
         f"{BASE_URL}{PATH}/more?cursor=2",
         f"{BASE_URL}?cursor=2",
         f"{BASE_URL}/api{PATH}?cursor=2",
-        "/v1/gamma-ads/list-gamma-ads?cursor=2",
-        "/?cursor=2",
         "ftp://ads.example.com/?cursor=2",
         "javascript://x/?y",
         "https://[::1?cursor=2",
@@ -94,7 +90,25 @@ def test_url_of_another_endpoint_is_refused(url):
     assert_one_line(str(error))
 
 
-@each_case("cursor", [None, 7, {"next": f"{PATH}?a=1"}, "c2", "", "a/b", "a:b", "a=b&c=d"])
+@each_case(
+    "cursor",
+    [
+        None,
+        7,
+        {"next": f"{PATH}?a=1"},
+        "c2",
+        "",
+        "a/b",
+        "a:b",
+        "a=b&c=d",
+        "?",
+        "?a",
+        "a?b=c",
+        "/?b=c",
+        f"//h{PATH}?b=c",
+        "//h/a",
+    ],
+)
 def test_cursor_that_is_not_a_url_is_not_followed(cursor):
     assert followed(cursor) is None
 
@@ -118,7 +132,7 @@ def test_url_of_another_account_is_refused():
 
 
 def test_url_of_the_same_account_is_followed():
-    assert followed(f"{PATH}?account_id={ACCOUNT}&c=2") == [("c", "2")]
+    assert followed(f"{PATH}?account_id={ACCOUNT}&c=2") == [f"account_id={ACCOUNT}", "c=2"]
 
 
 def test_followed_url_keeps_parameters_of_the_first_page():
@@ -135,7 +149,7 @@ def test_followed_url_keeps_parameters_of_the_first_page():
 
 def test_parameters_in_a_followed_url_are_sent_once():
     request = requested(f"?date_range=X&account_id={ACCOUNT}&cursor=2", date_range="LAST_30_DAYS")
-    expected = [("account_id", ACCOUNT), ("date_range", "LAST_30_DAYS"), ("cursor", "2")]
+    expected = [("date_range", "LAST_30_DAYS"), ("account_id", ACCOUNT), ("cursor", "2")]
     assert pairs_of(request) == expected
 
 

@@ -112,11 +112,14 @@ class TestQuery:
         request = built(SEARCH, targeting=targeting, conventions={"object_style": "deep_object"})
         assert pairs_of(request) == [("account_id", ACCOUNT), *pairs]
 
-    def test_brackets_of_a_deep_object_are_not_encoded(self):
+    def test_brackets_are_encoded(self):
+        request = built(CAMPAIGNS, cursor="x", conventions={"cursor_parameter": "page[after]"})
+        assert query_of(request).endswith("&page%5Bafter%5D=x")
+
         request = built(
             SEARCH, targeting={"a": {"b": "c[]"}}, conventions={"object_style": "deep_object"}
         )
-        assert query_of(request).endswith("&targeting[a][b]=c%5B%5D")
+        assert query_of(request).endswith("&targeting%5Ba%5D%5Bb%5D=c%5B%5D")
 
     @pytest.mark.parametrize("style", ["json", "deep_object"])
     def test_attrs_instance_and_mapping_are_objects(self, style):

@@ -24,13 +24,16 @@ from clients import (
     Service,
     a_page,
     an_item,
+    close,
     drain,
     everything,
     step,
     sync_and_async,
+    sync_asyncio_trio,
     wait,
     walk,
 )
+from raw_server import Connection, RawServer, reply
 
 from adclient import (
     AdClientError,
@@ -183,6 +186,12 @@ CONTINUATIONS = {
     ),
     "relative URL": (f"{PATH}?account_id=a&page=2", "account_id=a&page=2"),
     "query": ("?account_id=a&page=2", "account_id=a&page=2"),
+    "token": ("?abc", "account_id=a&cursor=%3Fabc"),
+    "token with padding": ("a?b/c==", "account_id=a&cursor=a%3Fb%2Fc%3D%3D"),
+    "token of slashes": ("//a/b?c=d", "account_id=a&cursor=%2F%2Fa%2Fb%3Fc%3Dd"),
+    "token like another path": ("/v1/x?page=2", "account_id=a&cursor=%2Fv1%2Fx%3Fpage%3D2"),
+    "token like a URL": ("ab:c?d=e", "account_id=a&cursor=ab%3Ac%3Fd%3De"),
+    "token like no pair": ("?=abc", "account_id=a&cursor=%3F%3Dabc"),
 }
 
 
@@ -208,6 +217,43 @@ async def test_every_kind_of_continuation_is_accepted_as_cursor(client_kind, nex
         kept = json.loads(json.dumps(next))
         assert names(await everything(await wait(listed(client, cursor=kept)))) == "b"
     assert service.queries == [query]
+
+
+# `%7e`, `+`, a name without a value, an empty pair, brackets: each could be written otherwise.
+SIGNED = "sig=%7ea+b%2fc&flag&&page[after]=x&account_id=a&q='{}|^`\\!$()*,;:@/?~"
+
+
+@pytest.mark.parametrize("url", [f"{PATH}?{SIGNED}", f"?{SIGNED}", f"{PATH}?{SIGNED}#top"])
+@pytest.mark.parametrize("library", ["own", "httpx"])
+@sync_asyncio_trio
+async def test_query_of_a_next_url_is_sent_byte_for_byte(client_kind, library, url) -> None:
+    pages = [a_page("a", url).content, a_page("b").content]
+
+    def serve(connection: Connection) -> None:
+        while connection.read():
+            connection.send(reply(200, pages.pop(0)))
+
+    theirs = {"http_client": client_kind.http_client()} if library == "httpx" else {}
+    with RawServer(serve) as server:
+        async with client_kind.open(f"{server.url}/prefix", **theirs) as client:
+            assert names(await everything(await wait(listed(client)))) == "ab"
+        for each in theirs.values():
+            await close(each)
+    target = server.requests[1].split(b" ")[1].decode()
+    assert target == f"{PATH}?{SIGNED}"
+
+
+@sync_and_async
+async def test_next_url_is_sent_with_the_parameters_of_the_first_page(client_kind) -> None:
+    """What the URL lacks is added, and what differs is replaced; the rest is left alone."""
+    url = f'{PATH}?date_range=TODAY&a=%7e&campaign_id=c%2B&caf\u00e9=\u00e9 "<>'
+    service = Service(a_page("a", url), a_page("b"))
+    async with client_kind.open(transport=service.transport) as client:
+        page = await wait(listed(client, campaign_id="c+", date_range="LAST_30_DAYS"))
+        await everything(page)
+    assert service.queries[1] == (
+        "account_id=a&date_range=LAST_30_DAYS&a=%7e&campaign_id=c%2B&caf%C3%A9=%C3%A9%20%22%3C%3E"
+    )
 
 
 @sync_and_async
@@ -345,10 +391,8 @@ async def test_cursor_that_makes_an_invalid_url_is_refused(client_kind) -> None:
         f"http://ads.example.com{PATH}?page=2",
         f"https://ads.example.com:8443{PATH}?page=2",
         f"https://user:pass@ads.example.com{PATH}?page=2",
-        f"//evil.example.com{PATH}?page=2",
         "https://ads.example.com/prefix/v1/gamma-ads/list-gamma-ads?page=2",
-        "/v1/beta-ads/list-beta-campaigns?page=2",
-        f"{PATH}/../approve?page=2",
+        f"{PATH}?account_id=somebody_else",
         f"{ENDPOINT}?account_id=somebody_else",
         "ftp://ads.example.com/?page=2",
         "http://[::1?page=2",

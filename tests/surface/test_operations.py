@@ -308,7 +308,7 @@ async def test_call_does_not_modify_its_arguments(client_kind) -> None:
     [
         (
             Conventions(object_style="deep_object"),
-            "account_id=a&targeting[type]=X&targeting[ages][0]=18&cursor=c1",
+            "account_id=a&targeting%5Btype%5D=X&targeting%5Bages%5D%5B0%5D=18&cursor=c1",
             "",
         ),
         (
