@@ -85,6 +85,7 @@ class _MismatchError(Exception):
 
     def __init__(self, expected: str, value: object) -> None:
         got = "null" if value is None else _JSON_TYPES.get(type(value), "a number")
+        got = "empty text" if value == "" else got
         super().__init__(f"expected {expected}, got {got}")
 
 
@@ -180,6 +181,15 @@ def _read_scalar(scalar: type, value: object, cls: type) -> object:
     return plain if cls is scalar else _construct(cls, plain)
 
 
+def _read_id(value: object, cls: type) -> object:
+    if value == "":
+        raise _MismatchError("an id", value)
+    return _read_scalar(str, value, cls)
+
+
+_IDS = frozenset({"id", "draft_id"})
+
+
 def _origin(cls: object) -> object:
     """The class without its type arguments."""
     return get_origin(cls) or cls
@@ -264,10 +274,13 @@ def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
     overrides = {"extra": override(struct_hook=_unchanged)} if keeps_extra else {}
     if issubclass(model, Result):
         overrides["response"] = override(omit=True)
-    # Its type declares only flags as keywords; it also accepts one keyword for each field.
-    read = cast("Callable[..., Hook]", make_dict_structure_fn)(cls, made, **overrides)
     fields = attrs.fields_dict(model)
     named = fields.keys() - overrides.keys()
+    if keeps_extra:
+        ids = [name for name in _IDS & named if fields[name].type is str]
+        overrides |= {name: override(struct_hook=_read_id) for name in ids}
+    # Its type declares only flags as keywords; it also accepts one keyword for each field.
+    read = cast("Callable[..., Hook]", make_dict_structure_fn)(cls, made, **overrides)
     optional = {name for name in named if fields[name].default is not attrs.NOTHING}
 
     def read_model(value: object, _: type) -> object:

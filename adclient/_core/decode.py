@@ -58,6 +58,7 @@ def _draft(fields: Fields, response: ResponseInfo) -> Draft:
     before, after = diff.pop("before"), diff.pop("after")
     if not (
         isinstance(draft_id, str)
+        and draft_id
         and isinstance(status, str)
         and isinstance(requires, str)
         and isinstance(field, str)
@@ -105,8 +106,8 @@ def _items_reader(cls: type[T]) -> Callable[[JSON], tuple[T, ...]]:
             item.name = name = extra.pop("name", _MISSING)
             item.status = status = extra.pop("status", _MISSING)
             item.extra = extra
-            if not (type(item_id) is type(name) is type(status) is str):
-                if type(item_id) is not str or not is_analysis:
+            if not (type(item_id) is type(name) is type(status) is str and item_id):
+                if type(item_id) is not str or not item_id or not is_analysis:
                     raise TypeError
                 _read_optional(item, extra)
             item.__class__ = cls  # frozen from here on

@@ -73,6 +73,12 @@ class TestResponses:
         assert listing.data == (Campaign(id="campaign_57a7", name="Spring", status="ENABLED"),)
         assert listing.page == PageInfo(next=None)
 
+    def test_item_of_an_analysis_with_an_empty_id_is_refused(self):
+        for more in ({}, {"name": "b", "status": None}):
+            body = {"data": [{"id": "", **more}], "page": {"next": None}}
+            expected = "$.data[0].id: expected an id, got empty text"
+            assert problem_with(body, Listing[Objective]) == expected
+
     @each_case("cursor", [None, "c", 7, 1.5, {"a": [1]}, [1], True])
     def test_cursor_may_be_any_json(self, cursor):
         assert structure({"data": [], "page": {"next": cursor}}, Listing[Ad]).page.next == cursor
@@ -100,6 +106,11 @@ class TestResponses:
             ({"data": [{"name": "b", "status": "c"}]}, "$.data[0].id: missing"),
             ({"data": [{"id": "a", "status": "c"}]}, "$.data[0].name: missing"),
             ({"data": [{**ITEM, "id": 7}]}, "$.data[0].id: expected text, got a number"),
+            ({"data": [ITEM, {**ITEM, "id": ""}]}, "$.data[1].id: expected an id, got empty text"),
+            (
+                {"data": [{**ITEM, "id": "", "name": None}]},
+                "$.data[0].id: expected an id, got empty text",
+            ),
             (
                 {"data": [{**ITEM, "name": True}]},
                 "$.data[0].name: expected text, got true or false",
