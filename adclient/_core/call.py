@@ -166,8 +166,8 @@ class Exchange(Generic[R]):
         try:
             value = decode.result_of(call, outcome, info)
         except JSONError as error:
-            body = self.auth.redactor.redact_bytes(outcome.body)
-            raise errors_from.unreadable(call, outcome, body, self.details, str(error)) from None
+            redactor, problem = self.auth.redactor, str(error)
+            raise errors_from.unreadable(call, outcome, redactor, self.details, problem) from None
         except Exception as error:  # such as a module that cannot be loaded now
             self.raise_if_staged(error)
             raise

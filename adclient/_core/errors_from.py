@@ -3,7 +3,7 @@
 import attrs
 
 from adclient._core.operations import Call
-from adclient._core.redact import excerpt, one_line
+from adclient._core.redact import Redactor, excerpt, one_line
 from adclient._core.response import (
     Failure,
     Outcome,
@@ -11,6 +11,7 @@ from adclient._core.response import (
     draft_id_in,
     message_in,
     problem_of,
+    redacted_body,
 )
 from adclient._core.retry import retry_after
 from adclient.errors import (
@@ -85,19 +86,20 @@ def outcome(
 
 
 def unreadable(
-    call: Call[Result], response: RawResponse, body: bytes, details: ErrorDetails, problem: str
+    call: Call[Result],
+    response: RawResponse,
+    redactor: Redactor,
+    details: ErrorDetails,
+    problem: str,
 ) -> AdClientError:
-    """The error for a success status whose body is not what the interface documents.
-
-    `body` is the response's without credentials, which no error may show.
-    """
-    response = attrs.evolve(response, body=body)
+    """The error for a success status whose body is not what the interface documents."""
     cls: type[AdClientError] = UnexpectedResponse
     if call.operation.is_write:
         cls = with_unknown_outcome(cls)
     message = None if response.defect is not None else message_in(response)
     what = f"{response.status} with an unexpected body: {problem}"
-    what += f" (its message: {message})" if message else ""
+    what += f" (its message: {redactor.redact(one_line(message))})" if message else ""
+    response = attrs.evolve(response, body=redacted_body(response, redactor))
     return _error(call, cls, what, details | _details_of(call, response))
 
 

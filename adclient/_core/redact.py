@@ -50,17 +50,29 @@ class Redactor:
 def _pattern(secret: str) -> re.Pattern[bytes]:
     """A pattern for a secret, plain or escaped as in JSON, HTML or a URL."""
 
-    def forms(char: str) -> str:
-        if char.isalnum():
-            return char
+    def coded(char: str) -> str:
         # The backslashes are bounded because a long run of them would take quadratic time.
         code = ord(char)
-        coded = rf"(?i:\\{{1,8}}u{code:04x}|%{code:02x}|&#x0*{code:x};|&#0*{code};)"
-        if char == "\\":
-            return rf"(?:{coded}|\\{{1,2}})"
-        return rf"(?:{coded}|{_ENTITIES.get(char, re.escape(char))}|\\{{0,8}}{re.escape(char)})"
+        return rf"(?i:\\{{1,8}}u{code:04x}|%{code:02x}|&#x0*{code:x};|&#0*{code};)"
 
-    return re.compile("".join(map(forms, secret)).encode())
+    def forms(part: re.Match[str]) -> str:
+        """A run of backslashes, or a character after one; nothing matches in two ways.
+
+        Otherwise a search could take time that doubles with each character.
+        """
+        run, char = len(part[1]), part[2]
+        if not run and (not char or char.isalnum()):
+            return char
+        backslash = rf"(?:{coded(chr(92))}|\\)" if run else r"\\"
+        if not char:
+            return rf"{backslash}{{{run},{2 * run}}}"
+        entity = f"{_ENTITIES[char]}|" if char in _ENTITIES else ""
+        plain = rf"{backslash}{{{run},{2 * run + 8}}}{re.escape(char)}"
+        if not run:
+            return rf"(?:{coded(char)}|{entity}{plain})"
+        return rf"(?:{plain}|{backslash}{{{run},{2 * run}}}(?:{entity}{coded(char)}))"
+
+    return re.compile(re.sub(r"(\\*)([^\\]?)", forms, secret).encode())
 
 
 def _without_truncated(secret: bytes, data: bytes) -> bytes:

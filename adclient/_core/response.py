@@ -7,6 +7,7 @@ from typing import NamedTuple
 import attrs
 
 from adclient._core import jsontext
+from adclient._core.body import LONGEST_ERROR_BODY
 from adclient._core.redact import Redactor, excerpt, one_line
 from adclient.models import JSON
 
@@ -59,7 +60,7 @@ def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
     """The outcome without credentials; the body of a success is data and left alone."""
     if isinstance(outcome, Failure):
         return attrs.evolve(outcome, reason=redactor.redact(outcome.reason))
-    headers, body = outcome.headers, outcome.body
+    headers = outcome.headers
     if redactor.redact(together := " ".join(headers.values())) != together:
         headers = {name: redactor.redact(value) for name, value in headers.items()}
     elif outcome.defect is None and outcome.is_whole_success:
@@ -68,10 +69,15 @@ def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
     return attrs.evolve(
         outcome,
         headers=headers,
-        body=body if outcome.is_whole_success else redactor.redact_bytes(body),
+        body=outcome.body if outcome.is_whole_success else redacted_body(outcome, redactor),
         broken=broken and attrs.evolve(broken, reason=redactor.redact(broken.reason)),
         defect=defect and redactor.redact(defect),
     )
+
+
+def redacted_body(response: RawResponse, redactor: Redactor) -> bytes:
+    """What an error may show of a body; searching all of a large one would take seconds."""
+    return redactor.redact_bytes(response.body[:LONGEST_ERROR_BODY])
 
 
 def message_in(response: RawResponse) -> str | None:

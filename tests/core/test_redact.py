@@ -100,6 +100,15 @@ def test_hostile_text_is_searched_in_linear_time():
     assert time.process_time() - began < 5
 
 
+@each_case("char", ["-", "+", "\\", "/", "&", "\\-", "-\\"])
+def test_token_of_marks_is_searched_in_linear_time(char):
+    began = time.process_time()
+    for tail in ("", "a"):
+        data = b"a" + char.encode() * 5_000
+        Redactor((char * 30 + tail + "b",)).redact_bytes(data + b"b" * (not tail))
+    assert time.process_time() - began < 5
+
+
 def test_text_without_the_longest_word_compiles_no_pattern():
     made = _pattern.cache_info().misses
     assert Redactor(("fresh-for-this-1",)).redact("for fresh-this-1") == "for fresh-this-1"

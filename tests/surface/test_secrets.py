@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import time
 import traceback
 import warnings
 from pathlib import Path
@@ -35,6 +36,7 @@ from adclient import (
     ConfigurationError,
     PaginationError,
     RetryPolicy,
+    UnexpectedResponse,
 )
 
 # JSON, HTML and URLs escape its characters differently, but every form contains the word "canary".
@@ -341,3 +343,19 @@ async def test_reprs_errors_and_logs_do_not_contain_secrets(client_kind, caplog)
     assert SECRET not in "".join(shown)
     assert SECRET not in caplog.text
     assert service.answers == []
+
+
+@pytest.mark.no_cover
+@sync_and_async
+async def test_large_body_that_cannot_be_read_costs_little(client_kind) -> None:
+    body = b'{"data": "--+-' + b"-x" * 15_000_000 + b' t0ken"'
+    service = Service(httpx.Response(200, content=body))
+    async with client_kind.open(transport=service.transport, token="-+t0ken") as client:
+        json_time = time.process_time()
+        with pytest.raises(ValueError, match=r"^Expecting"):
+            json.loads(body)
+        json_time = time.process_time() - json_time
+        began = time.process_time()
+        with pytest.raises(UnexpectedResponse):
+            await wait(client.beta.list_campaigns(**IDS))
+        assert time.process_time() - began < 10 * json_time + 0.5
