@@ -37,6 +37,7 @@ class ErrorDetails(TypedDict, total=False):
     operation: str
     method: str
     path: str
+    url: str
     status: int
     code: str | None
     message: str
@@ -58,7 +59,8 @@ class AdClientError(Exception, _notebook.HTMLRepr):
     Attributes:
         operation: The method that was called, such as `alpha.update_campaign_budget`.
         method: The HTTP method.
-        path: The path of the endpoint, without the query.
+        path: The path of the endpoint, without that of `base_url` and without the query.
+        url: The URL of the request, without the query.
         status: The HTTP status, if there was a response.
         code: The error code in the response body, if there is one.
         message: The message in the response body; without one, that of the error itself.
@@ -88,6 +90,7 @@ class AdClientError(Exception, _notebook.HTMLRepr):
     operation: str | None = None
     method: str | None = None
     path: str | None = None
+    url: str | None = None
     status: int | None = None
     code: str | None = None
     message: str = ""

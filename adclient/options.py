@@ -181,6 +181,8 @@ def check_base_url(value: object) -> str:
         raise refused("has no valid host")
     if any(segment in (".", "..") for segment in parts.path.split("/")):
         raise refused("must not contain '.' or '..' in its path")
+    if parts.path.rstrip("/").endswith("/v1"):
+        raise refused("must not end in /v1, with which the path of every operation begins")
     return parts.scheme + value[len(parts.scheme) :].rstrip("/")
 
 

@@ -186,6 +186,7 @@ class Exchange(Generic[R]):
     def details(self) -> ErrorDetails:
         """What an error knows of the call."""
         return {
+            "url": self.request.url.partition("?")[0],
             "idempotency_key": self._key,
             "attempts": self.attempts,
             "elapsed": self.elapsed,

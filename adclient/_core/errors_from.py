@@ -125,7 +125,7 @@ def _error(
     operation, what = call.operation, one_line(what, 160)
     attempts, request_id = details.get("attempts", 0), details.get("request_id")
     wait, draft_id = details.get("retry_after"), details.get("draft_id")
-    context = [f"{operation.method} {operation.path}"]
+    context = [f"{operation.method} {details.get('url', operation.path)}"]
     if attempts > 1:
         context.append(f"{attempts} attempts")
     context.append(f"{details.get('elapsed', 0.0):.3g} s")

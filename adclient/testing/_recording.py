@@ -6,12 +6,12 @@ from urllib.parse import parse_qsl, urlsplit
 import attrs
 
 from adclient._core import jsontext
+from adclient._core.operations import Operation
 from adclient._core.redact import one_line
 from adclient._core.request import Request
 from adclient._core.response import Outcome, RawResponse
 from adclient._notebook import short
-from adclient.models import JSON
-from adclient.testing._http.requests import operation_at
+from adclient.models import JSON, Result
 
 _MAX_REQUESTS = 20
 _MAX_LINE = 300
@@ -44,9 +44,10 @@ class RecordedRequest:
     status: int | None
 
 
-def recorded(request: Request, outcome: Outcome) -> RecordedRequest:
-    """The record of a request and its outcome."""
-    operation = operation_at(request)
+def recorded(
+    request: Request, operation: Operation[Result] | None, outcome: Outcome
+) -> RecordedRequest:
+    """The record of a request and its outcome; the operation is that at its path."""
     parts = urlsplit(request.url)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     try:

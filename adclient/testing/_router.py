@@ -10,9 +10,11 @@ from math import ceil
 import attrs
 
 from adclient._core import jsontext
+from adclient._core.operations import Operation
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.conventions import Conventions
+from adclient.models import Result
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._accounts.state import Account
 from adclient.testing._approval.drafts import DraftStore, FakeDraft, draft_body
@@ -109,13 +111,15 @@ class Router:
         init=False, factory=OrderedDict[str, tuple[Request, FakeDraft]]
     )
 
-    def outcome(self, request: Request, fault: Fault) -> Outcome:
+    def outcome(
+        self, request: Request, operation: Operation[Result] | None, fault: Fault
+    ) -> Outcome:
         """The response to a request, or what a fault makes of it."""
         self._requests += 1
         outcome = fault.instead
         if fault.taken:
             try:
-                response: RawResponse | Refusal = self._response(request, fault.page)
+                response: RawResponse | Refusal = self._response(request, operation, fault.page)
             except Refusal as refusal:
                 response = refusal
             outcome = outcome or response
@@ -133,10 +137,12 @@ class Router:
         }
         return fault.corrupt(attrs.evolve(outcome, headers={**headers, **outcome.headers}))
 
-    def _response(self, request: Request, fault: PagingFault | None) -> RawResponse:
+    def _response(
+        self, request: Request, operation: Operation[Result] | None, fault: PagingFault | None
+    ) -> RawResponse:
         may_write = self.tokens.may_write(request)
         self.limits.count_request()
-        asked = parsed(request, self.conventions, self.profile)
+        asked = parsed(request, operation, self.conventions, self.profile)
         if asked.operation.is_write and not may_write:
             raise refusal("insufficient_scope")
         account, profile = self._account(asked), self.profile

@@ -57,7 +57,8 @@ class FakeAdService(InEnvironment):
         history: How many requests, closed drafts and lines of the audit trail are kept.
 
     Attributes:
-        base_url: The URL under which its clients call it; no real address.
+        base_url: The URL under which its clients call it; no real address. You may set it, such as
+            to one with a path; requests to other paths get a 404.
         transport: The transport for clients that you build yourself, sync or async.
         clock: Its clock, which moves when you advance it, or when a client would wait.
         dashboard: Where a human approves drafts.
@@ -328,14 +329,15 @@ class FakeAdService(InEnvironment):
 
     def _outcome(self, request: Request) -> tuple[Outcome, float]:
         """The outcome of a request, and the seconds until the client receives it."""
-        operation = operation_at(request)
+        operation = operation_at(request, self.base_url)
         fault = self.faults.take(None if operation is None else operation.full_name) or _NO_FAULT
         if isinstance(fault.instead, Failure) and not fault.instead.sent:
             return fault.instead, 0
-        return self._router.outcome(request, fault), self._latency + fault.latency
+        return self._router.outcome(request, operation, fault), self._latency + fault.latency
 
     def _record(self, request: Request, outcome: Outcome) -> None:
         """Record a request, if it reached the service."""
         if not isinstance(outcome, Failure) or outcome.sent:
             self._received += 1
-            self._requests.append(recorded(request, outcome))
+            operation = operation_at(request, self.base_url)
+            self._requests.append(recorded(request, operation, outcome))

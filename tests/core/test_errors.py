@@ -21,6 +21,7 @@ FACTS = {
     "operation": "alpha.update_campaign_budget",
     "method": "POST",
     "path": "/v1/alpha-ads/update-alpha-campaign-budget",
+    "url": "https://ads.example.com/v1/alpha-ads/update-alpha-campaign-budget",
     "status": 503,
     "code": "busy",
     "message": "The service is busy",

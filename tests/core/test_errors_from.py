@@ -111,7 +111,7 @@ def test_message_contains_the_operation_endpoint_and_cause(call, outcome):
     error, operation = error_of(call, outcome), call.operation
     text = str(error)
     assert text.startswith(f"{operation.full_name}: ")
-    assert f"{operation.method} {operation.path}" in text
+    assert f"{operation.method} https://ads.example.com{operation.path}" in text
     if isinstance(outcome, Failure):
         assert outcome.reason in text
     else:

@@ -124,6 +124,8 @@ class TestBaseURL:
             "https://ads.example.com/../x",
             "https://ads.example.com/./x",
             "https://ads.example.com/x/..",
+            "https://ads.example.com/v1",
+            "https://ads.example.com/api/v1/",
             None,
             7,
             b"https://ads.example.com",

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from fake_helpers import CLIENT_KINDS, call, send, stage
 
-from adclient import AdClient, Conventions, Request
+from adclient import AdClient, Conventions, NotFound, Request
 from adclient.testing import FakeAdService, Profile
 
 
@@ -91,10 +91,18 @@ def test_base_url_can_have_a_path(client_kind, continuation):
 
 
 def test_a_base_url_with_a_path_leads_to_the_sixteen_operations_only(fake):
-    client = AdClient(f"{fake.base_url}/prefix", transport=fake.transport)
+    client_url = f"{fake.base_url}/prefix"
+    client = AdClient(client_url, transport=fake.transport)
+    for path in ("", "/other", "/prefix/more"):
+        fake.base_url = f"https://fake.adclient.test{path}"
+        with pytest.raises(NotFound, match=r"/prefix/v1/beta-ads/pause-beta-\w+, ") as caught:
+            client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7")
+        assert caught.value.url == client_url + "/v1/beta-ads/pause-beta-campaign"
+        assert (fake.drafts, fake.requests[-1].operation) == ((), None)
+    fake.base_url = client_url
     draft = client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7")
     assert draft.draft_id == fake.drafts[0].draft_id
-    path = "/prefix/v1/beta-ads/pause-beta-campaign/v1/confirm"
+    path = "/v1/beta-ads/pause-beta-campaign/v1/confirm"
     assert fake.handle(Request(method="POST", url=fake.base_url + path)).status == 404
 
 

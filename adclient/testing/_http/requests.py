@@ -48,15 +48,19 @@ def nested(values: Mapping[str, JSON], key: str) -> dict[str, JSON]:
     return value if isinstance(value, dict) else {}
 
 
-def operation_at(request: Request) -> Operation[Result] | None:
-    """The operation at the path of a request; the base URL of a client may have a prefix."""
-    _, version, path = urlsplit(request.url).path.rpartition("/v1/")
-    return _BY_PATH.get(version + path)
+def operation_at(request: Request, base_url: str) -> Operation[Result] | None:
+    """The operation at the path of a request to a service whose base URL may have a path, too."""
+    path, prefix = urlsplit(request.url).path, urlsplit(base_url).path
+    return _BY_PATH.get(path.removeprefix(prefix)) if path.startswith(prefix) else None
 
 
-def parsed(request: Request, conventions: Conventions, profile: Profile) -> ParsedRequest:
-    """A request's operation and arguments."""
-    operation = operation_at(request)
+def parsed(
+    request: Request,
+    operation: Operation[Result] | None,
+    conventions: Conventions,
+    profile: Profile,
+) -> ParsedRequest:
+    """The arguments of a request for an operation; None if its path is not that of one."""
     if operation is None:
         raise refusal("not_found")
     if operation.method != request.method:
