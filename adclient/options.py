@@ -129,9 +129,18 @@ def resolve(
         )
     check_type("conventions", conventions, Conventions)
     defaults = Options(base_url=check_base_url(url), conventions=conventions or Conventions())
-    return defaults.merged(
+    options = defaults.merged(
         timeout=timeout, max_retries=max_retries, retry=retry, headers=headers, hooks=hooks
     )
+    for name in ("idempotency-key", defaults.conventions.idempotency_header):
+        if name is not None and name.lower() in options.headers:
+            raise ConfigurationError(
+                f"headers: with the same {name.lower()} for every call, the service takes all "
+                "writes for one; with Conventions(idempotency_header=…) each gets its own, or pass "
+                "yours for one call with client.with_options(headers=…)",
+                argument="headers",
+            )
+    return options
 
 
 def from_environment(name: str) -> str | None:
