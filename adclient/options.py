@@ -53,6 +53,8 @@ class RetryPolicy:
         backoff_longest: The longest wait before any retry, in seconds.
         statuses: The HTTP statuses after which a call is retried; a write without an idempotency
             key only after 429.
+        attempt_timeout: Seconds for one attempt; None, the default, lets each take all of the
+            call's `timeout`, so that a service that hangs once leaves no time to retry.
 
     Raises:
         ConfigurationError: A number is negative or not finite, or a status is not an HTTP status.
@@ -66,6 +68,7 @@ class RetryPolicy:
     backoff_first: float = BACKOFF_FIRST
     backoff_longest: float = BACKOFF_LONGEST
     statuses: frozenset[int] = attrs.field(default=RETRY_STATUSES, converter=_checked_statuses)
+    attempt_timeout: float | None = None
 
     def __attrs_post_init__(self) -> None:
         check_count("max_retries", self.max_retries, least=0)
@@ -74,6 +77,8 @@ class RetryPolicy:
                 raise ConfigurationError(
                     f"{name} must be a finite number of seconds, 0 or more", argument=name
                 )
+        if self.attempt_timeout is not None:
+            check_timeout(self.attempt_timeout, "attempt_timeout")
 
 
 @attrs.frozen(kw_only=True)
@@ -195,13 +200,11 @@ def check_base_url(value: object) -> str:
     return parts.scheme + value[len(parts.scheme) :].rstrip("/")
 
 
-def check_timeout(value: object) -> float:
+def check_timeout(value: object, name: str = "timeout") -> float:
     """Check a time in seconds: finite and above 0."""
     if _is_finite(value) and 0 < value <= threading.TIMEOUT_MAX:
         return float(value)
-    raise ConfigurationError(
-        "timeout must be a finite number of seconds above 0", argument="timeout"
-    )
+    raise ConfigurationError(f"{name} must be a finite number of seconds above 0", argument=name)
 
 
 def check_headers(headers: object, *, argument: str = "headers") -> dict[str, str]:

@@ -21,7 +21,7 @@ from adclient._core.operations import Call
 from adclient._core.paging import check_progress
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse, request_id_of
-from adclient._core.retry import RateLimitGate, backoff, may_have_reached_server
+from adclient._core.retry import RateLimitGate, backoff, is_retryable, may_have_reached_server
 from adclient.errors import ErrorDetails
 from adclient.models import ResponseInfo, Result
 from adclient.options import Options
@@ -147,11 +147,23 @@ class Exchange(Generic[R]):
         """Seconds until the deadline of the call."""
         return self.deadline - self._now()
 
+    @property
+    def attempt_deadline(self) -> float:
+        """When an attempt that is sent now must have ended."""
+        limit = self._options.retry.attempt_timeout
+        return self.deadline if limit is None else min(self.deadline, self._now() + limit)
+
     def result(self, outcome: Outcome) -> R:
         """The value of the final outcome, or its error raised."""
         call = self.call
         if not self._is_success:
-            raise errors_from.outcome(call, outcome, self.details, may_be_staged=self.may_be_staged)
+            raise errors_from.outcome(
+                call,
+                outcome,
+                self.details,
+                may_be_staged=self.may_be_staged,
+                is_unretried=self.attempts == 1 and self._may_retry(outcome),
+            )
         assert isinstance(outcome, RawResponse)
         info = ResponseInfo(
             operation=call.operation.full_name,
@@ -209,13 +221,21 @@ class Exchange(Generic[R]):
         if isinstance(outcome, Failure) and outcome.error is not None:
             raise outcome.error
 
+    def _may_retry(self, outcome: Outcome) -> bool:
+        policy = self._options.retry
+        return policy.max_retries > 0 and is_retryable(policy, outcome, self._is_idempotent)
+
+    @property
+    def _is_idempotent(self) -> bool:
+        return self._key is not None or not self.call.operation.is_write
+
     def _backoff_after(self, outcome: Outcome) -> float | None:
         """Seconds until the next attempt; None if there must be none, or is no time for it."""
         wait = backoff(
             self._options.retry,
             outcome,
             attempt=self.attempts,
-            is_idempotent=self._key is not None or not self.call.operation.is_write,
+            is_idempotent=self._is_idempotent,
             random=self._random(),
         )
         return None if wait is None or wait >= self.time_left else wait

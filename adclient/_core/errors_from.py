@@ -51,10 +51,24 @@ _ADVICE: tuple[tuple[type[AdClientError], str], ...] = (
 )
 
 
+_HANGING = (
+    "The first attempt took the whole timeout, so there was no retry; "
+    "RetryPolicy(attempt_timeout=…) limits each attempt"
+)
+
+
 def outcome(
-    call: Call[Result], outcome: Outcome, details: ErrorDetails, *, may_be_staged: bool
+    call: Call[Result],
+    outcome: Outcome,
+    details: ErrorDetails,
+    *,
+    may_be_staged: bool,
+    is_unretried: bool = False,
 ) -> AdClientError:
-    """The error for the outcome of the last attempt."""
+    """The error for the outcome of the last attempt.
+
+    `is_unretried` means that it was the first one, and only time was missing for another.
+    """
     cls: type[AdClientError]
     if isinstance(outcome, Failure):
         cls = ConnectionLost if outcome.sent else ConnectionFailed
@@ -82,7 +96,9 @@ def outcome(
         details["details"] = problem.details
         # The id in a header counts more than one in the body.
         details["request_id"] = details.get("request_id") or problem.request_id
-    return _error(call, with_unknown_outcome(cls) if may_be_staged else cls, what, details)
+    advice = _HANGING if cls is CallTimeout and is_unretried else None
+    cls = with_unknown_outcome(cls) if may_be_staged else cls
+    return _error(call, cls, what, details, advice)
 
 
 def unreadable(
@@ -119,7 +135,11 @@ def _details_of(call: Call[Result], response: RawResponse) -> ErrorDetails:
 
 
 def _error(
-    call: Call[Result], cls: type[AdClientError], what: str, details: ErrorDetails
+    call: Call[Result],
+    cls: type[AdClientError],
+    what: str,
+    details: ErrorDetails,
+    advice: str | None = None,
 ) -> AdClientError:
     """The error, with what support will ask for, and with advice."""
     operation, what = call.operation, one_line(what, 160)
@@ -136,7 +156,8 @@ def _error(
     if draft_id is not None:
         context.append(f"draft {one_line(draft_id, 40)}")
     text = f"{operation.full_name}: {what} ({', '.join(context)})"
-    advice = next((advice for family, advice in _ADVICE if issubclass(cls, family)), None)
+    if advice is None:
+        advice = next((advice for family, advice in _ADVICE if issubclass(cls, family)), None)
     known: ErrorDetails = {
         "message": what,
         **details,

@@ -134,7 +134,7 @@ class Engine:
                 final: Outcome = done.value
                 return final
             if step is SEND:
-                outcome = self.sender.send(exchange.outgoing, exchange.deadline)
+                outcome = self.sender.send(exchange.outgoing, exchange.attempt_deadline)
                 outcome = redacted(outcome, exchange.auth.redactor)
                 continue
             slot.release()

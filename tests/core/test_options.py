@@ -162,6 +162,7 @@ class TestNumbers:
     )
     def test_invalid_timeout_is_refused(self, value):
         text = refused("timeout", check_timeout, value)
+        refused("attempt_timeout", lambda: RetryPolicy(attempt_timeout=value or 0))
         assert text == "timeout must be a finite number of seconds above 0"
 
     @each_case("value", [-1, 1.0, 2.5, True, "2", float("inf")])

@@ -1,14 +1,28 @@
 """Which calls are retried and which are not, end to end."""
 
+import json
 import ssl
 
 import httpx
 import pytest
-from clients import KEYED, Service, a_draft, a_page, everything, read, sync_and_async, wait, write
+from clients import (
+    KEYED,
+    Service,
+    a_draft,
+    a_page,
+    everything,
+    read,
+    sync_and_async,
+    sync_asyncio_trio,
+    wait,
+    write,
+)
+from raw_server import LISTING, Connection, RawServer, reply
 
 import adclient
 from adclient import (
     APIError,
+    CallTimeout,
     ConnectionFailed,
     ConnectionLost,
     OutcomeUnknown,
@@ -16,6 +30,9 @@ from adclient import (
     RetryPolicy,
     ServerError,
 )
+from adclient.testing import FakeAdService, Fault
+
+LISTING_REPLY = reply(200, json.dumps(LISTING).encode())
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
@@ -155,3 +172,42 @@ HTTP_ERRORS = [
     ConnectionResetError,
     TimeoutError,
 ]
+
+
+@sync_asyncio_trio
+async def test_read_is_retried_after_an_attempt_that_hangs(client_kind) -> None:
+    def serve(connection: Connection) -> None:
+        while connection.read():
+            if len(server.requests) % 2:
+                server.stopping.wait(10)
+                return
+            connection.send(LISTING_REPLY)
+
+    limited = RetryPolicy(backoff_first=0, attempt_timeout=0.2)
+    with RawServer(serve) as server:
+        async with client_kind.open(server.url, timeout=8, retry=limited) as client:
+            page = await wait(read(client))
+            assert page.response.attempts == 2
+            assert 0.2 <= page.response.elapsed < 4
+            with pytest.raises(OutcomeUnknown) as unknown:
+                await wait(write(client))
+            assert isinstance(unknown.value, CallTimeout)
+            assert unknown.value.attempts == 1
+            assert "attempt_timeout" not in str(unknown.value)
+
+
+@pytest.mark.parametrize(
+    ("retry", "advice"),
+    [
+        (RetryPolicy(), "The first attempt took the whole timeout, so there was no retry; Retry"),
+        (RetryPolicy(max_retries=0), "Call again, or allow a longer timeout"),
+    ],
+)
+@sync_and_async
+async def test_timeout_of_the_first_attempt_is_explained(client_kind, retry, advice) -> None:
+    fake = FakeAdService()
+    fake.faults.add(Fault.no_response())
+    options = {"base_url": fake.base_url, "transport": fake.transport}
+    async with client_kind.open(**options, retry=retry) as client:
+        with pytest.raises(CallTimeout, match=f"{advice}.*"):
+            await wait(client.gamma.list_ads(account_id="account_c3d8"))
