@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
@@ -229,10 +229,26 @@ class Item(Received):
         fields = {name: value for name, value in named.items() if value is not None}
         return fields | {k: copied(v) for k, v in self.extra.items() if k not in fields}
 
+    if not TYPE_CHECKING:  # pragma: no branch  (type checkers find the mistake themselves)
+
+        def __getattr__(self, name: str) -> object:
+            problem = f"{type(self).__name__} has no attribute {name!r}"
+            # Tools look for private names, and copies of an item begin without any field.
+            if not name.startswith("_") and name != "extra":
+                problem += ", and the service sent no such field"
+                if name in self.extra:
+                    problem = (
+                        f"{type(self).__name__} has no attribute {name!r}, but the service sent "
+                        f"it: use extra[{name!r}], or page.typed(…) with a class that has it"
+                    )
+            raise AttributeError(problem, name=name, obj=self)
+
     def __repr__(self) -> str:
         parts = [self.id] if self.name is None else [self.id, self.name]
         if self.status is not None:
             parts.append(self.status)
+        if more := len(self.extra.keys() - attrs.fields_dict(type(self)).keys()):
+            parts.append(f"{more} extra field{'s' * (more > 1)}")
         return f"<{type(self).__name__} {', '.join(map(_notebook.short, parts))}>"
 
     def _repr_html_(self) -> str:

@@ -243,6 +243,25 @@ class TestToDict:
         assert Objective(id="a", extra={"name": None}).to_dict() == {"id": "a", "name": None}
 
 
+class TestExtraFields:
+    def test_attribute_error_says_how_to_read_a_field_that_was_sent(self):
+        campaign = item_of(Campaign, extra={"spend": 12.5})
+        with pytest.raises(AttributeError, match=r"use extra.*, or page\.typed") as sent:
+            campaign.spend  # noqa: B018  the access is what is tested
+        assert (sent.value.name, sent.value.obj) == ("spend", campaign)
+        with pytest.raises(AttributeError, match="and the service sent no such field"):
+            campaign.spent  # noqa: B018
+        for name in ("_spend", "__spend__"):
+            with pytest.raises(AttributeError, match=f"no attribute '{name}'$"):
+                getattr(campaign, name)
+
+    def test_copies_are_whole(self):
+        campaign = item_of(Campaign, extra={"spend": 12.5})
+        for twin in (copy.copy(campaign), copy.deepcopy(campaign)):
+            assert twin == campaign
+        assert not hasattr(object.__new__(Campaign), "name")
+
+
 class TestRepr:
     def test_repr_of_a_draft_contains_staged_and_no_word_for_a_change(self):
         assert repr(draft_of()) == (
@@ -266,6 +285,13 @@ class TestRepr:
         assert repr(item_of(Campaign)) == "<Campaign a, Spring, ENABLED>"
         assert repr(Objective(id="a")) == "<Objective a>"
         assert repr(Objective(id="a", status="ENABLED")) == "<Objective a, ENABLED>"
+        assert (
+            repr(item_of(Campaign, extra={"x": 1}))
+            == "<Campaign a, Spring, ENABLED, 1 extra field>"
+        )
+        assert repr(Objective(id="a", extra={"name": None, "x": 1, "y": 2})) == (
+            "<Objective a, 2 extra fields>"
+        )
 
     @given(st.text(), st.text())
     def test_repr_of_hostile_values_is_one_bounded_line(self, text, other):

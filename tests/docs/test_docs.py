@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 import attrs
@@ -15,6 +16,7 @@ import respx
 from cases import each_case
 
 from adclient import errors, testing
+from adclient._core.operations import OPERATIONS
 from adclient.testing import FakeAdService
 
 ROOT = Path(__file__).parent.parent.parent
@@ -147,6 +149,18 @@ def test_fake_page_names_every_account_and_code() -> None:
     assert len(accounts) == 13
     assert {"not_dynamic", "platform_mismatch", "rate_limited"} <= codes
     assert not {name for name in accounts | codes if f"`{name}`" not in FAKE}
+
+
+def test_fake_page_names_every_field_of_the_items() -> None:
+    rows = dict(re.findall(r"^\| `([a-z]+\.[a-z_]+)` \| (.+) \|$", FAKE, re.MULTILINE))
+    accounts = {"alpha": "a91f", "beta": "b204", "gamma": "c3d8", "delta": "d118"}
+    client = FakeAdService().client()
+    reads = [operation for operation in OPERATIONS if not operation.is_write]
+    for operation in reads:
+        read = attrgetter(operation.full_name)(client)
+        page = read(account_id=f"account_{accounts[operation.namespace]}")
+        assert re.findall(r"`(\w+)`", rows.pop(operation.full_name)) == list(page.data[0].extra)
+    assert not rows
 
 
 def test_fake_page_names_every_profile_switch() -> None:
