@@ -154,7 +154,7 @@ def _error(
     if wait is not None:
         context.append(f"retry after {wait:.3g} s")
     if draft_id is not None:
-        context.append(f"draft {one_line(draft_id, 40)}")
+        context.append(f"draft {one_line(repr(draft_id), 40)}")
     text = f"{operation.full_name}: {what} ({', '.join(context)})"
     if advice is None:
         advice = next((advice for family, advice in _ADVICE if issubclass(cls, family)), None)

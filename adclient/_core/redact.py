@@ -87,11 +87,11 @@ def _without_truncated(secret: bytes, data: bytes) -> bytes:
 
 
 def one_line(text: str, limit: int = LINE) -> str:
-    """The text as one printable line of at most `limit` characters."""
-    start = text[: 4 * limit]
-    if not start.isprintable():
-        start = "".join(char if char.isprintable() else " " for char in start)
-    line = " ".join(start.split())
+    """The text as one printable line of at most `limit` characters; its blanks stay."""
+    line = text[: 4 * limit].strip()
+    if not line.isprintable():
+        pieces = "".join(char if char.isprintable() else "\n" for char in line).split("\n")
+        line = " ".join(piece for part in pieces if (piece := part.strip()))
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 

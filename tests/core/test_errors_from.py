@@ -208,7 +208,7 @@ def test_message_has_every_detail_even_if_each_is_long():
         assert "request id rrr" in text
     text = str(error_of(DELETE, reply(201, body, headers=headers)))
     assert "request id rrr" in text
-    assert "draft ddd" in text
+    assert "draft 'ddd" in text
 
 
 @given(

@@ -17,6 +17,7 @@ from adclient._core.redact import EXCERPT, LINE, Redactor, _pattern, excerpt, on
         ("", ""),
         ("plain", "plain"),
         ("  a \n\t b\r\n", "a b"),
+        (" no campaign ' a  b' ", "no campaign ' a  b'"),
         ("\x1b[31mred\x1b[0m", "[31mred [0m"),
         ("a\u2028b\u202ec\ufeff", "a b c"),
         ("\ud800", ""),

@@ -596,3 +596,11 @@ def test_lone_surrogate_is_refused(fake):
     query = {"account_id": "account_c3d8", "targeting": r'{"a": "\ud800"}', "cursor": "a"}
     assert refusal(fake, "gamma.search_targeting", query=query)[0] == 422
     assert fake.drafts == ()
+
+
+def test_ids_in_messages_show_their_blanks():
+    client = FakeAdService().client()
+    with pytest.raises(NotFound, match="has no campaign ' campaign_  57a7 '"):
+        client.beta.pause_campaign(account_id="account_b204", campaign_id=" campaign_  57a7 ")
+    with pytest.raises(NotFound, match="no account 'account_b204 ' is connected"):
+        client.beta.list_campaigns(account_id="account_b204 ")

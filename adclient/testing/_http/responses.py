@@ -63,7 +63,7 @@ def invalid_parameter(field: str, reason: str) -> Refusal:
 
 def not_found(field: str, kind: str, name: str) -> Refusal:
     """The refusal of what the account does not hold."""
-    message = f"this account has no {kind} {name}"
+    message = f"this account has no {kind} {name!r}"
     return Refusal(404, f"{kind}_not_found", message, field=field, reason="not_found")
 
 
