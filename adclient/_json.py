@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import TypeGuard, Union
+from typing import Any, ClassVar, Protocol, TypeGuard, Union
+
+from attrs import AttrsInstance
 
 from adclient._signatures import TypeAliasType
 
@@ -11,6 +13,26 @@ JSON = TypeAliasType(
     "JSON", Union[bool, int, float, Decimal, str, "list[JSON]", "dict[str, JSON]", None]
 )
 """Any JSON value. A number is an `int` or `float`, or a `Decimal` if a float would lose digits."""
+
+
+class DataclassInstance(Protocol):
+    """An instance of any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+class PydanticModel(Protocol):
+    """An instance of any pydantic model, of version 2 or later."""
+
+    def model_dump(self, *, mode: str, by_alias: bool) -> dict[str, Any]:
+        """The fields of the model."""
+        ...
+
+
+ObjectLike = TypeAliasType(
+    "ObjectLike", Mapping[str, object] | AttrsInstance | DataclassInstance | PydanticModel
+)
+"""What is sent as a JSON object: a mapping, such as a `TypedDict`, or an instance with fields."""
 
 
 def is_object(value: object) -> TypeGuard[Mapping[object, object]]:

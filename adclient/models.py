@@ -8,6 +8,7 @@ import attrs
 
 from adclient import _diffs, _notebook
 from adclient._json import JSON as JSON  # also a public name of this module
+from adclient._json import ObjectLike as ObjectLike  # and this
 from adclient._json import copied, copied_fields
 from adclient._received import Received, as_json
 

@@ -1,9 +1,6 @@
 """The operations on alpha accounts."""
 
-from collections.abc import Mapping
 from decimal import Decimal
-
-from attrs import AttrsInstance
 
 from adclient._async.listing import AsyncListing
 from adclient._async.namespace import AsyncNamespace
@@ -13,7 +10,7 @@ from adclient._core.operations import (
     UPDATE_ALPHA_CAMPAIGN_TARGETING,
     UPDATE_ALPHA_CREATIVE,
 )
-from adclient.models import JSON, Draft, Objective
+from adclient.models import JSON, Draft, Objective, ObjectLike
 
 
 class AsyncAlpha(AsyncNamespace):
@@ -24,8 +21,8 @@ class AsyncAlpha(AsyncNamespace):
         *,
         account_id: str,
         campaign_id: str,
-        targeting: Mapping[str, object] | AttrsInstance | None = None,
-        fields: Mapping[str, object] | AttrsInstance | None = None,
+        targeting: ObjectLike | None = None,
+        fields: ObjectLike | None = None,
     ) -> Draft:
         """Stage a change to a campaign's targeting.
 
@@ -35,7 +32,7 @@ class AsyncAlpha(AsyncNamespace):
         Args:
             account_id: The id of the connected ad account.
             campaign_id: The campaign to change.
-            targeting: The targeting to apply. A mapping or attrs instance, sent unchanged; a None
+            targeting: The targeting to apply. A mapping or instance with fields; a None
                 inside is sent as null.
             fields: Further fields to set on the campaign, passed like `targeting`.
 
@@ -73,7 +70,7 @@ class AsyncAlpha(AsyncNamespace):
         account_id: str,
         campaign_id: str,
         daily_budget: int | float | Decimal | None = None,
-        fields: Mapping[str, object] | AttrsInstance | None = None,
+        fields: ObjectLike | None = None,
     ) -> Draft:
         """Stage a change to a campaign's daily budget.
 
@@ -85,8 +82,8 @@ class AsyncAlpha(AsyncNamespace):
             campaign_id: The campaign to change.
             daily_budget: The new daily budget, in the account's currency. Its digits are sent
                 unchanged.
-            fields: Further fields to set on the campaign. A mapping or attrs instance, sent
-                unchanged; a None inside is sent as null.
+            fields: Further fields to set on the campaign. A mapping or instance with fields;
+                a None inside is sent as null.
 
         Returns:
             The staged draft, with its diff from before to after. It waits for approval.
@@ -119,7 +116,7 @@ class AsyncAlpha(AsyncNamespace):
         *,
         account_id: str,
         creative_id: str | None = None,
-        fields: Mapping[str, object] | AttrsInstance | None = None,
+        fields: ObjectLike | None = None,
     ) -> Draft:
         """Stage a change to a creative, or a new creative.
 
@@ -129,7 +126,7 @@ class AsyncAlpha(AsyncNamespace):
         Args:
             account_id: The id of the connected ad account.
             creative_id: The creative to change; the interface leaves open what its absence means.
-            fields: The fields to set. A mapping or attrs instance, sent unchanged; a None inside is
+            fields: The fields to set. A mapping or instance with fields; a None inside is
                 sent as null.
 
         Returns:

@@ -1,9 +1,5 @@
 """The operations on beta accounts."""
 
-from collections.abc import Mapping
-
-from attrs import AttrsInstance
-
 from adclient._async.listing import AsyncListing
 from adclient._async.namespace import AsyncNamespace
 from adclient._core.operations import (
@@ -12,7 +8,7 @@ from adclient._core.operations import (
     LIST_BETA_CAMPAIGNS,
     PAUSE_BETA_CAMPAIGN,
 )
-from adclient.models import JSON, Campaign, CreativeFatigue, Draft
+from adclient.models import JSON, Campaign, CreativeFatigue, Draft, ObjectLike
 
 
 class AsyncBeta(AsyncNamespace):
@@ -23,7 +19,7 @@ class AsyncBeta(AsyncNamespace):
         *,
         account_id: str,
         campaign_id: str | None = None,
-        fields: Mapping[str, object] | AttrsInstance,
+        fields: ObjectLike,
     ) -> Draft:
         """Stage a new video campaign.
 
@@ -33,7 +29,7 @@ class AsyncBeta(AsyncNamespace):
         Args:
             account_id: The id of the connected ad account.
             campaign_id: A campaign that the draft refers to; the interface leaves open how.
-            fields: The fields of the campaign. A mapping or attrs instance, sent unchanged; a None
+            fields: The fields of the campaign. A mapping or instance with fields; a None
                 inside is sent as null.
 
         Returns:

@@ -1,9 +1,5 @@
 """The operations on delta accounts."""
 
-from collections.abc import Mapping
-
-from attrs import AttrsInstance
-
 from adclient._async.listing import AsyncListing
 from adclient._async.namespace import AsyncNamespace
 from adclient._core.operations import (
@@ -12,7 +8,7 @@ from adclient._core.operations import (
     REMOVE_DELTA_AUTO_SEARCH_THEMES,
     UPDATE_KEYWORD,
 )
-from adclient.models import JSON, BusinessProfile, Draft, WastedSpend
+from adclient.models import JSON, BusinessProfile, Draft, ObjectLike, WastedSpend
 
 
 class AsyncDelta(AsyncNamespace):
@@ -23,7 +19,7 @@ class AsyncDelta(AsyncNamespace):
         *,
         account_id: str,
         keywords: list[str] | tuple[str, ...],
-        fields: Mapping[str, object] | AttrsInstance | None = None,
+        fields: ObjectLike | None = None,
     ) -> Draft:
         """Stage the addition, change or removal of keywords.
 
@@ -33,7 +29,7 @@ class AsyncDelta(AsyncNamespace):
         Args:
             account_id: The id of the connected ad account.
             keywords: The keyword texts.
-            fields: What to do with them. A mapping or attrs instance, sent unchanged; a None inside
+            fields: What to do with them. A mapping or instance with fields; a None inside
                 is sent as null.
 
         Returns:

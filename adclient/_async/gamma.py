@@ -1,9 +1,5 @@
 """The operations on gamma accounts."""
 
-from collections.abc import Mapping
-
-from attrs import AttrsInstance
-
 from adclient._async.listing import AsyncListing
 from adclient._async.namespace import AsyncNamespace
 from adclient._core.operations import (
@@ -12,7 +8,7 @@ from adclient._core.operations import (
     LIST_GAMMA_ADS,
     SEARCH_GAMMA_TARGETING,
 )
-from adclient.models import JSON, Ad, Draft, TargetingOption
+from adclient.models import JSON, Ad, Draft, ObjectLike, TargetingOption
 
 
 class AsyncGamma(AsyncNamespace):
@@ -23,7 +19,7 @@ class AsyncGamma(AsyncNamespace):
         *,
         account_id: str,
         campaign_id: str | None = None,
-        fields: Mapping[str, object] | AttrsInstance,
+        fields: ObjectLike,
     ) -> Draft:
         """Stage a new image campaign.
 
@@ -33,7 +29,7 @@ class AsyncGamma(AsyncNamespace):
         Args:
             account_id: The id of the connected ad account.
             campaign_id: A campaign that the draft refers to; the interface leaves open how.
-            fields: The fields of the campaign. A mapping or attrs instance, sent unchanged; a None
+            fields: The fields of the campaign. A mapping or instance with fields; a None
                 inside is sent as null.
 
         Returns:
@@ -67,7 +63,7 @@ class AsyncGamma(AsyncNamespace):
         *,
         account_id: str,
         ad_id: str | None = None,
-        fields: Mapping[str, object] | AttrsInstance,
+        fields: ObjectLike,
     ) -> Draft:
         """Stage a new ad assembled from assets (dynamic creative optimisation).
 
@@ -77,7 +73,7 @@ class AsyncGamma(AsyncNamespace):
         Args:
             account_id: The id of the connected ad account.
             ad_id: An ad that the draft refers to; the interface leaves open how.
-            fields: The fields of the ad. A mapping or attrs instance, sent unchanged; a None inside
+            fields: The fields of the ad. A mapping or instance with fields; a None inside
                 is sent as null.
 
         Returns:
@@ -110,7 +106,7 @@ class AsyncGamma(AsyncNamespace):
         self,
         *,
         account_id: str,
-        targeting: Mapping[str, object] | AttrsInstance | None = None,
+        targeting: ObjectLike | None = None,
         cursor: JSON = None,
     ) -> AsyncListing[TargetingOption]:
         """Search for targeting options.
@@ -120,7 +116,7 @@ class AsyncGamma(AsyncNamespace):
 
         Args:
             account_id: The id of the connected ad account.
-            targeting: What to search for. A mapping or attrs instance, encoded as set by
+            targeting: What to search for. A mapping or instance with fields, encoded as set by
                 `Conventions.object_style`.
             cursor: The `next` of an earlier page, to continue from there.
 

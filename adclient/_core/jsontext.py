@@ -12,7 +12,7 @@ from typing import cast
 
 import attrs
 
-from adclient._json import JSON
+from adclient._json import JSON, DataclassInstance, PydanticModel
 from adclient._json import is_array as is_array
 from adclient._json import is_object as is_object
 
@@ -117,7 +117,7 @@ _OBJECT_START, _COLON, _COMMA = (
 
 
 def dumps(value: object, name: str) -> str:
-    """Encode a mapping, an attrs instance or a JSON value as compact JSON.
+    """Encode a mapping, an instance with fields or a JSON value as compact JSON.
 
     `name` is the argument that a `JSONError` refers to.
     """
@@ -150,8 +150,8 @@ def _encode(value: object, path: str) -> str:
         return "{" + ",".join(members) + "}"
     if is_array(value):
         return "[" + ",".join(_encode(v, f"{path}[{i}]") for i, v in enumerate(value)) + "]"
-    if attrs.has(type(value)):
-        return _encode(as_mapping(value), path)
+    if (fields := fields_of(value)) is not None:
+        return _encode(fields, path)
     raise JSONError(f"{path}: expected a JSON value, got {type(value).__name__}")
 
 
@@ -187,7 +187,23 @@ def _plain(value: object) -> object:
         return [_plain(element) for element in value]
     if is_object(value):
         return {key: _plain(inner) for key, inner in value.items()}
-    return _plain(as_mapping(value)) if attrs.has(type(value)) else value
+    fields = fields_of(value)
+    return value if fields is None else _plain(fields)
+
+
+def fields_of(value: object) -> Mapping[str, object] | None:
+    """The fields of an instance of attrs, of a dataclass or of pydantic; None of anything else."""
+    cls = type(value)
+    if attrs.has(cls):
+        return as_mapping(value)
+    if hasattr(cls, "__dataclass_fields__"):
+        from dataclasses import fields  # deferred: slow to import
+
+        names = [field.name for field in fields(cast(DataclassInstance, value))]
+        return {name: getattr(value, name) for name in names}
+    if hasattr(cls, "model_dump"):
+        return cast(PydanticModel, value).model_dump(mode="json", by_alias=True)
+    return None
 
 
 def as_mapping(value: object) -> Mapping[str, object]:

@@ -178,7 +178,7 @@ def frozen_cursor(operation: Operation[Result], cursor: JSON) -> JSON:
 def cursor_text(operation: Operation[Result], cursor: JSON) -> str:
     """The JSON text of a continuation."""
     try:
-        if attrs.has(type(cursor)):
+        if jsontext.fields_of(cursor) is not None:
             kind = type(cursor).__name__
             raise jsontext.JSONError(f"cursor: expected a page's `next`, got {kind}")
         return jsontext.dumps(cursor, "cursor")

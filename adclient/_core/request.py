@@ -176,8 +176,8 @@ _TYPES: dict[ParameterType, tuple[str, Callable[[object], bool]]] = {
     "id": ("a non-empty str", lambda value: isinstance(value, str) and value != ""),
     "text": ("a str", lambda value: isinstance(value, str)),
     "object": (
-        "a mapping or an attrs instance",
-        lambda value: jsontext.is_object(value) or attrs.has(type(value)),
+        "a mapping, or an instance of attrs, a dataclass or pydantic",
+        lambda value: jsontext.is_object(value) or jsontext.fields_of(value) is not None,
     ),
     "number": (
         "a finite number (int, float or Decimal)",

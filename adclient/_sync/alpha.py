@@ -1,10 +1,7 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
 """The operations on alpha accounts."""
 
-from collections.abc import Mapping
 from decimal import Decimal
-
-from attrs import AttrsInstance
 
 from adclient._sync.page import Page
 from adclient._sync.namespace import Namespace
@@ -14,7 +11,7 @@ from adclient._core.operations import (
     UPDATE_ALPHA_CAMPAIGN_TARGETING,
     UPDATE_ALPHA_CREATIVE,
 )
-from adclient.models import JSON, Draft, Objective
+from adclient.models import JSON, Draft, Objective, ObjectLike
 
 
 class Alpha(Namespace):
@@ -25,8 +22,8 @@ class Alpha(Namespace):
         *,
         account_id: str,
         campaign_id: str,
-        targeting: Mapping[str, object] | AttrsInstance | None = None,
-        fields: Mapping[str, object] | AttrsInstance | None = None,
+        targeting: ObjectLike | None = None,
+        fields: ObjectLike | None = None,
     ) -> Draft:
         """Stage a change to a campaign's targeting.
 
@@ -36,7 +33,7 @@ class Alpha(Namespace):
         Args:
             account_id: The id of the connected ad account.
             campaign_id: The campaign to change.
-            targeting: The targeting to apply. A mapping or attrs instance, sent unchanged; a None
+            targeting: The targeting to apply. A mapping or instance with fields; a None
                 inside is sent as null.
             fields: Further fields to set on the campaign, passed like `targeting`.
 
@@ -74,7 +71,7 @@ class Alpha(Namespace):
         account_id: str,
         campaign_id: str,
         daily_budget: int | float | Decimal | None = None,
-        fields: Mapping[str, object] | AttrsInstance | None = None,
+        fields: ObjectLike | None = None,
     ) -> Draft:
         """Stage a change to a campaign's daily budget.
 
@@ -86,8 +83,8 @@ class Alpha(Namespace):
             campaign_id: The campaign to change.
             daily_budget: The new daily budget, in the account's currency. Its digits are sent
                 unchanged.
-            fields: Further fields to set on the campaign. A mapping or attrs instance, sent
-                unchanged; a None inside is sent as null.
+            fields: Further fields to set on the campaign. A mapping or instance with fields;
+                a None inside is sent as null.
 
         Returns:
             The staged draft, with its diff from before to after. It waits for approval.
@@ -120,7 +117,7 @@ class Alpha(Namespace):
         *,
         account_id: str,
         creative_id: str | None = None,
-        fields: Mapping[str, object] | AttrsInstance | None = None,
+        fields: ObjectLike | None = None,
     ) -> Draft:
         """Stage a change to a creative, or a new creative.
 
@@ -130,7 +127,7 @@ class Alpha(Namespace):
         Args:
             account_id: The id of the connected ad account.
             creative_id: The creative to change; the interface leaves open what its absence means.
-            fields: The fields to set. A mapping or attrs instance, sent unchanged; a None inside is
+            fields: The fields to set. A mapping or instance with fields; a None inside is
                 sent as null.
 
         Returns:

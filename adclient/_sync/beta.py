@@ -1,10 +1,6 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
 """The operations on beta accounts."""
 
-from collections.abc import Mapping
-
-from attrs import AttrsInstance
-
 from adclient._sync.page import Page
 from adclient._sync.namespace import Namespace
 from adclient._core.operations import (
@@ -13,7 +9,7 @@ from adclient._core.operations import (
     LIST_BETA_CAMPAIGNS,
     PAUSE_BETA_CAMPAIGN,
 )
-from adclient.models import JSON, Campaign, CreativeFatigue, Draft
+from adclient.models import JSON, Campaign, CreativeFatigue, Draft, ObjectLike
 
 
 class Beta(Namespace):
@@ -24,7 +20,7 @@ class Beta(Namespace):
         *,
         account_id: str,
         campaign_id: str | None = None,
-        fields: Mapping[str, object] | AttrsInstance,
+        fields: ObjectLike,
     ) -> Draft:
         """Stage a new video campaign.
 
@@ -34,7 +30,7 @@ class Beta(Namespace):
         Args:
             account_id: The id of the connected ad account.
             campaign_id: A campaign that the draft refers to; the interface leaves open how.
-            fields: The fields of the campaign. A mapping or attrs instance, sent unchanged; a None
+            fields: The fields of the campaign. A mapping or instance with fields; a None
                 inside is sent as null.
 
         Returns:

@@ -1,10 +1,6 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
 """The operations on delta accounts."""
 
-from collections.abc import Mapping
-
-from attrs import AttrsInstance
-
 from adclient._sync.page import Page
 from adclient._sync.namespace import Namespace
 from adclient._core.operations import (
@@ -13,7 +9,7 @@ from adclient._core.operations import (
     REMOVE_DELTA_AUTO_SEARCH_THEMES,
     UPDATE_KEYWORD,
 )
-from adclient.models import JSON, BusinessProfile, Draft, WastedSpend
+from adclient.models import JSON, BusinessProfile, Draft, ObjectLike, WastedSpend
 
 
 class Delta(Namespace):
@@ -24,7 +20,7 @@ class Delta(Namespace):
         *,
         account_id: str,
         keywords: list[str] | tuple[str, ...],
-        fields: Mapping[str, object] | AttrsInstance | None = None,
+        fields: ObjectLike | None = None,
     ) -> Draft:
         """Stage the addition, change or removal of keywords.
 
@@ -34,7 +30,7 @@ class Delta(Namespace):
         Args:
             account_id: The id of the connected ad account.
             keywords: The keyword texts.
-            fields: What to do with them. A mapping or attrs instance, sent unchanged; a None inside
+            fields: What to do with them. A mapping or instance with fields; a None inside
                 is sent as null.
 
         Returns:

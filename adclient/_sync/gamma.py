@@ -1,10 +1,6 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
 """The operations on gamma accounts."""
 
-from collections.abc import Mapping
-
-from attrs import AttrsInstance
-
 from adclient._sync.page import Page
 from adclient._sync.namespace import Namespace
 from adclient._core.operations import (
@@ -13,7 +9,7 @@ from adclient._core.operations import (
     LIST_GAMMA_ADS,
     SEARCH_GAMMA_TARGETING,
 )
-from adclient.models import JSON, Ad, Draft, TargetingOption
+from adclient.models import JSON, Ad, Draft, ObjectLike, TargetingOption
 
 
 class Gamma(Namespace):
@@ -24,7 +20,7 @@ class Gamma(Namespace):
         *,
         account_id: str,
         campaign_id: str | None = None,
-        fields: Mapping[str, object] | AttrsInstance,
+        fields: ObjectLike,
     ) -> Draft:
         """Stage a new image campaign.
 
@@ -34,7 +30,7 @@ class Gamma(Namespace):
         Args:
             account_id: The id of the connected ad account.
             campaign_id: A campaign that the draft refers to; the interface leaves open how.
-            fields: The fields of the campaign. A mapping or attrs instance, sent unchanged; a None
+            fields: The fields of the campaign. A mapping or instance with fields; a None
                 inside is sent as null.
 
         Returns:
@@ -68,7 +64,7 @@ class Gamma(Namespace):
         *,
         account_id: str,
         ad_id: str | None = None,
-        fields: Mapping[str, object] | AttrsInstance,
+        fields: ObjectLike,
     ) -> Draft:
         """Stage a new ad assembled from assets (dynamic creative optimisation).
 
@@ -78,7 +74,7 @@ class Gamma(Namespace):
         Args:
             account_id: The id of the connected ad account.
             ad_id: An ad that the draft refers to; the interface leaves open how.
-            fields: The fields of the ad. A mapping or attrs instance, sent unchanged; a None inside
+            fields: The fields of the ad. A mapping or instance with fields; a None inside
                 is sent as null.
 
         Returns:
@@ -111,7 +107,7 @@ class Gamma(Namespace):
         self,
         *,
         account_id: str,
-        targeting: Mapping[str, object] | AttrsInstance | None = None,
+        targeting: ObjectLike | None = None,
         cursor: JSON = None,
     ) -> Page[TargetingOption]:
         """Search for targeting options.
@@ -121,7 +117,7 @@ class Gamma(Namespace):
 
         Args:
             account_id: The id of the connected ad account.
-            targeting: What to search for. A mapping or attrs instance, encoded as set by
+            targeting: What to search for. A mapping or instance with fields, encoded as set by
                 `Conventions.object_style`.
             cursor: The `next` of an earlier page, to continue from there.
 

@@ -34,6 +34,7 @@ def shell(tmp_path_factory):
 
 def test_help_of_a_method_has_its_signature_and_an_example(shell) -> None:
     output = shell.run("client.alpha.update_campaign_budget?")
+    output = output.replace("Optional[ObjectLike]", "ObjectLike | None")  # of Python 3.11
     assert output.startswith("""\
 Signature:
 client.alpha.update_campaign_budget(
@@ -41,7 +42,7 @@ client.alpha.update_campaign_budget(
     account_id: str,
     campaign_id: str,
     daily_budget: int | float | decimal.Decimal | None = None,
-    fields: collections.abc.Mapping[str, object] | attr.AttrsInstance | None = None,
+    fields: ObjectLike | None = None,
 ) -> adclient.models.Draft
 Docstring:
 Stage a change to a campaign's daily budget.

@@ -1,14 +1,16 @@
 """Each of the sixteen operations against the interface, in the sync and the async client."""
 
+import dataclasses
 import inspect
-from collections.abc import Mapping
+import json
 from decimal import Decimal
 from types import SimpleNamespace
+from typing import ClassVar, TypedDict
+from urllib.parse import unquote
 
 import attrs
 import httpx
 import pytest
-from attrs import AttrsInstance
 from cases import each_case
 from clients import (
     ASYNC,
@@ -18,6 +20,7 @@ from clients import (
     SYNC,
     Service,
     a_draft,
+    a_page,
     method_of,
     sync_and_async,
     wait,
@@ -340,7 +343,7 @@ async def test_conventions_change_how_parameters_are_sent(
 
 ANNOTATIONS = {
     STRING: str,
-    OBJECT: Mapping[str, object] | AttrsInstance,
+    OBJECT: adclient.models.ObjectLike,
     NUMBER: int | float | Decimal,
     STRINGS: list[str] | tuple[str, ...],
 }
@@ -391,3 +394,48 @@ def test_clients_have_no_other_operations(client_class) -> None:
         if not name.startswith("_")
     }
     assert found == {row.call for row in ROWS}
+
+
+@dataclasses.dataclass
+class Name:
+    name: str
+    kind: ClassVar[str] = "not a field"
+
+
+class Model:
+    """Has the method by which a pydantic model gives its fields."""
+
+    def model_dump(self, *, mode: str, by_alias: bool) -> dict[str, object]:
+        return {"startDate": "2026-03-02"} if (mode, by_alias) == ("json", True) else {}
+
+
+class Fields(TypedDict):
+    geo: Geo
+
+
+@pytest.mark.parametrize("style", ["json", "deep_object"])
+@sync_and_async
+async def test_instances_with_fields_are_sent_as_objects(client_kind, style) -> None:
+    service = Service(a_draft(), a_draft(), a_page("a"))
+    conventions = Conventions(object_style=style)
+    async with client_kind.open(transport=service.transport, conventions=conventions) as client:
+        await wait(client.alpha.update_creative(account_id="a", fields=Name("x")))
+        fields = Fields(geo=Geo(["DE"]), all=[Name("x"), Model()])
+        await wait(
+            client.alpha.update_campaign_targeting(
+                account_id="a", campaign_id="c", fields=fields, targeting=Model()
+            )
+        )
+        await wait(client.gamma.search_targeting(account_id="a", targeting=Name("x")))
+        for refused in (Name, Geo, Model, object()):
+            with pytest.raises(InvalidRequest, match="must be a mapping, or an instance of attrs"):
+                await wait(client.alpha.update_creative(account_id="a", fields=refused))
+        with pytest.raises(InvalidRequest, match="expected a page's `next`, got Name"):
+            client.gamma.list_ads(account_id="a", cursor=Name("x"))
+    named, nested = (json.loads(request.content) for request in service.requests[:2])
+    assert named["fields"] == {"name": "x"}
+    assert nested["targeting"] == {"startDate": "2026-03-02"}
+    expected = [{"name": "x"}, {"startDate": "2026-03-02"}]
+    assert nested["fields"] == {"geo": {"locations": ["DE"], "radius": None}, "all": expected}
+    query = {"json": 'targeting={"name":"x"}', "deep_object": "targeting[name]=x"}[style]
+    assert unquote(service.queries[-1]) == f"account_id=a&{query}"

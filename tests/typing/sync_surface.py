@@ -1,8 +1,9 @@
 """What the type checkers make of the sync client. It is checked, and never run."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, assert_type
+from typing import Any, Literal, TypedDict, assert_type
 
 import attrs
 import httpx
@@ -41,6 +42,24 @@ class Geo:
     locations: list[str]
 
 
+@dataclass
+class Named:
+    name: str
+
+
+class Fields(TypedDict):
+    name: str
+
+
+class Model:
+    """As the type checkers see a pydantic model."""
+
+    def model_dump(
+        self, *, mode: Literal["json", "python"] | str = "python", by_alias: bool | None = None
+    ) -> dict[str, Any]:
+        return {"mode": mode, "by_alias": by_alias}
+
+
 def signed(request: Request) -> dict[str, str]:
     return {"x-signature": request.method}
 
@@ -57,6 +76,9 @@ AdClient(transport=httpx.MockTransport(lambda request: httpx.Response(200)))
 
 # The nine that stage a draft.
 a = "account_1"
+assert_type(client.alpha.update_creative(account_id=a, fields=Named("x")), Draft)
+assert_type(client.alpha.update_creative(account_id=a, fields=Fields(name="x")), Draft)
+assert_type(client.alpha.update_creative(account_id=a, fields=Model()), Draft)
 assert_type(
     client.alpha.update_campaign_targeting(account_id=a, campaign_id="c", targeting=Geo(["x"])),
     Draft,
