@@ -11,5 +11,6 @@ def needs(extra: str) -> Generator[None, None, None]:
         yield
     except ModuleNotFoundError as error:
         name = str(error.name).partition(".")[0]
-        message = f"this needs {name}: pip install 'adclient[{extra}]'"
+        how = f"pip install 'adclient[{extra}]', or '.[{extra}]' in a checkout"
+        message = f"this needs {name}: {how}"
         raise ModuleNotFoundError(message, name=name) from None

@@ -9,7 +9,7 @@ from adclient.testing._profile import Profile
 from adclient.testing._service import FakeAdService
 
 _NEEDS = """adclient.testing needs its extra to serve over HTTP:
-    pip install 'adclient[server]'"""
+    pip install 'adclient[server]', or '.[server]' in a checkout"""
 _HINTS = """\
 The fake ad service listens at {url}
 

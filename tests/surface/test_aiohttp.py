@@ -262,7 +262,10 @@ def test_repr_does_not_contain_the_proxy() -> None:
 def test_missing_aiohttp_names_the_extra_to_install() -> None:
     code = "import sys; sys.modules['aiohttp'] = None; import adclient.aiohttp"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "this needs aiohttp: pip install 'adclient[aiohttp]'" in done.stderr
+    assert (
+        "this needs aiohttp: pip install 'adclient[aiohttp]', or '.[aiohttp]' in a checkout"
+        in done.stderr
+    )
 
 
 # httpx-aiohttp reports a connection that broke in use as one that was never established.

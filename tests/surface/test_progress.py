@@ -264,7 +264,10 @@ async def test_missing_tqdm_is_named_at_once(client_kind, monkeypatch) -> None:
         listing = await listed(client)
         with pytest.raises(ModuleNotFoundError) as caught:
             listing.progress()
-    assert str(caught.value) == "this needs tqdm: pip install 'adclient[notebook]'"
+    assert (
+        str(caught.value)
+        == "this needs tqdm: pip install 'adclient[notebook]', or '.[notebook]' in a checkout"
+    )
 
 
 def test_bar_that_was_never_drawn_can_be_closed() -> None:

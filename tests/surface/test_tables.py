@@ -380,7 +380,8 @@ def test_missing_library_is_named_with_its_extra(missing, method, extra, monkeyp
     monkeypatch.delitem(sys.modules, "adclient._tables.columns", raising=False)
     with pytest.raises(ModuleNotFoundError) as caught:
         getattr(ROWS, method)()
-    assert str(caught.value) == f"this needs {missing}: pip install 'adclient[{extra}]'"
+    how = f"pip install 'adclient[{extra}]', or '.[{extra}]' in a checkout"
+    assert str(caught.value) == f"this needs {missing}: {how}"
     assert caught.value.name == missing
     assert caught.value.__suppress_context__
 

@@ -129,7 +129,9 @@ def test_missing_extra_names_the_package_to_install(monkeypatch) -> None:
     for name in [name for name in sys.modules if name.startswith("adclient.testing.server")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "starlette.applications", None)
-    with pytest.raises(SystemExit, match=r"pip install 'adclient\[server\]'"):
+    with pytest.raises(
+        SystemExit, match=r"pip install 'adclient\[server\]', or '\.\[server\]' in a checkout"
+    ):
         command.main([])
 
 
