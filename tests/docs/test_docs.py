@@ -141,6 +141,11 @@ def test_code_in_the_fake_page_runs() -> None:
     exec(code, {})
 
 
+def test_code_about_alpha_campaign_ids_runs() -> None:
+    [code] = blocks("python", (ROOT / "docs" / "open-points.md").read_text("utf-8"))
+    exec(code, {})
+
+
 def test_fake_page_names_every_account_and_code() -> None:
     package = Path(testing.__file__).parent
     refusals = json.loads((package / "_http" / "refusals.json").read_text("utf-8"))
