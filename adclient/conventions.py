@@ -1,12 +1,13 @@
 """What the interface leaves open: one setting, with one default, for each point."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from string import ascii_letters, digits
 from typing import Literal, TypeGuard
 
 import attrs
 
+from adclient._json import JSON
 from adclient.errors import ConfigurationError
 
 # The parameters of reads in the interface.
@@ -44,6 +45,10 @@ class Conventions:
             ends with a `PaginationError`.
         follow_next_urls: Whether the query of a `page.next` that is a URL of the same endpoint is
             used. If False, such a URL is sent back unchanged, like any other string.
+        continuation: For what no other setting covers: your function from `page.next` to the
+            names and values that the next request adds to its query or body. Text is sent as it
+            is, any other JSON as JSON, and None not at all. The two settings above then count no
+            more.
         idempotency_header: The header for one key per call, the same on every attempt. Set it only
             if the service honours it: writes are then retried like reads.
         rate_limit_scope: Which calls a 429 with a `Retry-After` pauses: those of the same
@@ -63,6 +68,7 @@ class Conventions:
     object_style: Literal["json", "deep_object"] = "json"
     cursor_parameter: str = "cursor"
     follow_next_urls: bool = True
+    continuation: Callable[[JSON], Mapping[str, JSON]] | None = None
     idempotency_header: str | None = None
     rate_limit_scope: Literal["account", "client", "call"] = "account"
     request_id_headers: Sequence[str] = attrs.field(
@@ -83,6 +89,9 @@ class Conventions:
             "a non-empty string that is not the name of another parameter",
         )
         _require(isinstance(self.follow_next_urls, bool), "follow_next_urls", "True or False")
+        _require(
+            self.continuation is None or callable(self.continuation), "continuation", "a function"
+        )
         _require(
             self.idempotency_header is None or is_free_header(self.idempotency_header),
             "idempotency_header",

@@ -11,7 +11,7 @@ from adclient._core import jsontext
 from adclient._core.operations import Call, Listing, Operation
 from adclient._core.redact import one_line
 from adclient.conventions import Conventions
-from adclient.errors import InvalidRequest, PaginationError
+from adclient.errors import ConfigurationError, InvalidRequest, PaginationError
 from adclient.models import JSON, Result
 
 R = TypeVar("R", bound=Result)
@@ -33,7 +33,8 @@ def query_from_next_url(
     It is a list of `name=value`, exactly as received: the service may have signed them.
     """
     cursor = call.cursor
-    if not conventions.follow_next_urls or not isinstance(cursor, str):
+    is_custom = conventions.continuation is not None
+    if is_custom or not conventions.follow_next_urls or not isinstance(cursor, str):
         return None
     is_absolute = _SCHEME.match(cursor) is not None
     is_relative = "?" in cursor and (cursor[0] != "?" or _PAIR.match(cursor) is not None)
@@ -167,6 +168,30 @@ def _digest(text: str) -> bytes:
     import hashlib  # deferred: it loads OpenSSL
 
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
+
+
+def cursor_fields(call: Call[Result], conventions: Conventions) -> dict[str, JSON]:
+    """What a request adds to the parameters of its call, to get the page at a continuation."""
+    cursor, operation = call.cursor, call.operation
+    if cursor is None:
+        return {}
+    if conventions.continuation is None:
+        return {conventions.cursor_parameter: cursor}
+    fields: object = conventions.continuation(cursor)
+    own = {parameter.name for parameter in operation.parameters}
+    try:
+        if not jsontext.is_object(fields):
+            raise jsontext.JSONError(f"expected a mapping, got {type(fields).__name__}")
+        if "" in fields or not own.isdisjoint(fields):
+            raise jsontext.JSONError("a name is empty, or that of a parameter of the operation")
+        jsontext.dumps(fields, "its result")
+    except jsontext.JSONError as error:
+        problem = one_line(f"{operation.full_name}: conventions.continuation: {error}")
+        raise ConfigurationError(
+            f"{problem}; nothing was sent", operation=operation.full_name, argument="continuation"
+        ) from None
+    plain = cast("dict[str, JSON]", jsontext.plain(fields, "its result"))
+    return {name: value for name, value in plain.items() if value is not None}
 
 
 def frozen_cursor(operation: Operation[Result], cursor: JSON) -> JSON:

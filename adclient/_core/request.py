@@ -13,6 +13,7 @@ from adclient._core import jsontext
 from adclient._core.operations import Call, Operation, ParameterType
 from adclient._core.paging import (
     Pairs,
+    cursor_fields,
     cursor_text,
     decoded,
     frozen_cursor,
@@ -111,15 +112,16 @@ class RequestBuilder:
             if followed is not None:
                 query, followed = merged(call, query, followed)
             elif call.cursor is not None:
-                cursor = call.cursor
-                text = cursor if isinstance(cursor, str) else cursor_text(operation, cursor)
-                query.append((conventions.cursor_parameter, text))
+                for name, value in cursor_fields(call, conventions).items():
+                    text = value if isinstance(value, str) else cursor_text(operation, value)
+                    query.append((name, text))
             url = _url_with_query(operation, url, query, followed or [])
             return Request(method=operation.method, url=url, headers=headers)
         encoded = call.encoded
         if call.cursor is not None and followed is None:
-            text = cursor_text(operation, call.cursor)
-            encoded = {**encoded, conventions.cursor_parameter: text}
+            fields = cursor_fields(call, conventions)
+            added = {name: cursor_text(operation, value) for name, value in fields.items()}
+            encoded = {**encoded, **added}
         members = [f"{jsontext.quoted(name)}:{text}" for name, text in encoded.items()]
         body = f"{{{','.join(members)}}}".encode()
         headers = {

@@ -46,6 +46,7 @@ def test_every_setting_can_be_changed(settings):
         ("object_style", ["form", "", None, {}]),
         ("cursor_parameter", ["", None, 7, b"cursor", "\ud800", "account_id", "date_range"]),
         ("follow_next_urls", ["yes", 1, 0, None]),
+        ("continuation", ["cursor", {}, 7]),
         ("idempotency_header", ["", "a b", "a:b", "a\n", 7, "é", b"key"]),
         ("idempotency_header", ["Authorization", "Host", "Content-Length", "content-type"]),
         ("request_id_headers", ["x-request-id", b"x", ["a b"], [7], [None], [""], None, 7]),

@@ -41,6 +41,7 @@ from adclient import (
     AsyncPage,
     CallTimeout,
     Campaign,
+    ConfigurationError,
     ConnectionFailed,
     Conventions,
     InvalidRequest,
@@ -241,6 +242,44 @@ async def test_query_of_a_next_url_is_sent_byte_for_byte(client_kind, library, u
             await close(each)
     target = server.requests[1].split(b" ")[1].decode()
     assert target == f"{PATH}?{SIGNED}"
+
+
+@pytest.mark.parametrize("place", ["query", "body"])
+@sync_and_async
+async def test_continuation_of_conventions_makes_the_next_request(client_kind, place) -> None:
+    def after(next):
+        return {"offset": next["at"], "page[sig]": next["sig"], "all": [1], "none": None}
+
+    service = Service(a_page("a", {"at": 50, "sig": "?a b"}), a_page("b"))
+    conventions = Conventions(continuation=after, read_parameters=place)
+    async with client_kind.open(transport=service.transport, conventions=conventions) as client:
+        assert names(await everything(await wait(listed(client)))) == "ab"
+    sent = service.requests[1]
+    if place == "query":
+        expected = "account_id=a&offset=50&page%5Bsig%5D=%3Fa%20b&all=%5B1%5D"
+        assert sent.url.query.decode() == expected
+    else:
+        expected = {"account_id": "a", "offset": 50, "page[sig]": "?a b", "all": [1]}
+        assert json.loads(sent.content) == expected
+
+
+@sync_and_async
+async def test_continuation_that_returns_no_parameters_is_a_configuration_error(
+    client_kind,
+) -> None:
+    refused = [None, ["a"], {"": 1}, {7: 1}, {"account_id": "b"}, {"x": {1}}, {"x": "\ud800"}]
+    service = Service(a_page("a", f"{PATH}?page=2"), a_page("b"))
+    conventions = Conventions(continuation=lambda _: refused[0] if refused else {"page": 2})
+    async with client_kind.open(transport=service.transport, conventions=conventions) as client:
+        pages = (await wait(listed(client))).pages()
+        await step(pages)
+        while refused:
+            with pytest.raises(ConfigurationError, match="nothing was sent") as caught:
+                await step(pages)
+            assert caught.value.argument == "continuation"
+            refused.pop(0)
+        await step(pages)
+    assert service.queries == ["account_id=a", "account_id=a&page=2"]
 
 
 @sync_and_async
