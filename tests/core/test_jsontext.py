@@ -1,10 +1,11 @@
 import contextlib
+import dataclasses
 import json
 from datetime import date
 from decimal import Decimal
 from numbers import Integral
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 import pytest
@@ -333,3 +334,23 @@ class TestDumps:
     def test_non_number_has_no_digits(self):
         with pytest.raises(JSONError, match="daily_budget: expected a finite number, got str"):
             digits("120", "daily_budget")
+
+
+def test_instances_with_fields_are_encoded_as_objects():
+    @dataclasses.dataclass
+    class Name:
+        name: str
+        kind: ClassVar[str] = "not a field"
+
+    class Model:
+        """Has the method by which a pydantic model gives its fields."""
+
+        def model_dump(self, *, mode, by_alias):
+            return {"mode": mode, "by_alias": by_alias}
+
+    value = {"names": [Name("x")], "model": Model()}
+    expected = '{"names":[{"name":"x"}],"model":{"mode":"json","by_alias":true}}'
+    assert jsontext.dumps(value, "x") == expected
+    assert jsontext.dumps(jsontext.plain(value, "x"), "x") == expected
+    with pytest.raises(jsontext.JSONError, match="expected a JSON value, got type"):
+        jsontext.dumps(Name, "x")

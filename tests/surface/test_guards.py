@@ -224,7 +224,7 @@ async def test_next_url_cannot_change_a_filter(client_kind) -> None:
     async with client_kind.open(transport=service.transport) as client:
         iterator = walk(client.beta.list_campaigns(account_id="a", date_range="X"))
         assert [(await step(iterator)).name, (await step(iterator)).name] == ["a", "b"]
-    assert service.queries[1] == "account_id=a&date_range=X&cursor=2"
+    assert service.queries[1] == "date_range=X&cursor=2&account_id=a"
 
 
 @sync_and_async

@@ -32,7 +32,7 @@ async def test_call_for_the_same_account_waits_before_it_is_sent(client_kind, ca
     caplog.set_level(logging.INFO, "adclient")
     fake = FakeAdService()
     fake.faults.add(LIMITED)
-    async with client_kind.open(transport=fake.transport) as client:
+    async with client_kind.open(fake.base_url, transport=fake.transport) as client:
         await refused(client)
         page = await wait(client.beta.list_campaigns(account_id=ACCOUNT))
         assert page.response.attempts == 1
@@ -56,7 +56,9 @@ async def test_rate_limit_scope_decides_whether_another_account_waits(
     fake = FakeAdService()
     fake.faults.add(LIMITED)
     conventions = Conventions(rate_limit_scope=scope)
-    async with client_kind.open(transport=fake.transport, conventions=conventions) as client:
+    async with client_kind.open(
+        fake.base_url, transport=fake.transport, conventions=conventions
+    ) as client:
         await refused(client)
         await wait(client.alpha.explain_objectives(account_id=OTHER))
     assert len(fake.clock.sleeps) == sleeps
@@ -66,9 +68,9 @@ async def test_rate_limit_scope_decides_whether_another_account_waits(
 async def test_clients_do_not_wait_for_each_other(client_kind) -> None:
     fake = FakeAdService()
     fake.faults.add(LIMITED)
-    async with client_kind.open(transport=fake.transport) as one:
+    async with client_kind.open(fake.base_url, transport=fake.transport) as one:
         await refused(one)
-    async with client_kind.open(transport=fake.transport) as two:
+    async with client_kind.open(fake.base_url, transport=fake.transport) as two:
         await wait(two.beta.list_campaigns(account_id=ACCOUNT))
     assert fake.clock.sleeps == ()
 

@@ -8,6 +8,7 @@ from cases import each_case
 from clients import (
     BASE_URL,
     CLIENT_KINDS,
+    KEYED,
     SECRET,
     Service,
     a_draft,
@@ -424,3 +425,19 @@ async def test_notebook_display_has_the_settings_but_not_the_token(client_kind) 
         assert "t0ken" not in html
         assert "closed" not in html
     assert ">closed</span>" in client._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("name", "conventions"),
+    [
+        ("Idempotency-Key", None),
+        ("idempotency-key", KEYED),
+        ("X-Key", Conventions(idempotency_header="x-key")),
+    ],
+)
+@each_client_class
+def test_one_key_for_every_write_is_refused(client_class, name, conventions) -> None:
+    with pytest.raises(ConfigurationError, match=r"with_options\(headers=…\)") as caught:
+        client_class(BASE_URL, headers={name: "k1"}, conventions=conventions)
+    assert caught.value.argument == "headers"
+    assert "k1" not in str(caught.value)

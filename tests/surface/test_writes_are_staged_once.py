@@ -6,11 +6,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 from clients import (
-    BASE_URL,
     DRAFT,
     KEYED,
     close,
-    each_client_class,
     method_of,
     sync_asyncio_trio,
     wait,
@@ -18,7 +16,7 @@ from clients import (
 from interface_table import ROWS
 from raw_server import Connection, RawServer, answer_to, head, refusing_url, reply
 
-from adclient import ConfigurationError, Conventions, OutcomeUnknown, RetryPolicy, Unauthenticated
+from adclient import Conventions, OutcomeUnknown, RetryPolicy, Unauthenticated
 
 WRITES = [row for row in ROWS if not row.is_read]
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
@@ -112,22 +110,6 @@ async def test_write_with_a_key_returns_its_draft_after_retries(client_kind) -> 
     *attempts, another = server.requests
     assert len(set(attempts)) == 1
     assert another != attempts[0], "another call has another key"
-
-
-@pytest.mark.parametrize(
-    ("name", "conventions"),
-    [
-        ("Idempotency-Key", None),
-        ("idempotency-key", KEYED),
-        ("X-Key", Conventions(idempotency_header="x-key")),
-    ],
-)
-@each_client_class
-def test_one_key_for_every_write_is_refused(client_class, name, conventions) -> None:
-    with pytest.raises(ConfigurationError, match=r"with_options\(headers=…\)") as caught:
-        client_class(BASE_URL, headers={name: "k1"}, conventions=conventions)
-    assert caught.value.argument == "headers"
-    assert "k1" not in str(caught.value)
 
 
 @sync_asyncio_trio

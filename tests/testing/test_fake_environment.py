@@ -71,7 +71,8 @@ def test_client_uses_the_clock_of_the_fake(client_kind) -> None:
 def test_settings_of_own_connections_are_accepted(client_kind) -> None:
     with FakeAdService().as_environment() as fake:
         pause(made(client_kind, verify=False, proxy="http://proxy.example.com:3128"))
-        pause(made(client_kind, f"{fake.base_url}/ads"))
+        fake.base_url += "/ads"
+        pause(made(client_kind, fake.base_url))
     assert len(fake.drafts) == 2
 
 
