@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Coroutine, Generator
-from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import attrs
@@ -49,18 +48,11 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
         self._cursor = cursor
         self._is_used = False
         self._running: Coroutine[Any, Any, AsyncPage[T]] | None = None
-        self.__name__ = self.__qualname__ = str(source.operation)
+        self.__qualname__ = str(source.operation)  # which the repr of a task shows
 
     if not TYPE_CHECKING:  # pragma: no branch  (type checkers find these mistakes themselves)
-        # What `inspect.iscoroutine` asks for; other coroutines have a C type without subclasses.
-        __class__ = CoroutineType
-
-        def __dir__(self) -> list[str]:
-            return [name for name in dir(type(self)) if name[0] != "_" or name[:2] == "__"]
 
         def __getattr__(self, name: str) -> object:
-            if name.startswith("cr_"):  # what debuggers read of a coroutine
-                return getattr(self._coroutine(), name)
             problem = f"an AsyncListing has no {name!r}"
             if hasattr(AsyncPage, name):
                 problem += f"; its pages have: use `await`, as in `(await listing).{name}`"
@@ -74,7 +66,7 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
 
     def __del__(self) -> None:
         if not self._is_used:
-            problem = f"coroutine {self.__name__!r} was never awaited"
+            problem = f"coroutine {self.__qualname__!r} was never awaited"
             warnings.warn(problem, RuntimeWarning, stacklevel=2, source=self)
 
     def __await__(self) -> Generator[Any, Any, AsyncPage[T]]:
