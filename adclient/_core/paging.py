@@ -173,8 +173,6 @@ def _digest(text: str) -> bytes:
 def cursor_fields(call: Call[Result], conventions: Conventions) -> dict[str, JSON]:
     """What a request adds to the parameters of its call, to get the page at a continuation."""
     cursor, operation = call.cursor, call.operation
-    if cursor is None:
-        return {}
     if conventions.continuation is None:
         return {conventions.cursor_parameter: cursor}
     fields: object = conventions.continuation(cursor)
