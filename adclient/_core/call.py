@@ -162,7 +162,7 @@ class Exchange(Generic[R]):
                 outcome,
                 self.details,
                 may_be_staged=self.may_be_staged,
-                is_unretried=self.attempts == 1 and self._may_retry(outcome),
+                is_unretried=self._lacked_time_to_retry(outcome),
             )
         assert isinstance(outcome, RawResponse)
         info = ResponseInfo(
@@ -221,9 +221,12 @@ class Exchange(Generic[R]):
         if isinstance(outcome, Failure) and outcome.error is not None:
             raise outcome.error
 
-    def _may_retry(self, outcome: Outcome) -> bool:
+    def _lacked_time_to_retry(self, outcome: Outcome) -> bool:
+        """Whether the first attempt, without a limit of its own, left no time for a retry."""
         policy = self._options.retry
-        return policy.max_retries > 0 and is_retryable(policy, outcome, self._is_idempotent)
+        may_retry = policy.max_retries > 0 and policy.attempt_timeout is None
+        is_first = self.attempts == 1
+        return may_retry and is_first and is_retryable(policy, outcome, self._is_idempotent)
 
     @property
     def _is_idempotent(self) -> bool:

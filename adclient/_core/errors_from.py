@@ -67,7 +67,7 @@ def outcome(
 ) -> AdClientError:
     """The error for the outcome of the last attempt.
 
-    `is_unretried` means that it was the first one, and only time was missing for another.
+    `is_unretried` means that it was the first one, and left no time for another.
     """
     cls: type[AdClientError]
     if isinstance(outcome, Failure):
@@ -96,8 +96,8 @@ def outcome(
         details["details"] = problem.details
         # The id in a header counts more than one in the body.
         details["request_id"] = details.get("request_id") or problem.request_id
-    advice = _HANGING if cls is CallTimeout and is_unretried else None
     cls = with_unknown_outcome(cls) if may_be_staged else cls
+    advice = _HANGING if cls is CallTimeout and is_unretried else None
     return _error(call, cls, what, details, advice)
 
 

@@ -201,6 +201,7 @@ async def test_read_is_retried_after_an_attempt_that_hangs(client_kind) -> None:
     [
         (RetryPolicy(), "The first attempt took the whole timeout, so there was no retry; Retry"),
         (RetryPolicy(max_retries=0), "Call again, or allow a longer timeout"),
+        (RetryPolicy(attempt_timeout=100), "Call again, or allow a longer timeout"),
     ],
 )
 @sync_and_async
@@ -211,3 +212,13 @@ async def test_timeout_of_the_first_attempt_is_explained(client_kind, retry, adv
     async with client_kind.open(**options, retry=retry) as client:
         with pytest.raises(CallTimeout, match=f"{advice}.*"):
             await wait(client.gamma.list_ads(account_id="account_c3d8"))
+
+
+@sync_and_async
+async def test_timeout_of_a_write_advises_to_look_for_its_draft(client_kind) -> None:
+    fake = FakeAdService()
+    fake.faults.add(Fault.no_response())
+    options = {"base_url": fake.base_url, "transport": fake.transport}
+    async with client_kind.open(**options, conventions=KEYED) as client:
+        with pytest.raises(OutcomeUnknown, match="look for it in the approval dashboard"):
+            await wait(client.beta.pause_campaign(account_id="account_b204", campaign_id="c"))
