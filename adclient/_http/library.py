@@ -19,6 +19,8 @@ from adclient.errors import ConfigurationError
 _NAMES = ("httpx", "httpx2")
 # Where errors come from that are believed if they say that nothing was sent.
 _ENGINES = ("httpcore", "httpcore2", "builtins", "socket", "ssl")
+# What the socket of a transport raises, too, when a connection breaks in use.
+_BREAKS = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError)
 _NO_EXTENSIONS: Mapping[str, object] = MappingProxyType({})
 
 Chunks = Callable[[], Iterator[bytes]]
@@ -262,8 +264,10 @@ class LibraryAttempt(Attempt):
         if isinstance(error, self.library.not_sent):
             # Over another engine, a transport may report what happened after sending as a failure
             # to connect: pyreqwest's does with timeouts, httpx-aiohttp with a broken connection.
-            engine = type(error.__cause__).__module__.partition(".")[0]
-            return self.body_consumed and engine not in _ENGINES
+            below = error.__cause__ or error.__context__  # it may be raised without `from`
+            engine = type(below).__module__.partition(".")[0]
+            is_believed = engine in _ENGINES and not isinstance(below, _BREAKS)
+            return self.body_consumed and not is_believed
         return self.body_consumed or isinstance(error, self.library.sent)
 
     def _give_time(self) -> None:

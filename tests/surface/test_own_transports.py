@@ -18,7 +18,7 @@ from clients import (
     write,
 )
 
-from adclient import AdClient, APIError, CallTimeout, Draft
+from adclient import AdClient, APIError, CallTimeout, ConnectionLost, Draft
 
 
 async def with_their_client(client_kind, handler, scenario, **options) -> None:
@@ -201,6 +201,27 @@ async def test_write_is_not_retried_after_a_connect_error_of_another_engine(clie
 
     async with client_kind.open(transport=httpx.MockTransport(sent)) as client:
         with pytest.raises(CallTimeout, match="no response in time") as raised:
+            await wait(write(client))
+    assert raised.value.outcome_unknown
+    assert raised.value.attempts == 1
+
+
+@pytest.mark.parametrize("broken", [ForeignTimeoutError, ConnectionResetError, BrokenPipeError])
+@pytest.mark.parametrize("is_named", [True, False])
+@sync_and_async
+async def test_write_is_not_retried_after_a_connect_error_for_a_broken_connection(
+    client_kind, broken, is_named
+) -> None:
+    def sent(_: httpx.Request) -> httpx.Response:
+        try:
+            raise broken
+        except Exception as error:
+            if is_named:
+                raise httpx.ConnectError("") from error
+            raise httpx.ConnectError("")  # noqa: B904 (as a careless transport does)
+
+    async with client_kind.open(transport=httpx.MockTransport(sent)) as client:
+        with pytest.raises(ConnectionLost) as raised:
             await wait(write(client))
     assert raised.value.outcome_unknown
     assert raised.value.attempts == 1
