@@ -13,6 +13,7 @@ import attrs
 
 from adclient._core.request import LONGEST_URL
 from adclient._core.response import Failure, Outcome
+from adclient._http.send import causes_of
 from adclient.errors import ConfigurationError
 
 _IPV6_LOOPBACK = socket.inet_pton(socket.AF_INET6, "::1")
@@ -199,9 +200,7 @@ def _made_context(cafile: str | None, capath: str | None) -> ssl.SSLContext:
 
 def marked_if_permanent(outcome: Outcome, error: BaseException) -> Outcome:
     """The outcome of an error; permanent if a certificate failed verification."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(outcome, Failure) and isinstance(cause, ssl.SSLCertVerificationError):
-            return attrs.evolve(outcome, is_permanent=True)
-        cause = cause.__cause__ or cause.__context__
+    refused = any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes_of(error))
+    if refused and isinstance(outcome, Failure):
+        return attrs.evolve(outcome, is_permanent=True)
     return outcome

@@ -183,14 +183,7 @@ def reason_of(error: BaseException, remote: Errors) -> str:
 
     The text of a `remote` error describes what the other end sent, so it is safe to show.
     """
-    causes: list[BaseException] = []
-    outer: BaseException | None = error
-    while outer is not None:
-        causes.append(outer)
-        # Failures of several addresses come as a group; the first stands for all.
-        group = cast("tuple[BaseException, ...]", getattr(outer, "exceptions", ()))
-        outer = group[0] if group else outer.__cause__ or outer.__context__
-    for cause in reversed(causes):
+    for cause in reversed(causes_of(error)):
         if isinstance(cause, ConnectionError) and cause.errno is not None:
             return os.strerror(cause.errno)
         if isinstance(cause, OSError) and cause.args:
@@ -198,3 +191,15 @@ def reason_of(error: BaseException, remote: Errors) -> str:
         if isinstance(cause, remote):
             return one_line(str(cause)) or "the response was not valid HTTP"
     return f"the connection broke ({type(error).__name__})"
+
+
+def causes_of(error: BaseException) -> list[BaseException]:
+    """An error and what caused it, down to the innermost."""
+    causes: list[BaseException] = []
+    outer: BaseException | None = error
+    while outer is not None and outer not in causes:  # `raise error from error` makes a circle
+        causes.append(outer)
+        # Failures of several addresses come as a group; the first stands for all.
+        group = cast("tuple[BaseException, ...]", getattr(outer, "exceptions", ()))
+        outer = group[0] if group else outer.__cause__ or outer.__context__
+    return causes

@@ -225,3 +225,14 @@ async def test_write_is_not_retried_after_a_connect_error_for_a_broken_connectio
             await wait(write(client))
     assert raised.value.outcome_unknown
     assert raised.value.attempts == 1
+
+
+@sync_and_async
+async def test_error_that_is_its_own_cause_ends_the_call(client_kind) -> None:
+    def refuse(_: httpx.Request) -> httpx.Response:
+        error = httpx.ConnectError("")
+        raise error from error
+
+    async with client_kind.open(transport=httpx.MockTransport(refuse), max_retries=0) as client:
+        with pytest.raises(ConnectionLost):
+            await wait(read(client))
