@@ -16,7 +16,7 @@ from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._extras import needs
 from adclient._http.forks import leak, register_for_forks
-from adclient._http.network import check_proxy, checked_verify, marked_if_permanent, tls_context
+from adclient._http.network import checked_proxy, checked_verify, marked_if_permanent, tls_context
 from adclient._http.send import Attempt, decoded_headers, reason_of
 from adclient.errors import ConfigurationError
 
@@ -60,11 +60,9 @@ class AiohttpTransport:
         proxy: str | None = None,
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
-        if str(proxy).lower().startswith("socks"):
+        if str(proxy).strip().lower().startswith("socks"):
             raise ConfigurationError("proxy: aiohttp takes no SOCKS proxy", argument="proxy")
-        if proxy is not None:
-            check_proxy("proxy", proxy)
-        self._proxy = proxy
+        self._proxy = None if proxy is None else checked_proxy("proxy", proxy)
         self._verify = checked_verify(verify)
         self._sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
         register_for_forks(self)
@@ -100,7 +98,7 @@ class AiohttpTransport:
         )
 
     def _uses_tls(self, url: URL) -> bool:
-        return url.scheme == "https" or str(self._proxy).lower().startswith("https:")
+        return url.scheme == "https" or (self._proxy or "").startswith("https:")
 
     async def __aenter__(self) -> Self:
         return self

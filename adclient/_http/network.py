@@ -50,7 +50,7 @@ def build_network(
             argument="verify" if proxy is None else "proxy",
         )
     if proxy is not None:
-        check_proxy("proxy", proxy)
+        proxy = checked_proxy("proxy", proxy)
     elif not has_sender:
         proxy = _environment_proxy(base_url)
     if verify is True and not has_sender and base_url.startswith("https:"):
@@ -117,12 +117,14 @@ def _environment_proxy(base_url: str) -> str | None:
     if name is None:
         return None
     proxy = found[name] if "://" in found[name] else f"http://{found[name]}"
-    check_proxy(f"the environment variable {name}_proxy", proxy)
-    return proxy
+    return checked_proxy(f"the environment variable {name}_proxy", proxy)
 
 
-def check_proxy(what: str, proxy: str) -> None:
-    """Refuse a proxy URL that cannot be used, without showing it: it may hold a password."""
+def checked_proxy(what: str, proxy: str) -> str:
+    """A proxy URL with its scheme in lower case.
+
+    One that cannot be used is refused without showing it: it may hold a password.
+    """
     try:
         parts = urlsplit(proxy)
         is_url = parts.scheme in _PROXY_SCHEMES and bool(parts.hostname) and parts.port != 0
@@ -132,10 +134,12 @@ def check_proxy(what: str, proxy: str) -> None:
         raise ConfigurationError(
             f"{what} must be a URL like 'http://proxy.example.com:3128'", argument="proxy"
         )
-    if urlsplit(proxy).scheme.startswith("socks") and find_spec("socksio") is None:
+    url = urlsplit(proxy).geturl()
+    if url.startswith("socks") and find_spec("socksio") is None:
         raise ConfigurationError(
             f"{what} is a SOCKS proxy, which needs: pip install 'httpx[socks]'", argument="proxy"
         )
+    return url
 
 
 def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:

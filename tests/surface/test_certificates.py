@@ -220,8 +220,9 @@ async def test_certificate_of_a_proxy_is_verified_as_set(way, scheme) -> None:
     with RawServer(proxied) as server:
         url, proxy = f"{scheme}://localhost:1", server.url.replace("http:", "https:")
         for verify in (str(CERTIFICATE), False):
-            async with way.open(url, proxy=proxy, verify=verify) as client:
-                assert len((await wait(read(client))).data) == 1
+            for spelled in (proxy, proxy.replace("https", " HTTPS")):
+                async with way.open(url, proxy=spelled, verify=verify) as client:
+                    assert len((await wait(read(client))).data) == 1
         connections = server.connections
         async with way.open(url, proxy=proxy.replace("//", "//user:s3cret@")) as client:
             where = f"localhost:1 cannot be reached: the proxy {server.url.partition('//')[2]}: "

@@ -440,9 +440,10 @@ async def test_socks_proxy_is_used(client_kind) -> None:
         serve_well(connection)
 
     with RawServer(serve) as server:
-        proxy = server.url.replace("http", "socks5")
-        async with client_kind.open("http://ads.example.com", proxy=proxy) as client:
-            assert len((await wait(read(client))).data) == 1
+        for scheme in ("socks5", "SOCKS5"):
+            proxy = server.url.replace("http", scheme)
+            async with client_kind.open("http://ads.example.com", proxy=proxy) as client:
+                assert len((await wait(read(client))).data) == 1
     assert server.requests[0].startswith(b"GET /v1/alpha-ads/explain")
 
 
