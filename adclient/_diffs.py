@@ -146,12 +146,12 @@ def amount(before: object, after: object) -> int | float | Decimal | None:
     old, new = _exact(before), _exact(after)
     if old is None or new is None:
         return None
-    if isinstance(before, int) and isinstance(after, int):
-        return after - before
     try:
         change = _EXACT.subtract(new, old)
     except decimal.Inexact:
         return None
+    if isinstance(before, int) and isinstance(after, int):
+        return int(change)
     if isinstance(before, Decimal) or isinstance(after, Decimal):
         return change
     return close if _exact(close := float(change)) == change else change
