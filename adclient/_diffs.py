@@ -21,6 +21,7 @@ _LONGEST_PATH = 4 * SHORT
 # Enough digits for any amount; few enough that a hostile exponent costs nothing.
 _ARITHMETIC = decimal.Context(prec=60, traps=[])
 _EXACT = decimal.Context(prec=60, traps=[decimal.Inexact])
+_SHORTEST = decimal.Context(decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
 
 
 class Missing(enum.Enum):
@@ -212,6 +213,10 @@ class _Numbers:
         """What stands for a value; true and 1 are different JSON, though equal in Python."""
         if isinstance(value, dict | list):
             return "inside", self._numbers[id(value)]
+        exact = _exact(value)
+        if exact is not None:
+            # As text: a service could send any number of numbers with the same hash.
+            return "number", str(_SHORTEST.normalize(exact)) if exact else "0"
         return "bool" if isinstance(value, bool) else "", value
 
 

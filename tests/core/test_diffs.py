@@ -1,7 +1,9 @@
 """What a diff shows: every changed leaf, with what it belongs to."""
 
 import re
+import sys
 from collections import Counter
+from decimal import Decimal
 from html import unescape
 
 import pytest
@@ -249,6 +251,17 @@ def test_wide_lists_at_every_level_are_compared_in_linear_time():
     for number in range(500):
         before, after = [*[number] * 20, before], [after, *[number] * 20, number]
     assert len(shown(before, after)) > 500
+
+
+def test_numbers_with_equal_hashes_are_compared_in_linear_time():
+    numbers = [number * sys.hash_info.modulus for number in range(1, 20_000)]
+    assert len(set(map(hash, numbers))) == 1
+    assert len(shown(numbers, [*numbers[1:], 1])) == 2
+
+
+@each_case(("one", "other"), [(1, 1.0), (0, -0.0), (10**20, 1e20), (100, Decimal("1.0E+2"))])
+def test_equal_numbers_are_unchanged(one, other):
+    assert shown([one], [other]) == []
 
 
 @pytest.mark.parametrize("name", ["daily_budget", "budget.amount"])
