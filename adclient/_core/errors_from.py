@@ -115,8 +115,12 @@ def unreadable(
     message = None if response.defect is not None else message_in(response)
     what = f"{response.status} with an unexpected body: {problem}"
     what += f" (its message: {redactor.redact(one_line(message))})" if message else ""
+    # The id may come after more than an error shows.
+    draft_id = draft_id_in(response.body) if call.operation.is_write else None
     response = attrs.evolve(response, body=redacted_body(response, redactor))
-    return _error(call, cls, what, details | _details_of(call, response))
+    details |= _details_of(call, response)
+    details["draft_id"] = draft_id and redactor.redact(draft_id)
+    return _error(call, cls, what, details)
 
 
 def interrupted(call: Call[Result], details: ErrorDetails, error: Exception) -> AdClientError:

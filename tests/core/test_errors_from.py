@@ -226,3 +226,10 @@ def test_error_about_an_invalid_draft_keeps_its_draft_id_and_body():
     error = error_of(WRITE, reply(201, {**DRAFT, "requires": None}))
     assert error.draft_id == "draft_7c2e"
     assert '"draft_7c2e"' in error.body
+
+
+def test_error_about_an_invalid_draft_has_a_draft_id_behind_a_large_diff():
+    diff = {"field": "f", "before": "x" * 100_000, "after": None}
+    error = error_of(WRITE, reply(201, {"diff": diff, "draft_id": "draft_7c2e"}))
+    assert error.draft_id == "draft_7c2e"
+    assert len(error.body) == 2048
