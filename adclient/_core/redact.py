@@ -26,12 +26,15 @@ class Redactor:
             if len(secret) >= _SHORTEST_SECRET
         ]
 
+    def may_find(self, text: str) -> bool:
+        """Whether a text may contain a secret; quicker than to redact it."""
+        return any(
+            word in text or secret[:_SHORTEST_SECRET] in text for secret, word in self._secrets
+        )
+
     def redact(self, text: str) -> str:
         """The text with `***` for each secret."""
-        for secret, word in self._secrets:
-            if word in text or secret[:_SHORTEST_SECRET] in text:
-                break
-        else:
+        if not self.may_find(text):
             return text
         whole = text.removesuffix("…")  # a shortened line may end in a part of a secret
         redacted = self.redact_bytes(whole.encode(errors="surrogatepass"))

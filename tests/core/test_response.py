@@ -245,6 +245,12 @@ def test_failure_of_a_truncated_response_is_redacted(status):
     assert shown.broken == Failure(reason="reset by ***", sent=True)
 
 
+def test_beginning_of_a_secret_at_the_end_of_any_header_is_redacted():
+    response = reply(200, headers={"x-echo": "Bearer t0ken-12", "x-other": "1"})
+    shown = redacted(response, Redactor(("t0ken-1234",)))
+    assert shown.headers == {"x-echo": "Bearer ***", "x-other": "1"}
+
+
 def test_request_id_header_names_are_case_insensitive():
     response = reply(200, headers={"x-trace": "t"})
     assert request_id_of(response, ("X-Trace",)) == "t"
