@@ -73,7 +73,8 @@ def _pattern(secret: str) -> re.Pattern[bytes]:
         plain = rf"{backslash}{{{run},{2 * run + 8}}}{re.escape(char)}"
         if not run:
             return rf"(?:{coded(char)}|{entity}{plain})"
-        return rf"(?:{plain}|{backslash}{{{run},{2 * run}}}(?:{entity}{coded(char)}))"
+        # First the longer one: `&` and `%` begin their own codes.
+        return rf"(?:{backslash}{{{run},{2 * run}}}(?:{entity}{coded(char)})|{plain})"
 
     return re.compile(re.sub(r"(\\*)([^\\]?)", forms, secret).encode())
 

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 from cases import each_case
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adclient._core.redact import EXCERPT, LINE, Redactor, _pattern, excerpt, one_line
@@ -67,6 +67,8 @@ def coded(text, form):
 
 
 @pytest.mark.parametrize("spelled", SPELLED)
+@example("00\\&")
+@example("00\\%")
 @given(token=TOKENS)
 def test_secret_is_redacted_in_every_escaped_form(spelled, token):
     assert Redactor((token,)).redact(f"[{spelled(token)}]") == "[***]"
