@@ -47,8 +47,8 @@ class Conventions:
             used. If False, such a URL is sent back unchanged, like any other string.
         continuation: For what no other setting covers: your function from `page.next` to the
             names and values that the next request adds to its query or body. Text is sent as it
-            is, any other JSON as JSON, and None not at all. The two settings above then count no
-            more.
+            is, any other JSON as JSON, and None not at all. The two settings above then have no
+            effect.
         idempotency_header: The header for one key per call, the same on every attempt. Set it only
             if the service honours it: writes are then retried like reads.
         rate_limit_scope: Which calls a 429 with a `Retry-After` pauses: those of the same

@@ -233,7 +233,7 @@ class Exchange(Generic[R]):
         return self._key is not None or not self.call.operation.is_write
 
     def _backoff_after(self, outcome: Outcome) -> float | None:
-        """Seconds until the next attempt; None if there must be none, or is no time for it."""
+        """Seconds until the next attempt; None if there must be none, or if there is no time."""
         wait = backoff(
             self._options.retry,
             outcome,

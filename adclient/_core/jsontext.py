@@ -202,8 +202,25 @@ def fields_of(value: object) -> Mapping[str, object] | None:
         names = [field.name for field in fields(cast(DataclassInstance, value))]
         return {name: getattr(value, name) for name in names}
     if hasattr(cls, "model_dump"):
-        return cast(PydanticModel, value).model_dump(mode="json", by_alias=True)
+        model = cast(PydanticModel, value)
+        dumped = model.model_dump(mode="json", by_alias=True)
+        return cast(
+            "dict[str, object]",
+            _with_decimals(dumped, model.model_dump(mode="python", by_alias=True)),
+        )
     return None
+
+
+def _with_decimals(dumped: object, exact: object) -> object:
+    """What pydantic makes of a model as JSON, with decimals as numbers instead of text."""
+    if isinstance(exact, Decimal):
+        return exact
+    if is_object(dumped) and is_object(exact) and len(dumped) == len(exact):
+        values = map(_with_decimals, dumped.values(), exact.values())
+        return dict(zip(dumped, values, strict=True))
+    if is_array(dumped) and is_array(exact) and len(dumped) == len(exact):
+        return list(map(_with_decimals, dumped, exact))
+    return dumped
 
 
 def as_mapping(value: object) -> Mapping[str, object]:

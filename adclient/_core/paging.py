@@ -133,12 +133,12 @@ class SeenPages:
 
     def add(self, cursor: JSON, ids: tuple[JSON, ...] = ()) -> None:
         """Add a page, by its continuation and the ids of its items, before it is returned."""
+        if cursor is None:
+            return
         # In a listing that moves, as when an item is added at its front, a page of one item may
         # repeat without any fault.
         if len(ids) > 1 and ids == self._previous:
             raise self._endless(f"leads to the same {len(ids)} items as the page before")
-        if cursor is None:
-            return
         try:
             key, page = _key(self._call, cursor), _digest("\0".join(map(str, ids)))
         except InvalidRequest:  # `following` raises, after the items of the page
@@ -153,7 +153,7 @@ class SeenPages:
         self._previous, self._requested, self._repeats = ids or self._previous, cursor, repeats
 
     def _endless(self, problem: str, cursor: JSON = None) -> PaginationError:
-        advice = "if the service expects it under another name, set Conventions(cursor_parameter=…)"
+        advice = "set how the service expects it: Conventions(cursor_parameter=…) or continuation=…"
         cursor = self._requested if cursor is None else cursor
         problem = f"{problem}, so the listing would never end; {advice}"
         return _error(self._call, problem, cursor)

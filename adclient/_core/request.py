@@ -158,7 +158,7 @@ def _url_with_query(
         "=".join([part if _UNRESERVED.fullmatch(part) else quote(part, "") for part in pair])
         for pair in query
     ]
-    whole = f"{url}?{'&'.join(encoded + followed)}"
+    whole = f"{url}?{'&'.join(encoded + followed)}" if encoded or followed else url
     if len(whole) > LONGEST_URL:
         raise _invalid(
             operation,

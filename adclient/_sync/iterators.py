@@ -16,7 +16,7 @@ from adclient._core.paging import SeenPages
 from adclient._notebook import PublicDir, short
 from adclient._tables.items import Items
 from adclient._tracebacks import forget_frames
-from adclient.errors import AdClientError, InvalidRequest
+from adclient.errors import AdClientError, InvalidRequest, PaginationError
 from adclient.models import JSON
 
 if TYPE_CHECKING:
@@ -104,8 +104,12 @@ class PageIterator(PublicDir, Generic[T]):
                     raise
                 self._prefetch = None
             assert self._seen is not None
-            self._seen.add(page.next, self._source.ids(page))
             self._ready = page
+            try:
+                self._seen.add(page.next, self._source.ids(page))
+            except PaginationError:
+                self._ready = None
+                raise
         # `_ready` keeps the page while a thread is started or a bar is drawn: an interrupt there
         # must not lose it.
         upcoming = self._ready.next

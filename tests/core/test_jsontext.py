@@ -348,8 +348,20 @@ def test_instances_with_fields_are_encoded_as_objects():
         def model_dump(self, *, mode, by_alias):
             return {"mode": mode, "by_alias": by_alias}
 
-    value = {"names": [Name("x")], "model": Model()}
-    expected = '{"names":[{"name":"x"}],"model":{"mode":"json","by_alias":true}}'
+    class Budget:
+        """The same with decimals, which pydantic writes as text in JSON."""
+
+        def model_dump(self, *, mode, by_alias):
+            amount, day = Decimal("120.50"), date(2026, 3, 2)
+            if mode == "json":
+                amount, day = str(amount), day.isoformat()
+            return {"daily": amount, "days": [{"amount": amount, "day": day}]}
+
+    value = {"names": [Name("x")], "model": Model(), "budget": Budget()}
+    expected = (
+        '{"names":[{"name":"x"}],"model":{"mode":"json","by_alias":true},'
+        '"budget":{"daily":120.50,"days":[{"amount":120.50,"day":"2026-03-02"}]}}'
+    )
     assert jsontext.dumps(value, "x") == expected
     assert jsontext.dumps(jsontext.plain(value, "x"), "x") == expected
     with pytest.raises(jsontext.JSONError, match="expected a JSON value, got type"):

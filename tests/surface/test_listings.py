@@ -362,6 +362,13 @@ async def test_items_that_repeat_on_other_pages_are_returned(client_kind) -> Non
         assert names(await everything(await wait(listed(client)))) == "".join(pages) + "x"
 
 
+@sync_and_async
+async def test_last_page_with_the_items_of_the_page_before_is_returned(client_kind) -> None:
+    service = Service(a_page("ab", "c1"), a_page("ab"))
+    async with client_kind.open(transport=service.transport) as client:
+        assert names(await everything(await wait(listed(client)))) == "abab"
+
+
 @pytest.mark.parametrize("cycle", [[""], ["a"], ["ab", "cd"], ["ab", "", "c"]])
 @sync_and_async
 async def test_longer_cycle_of_pages_ends(client_kind, cycle) -> None:
