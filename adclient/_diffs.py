@@ -39,13 +39,16 @@ class Change(NamedTuple):
     """One changed leaf of a diff: a value that holds no others, or an empty object or list.
 
     `subject` names the element of a list that the leaf belongs to, such as a keyword and its match
-    type; it is empty elsewhere.
+    type; it is empty elsewhere. A very long path is cut: `key` is its last step, a name or place in
+    a list, and `within` the change of the object or list around it.
     """
 
     path: str
     subject: str
     before: JSON | Missing
     after: JSON | Missing
+    key: str | int
+    within: "Change | None" = None
 
     def __str__(self) -> str:
         before, after = short_pair(self.before, self.after)
@@ -71,7 +74,7 @@ def changes_of(diff: Diff) -> Iterator[Change]:
     # This is how the interface writes that something is created or removed.
     old = MISSING if before is None and isinstance(after, dict | list) and after else before
     new = MISSING if after is None and isinstance(before, dict | list) and before else after
-    waiting = [Change(diff.field, "", old, new)]
+    waiting = [Change(diff.field, "", old, new, diff.field)]
     while waiting:
         change = waiting.pop()
         if numbers.of(change.before) == numbers.of(change.after):
@@ -108,7 +111,7 @@ def rows(diff: Diff) -> tuple[list[Row], list[str]]:
     changes = list(changes_of(diff))
     found: list[Row] = [] if changes else [(diff.field, "unchanged")]
     shown, heading = _first(changes, ROWS), ""
-    for path, subject, before, after in shown:
+    for path, subject, before, after, *_ in shown:
         if subject != heading:
             heading = subject
             found.append((heading or diff.field,))
@@ -222,7 +225,7 @@ class _Numbers:
 
 def _inside(change: Change, numbers: _Numbers) -> Iterator[Change]:
     """The changes of the members of two objects or lists; nothing if this is a leaf."""
-    path, subject, before, after = change
+    path, subject, before, after, *_ = change
     sides = [value for value in (before, after) if value is not MISSING]
     if not any(isinstance(value, dict | list) and value for value in sides):
         return
@@ -231,7 +234,7 @@ def _inside(change: Change, numbers: _Numbers) -> Iterator[Change]:
         new = after if isinstance(after, dict) else {}
         for name in {**old, **new}:
             values = old.get(name, MISSING), new.get(name, MISSING)
-            yield Change(_joined(path, f".{name}"), subject, *values)
+            yield Change(_joined(path, f".{name}"), subject, *values, name, change)
     elif all(isinstance(value, list) for value in sides):
         elements = _elements(
             before if isinstance(before, list) else [],
@@ -239,7 +242,8 @@ def _inside(change: Change, numbers: _Numbers) -> Iterator[Change]:
             numbers,
         )
         for place, one, other in elements:
-            yield Change(_joined(path, f"[{place}]"), _subject(one, other) or subject, one, other)
+            named = _subject(one, other) or subject
+            yield Change(_joined(path, f"[{place}]"), named, one, other, place, change)
     else:
         yield change._replace(after=MISSING)
         yield change._replace(before=MISSING)
@@ -310,7 +314,7 @@ def _subject(one: JSON | Missing, other: JSON | Missing) -> str:
     if not isinstance(known, dict) or not isinstance(compared, dict):
         return ""
     texts = (
-        short(value)
+        value
         for name, value in known.items()
         if name != "status" and isinstance(value, str) and value and compared.get(name) == value
     )
