@@ -30,6 +30,7 @@ _CHOICES: dict[str, tuple[object, ...]] = {
     "unknown_date_ranges": get_args(UnknownDateRanges),
     "extras": (True, False),
     "dedupe": (True, False),
+    "two_reviewers": (True, False),
 }
 
 
@@ -58,6 +59,7 @@ class Profile:
         extras: Whether responses have unknown keys and statuses, in another order; and the second
             ad of a listing has no name, which `gamma.list_ads` does not accept.
         dedupe: Whether a write that repeats the change of an open draft gets that draft.
+        two_reviewers: Whether whoever armed a draft is refused when they confirm it.
         latency: Seconds that each response takes: of the fake's clock, or real ones over HTTP.
         most_open_drafts: How many drafts of an account may be open, before 409
             `too_many_open_drafts`; None for no limit.
@@ -86,6 +88,7 @@ class Profile:
     unknown_date_ranges: UnknownDateRanges = "refuse"
     extras: bool = False
     dedupe: bool = False
+    two_reviewers: bool = False
     latency: float = 0.0
     most_open_drafts: int | None = 500
     drafts_a_day: int | None = None

@@ -129,7 +129,9 @@ class FakeAdService(InEnvironment):
             accounts=self._accounts,
             drafts=self._drafts,
         )
-        self.dashboard: Dashboard = Dashboard(self._drafts, self._accounts, self.clock, self._lock)
+        self.dashboard: Dashboard = Dashboard(
+            self._drafts, self._accounts, self.clock, self._lock, profile.two_reviewers
+        )
         # Nobody waits in a call through it: waits advance the clock, by the middle of their range.
         waiting = Clock(self.clock.monotonic, self.clock.sleep, self.clock.async_sleep)
         self.transport: UniversalTransport = ServiceTransport(

@@ -4,7 +4,7 @@ import pytest
 from fake_helpers import READS, VALID_WRITES, WRITES, approve, everything, send, stage
 
 from adclient import Request
-from adclient.testing import ApprovalRefused, FakeAdService
+from adclient.testing import ApprovalRefused, FakeAdService, Profile
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_confirm_more_than_ten_minutes_after_arm_is_refused(fake):
     assert fake.dashboard.confirm(draft.draft_id, reviewer="Ines").status == "applied"
 
 
-@pytest.mark.parametrize("step", ["arm", "confirm", "reject"])
+@pytest.mark.parametrize("step", ["arm", "disarm", "confirm", "reject"])
 def test_steps_on_unknown_or_closed_drafts_are_refused(fake, step):
     draft = pause(fake)
     make = getattr(fake.dashboard, step)
@@ -163,6 +163,39 @@ def test_steps_on_unknown_or_closed_drafts_are_refused(fake, step):
     approve(fake, draft)
     with pytest.raises(ApprovalRefused, match="is applied"):
         make(draft.draft_id, reviewer="Ines")
+
+
+def test_disarmed_draft_needs_both_steps_again(fake):
+    draft = pause(fake)
+    with pytest.raises(ApprovalRefused, match="is not armed"):
+        fake.dashboard.disarm(draft.draft_id, reviewer="Ines")
+    armed = fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+    assert armed.armed_until == fake.clock.now() + timedelta(minutes=10)
+    disarmed = fake.dashboard.disarm(draft.draft_id, reviewer="Tove")
+    assert (disarmed.status, disarmed.armed_until) == ("pending_approval", None)
+    with pytest.raises(ApprovalRefused, match="must be armed"):
+        fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
+    assert approve(fake, draft).status == "applied"
+    assert kinds(fake) == ["staged", "armed", "disarmed", "armed", "approved", "applied"]
+
+
+def test_draft_whose_first_step_expired_cannot_be_disarmed(fake):
+    draft = pause(fake)
+    fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+    fake.clock.advance(601)
+    with pytest.raises(ApprovalRefused, match="is not armed"):
+        fake.dashboard.disarm(draft.draft_id, reviewer="Ines")
+
+
+def test_two_reviewers_are_needed_if_the_profile_says_so():
+    fake = FakeAdService(profile=Profile(two_reviewers=True))
+    draft = pause(fake)
+    fake.dashboard.arm(draft.draft_id, reviewer="Ines Roth")
+    for same in ("Ines Roth", "ines  roth "):
+        with pytest.raises(ApprovalRefused, match="armed by you: another person must confirm it"):
+            fake.dashboard.confirm(draft.draft_id, reviewer=same)
+    assert statuses(fake) == ["armed"]
+    assert fake.dashboard.confirm(draft.draft_id, reviewer="Tove").status == "applied"
 
 
 def test_a_rejected_draft_changes_nothing(fake):
@@ -373,7 +406,7 @@ def test_audit_trail_is_a_hash_chain(fake):
 
 def test_no_request_reaches_the_dashboard(fake):
     draft = pause(fake)
-    for name in ("arm", "confirm", "approve"):
+    for name in ("arm", "disarm", "confirm", "approve"):
         for operation in (WRITES[0], READS[0]):
             url = fake.base_url + operation.path.rpartition("/")[0]
             for method in ("POST", "PUT", "PATCH", "DELETE", "GET"):

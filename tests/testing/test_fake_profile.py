@@ -367,6 +367,7 @@ def test_draft_beyond_drafts_a_day_is_refused(client_kind):
         ("unknown_date_ranges", ["refused"]),
         ("extras", ["yes", None]),
         ("dedupe", [2]),
+        ("two_reviewers", [None]),
         ("latency", [-1, "1", None, float("nan")]),
         ("most_open_drafts", [0, 1.5, True]),
         ("drafts_a_day", [0, "1"]),

@@ -5,10 +5,10 @@ from typing import Literal
 
 import attrs
 
-from adclient.models import JSON
+from adclient.models import JSON, PENDING_APPROVAL
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._accounts.state import Account, Edit, Kind, ProposedChange, Values, flat
-from adclient.testing._approval.drafts import AuditEvent, DraftStore, FakeDraft
+from adclient.testing._approval.drafts import AuditEvent, DraftStore, FakeDraft, is_armed_by
 from adclient.testing._clock import FakeClock
 from adclient.testing._writes.rules import identity_of_keyword
 
@@ -26,6 +26,9 @@ class Dashboard:
     A draft takes effect after two steps: `arm` shows its diff once more, and `confirm`, within
     ten minutes, applies it. No request to the service gets here.
 
+    Attributes:
+        two_reviewers: Whether the two steps need two people, see `Profile`.
+
     Example:
         >>> from adclient.testing import FakeAdService
         >>> fake = FakeAdService()
@@ -42,8 +45,14 @@ class Dashboard:
     """
 
     def __init__(
-        self, drafts: DraftStore, accounts: Accounts, clock: FakeClock, lock: RLock
+        self,
+        drafts: DraftStore,
+        accounts: Accounts,
+        clock: FakeClock,
+        lock: RLock,
+        two_reviewers: bool,
     ) -> None:
+        self.two_reviewers: bool = two_reviewers
         self._drafts = drafts
         self._accounts = accounts
         self._clock = clock
@@ -151,8 +160,8 @@ class Dashboard:
                 now, or a second dynamic ad in an ad group.
 
         Raises:
-            ApprovalRefused: The draft is unknown, no longer open or not armed, or the reviewer has
-                no name.
+            ApprovalRefused: The draft is unknown, no longer open or not armed, the reviewer has no
+                name, or has armed it where two people are needed.
 
         Example:
             >>> from adclient.testing import FakeAdService
@@ -168,8 +177,41 @@ class Dashboard:
                 raise ApprovalRefused(f"{draft_id} must be armed before it is confirmed")
             if draft.status != "armed":
                 raise ApprovalRefused(f"{draft_id} was armed too long ago: arm it again")
+            if self.two_reviewers and is_armed_by(draft, reviewer):
+                raise ApprovalRefused(
+                    f"{draft_id} was armed by you: another person must confirm it"
+                )
             draft = attrs.evolve(draft, reviewer=reviewer)
             return self._apply(self._drafts.record(draft, "approved", reviewer))
+
+    def disarm(self, draft_id: str, *, reviewer: str) -> FakeDraft:
+        """Take the first step back; the draft waits for approval again.
+
+        Args:
+            draft_id: The draft.
+            reviewer: The name of the human, who may be another one than armed it.
+
+        Returns:
+            The draft, `pending_approval`.
+
+        Raises:
+            ApprovalRefused: The draft is unknown, no longer open or not armed, or the reviewer has
+                no name.
+
+        Example:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+            >>> armed = fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+            >>> fake.dashboard.disarm(draft.draft_id, reviewer="Tove").status
+            'pending_approval'
+        """
+        with self._lock:
+            draft = self._open(draft_id, reviewer)
+            if draft.status != "armed":
+                raise ApprovalRefused(f"{draft_id} is not armed")
+            draft = attrs.evolve(draft, status=PENDING_APPROVAL, armed_at=None, reviewer=reviewer)
+            return self._drafts.record(draft, "disarmed", reviewer)
 
     def reject(self, draft_id: str, *, reviewer: str) -> FakeDraft:
         """Reject a draft; nothing changes.

@@ -18,7 +18,15 @@ DraftStatus = Literal[
     "pending_approval", "armed", "applied", "rejected", "stale", "apply_failed", "rolled_back"
 ]
 EventKind = Literal[
-    "staged", "armed", "approved", "rejected", "stale", "applied", "apply_failed", "rolled_back"
+    "staged",
+    "armed",
+    "disarmed",
+    "approved",
+    "rejected",
+    "stale",
+    "applied",
+    "apply_failed",
+    "rolled_back",
 ]
 _ARMED_FOR = timedelta(minutes=10)
 _LIFE = timedelta(hours=48)
@@ -74,6 +82,12 @@ class FakeDraft:
         """Whether it can still be approved or rejected."""
         return self.status in ("pending_approval", "armed")
 
+    @property
+    def armed_until(self) -> datetime | None:
+        """Until when it can be confirmed; None if it is not armed."""
+        since = self.armed_at if self.status == "armed" else None
+        return None if since is None else since + _ARMED_FOR
+
     def __repr__(self) -> str:
         return f"<FakeDraft {self.draft_id}, {self.operation}, {self.diff!r}, {self.status}>"
 
@@ -86,8 +100,8 @@ class AuditEvent:
         seq: Its number, from 1.
         at: When it happened, by the fake's clock.
         actor: Who did it: a reviewer, `client` or `service`.
-        kind: What happened: `staged`, `armed`, `approved`, `rejected`, `stale`, `applied`,
-            `apply_failed` or `rolled_back`.
+        kind: What happened: `staged`, `armed`, `disarmed`, `approved`, `rejected`, `stale`,
+            `applied`, `apply_failed` or `rolled_back`.
         draft_id: The draft that it happened to.
         hash: A hash of this line and of `prev_hash`.
         prev_hash: The hash of the line before, so that no line can be changed unnoticed.
@@ -100,6 +114,12 @@ class AuditEvent:
     draft_id: str
     hash: str
     prev_hash: str
+
+
+def is_armed_by(draft: FakeDraft, reviewer: str) -> bool:
+    """Whether a reviewer has armed a draft; case and spaces of the name do not matter."""
+    names = (" ".join(name.casefold().split()) for name in (draft.reviewer or "", reviewer))
+    return draft.status == "armed" and len(set(names)) == 1
 
 
 def draft_body(draft: FakeDraft, *, extras: bool = False) -> dict[str, JSON]:
@@ -250,8 +270,7 @@ class DraftStore:
 
     def _current(self, draft: FakeDraft) -> FakeDraft:
         """A draft as it is now; the first step of its approval expires after ten minutes."""
-        since = draft.armed_at if draft.status == "armed" else None
-        if since is None or self._clock.now() - since <= _ARMED_FOR:
+        if draft.armed_until is None or self._clock.now() <= draft.armed_until:
             return draft
         return attrs.evolve(draft, status=PENDING_APPROVAL)
 
