@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.resources import files
 
 import pytest
 from selenium import webdriver
@@ -11,10 +12,11 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from adclient import AdClient, Draft
-from adclient.testing import FakeAdService
+from adclient.testing import FakeAdService, Profile
 from adclient.testing.server import serving
 
 ACCOUNT = "account_b204"
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 
 
 @pytest.fixture(scope="session")
@@ -51,9 +53,9 @@ def client(url: str) -> Iterator[AdClient]:
 
 
 class Page:
-    def __init__(self, browser: webdriver.Chrome, url: str) -> None:
+    def __init__(self, browser: webdriver.Chrome, url: str, path: str = "/approval") -> None:
         self.browser = browser
-        browser.get(f"{url}/approval")
+        browser.get(url + path)
         self.run("window.sameDocument = true")
 
     def run(self, script: str, *arguments: object) -> object:
@@ -82,8 +84,8 @@ class Page:
 
 
 @contextmanager
-def opened(browser: webdriver.Chrome, url: str) -> Iterator[Page]:
-    page = Page(browser, url)
+def opened(browser: webdriver.Chrome, url: str, path: str = "/approval") -> Iterator[Page]:
+    page = Page(browser, url, path)
     try:
         yield page
     finally:
@@ -182,10 +184,9 @@ def test_keyboard_is_sufficient_and_focus_is_kept(client, page) -> None:
     page.sign("Ines")
     page.until(lambda: page.text(drafts[1].draft_id))
     keys = page.browser.switch_to
-    keys.active_element.send_keys(Keys.TAB)
-    assert page.focused() == f"{drafts[0].draft_id}-whole"
-    keys.active_element.send_keys(Keys.TAB)
-    assert page.focused() == f"{drafts[0].draft_id}-reject"
+    for stop in ("link", "json", "reject"):
+        keys.active_element.send_keys(Keys.TAB)
+        assert page.focused() == f"{drafts[0].draft_id}-{stop}"
     keys.active_element.send_keys(Keys.TAB)
     third = pause(client)
     page.until(lambda: page.text(third.draft_id))
@@ -221,7 +222,8 @@ def test_bidi_control_in_a_value_does_not_reorder_a_diff(client, page, fake) -> 
     draft = pause(client)
     page.until(lambda: page.text(draft.draft_id))
     places = page.run(
-        "return [...document.querySelectorAll('dd > *')].map(e => e.getBoundingClientRect().x)"
+        "return [...document.querySelectorAll('.values > span > *')]"
+        ".map(e => e.getBoundingClientRect().x)"
     )
     assert places == sorted(places)
     assert "\\u202eENABLED" in page.text(draft.draft_id)
@@ -234,27 +236,210 @@ def test_elements_have_accessible_names_and_roles(client, page) -> None:
     assert find(By.TAG_NAME, "main").aria_role == "main"
     assert find(By.ID, "reviewer").accessible_name == "Your name"
     assert find(By.ID, f"{draft.draft_id}-arm").accessible_name == "Arm"
-    whole = find(By.ID, f"{draft.draft_id}-whole").accessible_name
-    assert whole == f"{draft.draft_id}, the whole change as JSON"
+    assert find(By.ID, f"{draft.draft_id}-link").accessible_name == draft.draft_id
+    assert find(By.ID, f"{draft.draft_id}-json").accessible_name == f"JSON of {draft.draft_id}"
     assert find(By.ID, draft.draft_id).accessible_name == "Pause campaign beta"
     assert find(By.ID, "waiting").aria_role == "status"
     assert find(By.ID, "message").get_attribute("role") == "status"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 1200])
-def test_page_fits_its_window_in_light_and_dark(client, page, scheme, width) -> None:
-    draft = client.delta.remove_auto_search_themes(account_id="account_d118")
+LONG = {"name": "n", "text": "x" * 5000, **{f"label_{number}": number for number in range(60)}}
+
+
+def create(client: AdClient) -> Draft:
+    return client.beta.create_video_campaign(account_id=ACCOUNT, fields=LONG)
+
+
+def is_enabled(page: Page, draft: Draft, step: str) -> bool:
+    return page.browser.find_element(By.ID, f"{draft.draft_id}-{step}").is_enabled()
+
+
+def test_steps_are_enabled_once_the_whole_change_is_displayed(client, page, fake) -> None:
+    draft = create(client)
+    page.until(lambda: page.text(draft.draft_id))
+    page.sign("Ines")
+    assert not is_enabled(page, draft, "arm")
+    assert LONG["text"] not in page.text(draft.draft_id)
+    page.press(draft, "whole")
+    page.until(lambda: is_enabled(page, draft, "arm"))
+    assert page.focused() == draft.draft_id
+    assert not page.was_reloaded()
+    text = page.text(draft.draft_id)
+    assert all(str(value) in text for value in LONG.values())
+    assert "Not all" not in text
+    other = pause(client)
+    page.until(lambda: page.text(other.draft_id))  # the list was updated
+    assert LONG["text"] in page.text(draft.draft_id)
+    page.press(draft, "arm")
+    page.until(lambda: "Armed by Ines" in page.text(draft.draft_id))
+    assert LONG["text"] in page.text(draft.draft_id)
+    page.press(draft, "confirm")
+    page.until(lambda: page.text("message") == f"{draft.draft_id} is applied.")
+
+
+def test_enabling_a_button_by_hand_confirms_nothing(client, page, fake) -> None:
+    draft = create(client)
+    page.until(lambda: page.text(draft.draft_id))
+    page.sign("Ines")
+    page.run(f"document.getElementById('{draft.draft_id}-arm').disabled = false")
+    page.press(draft, "arm")
+    page.until(lambda: "display the whole change" in page.text("message"))
+    assert fake.drafts[0].status == "pending_approval"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_every_part_of_a_whole_change_is_on_the_screen(client, page, width) -> None:
+    deep: dict[str, object] = {"end": 1}
+    for number in range(80):
+        deep = {f"key_{number}": deep, "other": number}
+    draft = client.beta.create_video_campaign(account_id=ACCOUNT, fields={**LONG, "deep": deep})
+    page.until(lambda: page.text(draft.draft_id))
+    page.press(draft, "whole")
+    page.until(lambda: "key_0" in page.text(draft.draft_id))
+    with emulated(page, width=width):
+        outside = page.run(
+            """
+            return [...document.querySelectorAll("ins, .label, .group")].filter((element) => {
+              const box = element.getBoundingClientRect();
+              return box.left < 0 || box.right > innerWidth || (element.textContent && !box.width);
+            }).map((element) => element.outerHTML);
+            """
+        )
+        assert outside == []
+        assert page.run("return document.documentElement.scrollWidth") <= width
+
+
+def test_countdown_follows_the_clock_and_keeps_the_draft(client, page, fake) -> None:
+    draft = pause(client)
+    page.sign("Ines")
+    page.press(draft, "arm")
+    page.until(lambda: "10:00" in page.text(draft.draft_id))
+    page.run(f"document.getElementById('{draft.draft_id}').isSame = true")
+    fake.clock.advance(20)
+    page.until(lambda: "9:40" in page.text(draft.draft_id))
+    assert page.run(f"return document.getElementById('{draft.draft_id}').isSame") is True
+    fake.clock.advance(581)
+    page.until(lambda: is_enabled(page, draft, "arm"))
+    assert "Time left" not in page.text(draft.draft_id)
+
+
+def test_armed_draft_can_be_disarmed(client, page, fake) -> None:
+    draft = pause(client)
+    page.sign("Ines")
+    page.press(draft, "arm")
+    page.press(draft, "disarm")
+    page.until(lambda: is_enabled(page, draft, "arm"))
+    assert fake.drafts[0].status == "pending_approval"
+    assert status(client) == "ENABLED"
+
+
+def test_confirm_is_disabled_for_whoever_armed_where_two_are_needed(chromium) -> None:
+    fake = FakeAdService(profile=Profile(two_reviewers=True))
+    draft = pause(fake.client())
+    with serving(fake) as url, opened(chromium, url) as page:
+        page.sign("Ines")
+        page.press(draft, "arm")
+        page.until(lambda: "another person must confirm it" in page.text(draft.draft_id))
+        fake.clock.advance(20)
+        page.until(lambda: "9:40" in page.text(draft.draft_id))
+        assert not is_enabled(page, draft, "confirm")
+        page.sign(" Roth")
+        page.until(lambda: is_enabled(page, draft, "confirm"))
+        page.press(draft, "confirm")
+        page.until(lambda: page.text("message") == f"{draft.draft_id} is applied.")
+
+
+def test_draft_is_approved_on_its_own_page(client, url, chromium) -> None:
+    draft = create(client)
+    other = pause(client)
+    with opened(chromium, url, f"/approval/drafts/{draft.draft_id}") as page:
+        page.sign("Ines")
+        page.press(draft, "arm")
+        page.until(lambda: "Armed by Ines" in page.text(draft.draft_id))
+        assert LONG["text"] in page.text(draft.draft_id)
+        assert page.browser.find_elements(By.ID, other.draft_id) == []
+        page.press(draft, "confirm")
+        page.until(lambda: page.text("waiting") == "It is applied.")
+        assert not page.was_reloaded()
+
+
+@contextmanager
+def emulated(page: Page, *, width: int, scheme: str = "light") -> Iterator[None]:
     command = page.browser.execute_cdp_cmd
     media = [{"name": "prefers-color-scheme", "value": scheme}]
     command("Emulation.setEmulatedMedia", {"features": media})
     size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     command("Emulation.setDeviceMetricsOverride", size)
-    page.until(lambda: page.text(draft.draft_id))
-    assert page.run("return document.documentElement.scrollWidth") <= width
-    back = str(page.run("return getComputedStyle(document.body).backgroundColor"))
-    assert ("rgb(18, " in back) == (scheme == "dark")
+    yield
     command("Emulation.clearDeviceMetricsOverride", {})
+    command("Emulation.setEmulatedMedia", {"features": []})
+
+
+def paths_of_every_state() -> tuple[FakeAdService, list[str]]:
+    """A service with drafts in every state, and the pages that show them."""
+    fake = FakeAdService(profile=Profile(two_reviewers=True))
+    client, dashboard = fake.client(), fake.dashboard
+
+    def approve(draft_id: str) -> str:
+        dashboard.arm(draft_id, reviewer="Ines")
+        return dashboard.confirm(draft_id, reviewer="Tove").draft_id
+
+    def budget(amount: int) -> str:
+        return client.alpha.update_campaign_budget(
+            account_id="account_a91f", campaign_id="campaign_4c10", daily_budget=amount
+        ).draft_id
+
+    expired = budget(110)
+    fake.clock.advance(49 * 3600)
+    stale, rejected = budget(120), budget(130)
+    dashboard.reject(rejected, reviewer="Ines")
+    applied = approve(budget(140))
+    themes = client.delta.remove_auto_search_themes(account_id="account_d118").draft_id
+    rolled_back = approve(themes)
+    rollback = approve(dashboard.roll_back(themes, reviewer="Ines").draft_id)
+    failed = [approve(create(client).draft_id) for _ in range(2)][1]
+    client.delta.update_keyword(
+        account_id="account_d118", keywords=["outdoor jacket"], fields={"action": "PAUSE"}
+    )
+    part = client.beta.create_video_campaign(account_id=ACCOUNT, fields={**LONG, "name": "m"})
+    armed = pause(client).draft_id
+    dashboard.arm(armed, reviewer="Ines")
+    closed = (expired, stale, rejected, applied, rolled_back, rollback, failed)
+    alone = [f"/approval/drafts/{draft_id}" for draft_id in (*closed, part.draft_id, armed)]
+    lists = ["/approval", "/approval?reviewer=Ines", f"/approval?draft={stale}"]
+    return fake, [*lists, *alone, f"/approval/drafts/{part.draft_id}/json"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_every_state_is_accessible_and_fits_its_window(chromium, scheme, width) -> None:
+    fake, paths = paths_of_every_state()
+    assert {draft.status for draft in fake.drafts} == {
+        "pending_approval",
+        "armed",
+        "applied",
+        "rejected",
+        "stale",
+        "apply_failed",
+        "rolled_back",
+    }
+    with ExitStack() as stack:
+        empty, full = (stack.enter_context(serving(each)) for each in (FakeAdService(), fake))
+        for url in (f"{empty}/approval", *(full + path for path in paths)):
+            with opened(chromium, url, "") as page, emulated(page, width=width, scheme=scheme):
+                assert page.run("return document.documentElement.scrollWidth") <= width
+                back = str(page.run("return getComputedStyle(document.body).backgroundColor"))
+                assert ("rgb(18, " in back) == (scheme == "dark")
+                page.run(AXE)
+                found = chromium.execute_async_script(
+                    """
+                    const done = arguments[0];
+                    axe.run().then(({ violations, incomplete }) => done(
+                      [...violations, ...incomplete].map(({ id, nodes }) =>
+                        [id, nodes.map(({ html }) => html)])));
+                    """
+                )
+                assert found == [], url
 
 
 def test_page_shows_that_the_service_is_offline(chromium) -> None:

@@ -43,6 +43,7 @@ def create_app(
             Route("/openapi.json", JSONResponse(document()), methods=["GET"]),
             Route("/approval", page.show, middleware=guard),
             Route("/approval/drafts/{draft_id}", page.show_draft, middleware=guard),
+            Route("/approval/drafts/{draft_id}/json", page.show_json, middleware=guard),
             Route("/approval/drafts/{draft_id}", page.step, methods=["POST"], middleware=guard),
             Mount("/approval/static", static, middleware=guard),
             Mount("/", Bridge(fake)),

@@ -1,161 +1,239 @@
-"""Lines of a diff for a reviewer; values that differ look different."""
+"""A diff as a tree of changed values for a reviewer; values that differ look different."""
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
 from decimal import Decimal
-from itertools import islice
 
 import attrs
 
+from adclient import _diffs
 from adclient._core import jsontext
-from adclient._json import differ
+from adclient._diffs import MISSING, Change, changes_of
 from adclient.models import JSON, Diff
+from adclient.testing._accounts.state import CURRENCIES
 
-_DEEPEST, _LONGEST, _MOST = 4, 400, 60
+_MOST, _LONGEST = 50, 500
 _LEAD = 40
 """How many characters are shown before the first difference of two long texts."""
+_PLAIN_KEY = re.compile(r"[\w-]+")
+# What could be read as another JSON value, or has blanks that are hard to see.
+_AMBIGUOUS = re.compile(
+    r"\A(|true|false|null|[-+]?[\d.,]+([eE][-+]?\d+)?(\s[A-Z]{3})?)\Z"
+    r'|\A[\[{"]|\A\s|\s\Z|[^\S\n]\s|\n[^\S\n]|\t'
+)
 _JOINERS = "\u200c\u200d"
-"""They join letters of some scripts, and some emoji."""
+"""They join letters of some scripts, and some emoji; next to others they are invisible."""
+_LONE_JOINER = re.compile(r"(^|[\0-\x7f])[\u200c\u200d]|[\u200c\u200d]([\0-\x7f]|$)")
 _WITHOUT_JOINERS = str.maketrans("", "", _JOINERS)
+_BLANK = "\u034f\u115f\u1160\u2800\u3164\uffa0"
+"""They count as letters or signs, but are invisible."""
+_MONEY = ("budget", "bid", "bid.amount")
+_DIGITS = 15
+"""Amounts of more digits are written as they are."""
 
 
 @attrs.frozen(kw_only=True)
-class Line:
-    """One changed value; for a list, what is added and what is removed."""
+class Value:
+    """A changed value before and after, as texts; None where it is missing.
 
-    path: str
+    `place` is that in a list, if the list has other elements as well.
+    """
+
     before: str | None = None
     after: str | None = None
     percent: str | None = None
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
+    place: int | None = None
 
 
-def lines_of(diff: Diff) -> list[Line]:
-    """The changed values and their paths."""
-    changes = _changes(diff.field, diff.before, diff.after, _DEEPEST)
-    lines = [_line(*change) for change in islice(changes, _MOST)]
-    left = sum(1 for _ in changes)
-    return [*lines, Line(path="…", after=f"{left} more")] if left else lines
+@attrs.define(kw_only=True)
+class Node:
+    """An object, a list or a value that changes, with the changes inside."""
+
+    label: str
+    state: str = ""  # whether all of it is "new" or "removed"
+    values: list[Value] = attrs.Factory(list[Value])
+    nodes: list["Node"] = attrs.Factory(list["Node"])
+    is_element: bool = False  # a named element of a list, whose label stands alone
+
+    def joined(self) -> "Node":
+        """The same tree; an object with a single member is on one line with it."""
+        nodes = [node.joined() for node in self.nodes]
+        if self.values or self.is_element or len(nodes) != 1 or nodes[0].is_element:
+            return attrs.evolve(self, nodes=nodes)
+        (only,) = nodes
+        label = self.label + ("" if only.label.startswith("[") else ".") + only.label
+        return attrs.evolve(only, label=label, state=self.state or only.state)
 
 
-def _changes(path: str, before: JSON, after: JSON, depth: int) -> Iterator[tuple[str, JSON, JSON]]:
-    """Where two values differ, inside objects by path."""
-    if not depth or not _are(dict, before, after) or not (before or after):
-        yield path, before, after
-        return
-    old = before if isinstance(before, dict) else {}
-    new = after if isinstance(after, dict) else {}
-    for key in {**old, **new}:
-        if key not in old or key not in new or differ(old[key], new[key]):
-            yield from _changes(f"{path}.{key}", old.get(key), new.get(key), depth - 1)
+@attrs.frozen
+class Tree:
+    """What changes; the rest is counted."""
+
+    nodes: list[Node]
+    hidden: int
+    cut: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it shows all changes, and every character of them."""
+        return not self.hidden and not self.cut
 
 
-def _are(kind: type, *values: JSON) -> bool:
-    """Whether all values that are not null, and at least one, are of a kind."""
-    there = [value for value in values if value is not None]
-    return bool(there) and all(isinstance(value, kind) for value in there)
+def tree_of(diff: Diff, currency: str, *, whole: bool = False) -> Tree:
+    """The changed values; at most fifty, with only a part of long ones, or the whole."""
+    top, found = Node(label=""), dict[int, Node]()
+    text = _Text(currency, None if whole else _LONGEST)
+    kept: list[Change] = []  # so that their ids stay unique
+    hidden = 0
+    for number, change in enumerate(changes_of(diff)):
+        if number >= _MOST and not whole:
+            hidden += 1
+            continue
+        around = change.within if isinstance(change.key, int) else change
+        missing: list[Change] = []
+        while around is not None and id(around) not in found:
+            missing.append(around)
+            around = around.within
+        node = top if around is None else found[id(around)]
+        for each in reversed(missing):
+            kept.append(each)
+            found[id(each)] = text.node(each)
+            node.nodes.append(found[id(each)])
+            node = found[id(each)]
+        node.values.append(text.value(change))
+    return Tree([node.joined() for node in top.nodes], hidden, text.cut)
 
 
-def _line(path: str, before: JSON, after: JSON) -> Line:
-    if _are(list, before, after) and (before or after):
-        old = before if isinstance(before, list) else []
-        new = after if isinstance(after, list) else []
-        added, kept = _split(new, old)
-        removed, remained = _split(old, new)
-        if differ(kept, remained):  # another order is a change as well
-            added, removed = new, old
-        if len(added) == len(removed) == 1:
-            gone, come = _pair(removed[0], added[0])
-            return Line(path=visible(path), added=(come,), removed=(gone,))
-        # Values that differ must not have texts that look the same.
-        shown: dict[str, str] = {}
-        pairs = [(_plain(text_of(v)), exact(v)) for v in added[:_MOST] + removed[:_MOST]]
-        is_clear = all(shown.setdefault(text, whole) == whole for text, whole in pairs)
-        written = text_of if is_clear else exact
-        return Line(
-            path=visible(path), added=_some(added, written), removed=_some(removed, written)
+@attrs.define
+class _Text:
+    """Writes labels and values, and counts those that it cuts."""
+
+    currency: str
+    longest: int | None
+    cut: int = 0
+
+    def node(self, change: Change) -> Node:
+        """What is above the changes inside a value."""
+        outer = change.within
+        # An element without a name has the subject of the one around its list.
+        is_named = outer is not None and change.subject not in ("", outer.subject)
+        if is_named and isinstance(change.key, int):
+            label = visible(change.subject)
+        elif isinstance(change.key, int):
+            label = f"[{change.key}]"
+        elif outer is None or (_PLAIN_KEY.fullmatch(change.key) and _is_visible(change.key)):
+            label = visible(change.key)
+        else:
+            label = exact(change.key)
+        return Node(label=self._short(label), state=_state(change), is_element=is_named)
+
+    def value(self, change: Change) -> Value:
+        """A value that holds no others."""
+        before, after, outer = change.before, change.after, change.within
+        old = None if before is MISSING else self._text(before, change)
+        new = None if after is MISSING else self._text(after, change)
+        if before is not MISSING and after is not MISSING and _unjoined(old) == _unjoined(new):
+            old, new = exact(before), exact(after)
+        percent = _diffs.percent(before, after)
+        is_among_others = outer is not None and not _state(outer)
+        return Value(
+            before=self._cut_from(old, new),
+            after=self._cut_from(new, old),
+            percent=None if percent is None else f"{percent:+.4g}\xa0%".replace("-", "−"),
+            place=change.key if is_among_others and isinstance(change.key, int) else None,
         )
-    percent = Diff(field=path, before=before, after=after).percent
-    old_text, new_text = _pair(before, after)
-    return Line(
-        path=visible(path),
-        before=None if before is None else old_text,
-        after=None if after is None else new_text,
-        percent=None if percent is None else f"{percent:+.4g} %".replace("-", "−"),
-    )
+
+    def _text(self, value: JSON, change: Change) -> str:
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+            return text_of(value)
+        outer = change.within
+        name = f"{outer.key}.{change.key}" if outer else f".{change.key}"
+        if not name.endswith(_MONEY):
+            return f"{value:,}"
+        number, digits = Decimal(str(value)), CURRENCIES[self.currency].digits
+        amount = f"{value:,.{digits}f}" if number.adjusted() < _DIGITS else ""
+        is_same = amount and Decimal(amount.replace(",", "")) == number
+        return f"{amount if is_same else f'{value:,}'}\xa0{self.currency}"
+
+    def _cut_from(self, text: str | None, other: str | None) -> str | None:
+        """A text, cut if it is too long; it still differs from the other one."""
+        if text is None or self.longest is None or len(text) <= self.longest:
+            return text
+        pairs = enumerate(zip(text, other or "", strict=False))
+        alike = next((place for place, (a, b) in pairs if a != b), min(len(text), len(other or "")))
+        return self._short(text, alike - _LEAD if alike >= self.longest else 0)
+
+    def _short(self, text: str, start: int = 0) -> str:
+        if self.longest is None or len(text) <= self.longest:
+            return text
+        self.cut += 1
+        end = start + self.longest
+        return "…" * (start > 0) + text[start:end] + "…" * (end < len(text))
 
 
-def _split(values: list[JSON], others: list[JSON]) -> tuple[list[JSON], list[JSON]]:
-    """The values without those that the others contain, and the rest; duplicates count."""
-    taken = Counter(jsontext.dumps(other, "value") for other in others)
-    left: list[JSON] = []
-    kept: list[JSON] = []
-    for value in values:
-        text = jsontext.dumps(value, "value")
-        (kept if taken[text] > 0 else left).append(value)
-        taken[text] -= 1
-    return left, kept
-
-
-def _some(values: list[JSON], written: Callable[[JSON], str]) -> tuple[str, ...]:
-    texts = [_cut(written(value)) for value in values[:_MOST]]
-    left = len(values) - _MOST
-    return (*texts, f"… and {left} more") if left > 0 else tuple(texts)
-
-
-def _pair(before: JSON, after: JSON) -> tuple[str, str]:
-    """The texts of two different values, cut where they still differ."""
-    old, new = text_of(before), text_of(after)
-    if _plain(old) == _plain(new):  # 120 and "120", for instance
-        old, new = exact(before), exact(after)
-    pairs = enumerate(zip(old, new, strict=False))
-    alike = next((place for place, (a, b) in pairs if a != b), min(len(old), len(new)))
-    start = alike - _LEAD if alike >= _LONGEST else 0
-    return _cut(old, start), _cut(new, start)
+def _state(change: Change) -> str:
+    """Whether all of a value is new or removed."""
+    if change.before is MISSING or (change.before == [] and isinstance(change.after, list)):
+        return "new"
+    is_emptied = change.after == [] and isinstance(change.before, list)
+    return "removed" if change.after is MISSING or is_emptied else ""
 
 
 def text_of(value: JSON) -> str:
-    """A value as plain text, in one line."""
-    if isinstance(value, str):
-        return visible(value) or "(empty text)"
-    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-        return f"{value:,}"
-    if isinstance(value, dict) and value:
-        return visible(" · ".join(f"{key}: {_inner(inner)}" for key, inner in value.items()))
-    return visible(_inner(value))
-
-
-def _inner(value: JSON) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and value and all(isinstance(element, str) for element in value):
-        return ", ".join(map(str, value))
-    return jsontext.dumps(value, "value")
+    """A value as text; as JSON if the text alone could be that of another value."""
+    if not isinstance(value, str) or not _is_visible(value):
+        return exact(value)
+    return exact(value) if _AMBIGUOUS.search(value) else value
 
 
 def visible(text: str) -> str:
     """A text with escapes for characters that are invisible or change the direction of others."""
-    if text.isprintable():
-        return text
-    return _escaped(text, "\n\t" + _JOINERS)
+    return text if _is_visible(text) else _escaped(text)
 
 
 def exact(value: JSON) -> str:
     """A value as JSON, with escapes for invisible characters."""
-    return _escaped(jsontext.dumps(value, "value"), "")
+    return _escaped(jsontext.dumps(value, "value"))
 
 
-def _escaped(text: str, but: str) -> str:
-    return "".join(c if c.isprintable() or c in but else json.dumps(c)[1:-1] for c in text)
+def pretty(value: JSON) -> str:
+    """A value as JSON on many lines, with escapes for invisible characters."""
+    return "".join(_pretty(value, "\n"))
 
 
-def _plain(text: str) -> str:
-    """A text without joiners and surplus blanks, which are hard to see."""
-    return " ".join(text.translate(_WITHOUT_JOINERS).split())
+def _pretty(value: JSON, line: str) -> Iterator[str]:
+    if not isinstance(value, dict | list) or not value:
+        yield exact(value)
+        return
+    inner = line + "  "
+    is_object = isinstance(value, dict)
+    members = value.items() if isinstance(value, dict) else enumerate(value)
+    between = "{" if is_object else "["
+    for key, member in members:
+        yield f"{between}{inner}"
+        if isinstance(key, str):
+            yield f"{exact(key)}: "
+        yield from _pretty(member, inner)
+        between = ","
+    yield line + ("}" if is_object else "]")
 
 
-def _cut(text: str, start: int = 0) -> str:
-    end = start + _LONGEST
-    return "…" * (start > 0) + text[start:end] + "…" * (end < len(text))
+def _is_visible(text: str) -> bool:
+    if text.isascii() and text.isprintable():
+        return True
+    return all(_is_shown(c) or c in "\n\t" + _JOINERS for c in text) and not _LONE_JOINER.search(
+        text
+    )
+
+
+def _is_shown(char: str) -> bool:
+    return char.isprintable() and char not in _BLANK
+
+
+def _escaped(text: str) -> str:
+    return "".join(c if _is_shown(c) else json.dumps(c)[1:-1] for c in text)
+
+
+def _unjoined(text: str | None) -> str:
+    return (text or "").translate(_WITHOUT_JOINERS)
