@@ -54,6 +54,25 @@ def parts() -> list[str]:
     return [value._repr_html_() for value in shown]
 
 
+def draw(url: str, picture: Path, size: str) -> None:
+    """Draw a page as Chromium displays it in a window of a size."""
+    with tempfile.TemporaryDirectory() as profile:
+        subprocess.run(
+            [
+                "chromium",
+                "--headless",
+                "--no-sandbox",
+                "--hide-scrollbars",
+                f"--user-data-dir={profile}",
+                f"--window-size={size}",
+                f"--screenshot={picture}",
+                url,
+            ],
+            check=True,
+            capture_output=True,
+        )
+
+
 def main() -> None:
     """Draw both pictures."""
     made = parts()
@@ -61,21 +80,7 @@ def main() -> None:
         for theme in THEMES:
             source = Path(folder) / f"{theme}.html"
             source.write_text(page(theme, made), "utf-8")
-            picture = IMAGES / f"notebook-{theme}.png"
-            subprocess.run(
-                [
-                    "chromium",
-                    "--headless",
-                    "--no-sandbox",
-                    "--hide-scrollbars",
-                    f"--user-data-dir={folder}/profile",
-                    f"--window-size={SIZE}",
-                    f"--screenshot={picture}",
-                    source.as_uri(),
-                ],
-                check=True,
-                capture_output=True,
-            )
+            draw(source.as_uri(), IMAGES / f"notebook-{theme}.png", SIZE)
 
 
 if __name__ == "__main__":
