@@ -71,6 +71,7 @@ class Engine:
 
     def run(self, call: Call[R]) -> R:
         """Perform one call, and return its value or raise its error."""
+        self.clock.begin_call()
         header, key = self.options.conventions.idempotency_header, None
         if header is not None and call.operation.is_write:
             from uuid import uuid4

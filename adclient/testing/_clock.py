@@ -1,18 +1,31 @@
 """The clock of the fake service, which stands still until it is advanced."""
 
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
 from datetime import UTC, date, datetime, timedelta
-from threading import Lock
+from math import inf
+from threading import Lock, active_count
 
+import attrs
 from anyio.lowlevel import checkpoint
 
+from adclient._http.clock import Clock
+
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+_NO_TIME = timedelta(0)
+_ROUND, _QUIET_ROUNDS, _MOST_ROUNDS = 0.003, 8, 60
 
 
 class FakeClock:
     """A clock that moves only when it is advanced.
 
     It starts at 09:00 UTC on 2 March 2026. Clients of the fake use it, too: instead of waiting
-    between two attempts of a call, they advance it and continue at once.
+    between two attempts of a call, they advance it and continue at once. Waits that happen at the
+    same time, in several threads or tasks, end at the same time.
+
+    Attributes:
+        calls: The time of calls, for the clients.
 
     Example:
         >>> from adclient.testing import FakeAdService, Fault
@@ -27,26 +40,24 @@ class FakeClock:
     """
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._now = START
-        self._sleeps: list[float] = []
+        self._time = _Time()
+        self.calls: CallClock = CallClock(self._time)
 
     def __repr__(self) -> str:
-        return f"<FakeClock {self._now:%Y-%m-%d %H:%M:%S} UTC>"
+        return f"<FakeClock {self.now():%Y-%m-%d %H:%M:%S} UTC>"
 
     @property
     def sleeps(self) -> tuple[float, ...]:
         """How long each wait was, in seconds, oldest first."""
-        with self._lock:
-            return tuple(self._sleeps)
+        return tuple(self._time.sleeps)
 
     def now(self) -> datetime:
         """The time of the fake service, in UTC."""
-        return self._now
+        return START + self._time.advanced + self._time.waited
 
     def today(self) -> date:
         """The day of the fake service, in UTC."""
-        return self._now.date()
+        return self.now().date()
 
     def advance(self, by: float | timedelta) -> None:
         """Move the clock forward.
@@ -58,23 +69,25 @@ class FakeClock:
             ValueError: The time is negative.
         """
         step = by if isinstance(by, timedelta) else timedelta(seconds=by)
-        if step < timedelta(0):
+        if step < _NO_TIME:
             raise ValueError("the clock only goes forward")
-        with self._lock:
-            self._now += step
+        with self._time.lock:
+            self._time.advanced += step
 
     def monotonic(self) -> float:
         """Seconds since the clock started, in place of `time.monotonic`."""
-        return (self._now - START).total_seconds()
+        return (self.now() - START).total_seconds()
 
     def sleep(self, seconds: float) -> None:
-        """Advance the clock instead of waiting, in place of `time.sleep`.
+        """Advance the clock, in place of `time.sleep`; waits that begin together end together.
+
+        Other threads get a few milliseconds to begin their waits, too.
 
         Args:
             seconds: How long the wait is.
 
         Raises:
-            ValueError: The wait is negative.
+            ValueError: The wait is negative or not finite.
 
         Example:
             >>> from adclient.testing import FakeClock
@@ -83,7 +96,9 @@ class FakeClock:
             >>> clock.now().isoformat()
             '2026-03-02T09:01:00+00:00'
         """
-        self._wake_at(self._begin_sleep(seconds))
+        end = self._time.begin_sleep(seconds, self._time.waited)
+        wait_for_threads(lambda: len(self._time.sleeps))
+        self._time.wake_at(end)
 
     async def async_sleep(self, seconds: float) -> None:
         """Advance the clock, in place of `asyncio.sleep`; waits that begin together end together.
@@ -92,7 +107,7 @@ class FakeClock:
             seconds: How long the wait is.
 
         Raises:
-            ValueError: The wait is negative.
+            ValueError: The wait is negative or not finite.
 
         Example:
             >>> import asyncio
@@ -102,17 +117,90 @@ class FakeClock:
             >>> clock.sleeps
             (60,)
         """
-        wake = self._begin_sleep(seconds)
+        end = self._time.begin_sleep(seconds, self._time.waited)
         await checkpoint()
-        self._wake_at(wake)
+        self._time.wake_at(end)
 
-    def _begin_sleep(self, seconds: float) -> datetime:
-        if seconds < 0:
-            raise ValueError("a wait must be 0 seconds or more")
-        with self._lock:
-            self._sleeps.append(seconds)
-            return self._now + timedelta(seconds=seconds)
 
-    def _wake_at(self, moment: datetime) -> None:
-        with self._lock:
-            self._now = max(self._now, moment)
+@attrs.define(eq=False)
+class _Time:
+    """The time, and the waits: those that overlap do not add up."""
+
+    advanced: timedelta = _NO_TIME
+    waited: timedelta = _NO_TIME
+    sleeps: list[float] = attrs.field(factory=list[float])
+    lock: Lock = attrs.field(factory=Lock)
+
+    def begin_sleep(self, seconds: float, begin: timedelta) -> timedelta:
+        """Record a wait, and return when it ends."""
+        if not 0 <= seconds < inf:
+            raise ValueError("a wait must be 0 seconds or more, and finite")
+        end = begin + timedelta(seconds=seconds)
+        self.sleeps.append(seconds)
+        return end
+
+    def wake_at(self, end: timedelta) -> None:
+        """End a wait, also for the call in which it happened."""
+        with self.lock:
+            self.waited = max(self.waited, end)
+        call = _call.get()
+        if call is not None and call.time is self:  # if it is over, this has no effect
+            call.waited = max(call.waited, end)
+
+
+@attrs.define(eq=False)
+class _Call:
+    """How long a call has waited, and those that ended before it began."""
+
+    time: _Time
+    waited: timedelta
+
+
+_call: ContextVar[_Call | None] = ContextVar("_call", default=None)
+
+
+@attrs.frozen
+class CallClock:
+    """The time of the call in the current thread or task.
+
+    Each call waits from its own time. It is not late because another one, which did at once what
+    takes time over a network, has waited already and has moved the clock.
+    """
+
+    _time: _Time
+
+    def for_clients(self) -> Clock:
+        """The clock that clients take."""
+        return Clock(self._now, self._sleep, self._async_sleep, self._begin)
+
+    def advance(self, seconds: float) -> None:
+        """Let a response take time."""
+        self._time.wake_at(self._waited() + timedelta(seconds=seconds))
+
+    def _begin(self) -> None:
+        _call.set(_Call(self._time, self._time.waited))
+
+    def _now(self) -> float:
+        return (self._time.advanced + self._waited()).total_seconds()
+
+    def _sleep(self, seconds: float) -> None:
+        self._time.wake_at(self._time.begin_sleep(seconds, self._waited()))
+
+    async def _async_sleep(self, seconds: float) -> None:
+        end = self._time.begin_sleep(seconds, self._waited())
+        await checkpoint()
+        self._time.wake_at(end)
+
+    def _waited(self) -> timedelta:
+        call = _call.get()
+        return self._time.waited if call is None or call.time is not self._time else call.waited
+
+
+def wait_for_threads(count: Callable[[], int]) -> None:
+    """Give other threads real time to come as far as this one, while they raise a count."""
+    quiet, last = 0, -1
+    for _ in range(_MOST_ROUNDS):
+        if quiet == _QUIET_ROUNDS or active_count() == 1:
+            break
+        quiet, last = (quiet + 1, last) if count() == last else (0, count())
+        time.sleep(_ROUND)

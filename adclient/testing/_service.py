@@ -7,8 +7,7 @@ from threading import RLock
 from adclient._async.client import AsyncAdClient
 from adclient._core import jsontext
 from adclient._core.request import Request
-from adclient._core.response import Failure, Outcome
-from adclient._http.clock import Clock
+from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._http.in_process import FAKE_HOST
 from adclient._http.library import ServiceTransport
 from adclient._sync.client import AdClient
@@ -19,9 +18,9 @@ from adclient.options import RetryPolicy, check_count, check_token, check_type
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._approval.dashboard import Dashboard
 from adclient.testing._approval.drafts import DraftStore, FakeDraft
-from adclient.testing._clock import FakeClock
+from adclient.testing._clock import FakeClock, wait_for_threads
 from adclient.testing._environment import InEnvironment
-from adclient.testing._faults.corrupt import NO_RESPONSE, SlowBodyResponse
+from adclient.testing._faults.corrupt import received_within
 from adclient.testing._faults.fault import Fault
 from adclient.testing._faults.faults import Faults
 from adclient.testing._http.requests import operation_at
@@ -133,9 +132,8 @@ class FakeAdService(InEnvironment):
             self._drafts, self._accounts, self.clock, self._lock, profile.two_reviewers
         )
         # Nobody waits in a call through it: waits advance the clock, by the middle of their range.
-        waiting = Clock(self.clock.monotonic, self.clock.sleep, self.clock.async_sleep)
         self.transport: UniversalTransport = ServiceTransport(
-            self.handle, waiting, random=lambda: 0.5
+            self.handle, self._handle_call, self.clock.calls.for_clients(), random=lambda: 0.5
         )
 
     def __repr__(self) -> str:
@@ -292,19 +290,18 @@ class FakeAdService(InEnvironment):
             >>> FakeAdService().handle(Request(method="GET", url="/v2")).status
             404
         """
-        with self._lock:
-            outcome, latency = self._outcome(request)
-            if time_left is not None and latency >= time_left:
-                outcome, latency = NO_RESPONSE, time_left
-            elif isinstance(outcome, SlowBodyResponse):
-                outcome = outcome.within(None if time_left is None else time_left - latency)
-                latency += outcome.seconds
-            failure = outcome if isinstance(outcome, Failure) else outcome.broken
-            if time_left is not None and failure is not None and failure.timed_out:
-                latency = time_left  # the client waits for the rest until it times out
-            self._record(request, outcome)
-            self.clock.advance(latency)
-            return outcome
+        outcome, seconds = self._outcome(request, time_left)
+        self.clock.advance(seconds)
+        return outcome
+
+    def _handle_call(self, request: Request, time_left: float, is_sync: bool) -> Outcome:
+        """Handle one request of a client of adclient, in the time of its call."""
+        outcome, seconds = self._outcome(request, time_left)
+        if is_sync and (seconds or not isinstance(outcome, RawResponse) or not outcome.is_success):
+            # As over a network: what other threads send meanwhile arrives before the response.
+            wait_for_threads(lambda: self._received)
+        self.clock.calls.advance(seconds)
+        return outcome
 
     def handle_untimed(self, request: Request) -> tuple[Outcome, float]:
         """Handle one request for a server that waits in real time; the clock does not move.
@@ -324,22 +321,22 @@ class FakeAdService(InEnvironment):
             >>> latency
             2.0
         """
+        return self._outcome(request, is_timed=False)
+
+    def _outcome(
+        self, request: Request, time_left: float | None = None, *, is_timed: bool = True
+    ) -> tuple[Outcome, float]:
+        """What a client receives that waits so long, and after how many seconds."""
         with self._lock:
-            outcome, latency = self._outcome(request)
-            self._record(request, outcome)
-            return outcome, latency
-
-    def _outcome(self, request: Request) -> tuple[Outcome, float]:
-        """The outcome of a request, and the seconds until the client receives it."""
-        operation = operation_at(request, self.base_url)
-        fault = self.faults.take(None if operation is None else operation.full_name) or _NO_FAULT
-        if isinstance(fault.instead, Failure) and not fault.instead.sent:
-            return fault.instead, 0
-        return self._router.outcome(request, operation, fault), self._latency + fault.latency
-
-    def _record(self, request: Request, outcome: Outcome) -> None:
-        """Record a request, if it reached the service."""
-        if not isinstance(outcome, Failure) or outcome.sent:
-            self._received += 1
             operation = operation_at(request, self.base_url)
+            name = None if operation is None else operation.full_name
+            fault = self.faults.take(name) or _NO_FAULT
+            if isinstance(fault.instead, Failure) and not fault.instead.sent:
+                return fault.instead, 0
+            outcome = self._router.outcome(request, operation, fault)
+            seconds = self._latency + fault.latency
+            if is_timed:
+                outcome, seconds = received_within(time_left, outcome, seconds)
+            self._received += 1
             self._requests.append(recorded(request, operation, outcome))
+            return outcome, seconds

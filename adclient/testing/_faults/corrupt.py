@@ -5,7 +5,7 @@ from typing import Literal
 
 import attrs
 
-from adclient._core.response import Failure, RawResponse
+from adclient._core.response import Failure, Outcome, RawResponse
 
 BodyFault = Literal[
     "cut",
@@ -82,3 +82,18 @@ class SlowBodyResponse(RawResponse):
             return self
         received = int(len(self.body) * time_left / self.seconds)
         return attrs.evolve(self, body=self.body[:received], broken=STALLED)
+
+
+def received_within(
+    time_left: float | None, outcome: Outcome, seconds: float
+) -> tuple[Outcome, float]:
+    """What of an outcome reaches a client that waits for some time, and when."""
+    if time_left is not None and seconds >= time_left:
+        return NO_RESPONSE, time_left
+    if isinstance(outcome, SlowBodyResponse):
+        outcome = outcome.within(None if time_left is None else time_left - seconds)
+        seconds += outcome.seconds
+    failure = outcome if isinstance(outcome, Failure) else outcome.broken
+    if time_left is not None and failure is not None and failure.timed_out:
+        seconds = time_left  # the client waits for the rest until it times out
+    return outcome, seconds
