@@ -200,3 +200,19 @@ def test_change_live_copies_its_values():
     for account_id, entity_id in [("account_b204", "campaign_0"), ("account_0", "campaign_57a7")]:
         with pytest.raises(ValueError, match=entity_id):
             fake.change_live(account_id, entity_id, name="x")
+
+
+def test_paused_rejected_ad_spends_nothing(fake):
+    def rejected():
+        ads = fake.client().gamma.list_ads(account_id="account_c95a", date_range="LAST_7_DAYS")
+        return next(ad for ad in ads if ad.extra["serving"] == "REJECTED")
+
+    ad = rejected()
+    for status in ("PAUSED", "ENABLED"):
+        fake.change_live("account_c95a", ad.id, status=status)
+        fake.clock.advance(timedelta(days=8))
+        assert (rejected().status, rejected().extra["spend"]) == (status, 0)
+    fake.change_live("account_c95a", ad.id, serving="SERVING")
+    fake.clock.advance(timedelta(days=8))
+    ads = fake.client().gamma.list_ads(account_id="account_c95a", date_range="LAST_7_DAYS")
+    assert next(each for each in ads if each.id == ad.id).extra["spend"] > 0

@@ -66,9 +66,9 @@ class Entity:
 
     def change(self, changes: Values, today: date) -> None:
         """Set values; pausing or enabling takes effect on spend after today."""
-        was_enabled = self.is_enabled
+        was_spending = self._may_spend
         self.values = merged(self.values, changes)
-        if self.delivery is not None and self.is_enabled != was_enabled:
+        if self.delivery is not None and self._may_spend != was_spending:
             switched = (*self.delivery.switched, today)
             self.delivery = attrs.evolve(self.delivery, switched=switched)
 
@@ -76,6 +76,10 @@ class Entity:
     def is_enabled(self) -> bool:
         """Whether its status is `ENABLED`."""
         return self.text("status") == "ENABLED"
+
+    @property
+    def _may_spend(self) -> bool:
+        return self.is_enabled and self.text("serving") != "REJECTED"
 
     def update(self, wanted: Values) -> "ProposedChange":
         """A change of values; if several differ, the field of its diff is the kind of entity."""
