@@ -288,6 +288,19 @@ def test_drafts_on_different_fields_are_both_applied(fake):
     assert [approve(fake, draft).status for draft in (first, second)] == ["applied"] * 2
 
 
+def test_applied_diff_of_keywords_matches_the_live_data(fake):
+    keywords = ["outdoor jacket", "cheap hiking boots"]
+    bids, pause = (
+        stage(fake, "delta.update_keyword", keywords=keywords, fields=fields)
+        for fields in ({"action": "UPDATE", "cpc_bid": 2}, {"action": "PAUSE"})
+    )
+    assert [approve(fake, draft).status for draft in (pause, bids)] == ["applied"] * 2
+    removal = stage(fake, "delta.update_keyword", keywords=keywords, fields={"action": "REMOVE"})
+    for draft in (pause, bids):
+        for shown, live in zip(draft.diff.after, removal.diff.before, strict=True):
+            assert shown.items() <= live.items()
+
+
 def test_second_removal_of_themes_is_stale(fake):
     drafts = [stage(fake, "delta.remove_auto_search_themes") for _ in range(2)]
     keywords = stage(fake, "delta.update_keyword", keywords=["outdoor gear"])

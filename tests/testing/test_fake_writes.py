@@ -256,6 +256,7 @@ JACKET = {
     "status": "ENABLED",
     "cpc_bid": 1.75,
 }
+NAMED = {"text": "outdoor jacket", "match_type": "BROAD"}
 
 
 def keyword(fake, fields=None, keywords=("outdoor jacket",)):
@@ -270,12 +271,12 @@ def test_added_keywords_are_listed_in_the_diff(fake):
     assert exact[2] == [{**JACKET, "match_type": "EXACT", "cpc_bid": 2}]
 
 
-def test_diff_of_keywords_shows_all_that_is_set(fake):
+def test_diff_of_keywords_shows_only_what_is_set(fake):
     negative = keyword(fake, {"match_type": "EXACT", "negative": True})
     assert negative[2] == [{**JACKET, "match_type": "EXACT", "cpc_bid": None, "negative": True}]
     url = "https://halden.example"
     shown = keyword(fake, {"action": "UPDATE", "final_url": url})
-    assert shown[1:] == ([{**JACKET, "final_url": None}], [{**JACKET, "final_url": url}])
+    assert shown[1:] == ([{**NAMED, "final_url": None}], [{**NAMED, "final_url": url}])
     paused = keyword(fake, {"action": "PAUSE", "match_type": "BROAD", "cpc_bid": 9})
     assert paused[1:] == ([JACKET], [{**JACKET, "status": "PAUSED", "cpc_bid": 9}])
     removed = keyword(fake, {"action": "REMOVE"}, ["rental"])
@@ -295,13 +296,13 @@ def test_removed_keywords_are_listed_in_the_diff(fake):
 
 
 def test_keywords_are_paused_and_enabled(fake):
-    paused = {**JACKET, "status": "PAUSED"}
+    enabled, paused = {**NAMED, "status": "ENABLED"}, {**NAMED, "status": "PAUSED"}
     draft = stage(
         fake, "delta.update_keyword", keywords=["outdoor jacket"], fields={"action": "PAUSE"}
     )
-    assert (draft.diff.before, draft.diff.after) == ([JACKET], [paused])
+    assert (draft.diff.before, draft.diff.after) == ([enabled], [paused])
     approve(fake, draft)
-    assert keyword(fake, {"action": "ENABLE"}) == ("keywords", [paused], [JACKET])
+    assert keyword(fake, {"action": "ENABLE"}) == ("keywords", [paused], [enabled])
 
 
 def test_diff_of_one_keyword_bid_is_a_number(fake):
@@ -328,7 +329,7 @@ def test_diff_of_several_keywords_is_a_list(fake):
         ["outdoor jacket", "cheap hiking boots"],
     )
     # One of them has this bid already.
-    assert shown == ("keywords", [JACKET], [{**JACKET, "cpc_bid": 1.32}])
+    assert shown == ("keywords", [{**NAMED, "cpc_bid": 1.75}], [{**NAMED, "cpc_bid": 1.32}])
     single = keyword(fake, {"action": "UPDATE", "final_url": "https://halden.example"})
     assert single[0] == "keywords"
 

@@ -16,7 +16,9 @@ from adclient.testing._writes.rules import identity_of_keyword as identity
 _KEYWORD_STATUS = {"PAUSE": "PAUSED", "ENABLE": "ENABLED"}
 _KEYWORD_ACTIONS = ("ADD", "REMOVE", "UPDATE", *_KEYWORD_STATUS)
 _MATCH_TYPES = ("EXACT", "PHRASE", "BROAD")
-_SHOWN = ("text", "match_type", "status", "cpc_bid")
+_SUBJECT = ("text", "match_type")
+_SHOWN = ("status", "cpc_bid")
+"""What a diff shows of keywords that it adds or removes; of others, only what changes."""
 
 
 def change_of(account: Account, request: ParsedRequest) -> ProposedChange:
@@ -160,16 +162,14 @@ def _update_keyword(account: Account, request: ParsedRequest) -> ProposedChange:
         defaults: Values = {"match_type": "BROAD", "status": "ENABLED", "cpc_bid": None}
         made: list[Values] = [{"text": text, **defaults, **values} for text in texts]
         _check_unique(made, account.all("keyword"))
-        return _keyword_change(
-            [], made, values, [Edit(kind="keyword", after=each) for each in made]
-        )
+        shown = [_shown(each, (*_SHOWN, *values)) for each in made]
+        return _keyword_change([], shown, [Edit(kind="keyword", after=each) for each in made])
     # For an update, a match type is a new value; otherwise it selects the keywords.
     match_type = None if action == "UPDATE" else values.pop("match_type", None)
     keywords = [keyword for text in texts for keyword in _keywords(account, text, match_type)]
     if action == "REMOVE":
-        return _keyword_change(
-            [each.values for each in keywords], [], {}, list(map(_removal, keywords))
-        )
+        shown = [_shown(each.values, _SHOWN) for each in keywords]
+        return _keyword_change(shown, [], list(map(_removal, keywords)))
     is_negative = any(keyword.values.get("negative") for keyword in keywords)
     if is_negative and (values or action == "UPDATE"):
         raise refusal("cannot_update_negative", "keywords")
@@ -205,13 +205,19 @@ def _replace_keywords(account: Account, keywords: list[Entity], values: Values) 
         replaced = {keyword.id for keyword in changed}
         _check_unique(made, (k for k in account.all("keyword") if k.id not in replaced))
     edits: list[Edit] = []
+    before: list[JSON] = []
+    after: list[JSON] = []
     for keyword, new in zip(changed, made, strict=True):
+        shown = tuple(values)
         if identity(new) == identity(keyword.values):
-            before = {key: keyword.values.get(key) for key in values}
-            edits.append(Edit(kind="keyword", id=keyword.id, before=before, after=values))
+            old = {key: keyword.values.get(key) for key in values}
+            edits.append(Edit(kind="keyword", id=keyword.id, before=old, after=values))
         else:  # what identifies a keyword cannot change: another one replaces it
             edits += [_removal(keyword), Edit(kind="keyword", after=new)]
-    return _keyword_change([keyword.values for keyword in changed], made, values, edits)
+            shown = (*_SHOWN, *values)
+        before.append(_shown(keyword.values, shown))
+        after.append(_shown(new, shown))
+    return _keyword_change(before, after, edits)
 
 
 def _removal(keyword: Entity) -> Edit:
@@ -227,17 +233,14 @@ def _check_unique(made: Iterable[Values], others: Iterable[Entity]) -> None:
         there.add(identity(values))
 
 
-def _keyword_change(
-    before: list[Values], after: list[Values], wanted: Values, edits: list[Edit]
-) -> ProposedChange:
-    """A change whose diff shows the main values of each keyword, and all that the write sets."""
+def _keyword_change(before: list[JSON], after: list[JSON], edits: list[Edit]) -> ProposedChange:
+    return ProposedChange(field="keywords", before=before, after=after, edits=tuple(edits))
 
-    def shown(values: Values) -> JSON:
-        flags = ["negative"] if values.get("negative") else []
-        return {key: values.get(key) for key in dict.fromkeys([*_SHOWN, *flags, *wanted])}
 
-    old, new = list(map(shown, before)), list(map(shown, after))
-    return ProposedChange(field="keywords", before=old, after=new, edits=tuple(edits))
+def _shown(values: Values, keys: Iterable[str]) -> JSON:
+    """A keyword in a diff: its identity and some of its values."""
+    flags = ["negative"] if values.get("negative") else []
+    return {key: values.get(key) for key in dict.fromkeys([*_SUBJECT, *keys, *flags])}
 
 
 _WRITES: dict[str, Callable[[Account, ParsedRequest], ProposedChange]] = {
