@@ -272,6 +272,40 @@ def test_draft_is_applied_if_another_key_of_the_object_has_changed(fake):
     assert approve(fake, draft).status == "applied"
 
 
+def bid(fake, value):
+    fields, campaign_id = {"bid": value}, "campaign_4c10"
+    return stage(fake, "alpha.update_campaign_budget", campaign_id=campaign_id, fields=fields)
+
+
+def test_drafts_on_different_leaves_of_an_object_are_both_applied(fake):
+    drafts = bid(fake, {"amount": 8}), bid(fake, {"strategy": "COST_CAP"})
+    rival = bid(fake, {"amount": 7})
+    assert [approve(fake, draft).status for draft in drafts] == ["applied"] * 2
+    assert statuses(fake) == ["applied", "applied", "stale"]
+    again = bid(fake, {"amount": 9, "strategy": "MANUAL"})
+    assert again.diff.before == {"bid": {"amount": 8, "strategy": "COST_CAP"}}
+
+
+@pytest.mark.parametrize("is_part_first", [True, False])
+def test_draft_on_an_object_conflicts_with_one_on_a_part_of_it(fake, is_part_first):
+    part, whole = bid(fake, {"amount": 8}), bid(fake, None)
+    first = part if is_part_first else whole
+    approve(fake, first)
+    assert sorted(statuses(fake)) == ["applied", "stale"]
+
+
+def test_draft_is_stale_if_its_object_became_null(fake):
+    draft = bid(fake, {"amount": 8})
+    fake.change_live("account_a91f", "campaign_4c10", bid=None)
+    assert approve(fake, draft).status == "stale"
+
+
+def test_draft_that_removes_an_object_is_stale_if_the_object_has_grown(fake):
+    draft = bid(fake, None)
+    fake.change_live("account_a91f", "campaign_4c10", bid={"cap": 12})
+    assert approve(fake, draft).status == "stale"
+
+
 def test_draft_is_stale_if_its_target_was_removed(fake):
     fields = {"action": "UPDATE", "final_url": "https://halden.example"}
     update = stage(fake, "delta.update_keyword", keywords=["outdoor jacket"], fields=fields)

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import date
-from typing import Literal
+from typing import Literal, cast
 
 import attrs
 
@@ -112,9 +112,18 @@ class Edit:
         return attrs.evolve(self, after={**(self.after or {}), **parents})
 
     def overlaps(self, other: "Edit") -> bool:
-        """Whether both change the same value."""
-        same = self.id is not None and (self.kind, self.id) == (other.kind, other.id)
-        return same and bool(set(self.before or ()) & set(other.before or ()))
+        """Whether both change the same value, or one changes an object and one a part of it."""
+        if self.id is None or (self.kind, self.id) != (other.kind, other.id):
+            return False
+        return any(
+            mine[: len(theirs)] == theirs[: len(mine)]
+            for mine in self.leaves()
+            for theirs in other.leaves()
+        )
+
+    def leaves(self) -> dict[tuple[str, ...], JSON]:
+        """The values before the edit, by their paths."""
+        return _leaves(self.before or {}, self.after or {})
 
 
 def flat(edits: Iterable[Edit]) -> list[Edit]:
@@ -211,7 +220,9 @@ class Account:
         """Whether the live values are still those before the edit."""
         pairs = [(e, self.find(e.kind, e.id)) for e in flat([edit]) if e.id is not None]
         return not any(
-            entity is None or changed(entity.values, each.before or {})[1] for each, entity in pairs
+            entity is None
+            or any(differ(_at(entity.values, path), old) for path, old in each.leaves().items())
+            for each, entity in pairs
         )
 
     def apply(self, edit: Edit) -> Edit:
@@ -243,6 +254,23 @@ def merged(values: Values, changes: Values) -> dict[str, JSON]:
             new = merged(old, new)
         result[key] = new
     return result
+
+
+def _leaves(before: Values, after: Values) -> dict[tuple[str, ...], JSON]:
+    leaves: dict[tuple[str, ...], JSON] = {}
+    for key, old in before.items():
+        new = after.get(key)
+        if isinstance(old, dict) and isinstance(new, dict) and key not in _REPLACED_WHOLE:
+            leaves |= {(key, *path): value for path, value in _leaves(old, new).items()}
+        else:
+            leaves[(key,)] = old
+    return leaves
+
+
+def _at(value: JSON | Values, path: tuple[str, ...]) -> JSON:
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return cast(JSON, value)
 
 
 def changed(values: Values, wanted: Values) -> tuple[dict[str, JSON], dict[str, JSON]]:
