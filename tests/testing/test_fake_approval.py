@@ -279,7 +279,7 @@ def bid(fake, value):
 
 def test_drafts_on_different_leaves_of_an_object_are_both_applied(fake):
     drafts = bid(fake, {"amount": 8}), bid(fake, {"strategy": "COST_CAP"})
-    rival = bid(fake, {"amount": 7})
+    bid(fake, {"amount": 7})
     assert [approve(fake, draft).status for draft in drafts] == ["applied"] * 2
     assert statuses(fake) == ["applied", "applied", "stale"]
     again = bid(fake, {"amount": 9, "strategy": "MANUAL"})
@@ -371,6 +371,26 @@ def test_every_write_and_its_rollback_can_be_rolled_back(fake, operation):
     makes = operation.full_name in ("gamma.create_image_campaign", "gamma.create_dco_ad")
     if not makes and operation.full_name != "beta.create_video_campaign":
         assert everything(fake, operation.namespace) == after
+
+
+def ads(fake):
+    return list(fake.client().gamma.list_ads(account_id="account_c3d8"))
+
+
+def test_rollback_of_a_campaign_is_stale_while_it_has_later_ads(fake):
+    before = [ad.id for ad in ads(fake)]
+    fields = {"name": "Autumn", "ad": {"name": "Leaf"}}
+    created = approve(fake, stage(fake, "gamma.create_image_campaign", fields=fields))
+    campaign_id, fields = ads(fake)[-1].extra["campaign_id"], {"ad": {"name": "Twig"}}
+    extension = stage(fake, "gamma.create_image_campaign", campaign_id=campaign_id, fields=fields)
+    later = approve(fake, extension)
+    back = fake.dashboard.roll_back(created.draft_id, reviewer="Ines")
+    assert approve(fake, back).status == "stale"
+    assert [ad.name for ad in ads(fake)[-2:]] == ["Leaf", "Twig"]
+    for draft in (later, created):
+        back = fake.dashboard.roll_back(draft.draft_id, reviewer="Ines")
+        assert approve(fake, back).status == "applied"
+    assert [ad.id for ad in ads(fake)] == before
 
 
 def test_rollback_is_stale_after_another_change(fake):

@@ -216,13 +216,21 @@ class Account:
         self._entities[entity.id] = entity
         return entity
 
-    def fits(self, edit: Edit) -> bool:
-        """Whether the live values are still those before the edit."""
-        pairs = [(e, self.find(e.kind, e.id)) for e in flat([edit]) if e.id is not None]
-        return not any(
+    def fits(self, edits: Sequence[Edit]) -> bool:
+        """Whether the live values are still those before the edits, which leave no orphans."""
+        pairs = [(e, self.find(e.kind, e.id)) for e in flat(edits) if e.id is not None]
+        if any(
             entity is None
             or any(differ(_at(entity.values, path), old) for path, old in each.leaves().items())
             for each, entity in pairs
+        ):
+            return False
+        removed = {(f"{each.kind}_id", each.id) for each, _ in pairs if each.after is None}
+        return not any(
+            (key, entity.text(key)) in removed
+            for entity in (self._entities.values() if removed else ())
+            if (f"{entity.kind}_id", entity.id) not in removed
+            for key in _PARENT_IDS
         )
 
     def apply(self, edit: Edit) -> Edit:

@@ -156,8 +156,9 @@ class Dashboard:
 
         Returns:
             The draft: `applied`; `stale` if the live data no longer matches the "before" of its
-                diff; or `apply_failed` if it would create a campaign or keyword that exists by
-                now, or a second dynamic ad in an ad group.
+                diff, or if ads would be left without their campaign; or `apply_failed` if it would
+                create a campaign or keyword that exists by now, or a second dynamic ad in an ad
+                group.
 
         Raises:
             ApprovalRefused: The draft is unknown, no longer open or not armed, the reviewer has no
@@ -297,7 +298,7 @@ class Dashboard:
 
     def _apply(self, draft: FakeDraft) -> FakeDraft:
         account = self._account(draft)
-        if not all(map(account.fits, draft.edits)):
+        if not account.fits(draft.edits):
             return self._close(draft, "stale")
         if any(_is_duplicate(account, edit) for edit in flat(draft.edits)):
             return self._close(draft, "apply_failed")
