@@ -444,6 +444,31 @@ def test_open_rollback_can_be_applied_after_its_draft_was_dropped():
     assert budget(fake, 130).diff.before == 100
 
 
+def test_drafts_that_break_a_rule_together_are_not_both_applied(fake):
+    drafts = [
+        stage(
+            fake, "alpha.update_campaign_budget", campaign_id="campaign_4c10", fields={field: date}
+        )
+        for field, date in (("start_date", "2026-06-01"), ("end_date", "2026-05-01"))
+    ]
+    assert [approve(fake, draft).status for draft in drafts] == ["applied", "apply_failed"]
+    assert kinds(fake)[-2:] == ["approved", "apply_failed"]
+    later = {"end_date": "2026-06-02"}
+    assert (
+        approve(
+            fake,
+            stage(fake, "alpha.update_campaign_budget", campaign_id="campaign_4c10", fields=later),
+        ).status
+        == "applied"
+    )
+
+
+def test_new_campaign_whose_end_has_passed_fails_to_apply(fake):
+    draft = stage(fake, "beta.create_video_campaign", fields={"end_date": "2026-03-02"})
+    fake.clock.advance(timedelta(days=1))
+    assert approve(fake, draft).status == "apply_failed"
+
+
 def test_second_campaign_with_the_same_name_fails_to_apply(fake):
     drafts = [
         stage(fake, "beta.create_video_campaign", fields={"name": "Autumn"}) for _ in range(2)

@@ -10,7 +10,8 @@ from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._accounts.state import Account, Edit, Kind, ProposedChange, Values, flat
 from adclient.testing._approval.drafts import AuditEvent, DraftStore, FakeDraft, is_armed_by
 from adclient.testing._clock import FakeClock
-from adclient.testing._writes.rules import identity_of_keyword
+from adclient.testing._http.responses import Refusal
+from adclient.testing._writes.rules import check_fields, identity_of_keyword
 
 _MAX_NAME = 80
 _NOT_HUMAN = ("client", "service")
@@ -158,7 +159,7 @@ class Dashboard:
             The draft: `applied`; `stale` if the live data no longer matches the "before" of its
                 diff, or if ads would be left without their campaign; or `apply_failed` if it would
                 create a campaign or keyword that exists by now, or a second dynamic ad in an ad
-                group.
+                group, or if its budgets and dates no longer fit those of the campaign.
 
         Raises:
             ApprovalRefused: The draft is unknown, no longer open or not armed, the reviewer has no
@@ -300,7 +301,8 @@ class Dashboard:
         account = self._account(draft)
         if not account.fits(draft.edits):
             return self._close(draft, "stale")
-        if any(_is_duplicate(account, edit) for edit in flat(draft.edits)):
+        edits = flat(draft.edits)
+        if any(_is_duplicate(account, edit) or _breaks_rule(account, edit) for edit in edits):
             return self._close(draft, "apply_failed")
         inverse = tuple(map(account.apply, draft.edits))
         conflicting = self._drafts.conflicting(draft)
@@ -316,6 +318,18 @@ class Dashboard:
         self, draft: FakeDraft, status: Literal["applied", "apply_failed", "stale", "rolled_back"]
     ) -> FakeDraft:
         return self._drafts.record(attrs.evolve(draft, status=status), status, "service")
+
+
+def _breaks_rule(account: Account, edit: Edit) -> bool:
+    """Whether a campaign would get budgets and dates that do not fit together by now."""
+    if edit.kind != "campaign" or edit.after is None:
+        return False
+    entity = None if edit.id is None else account.find(edit.kind, edit.id)
+    try:
+        check_fields(account, edit.after, {} if entity is None else entity.values)
+    except Refusal:
+        return True
+    return False
 
 
 def _is_duplicate(account: Account, edit: Edit) -> bool:
