@@ -234,6 +234,12 @@ def test_fractions_are_refused_in_a_currency_without_decimals(fake):
         ({"bid": {"amount": "8"}}, "bid_invalid", "bid.amount"),
         ({"end_date": "soon"}, "invalid_dates", "end_date"),
         ({"start_date": 5}, "invalid_dates", "start_date"),
+        ({"end_date": "2026-W30-1"}, "invalid_dates", "end_date"),
+        ({"end_date": "20261231"}, "invalid_dates", "end_date"),
+        ({"end_date": 20261231}, "invalid_dates", "end_date"),
+        ({"end_date": "2026-12-31T00:00:00Z"}, "invalid_dates", "end_date"),
+        ({"end_date": "2026-02-30"}, "invalid_dates", "end_date"),
+        ({"end_date": ["2026-12-31"]}, "invalid_dates", "end_date"),
     ])  # fmt: skip
 def test_conflicting_budget_fields_are_refused(fake, fields, code, field):
     given = {**CAMPAIGN, "fields": fields}

@@ -69,10 +69,16 @@ def check_bid(fields: Values, key: str, within: str = "") -> None:
 
 def _date(values: Values, field: str) -> date | None:
     text = values.get(field)
+    if text is None:
+        return None
     try:
-        return None if text is None else date.fromisoformat(str(text))
+        found = date.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:
-        raise refusal("invalid_dates", field) from None
+        found = None
+    # Python also reads weeks, and dates without hyphens.
+    if found is None or found.isoformat() != text:
+        raise refusal("invalid_dates", field)
+    return found
 
 
 def check_new_campaign(account: Account, fields: Values) -> None:
