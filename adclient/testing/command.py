@@ -67,10 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"cannot listen on {options.host}:{options.port}: {error.strerror}")
     with listening:
         token = "" if options.token is None else ', token="…"'
-        print(_HINTS.format(url=address_of(listening), token=token), flush=True)
+        hints = _HINTS.format(url=address_of(listening), token=token)
         if options.expose:
-            print(_EXPOSED, flush=True)
-        run(create_app(fake, run_clock=True, any_host=options.expose), listening)
+            hints = f"{hints}\n{_EXPOSED}"
+        run(create_app(fake, run_clock=True, any_host=options.expose), listening, hints)
 
 
 def _number(

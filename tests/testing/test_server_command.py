@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from threading import Thread
 
 import httpx
@@ -48,6 +49,17 @@ def test_the_command_serves_until_interrupted() -> None:
     assert more + complained == ""
     assert f'AdClient("{url}")' in output
     assert f"{url}/approval" in output
+
+
+@pytest.mark.parametrize("seconds", [0, 0.02, 0.05, 0.1])
+def test_interrupt_directly_after_the_start_prints_no_traceback(seconds) -> None:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([*COMMAND, "--port", "0"], **pipes) as server:
+        assert "listens at" in server.stdout.readline()
+        time.sleep(seconds)
+        server.send_signal(signal.SIGINT)
+        _, complained = server.communicate(timeout=20)
+    assert (server.returncode, complained) == (0, "")
 
 
 def use_then_interrupt(port: int, seen: list[object]) -> None:

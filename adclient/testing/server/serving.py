@@ -1,9 +1,10 @@
 """Serving a fake over HTTP on this machine."""
 
 import asyncio
+import signal
 import socket
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from threading import Thread
 from typing import cast
 
@@ -37,10 +38,19 @@ def address_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def run(app: Starlette, listening: socket.socket) -> None:
-    """Serve until Ctrl-C."""
-    with suppress(KeyboardInterrupt):
-        _server(app).run(sockets=[listening])
+def run(app: Starlette, listening: socket.socket, hints: str) -> None:
+    """Serve until Ctrl-C, which may come as soon as the hints are printed."""
+    server = _server(app)
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    before = signal.signal(signal.SIGINT, stop)  # until uvicorn handles it, and after that
+    try:
+        print(hints, flush=True)
+        server.run(sockets=[listening])
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
