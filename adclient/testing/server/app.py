@@ -9,7 +9,7 @@ from starlette.staticfiles import StaticFiles
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.approval import ApprovalPage
 from adclient.testing.server.bridge import Bridge
-from adclient.testing.server.middleware import Guard, RunningClock
+from adclient.testing.server.middleware import Guard, OriginForm, RunningClock
 from adclient.testing.server.openapi import document
 
 
@@ -48,5 +48,8 @@ def create_app(
             Mount("/approval/static", static, middleware=guard),
             Mount("/", Bridge(fake)),
         ],
-        middleware=[Middleware(RunningClock, clock=fake.clock)] if run_clock else [],
+        middleware=[
+            Middleware(OriginForm),
+            *([Middleware(RunningClock, clock=fake.clock)] if run_clock else []),
+        ],
     )
