@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from email.utils import format_datetime
 from math import ceil
+from threading import RLock
 
 import attrs
 
@@ -28,6 +29,8 @@ from adclient.testing._reads.reads import rows_of
 from adclient.testing._writes.writes import change_of
 
 _MINUTE = timedelta(minutes=1)
+MAX_BODY = 1024 * 1024
+"""How many bytes the body of a request may have."""
 
 
 @attrs.frozen
@@ -106,6 +109,7 @@ class Router:
     clock: FakeClock
     accounts: Accounts
     drafts: DraftStore
+    lock: RLock
     _requests: int = 0
     _by_key: OrderedDict[str, tuple[Request, FakeDraft]] = attrs.field(
         init=False, factory=OrderedDict[str, tuple[Request, FakeDraft]]
@@ -114,8 +118,13 @@ class Router:
     def outcome(
         self, request: Request, operation: Operation[Result] | None, fault: Fault
     ) -> Outcome:
-        """The response to a request, or what a fault makes of it."""
-        self._requests += 1
+        """The response to a request, or what a fault makes of it.
+
+        The lock is not held while JSON is read and written: a large request delays no others.
+        """
+        with self.lock:
+            self._requests += 1
+            number = self._requests
         outcome = fault.instead
         if fault.taken:
             try:
@@ -126,7 +135,7 @@ class Router:
         if isinstance(outcome, Failure):
             return outcome
         assert outcome is not None, "a fault that is not taken has an outcome"
-        digest = hashlib.sha256(f"{self.seed}:request:{self._requests}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{self.seed}:request:{number}".encode()).hexdigest()
         request_id = f"req_{digest[:12]}"
         if isinstance(outcome, Refusal):
             outcome = error_response(outcome, self.profile.errors, request_id)
@@ -141,17 +150,21 @@ class Router:
         self, request: Request, operation: Operation[Result] | None, fault: PagingFault | None
     ) -> RawResponse:
         may_write = self.tokens.may_write(request)
-        self.limits.count_request()
+        with self.lock:
+            self.limits.count_request()
+        if len(request.body or b"") > MAX_BODY:
+            raise refusal("request_too_large", limit=MAX_BODY)
         asked = parsed(request, operation, self.conventions, self.profile)
         if asked.operation.is_write and not may_write:
             raise refusal("insufficient_scope")
-        account, profile = self._account(asked), self.profile
-        if asked.operation.is_write:
-            draft = self._staged(account, asked, request)
-            status, body = 201, draft_body(draft, extras=profile.extras)
-        else:
-            rows = rows_of(account, asked, profile.unknown_date_ranges)
-            status, body = 200, self.pages.page(asked, rows, fault)
+        with self.lock:
+            account, profile = self._account(asked), self.profile
+            if asked.operation.is_write:
+                draft = self._staged(account, asked, request)
+                status, body = 201, draft_body(draft, extras=profile.extras)
+            else:
+                rows = rows_of(account, asked, profile.unknown_date_ranges)
+                status, body = 200, self.pages.page(asked, rows, fault)
         return RawResponse(status=status, body=jsontext.dumps(body, "response").encode())
 
     def _account(self, asked: ParsedRequest) -> Account:

@@ -127,6 +127,7 @@ class FakeAdService(InEnvironment):
             clock=self.clock,
             accounts=self._accounts,
             drafts=self._drafts,
+            lock=self._lock,
         )
         self.dashboard: Dashboard = Dashboard(
             self._drafts, self._accounts, self.clock, self._lock, profile.two_reviewers
@@ -327,16 +328,18 @@ class FakeAdService(InEnvironment):
         self, request: Request, time_left: float | None = None, *, is_timed: bool = True
     ) -> tuple[Outcome, float]:
         """What a client receives that waits so long, and after how many seconds."""
+        operation = operation_at(request, self.base_url)
         with self._lock:
-            operation = operation_at(request, self.base_url)
-            name = None if operation is None else operation.full_name
-            fault = self.faults.take(name) or _NO_FAULT
-            if isinstance(fault.instead, Failure) and not fault.instead.sent:
-                return fault.instead, 0
-            outcome = self._router.outcome(request, operation, fault)
-            seconds = self._latency + fault.latency
-            if is_timed:
-                outcome, seconds = received_within(time_left, outcome, seconds)
+            fault = self.faults.take(None if operation is None else operation.full_name)
+        fault = fault or _NO_FAULT
+        if isinstance(fault.instead, Failure) and not fault.instead.sent:
+            return fault.instead, 0
+        outcome = self._router.outcome(request, operation, fault)
+        seconds = self._latency + fault.latency
+        if is_timed:
+            outcome, seconds = received_within(time_left, outcome, seconds)
+        record = recorded(request, operation, outcome)
+        with self._lock:
             self._received += 1
-            self._requests.append(recorded(request, operation, outcome))
-            return outcome, seconds
+            self._requests.append(record)
+        return outcome, seconds

@@ -2,9 +2,12 @@
 
 import asyncio
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 
 import httpx
 import pytest
@@ -21,6 +24,7 @@ from adclient import (
     ServerError,
     Unauthenticated,
 )
+from adclient._core import jsontext
 from adclient._core.operations import OPERATIONS
 from adclient._core.response import Failure, RawResponse
 from adclient.testing import FakeAdService, Fault, Profile
@@ -228,6 +232,66 @@ def test_slow_body_beyond_the_timeout_raises(fake, client) -> None:
         client.with_options(timeout=0.5).beta.list_campaigns(account_id=ACCOUNT)
     assert caught.value.status == 200
     assert caught.value.body.startswith('{"data":[')
+
+
+def test_other_clients_are_served_while_a_response_is_written(fake, url, monkeypatch) -> None:
+    dumps, names = jsontext.dumps, []
+    is_writing, other_is_served = threading.Event(), threading.Event()
+
+    def dumps_slowly(value, name):
+        names.append(name)
+        if not is_writing.is_set():
+            is_writing.set()
+            assert other_is_served.wait(20)
+        return dumps(value, name)
+
+    monkeypatch.setattr(jsontext, "dumps", dumps_slowly)
+    write = partial(
+        httpx.post,
+        f"{url}/v1/beta-ads/pause-beta-campaign",
+        json={"account_id": ACCOUNT, "campaign_id": CAMPAIGN},
+    )
+    with ThreadPoolExecutor(1) as pool:
+        written = pool.submit(write)
+        assert is_writing.wait(20)
+        other = f"{url}/v1/alpha-ads/explain-alpha-objectives?account_id=account_a91f"
+        assert httpx.get(other).status_code == 200
+        assert httpx.get(f"{url}/approval").status_code == 200
+        other_is_served.set()
+    assert written.result().status_code == 201
+    names.clear()
+    assert write().status_code == 201
+    assert names == ["response"], "a write is serialised once"
+
+
+def test_body_beyond_the_limit_is_refused(fake, client) -> None:
+    body = {"blob": "x" * 1024 * 1024}
+    for reached in (client, fake.client()):
+        with pytest.raises(APIError, match="at most 1048576 bytes") as caught:
+            reached.gamma.create_dco_ad(account_id="account_c3d8", fields=body)
+        assert (caught.value.status, caught.value.code) == (413, "request_too_large")
+    assert fake.drafts == ()
+
+
+def test_request_target_may_be_a_whole_url(fake, url) -> None:
+    address = httpx.URL(url)
+    path = "/v1/beta-ads/list-beta-campaigns?account_id=account_b204"
+    for target, status in ((f"{url}{path}", 200), (f"{url}/approval", 200), (url, 307)):
+        with socket.create_connection((address.host, address.port)) as connection:
+            head = f"GET {target} HTTP/1.1\r\nhost: ads.example.com\r\nconnection: close\r\n\r\n"
+            connection.sendall(head.encode())
+            response = b"".join(iter(lambda: connection.recv(65536), b""))
+        assert response.startswith(f"HTTP/1.1 {status} ".encode())
+    assert fake.requests[0].account_id == "account_b204"
+
+
+def test_approval_page_is_guarded_by_the_host_of_a_whole_url(url) -> None:
+    address = httpx.URL(url)
+    with socket.create_connection((address.host, address.port)) as connection:
+        connection.sendall(
+            b"GET http://ads.example.com/approval HTTP/1.1\r\nhost: localhost\r\n\r\n"
+        )
+        assert b" 403 " in connection.recv(65536)
 
 
 def test_drop_needs_the_server_of_serving(fake) -> None:

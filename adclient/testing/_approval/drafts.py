@@ -8,8 +8,7 @@ from typing import Literal
 
 import attrs
 
-from adclient._core import jsontext
-from adclient._json import copied
+from adclient._json import copied, differ
 from adclient.models import HUMAN_TWO_STEP_APPROVE, JSON, PENDING_APPROVAL, Diff
 from adclient.testing._accounts.state import Account, Edit, ProposedChange, flat
 from adclient.testing._clock import FakeClock
@@ -31,7 +30,7 @@ EventKind = Literal[
 _ARMED_FOR = timedelta(minutes=10)
 _LIFE = timedelta(hours=48)
 _Key = tuple[str, ...]
-"""An account, an entity of an account, or a fingerprint."""
+"""An account, or an entity of an account."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -56,7 +55,6 @@ class FakeDraft:
         edits: What approval would change, entity by entity.
         inverse: What would undo it, once it is applied.
         reverts: The id of the draft that it undoes, if it is a rollback.
-        fingerprint: Equal for drafts of one account that would make the same change.
     """
 
     draft_id: str
@@ -75,7 +73,6 @@ class FakeDraft:
     edits: tuple[Edit, ...] = ()
     inverse: tuple[Edit, ...] = ()
     reverts: str | None = None
-    fingerprint: str = ""
 
     @property
     def is_open(self) -> bool:
@@ -181,8 +178,8 @@ class DraftStore:
     def find_same(self, account_id: str, change: ProposedChange) -> FakeDraft | None:
         """The open draft that would make the same change."""
         self._expire()
-        same = self._open_by_key.get(("same", _fingerprint(account_id, change)))
-        return self._drafts[next(reversed(same))] if same else None
+        drafts = (self._drafts[i] for i in reversed(self._open_by_key.get((account_id,), {})))
+        return next((draft for draft in drafts if _makes(draft, change)), None)
 
     def conflicting(self, draft: FakeDraft) -> list[FakeDraft]:
         """The other open drafts that would change one of the same values."""
@@ -227,7 +224,6 @@ class DraftStore:
             expires_at=now + _LIFE,
             edits=change.edits,
             reverts=reverts,
-            fingerprint=_fingerprint(account.id, change),
         )
         self.staged += 1
         self._open[draft.draft_id] = None
@@ -294,13 +290,15 @@ def _entities(draft: FakeDraft) -> set[_Key]:
 
 def _keys(draft: FakeDraft) -> set[_Key]:
     """All by which an open draft is found."""
-    return {(draft.account_id,), ("same", draft.fingerprint), *_entities(draft)}
+    return {(draft.account_id,), *_entities(draft)}
 
 
-def _fingerprint(account_id: str, change: ProposedChange) -> str:
-    """Equal for changes of one account that have the same effect."""
-    parts = [account_id, change.target, change.field, change.before, change.after]
-    return hashlib.sha256(jsontext.dumps(parts, "draft").encode()).hexdigest()
+def _makes(draft: FakeDraft, change: ProposedChange) -> bool:
+    """Whether a draft would make this change of its account."""
+    diff = draft.diff
+    if (draft.target, diff.field) != (change.target, change.field):
+        return False
+    return not differ([diff.before, diff.after], [change.before, change.after])
 
 
 def nth_id(kind: str, seed: str, number: int) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import cast
 
 import anyio
+import anyio.to_thread
 import attrs
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
@@ -16,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 from adclient._core.request import Request as ServiceRequest
 from adclient._core.response import Failure, RawResponse
 from adclient.testing._faults.corrupt import SlowBodyResponse
+from adclient.testing._router import MAX_BODY
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.middleware import host_of
 
@@ -32,20 +34,22 @@ class Bridge:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        request = Request(scope, receive)
-        body = await request.body()
+        request, body = Request(scope, receive), b""
+        async for chunk in request.stream():
+            if len(body) <= MAX_BODY:  # the fake refuses what is longer
+                body += chunk
         # The URL as the client wrote it.
         host = host_of(scope)
         origin = f"{scope['scheme']}://{host}" if host else self.fake.base_url
         path, query = scope["raw_path"].decode("latin-1"), scope["query_string"].decode("latin-1")
-        outcome, latency = self.fake.handle_untimed(
-            ServiceRequest(
-                method=request.method,
-                url=f"{origin}{path}?{query}" if query else f"{origin}{path}",
-                headers=dict(request.headers),
-                body=body or None,
-            )
+        asked = ServiceRequest(
+            method=request.method,
+            url=f"{origin}{path}?{query}" if query else f"{origin}{path}",
+            headers=dict(request.headers),
+            body=body or None,
         )
+        # In a thread, because a large request would hold up all others.
+        outcome, latency = await anyio.to_thread.run_sync(self.fake.handle_untimed, asked)
         if latency:
             await _wait(latency, request)
         if isinstance(outcome, RawResponse):
