@@ -254,6 +254,18 @@ def test_extras_reorder_the_page():
     assert list(answer["data"][0])[-2:] == ["id", "x_labels"]
 
 
+@pytest.mark.parametrize("begin", [0, 0.5, 0.9996])
+def test_continuation_is_valid_for_all_of_its_life(begin):
+    fake = FakeAdService(profile=Profile(continuation_life=60), page_size=50)
+    fake.clock.advance(begin)
+    page = fake.client().gamma.list_ads(**GAMMA)
+    fake.clock.advance(59.99)
+    assert fake.client().gamma.list_ads(**GAMMA, cursor=page.next).data
+    fake.clock.advance(0.02)
+    with pytest.raises(APIError, match="too old"):
+        fake.client().gamma.list_ads(**GAMMA, cursor=page.next)
+
+
 # Date ranges and drafts that are the same.
 
 

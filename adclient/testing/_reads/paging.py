@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable
+from math import ceil
 from typing import Literal
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -72,7 +73,7 @@ class Pages:
 
     def _continuation(self, request: ParsedRequest, offset: int) -> JSON:
         """The continuation of a listing at an item."""
-        made_at = 0 if self.profile.continuation_life is None else self._now()
+        made_at = 0 if self.profile.continuation_life is None else ceil(self._milliseconds)
         number = self._signed(request, made_at << _OFFSET_BITS | offset)
         text = f"{number:012x}"
         match self.profile.continuation:
@@ -105,12 +106,13 @@ class Pages:
         if place <= 0 or number != self._signed(request, place):
             raise refusal("invalid_page")
         made_at, offset = divmod(place, 1 << _OFFSET_BITS)
-        if life is not None and self._now() - made_at >= life:
+        if life is not None and self._milliseconds - made_at >= life * 1000:
             raise refusal("page_expired")
         return offset
 
-    def _now(self) -> int:
-        return int(self.clock.monotonic())
+    @property
+    def _milliseconds(self) -> float:
+        return self.clock.monotonic() * 1000
 
     def _signed(self, request: ParsedRequest, place: int) -> int:
         """A place with a signature that fits only this listing with these arguments."""
