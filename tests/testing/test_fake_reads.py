@@ -383,3 +383,27 @@ def test_another_seed_gives_other_metrics_and_ids():
     assert first[0].extra["spend"] != second[0].extra["spend"]
     assert first[10].id != second[10].id
     assert json.dumps(first[10].name) == json.dumps(second[10].name)
+
+
+@pytest.mark.parametrize(
+    ("reason", "key"),
+    [
+        ("CAMPAIGN_ROAS_BELOW_1", "campaign_id"),
+        ("KEYWORD_NO_CONVERSIONS", "campaign_id"),
+        ("OFF_TARGET_SEARCH_THEMES", "entity_id"),
+    ],
+)
+def test_finding_of_waste_survives_a_new_name(reason, key):
+    fake = FakeAdService()
+
+    def findings():
+        return list(fake.client().delta.analyze_wasted_spend(account_id="account_d118"))
+
+    before = findings()
+    entity_id = next(f.extra[key] for f in before if f.extra["reason"] == reason)
+    fake.change_live("account_d118", entity_id, name="New name")
+    after = findings()
+    assert [finding.id for finding in after] == [finding.id for finding in before]
+    assert [finding.extra for finding in after] == [finding.extra for finding in before]
+    for finding in after:
+        assert (finding.name == "New name") is (finding.extra["entity_id"] == entity_id)

@@ -12,10 +12,11 @@ import attrs
 
 from adclient.models import JSON
 from adclient.testing._accounts.metrics import Delivery
-from adclient.testing._accounts.state import CURRENCIES, Account, WasteShare
+from adclient.testing._accounts.state import CURRENCIES, Account, Kind, WasteShare
 from adclient.testing._clock import FakeClock
 
 _DATA = files("adclient.testing._accounts").joinpath("data")
+_NAMED: tuple[Kind, ...] = ("campaign", "asset_group")
 _IDS = {path.name.removesuffix(".json") for path in _DATA.joinpath("accounts").iterdir()}
 
 
@@ -40,7 +41,6 @@ class Accounts:
             clock=self.clock,
             currency=CURRENCIES[data["currency"]],
             access=data["access"],
-            waste=[WasteShare(**share) for share in data.get("waste", [])],
             profile=data.get("profile", []),
         )
         ids: list[str] = []
@@ -51,6 +51,17 @@ class Accounts:
             values.update({key: ids[place] for key, place in parents.items()})
             delivery: Delivery | None = row.get("delivery")
             ids.append(account.add(row["kind"], values, id=row.get("id"), delivery=delivery).id)
+        named = {(e.kind, e.name): e.id for kind in _NAMED for e in account.all(kind)}
+        shares: list[dict[str, Any]] = data.get("waste", [])
+        for share in shares:
+            name = share["name"]
+            of: dict[str, Any] = {
+                "campaign_id": named["campaign", share["campaign"]],
+                "entity_id": named.get((share["entity_type"], name)),
+                "is_automated": ("asset_group", name) in named,
+            }
+            figures = {key: value for key, value in share.items() if key != "campaign"}
+            account.waste.append(WasteShare(**figures, **of))
         if "drawn_keywords" in data:
             _add_drawn_keywords(account, data["words"], data["drawn_keywords"])
         return self._loaded.setdefault(account_id, account)

@@ -146,17 +146,20 @@ class ProposedChange:
 class WasteShare:
     """The share of a campaign's metrics that a finding of wasted spend takes up.
 
-    `entity_type` and `name` identify what the finding is about.
+    `entity_type` and `name` identify what the finding is about; a campaign or asset group has an
+    `entity_id`, because it can be renamed.
     """
 
     entity_type: str
     name: str
-    campaign: str
+    campaign_id: str
     reason: str
     spend_share: float
     clicks_share: float
     conversions_share: float
     match_type: str | None = None
+    entity_id: str | None = None
+    is_automated: bool = False
 
 
 @attrs.define(kw_only=True)
@@ -170,7 +173,7 @@ class Account:
     clock: FakeClock
     currency: Currency = CURRENCIES["USD"]
     access: Access = "open"
-    waste: Sequence[WasteShare] = ()
+    waste: list[WasteShare] = attrs.field(factory=list[WasteShare])
     profile: Sequence[dict[str, JSON]] = ()
     _entities: dict[str, Entity] = attrs.field(init=False, factory=dict[str, Entity])
     _ids: set[str] = attrs.field(init=False, factory=set[str])

@@ -82,20 +82,18 @@ def wasted_spend(account: Account, days: list[date]) -> list[dict[str, JSON]]:
 
     A paused keyword, removed themes or an excluded search term waste nothing any more.
     """
-    campaigns = {campaign.text("name"): campaign for campaign in account.all("campaign")}
-    spent = {name: account.metrics(campaign, days) for name, campaign in campaigns.items()}
+    spent = {each.id: account.metrics(each, days) for each in account.all("campaign")}
     whole = Metrics.total(spent.values()).spend
-    groups = {group.text("name"): group for group in account.all("asset_group")}
-    has_themes = any(group.values.get("search_themes") for group in groups.values())
+    has_themes = any(group.values.get("search_themes") for group in account.all("asset_group"))
     keywords: dict[str, list[Entity]] = {}
     for keyword in account.all("keyword"):
         keywords.setdefault(plain_keyword(keyword.text("text")), []).append(keyword)
     period: JSON = {"start": days[0].isoformat(), "end": days[-1].isoformat()}
     rows: list[dict[str, JSON]] = []
     for number, share in enumerate(account.waste, 1):
-        metrics = spent.get(share.campaign, Metrics())
+        metrics = spent.get(share.campaign_id, Metrics())
         alike = keywords.get(plain_keyword(share.name), [])
-        entity: Entity | None = None
+        entity = None if share.entity_id is None else account.find_any(share.entity_id)
         is_true = True
         fields: dict[str, JSON] = {}
         match share.entity_type:
@@ -108,17 +106,14 @@ def wasted_spend(account: Account, days: list[date]) -> list[dict[str, JSON]]:
                 is_true = not any(keyword.values.get("negative") for keyword in alike)
                 fields = {"action": "ADD", "match_type": "EXACT", "negative": True}
             case "asset_group":
-                entity = groups.get(share.name)
                 is_true = entity is not None and bool(entity.values.get("search_themes"))
-            case "campaign":
-                entity = campaigns.get(share.name)
             case _:
                 pass
         if not metrics.spend or not is_true:
             continue
         action: JSON = None  # the call that stages a remedy, if one of the operations helps
         args: dict[str, JSON] = {"account_id": account.id}
-        if share.name in groups and has_themes:
+        if share.is_automated and has_themes:
             action = {"operation": "delta.remove_auto_search_themes", "args": args}
         elif fields:
             args |= {"keywords": [share.name], "fields": fields}
@@ -129,11 +124,11 @@ def wasted_spend(account: Account, days: list[date]) -> list[dict[str, JSON]]:
         is_losing = share.reason == "CAMPAIGN_ROAS_BELOW_1" and wasted >= 2000
         row: dict[str, JSON] = {
             "id": f"waste_{number:04x}",
-            "name": share.name,
+            "name": share.name if share.entity_id is None or entity is None else entity.name,
             "status": "CRITICAL" if is_losing else severity,
             "entity_type": share.entity_type,
             "entity_id": None if entity is None else entity.id,
-            "campaign_id": campaigns[share.campaign].id,
+            "campaign_id": share.campaign_id,
             "reason": share.reason,
             "clicks": round(metrics.clicks * share.clicks_share),
             "conversions": round(metrics.conversions * share.conversions_share),
