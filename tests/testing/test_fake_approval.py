@@ -437,7 +437,7 @@ def test_open_rollback_can_be_applied_after_its_draft_was_dropped():
     first = budget(fake, 120)
     approve(fake, first)
     back = fake.dashboard.roll_back(first.draft_id, reviewer="Ines")
-    fake.dashboard.reject(pause(fake).draft_id, reviewer="Ines")
+    approve(fake, pause(fake))
     with pytest.raises(ApprovalRefused, match="no draft"):
         fake.dashboard.draft(first.draft_id)
     assert approve(fake, back).status == "applied"
@@ -467,6 +467,16 @@ def test_new_campaign_whose_end_has_passed_fails_to_apply(fake):
     draft = stage(fake, "beta.create_video_campaign", fields={"end_date": "2026-03-02"})
     fake.clock.advance(timedelta(days=1))
     assert approve(fake, draft).status == "apply_failed"
+
+
+def test_applied_draft_outlives_those_that_it_made_stale():
+    fake = FakeAdService(history=2)
+    drafts = [budget(fake, amount) for amount in (120, 130, 140, 150)]
+    approve(fake, drafts[0])
+    assert fake.dashboard.draft(drafts[0].draft_id).status == "applied"
+    assert statuses(fake) == ["applied", "stale"]
+    back = fake.dashboard.roll_back(drafts[0].draft_id, reviewer="Ines")
+    assert approve(fake, back).status == "applied"
 
 
 def test_second_campaign_with_the_same_name_fails_to_apply(fake):

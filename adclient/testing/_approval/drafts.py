@@ -151,6 +151,7 @@ class DraftStore:
         self._closed: deque[str] = deque()
         self._open_by_key: dict[_Key, dict[str, None]] = {}
         self._events: deque[AuditEvent] = deque(maxlen=history)
+        self._applied = ""
         self.staged: int = 0
 
     def all(self) -> tuple[FakeDraft, ...]:
@@ -236,6 +237,8 @@ class DraftStore:
     ) -> FakeDraft:
         """Store a draft's new state, and add an event to the audit trail."""
         self._drafts[draft.draft_id] = draft
+        if kind == "applied":
+            self._applied = draft.draft_id
         if not draft.is_open and draft.draft_id in self._open:
             self._close(draft)
         at = at or self._clock.now()
@@ -279,6 +282,8 @@ class DraftStore:
                 del self._open_by_key[key]
         self._closed.append(draft.draft_id)
         if len(self._closed) > self._history:
+            if self._closed[0] == self._applied:
+                self._closed.rotate(-1)  # the draft applied last outlives those that it made stale
             del self._drafts[self._closed.popleft()]
 
 
