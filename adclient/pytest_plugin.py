@@ -6,7 +6,7 @@ plugins at every start, even for tests that do not use adclient.
 
 import inspect
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from adclient.testing import FakeAdService
 
 _SERVICE = pytest.StashKey["FakeAdService"]()
+_MEETS_FAULTS = "fail_on_unmet_faults"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -22,7 +23,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "ad_service(**options): options of the FakeAdService behind fake_ad_service, "
-        "ad_client, async_ad_client and ad_environment, such as page_size=2.",
+        "ad_client, async_ad_client and ad_environment, such as page_size=2; "
+        f"{_MEETS_FAULTS}=True fails a test in which an added fault met no request.",
     )
 
 
@@ -31,19 +33,14 @@ def fake_ad_service(request: pytest.FixtureRequest) -> "FakeAdService":
     """A fake of the ad management service, new for each test."""
     from adclient.testing import FakeAdService
 
-    markers = list(request.node.iter_markers("ad_service"))
-    arguments = [argument for marker in markers for argument in marker.args]
-    options: dict[str, Any] = {}
-    for marker in reversed(markers):  # the marker closest to the test is the first, and wins
-        options.update(marker.kwargs)
+    arguments = [each for marker in request.node.iter_markers("ad_service") for each in marker.args]
+    options = _options_of(request.node)
+    options.pop(_MEETS_FAULTS, None)
     try:
-        service = FakeAdService(*arguments, **options)
+        return FakeAdService(*arguments, **options)
     except (TypeError, ValueError) as error:
-        known = ", ".join(inspect.signature(FakeAdService).parameters)
+        known = ", ".join([*inspect.signature(FakeAdService).parameters, _MEETS_FAULTS])
         wrong = f"@pytest.mark.ad_service: {error} (options: {known})"
-    else:
-        request.node.stash[_SERVICE] = service
-        return service
     # Outside the handler, so that the report shows one exception only.
     pytest.fail(wrong, pytrace=False)
 
@@ -79,17 +76,50 @@ def ad_environment(
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """Remember the fake service, also that of a fixture which overrides the one above."""
+    value = yield
+    if fixturedef.argname == fake_ad_service.__name__:
+        request.node.stash[_SERVICE] = cast("FakeAdService", value)
+    return value
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Fail a test in which a fault met no request, if its marker asks for that."""
+    yield
+    service = _service_of(item)
+    if service is not None and service.faults.unmet and _options_of(item).get(_MEETS_FAULTS):
+        unmet = "\n".join(map(repr, service.faults.unmet))
+        pytest.fail(f"no request met these faults:\n{unmet}", pytrace=False)
+
+
+def _options_of(node: pytest.Item) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for marker in node.iter_markers("ad_service"):
+        options = {**marker.kwargs, **options}  # the marker closest to the test wins
+    return options
+
+
+def _service_of(item: pytest.Item) -> "FakeAdService | None":
+    found = (node.stash[_SERVICE] for node in reversed(item.listchain()) if _SERVICE in node.stash)
+    return next(found, None)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show the requests to the fake service in the report of a failure."""
     report = yield
-    service = item.stash.get(_SERVICE, None)
+    service = _service_of(item)
     if service is not None and report.failed:
         from adclient.testing._recording import report as report_of
 
         report.sections.append(("Requests to the fake ad service", report_of(service.requests)))
-    if service is not None and call.when == "teardown":
+    if _SERVICE in item.stash and call.when == "teardown":
         # pytest keeps items until the end of the session; they should not keep their services.
         del item.stash[_SERVICE]
     return report

@@ -476,3 +476,24 @@ def test_foreign_continuation_is_not_followed(fake):
     page = fake.client().gamma.list_ads(account_id="account_c3d8")
     assert urlsplit(page.next).hostname == "elsewhere.example"
     assert dict(parse_qsl(urlsplit(page.next).query)) == {"cursor": "1"}
+
+
+@pytest.mark.parametrize("number", [0, 1.5, True, "2"])
+def test_calls_and_times_are_whole_numbers(fake, number):
+    for name in ("call", "times"):
+        with pytest.raises(ValueError, match=f"{name} must be a whole number, 1 or more"):
+            fake.faults.add(Fault.refused(), **{name: number})
+    assert fake.faults.pending == 0
+
+
+def test_fault_is_unmet_until_a_request_meets_it(fake):
+    first, late = Fault.status(500), Fault.status(502)
+    fake.faults.add(first, times=None)
+    fake.faults.add(late, operation=WRITE, call=2)
+    fake.faults.at_random(Fault.refused(), share=0)
+    assert fake.faults.unmet == (first, late)
+    with pytest.raises(ServerError):
+        call(fake, "sync", READ)
+    assert fake.faults.unmet == (late,)
+    fake.faults.clear()
+    assert fake.faults.unmet == ()

@@ -322,3 +322,58 @@ def test_environment_fixture(project, monkeypatch):
             assert "ADCLIENT_TOKEN" not in os.environ
     """)
     project.runpytest("-p", "no:randomly").assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize("scope", ["function", "module"])
+def test_failure_with_an_overridden_service_shows_the_requests(project, scope):
+    project.makeconftest(f"""
+        import pytest
+
+        from adclient.testing import FakeAdService
+
+        @pytest.fixture(scope="{scope}")
+        def fake_ad_service():
+            return FakeAdService(page_size=2)
+    """)
+    project.makepyfile("""
+        def test_it(ad_client):
+            ad_client.beta.list_campaigns(account_id="account_b204")
+            assert False
+    """)
+    result = project.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*- Requests to the fake ad service -*", "GET * → 200 *"])
+
+
+def test_unmet_fault_fails_a_test_that_asks_for_it(project):
+    project.makepyfile("""
+        import pytest
+
+        from adclient.testing import Fault
+
+        pytestmark = pytest.mark.ad_service(fail_on_unmet_faults=True)
+
+        def read(fake, client):
+            fake.faults.add(Fault.status(503), operation="beta.list_campaigns")
+            client.beta.list_campaigns(account_id="account_b204")
+
+        def test_met(fake_ad_service, ad_client):
+            read(fake_ad_service, ad_client)
+
+        def test_unmet(fake_ad_service, ad_client):
+            read(fake_ad_service, ad_client)
+            fake_ad_service.faults.add(Fault.refused(), operation="gamma.list_ads")
+
+        @pytest.mark.ad_service(fail_on_unmet_faults=False)
+        def test_that_does_not_ask(fake_ad_service):
+            fake_ad_service.faults.add(Fault.refused())
+
+        def test_without_a_service():
+            pass
+    """)
+    result = project.runpytest()
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(
+        ["*_ test_unmet _*", "no request met these faults:", "Fault(*connection refused*"]
+    )
+    result.stdout.no_fnmatch_line("*pytest_plugin.py*")

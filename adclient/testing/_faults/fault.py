@@ -20,6 +20,10 @@ from adclient.testing._http.responses import Refusal
 from adclient.testing._reads.paging import PagingFault
 
 
+def _in_short(instead: Outcome | Refusal | None) -> str:
+    return repr(instead.reason if isinstance(instead, Failure) else instead and instead.status)
+
+
 @attrs.frozen(kw_only=True)
 class Fault:
     """One thing that goes wrong; `Faults.add` chooses the requests.
@@ -53,7 +57,7 @@ class Fault:
     """
 
     taken: bool = True
-    instead: Outcome | Refusal | None = None
+    instead: Outcome | Refusal | None = attrs.field(default=None, repr=_in_short)
     as_status: int | None = None
     body: BodyFault | None = None
     page: PagingFault | None = None

@@ -5,6 +5,7 @@ import random
 import attrs
 
 from adclient._core.operations import OPERATIONS
+from adclient.options import check_count
 from adclient.testing._faults.fault import Fault
 
 _READS = frozenset(o.full_name for o in OPERATIONS if not o.is_write)
@@ -20,6 +21,7 @@ class FaultRule:
     to_pass: int
     left: int | None
     share: float
+    is_met: bool = False
 
 
 class Faults:
@@ -53,6 +55,14 @@ class Faults:
         """How many added faults have not happened as often as they should."""
         return len(self._rules)
 
+    @property
+    def unmet(self) -> tuple[Fault, ...]:
+        """The added faults that no request has met, such as one of a mistaken call number.
+
+        Those that happen at random are not among them.
+        """
+        return tuple(rule.fault for rule in self._rules if rule.share == 1 and not rule.is_met)
+
     def add(
         self, fault: Fault, *, operation: str | None = None, call: int = 1, times: int | None = 1
     ) -> None:
@@ -67,7 +77,8 @@ class Faults:
             times: How many requests in a row meet it; None for all from then on.
 
         Raises:
-            ValueError: The operation is unknown, or a number is less than 1; the message names it.
+            ValueError: The operation is unknown, or a number is not a whole one from 1; the message
+                names it.
             TypeError: `fault` is not a `Fault`.
 
         Example:
@@ -78,10 +89,9 @@ class Faults:
             >>> len(ads), [request.status for request in fake.requests]
             (126, [200, None, 200, 200])
         """
-        if call < 1:
-            raise ValueError("call must be 1 or more")
-        if times is not None and times < 1:
-            raise ValueError("times must be 1 or more, or None")
+        check_count("call", call, least=1)
+        if times is not None:
+            check_count("times", times, least=1)
         self._rules.append(FaultRule(fault, _operations(fault, operation), call - 1, times, 1.0))
 
     def at_random(self, fault: Fault, *, share: float, operation: str | None = None) -> None:
@@ -122,11 +132,14 @@ class Faults:
                 rule.to_pass -= 1
             elif (rule.share == 1 or self._chance.random() < rule.share) and due is None:
                 due = rule
-        if due is not None and due.left is not None:
+        if due is None:
+            return None
+        due.is_met = True
+        if due.left is not None:
             due.left -= 1
             if not due.left:
                 self._rules.remove(due)
-        return None if due is None else due.fault
+        return due.fault
 
 
 def _operations(fault: Fault, operation: str | None) -> frozenset[str] | None:
