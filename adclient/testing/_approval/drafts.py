@@ -301,9 +301,11 @@ def _keys(draft: FakeDraft) -> set[_Key]:
 def _makes(draft: FakeDraft, change: ProposedChange) -> bool:
     """Whether a draft would make this change of its account."""
     diff = draft.diff
-    if (draft.target, diff.field) != (change.target, change.field):
-        return False
-    return not differ([diff.before, diff.after], [change.before, change.after])
+    its, wanted = (
+        [draft.target, diff.before, diff.after],
+        [change.target, change.before, change.after],
+    )
+    return diff.field == change.field and not differ(its, wanted)
 
 
 def nth_id(kind: str, seed: str, number: int) -> str:
