@@ -60,6 +60,9 @@ LAYERS = {
     "_sync": CLIENT | {"_sync"},
     "__init__": CLIENT - {"_http", "_telemetry"} | {"_async", "_sync"},
     "pytest_plugin": {"__init__", "testing"},
+    "doctor": BASE | {"_core", "_http", "doctor", "transports"},
+    "_command": BASE | {"doctor"},
+    "__main__": {"_command"},
     "testing": CLIENT | {"_async", "_sync", "testing", "__init__"},
 }
 
@@ -117,6 +120,17 @@ def test_layers_import_only_lower_layers(module) -> None:
 def test_core_imports_no_io(module) -> None:
     names = {name.partition(".")[0] for name in imports(tree_of(MODULES[module]))}
     assert not names & IMPURE
+
+
+SENDS_PROBES = {f"adclient.doctor.{name}" for name in ("_examine", "_session", "command")}
+
+
+@each_case("module", [name for name in MODULES if layer_of(name) == "doctor"])
+def test_only_the_session_of_the_doctor_does_io(module) -> None:
+    names = imports(tree_of(MODULES[module]))
+    is_pure = not {name.partition(".")[0] for name in names} & IMPURE
+    is_pure = is_pure and "_http" not in {layer_of(name) for name in ours(names)}
+    assert is_pure or module in SENDS_PROBES
 
 
 @each_case("module", [name for name in MODULES if layer_of(name) != "_http"])
@@ -194,6 +208,7 @@ def test_endpoint_method_is_one_expression(client_kind, name) -> None:
 TABLE_LIBRARIES = {"numpy", "pandas", "polars", "pyarrow"}
 NOTEBOOK_LIBRARIES = {"IPython", "rich", "tqdm"}
 NEVER_UNASKED = TABLE_LIBRARIES | NOTEBOOK_LIBRARIES | {"adclient.testing", "httpx2", "trio"}
+NEVER_UNASKED |= {"adclient.doctor", "argparse"}
 LATER = NEVER_UNASKED | {"cattrs", "html", "httpcore", "anyio", "asyncio"}
 FIRST_ANSWERS = """import httpx, json, adclient
 bodies = {

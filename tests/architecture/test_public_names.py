@@ -37,6 +37,7 @@ from adclient import (
     ResponseInfo,
     RetryEvent,
     RetryPolicy,
+    doctor,
     testing,
 )
 from adclient.aiohttp import AiohttpTransport
@@ -280,7 +281,8 @@ def test_docstrings_of_writes_say_that_nothing_is_changed(cls) -> None:
 
 def examples():
     finder, seen = doctest.DocTestFinder(recurse=True, exclude_empty=True), set()
-    for cls in [*SHOWN, AiohttpTransport, *(getattr(testing, name) for name in testing.__all__)]:
+    of_modules = [getattr(module, name) for module in (doctor, testing) for name in module.__all__]
+    for cls in [*SHOWN, AiohttpTransport, *of_modules]:
         for test in finder.find(cls, cls.__qualname__, globs={}):
             needs_polars = test.name.endswith(".to_polars")  # tested in tests/acceptance
             if test.examples and test.docstring not in seen and not needs_polars:
@@ -339,4 +341,5 @@ def test_docstring_examples_are_found() -> None:
     names = {parameter.id for parameter in ALL_EXAMPLES}
     assert {"AdClient", "AsyncAdClient", "AsyncListing", "Page", "AsyncPage", "Diff"} <= names
     assert {"Beta.list_campaigns", "AsyncBeta.list_campaigns"} <= names
+    assert {"examine", "Report", "Report.conventions"} <= names
     assert {"FakeAdService", "FakeAdService.async_client", "FakeClock"} <= names

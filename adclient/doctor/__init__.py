@@ -1,0 +1,10 @@
+"""Find out what a service does where its interface is silent.
+
+`examine` sends at most thirty reads, one at a time, and never a write. It varies one thing after
+the other, compares what comes back, and reports which settings follow and how certain that is.
+"""
+
+from adclient.doctor._examine import examine
+from adclient.doctor._report import Finding, Report
+
+__all__ = ["Finding", "Report", "examine"]

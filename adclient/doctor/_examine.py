@@ -1,0 +1,159 @@
+"""The examination of a service, from code."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from adclient import options as settings
+from adclient._core.auth import Auth, Credentials, Token
+from adclient._core.operations import SEARCH_GAMMA_TARGETING
+from adclient._http.network import build_network
+from adclient._http.resolve import resolve_clock, resolve_sender, resolve_transport
+from adclient._signatures import deferred
+from adclient.doctor._examination import Examination
+from adclient.doctor._findings import report_of
+from adclient.doctor._probe import Probe
+from adclient.doctor._report import Report
+from adclient.doctor._session import TIMEOUT, Session
+from adclient.models import JSON
+from adclient.options import ENV_TOKEN
+from adclient.transports import HTTPClient, Transport
+
+if TYPE_CHECKING:
+    import ssl
+else:
+    ssl = deferred("ssl.SSLContext")
+
+
+def examine(
+    base_url: str | None = None,
+    *,
+    account_id: str | Sequence[str],
+    token: Token | None = None,
+    auth: Auth | None = None,
+    targeting: Mapping[str, JSON] | None = None,
+    timeout: float | None = None,
+    http_client: HTTPClient | None = None,
+    transport: Transport | None = None,
+    proxy: str | None = None,
+    verify: bool | str | PathLike[str] | ssl.SSLContext = True,
+) -> Report:
+    """Find out by reads how a service fills what its interface leaves open.
+
+    At most thirty requests are sent, one after the other, to this service alone; each is one of
+    the seven reads, and no redirect is followed. A `Retry-After` is obeyed.
+
+    Args:
+        base_url: The address of the service, as for `AdClient`.
+        account_id: An account, or several if each belongs to one platform. The more items they
+            hold, the more there is to observe.
+        token: A bearer token, or a function that returns one, as for `AdClient`.
+        auth: For other schemes: a function that returns the headers for a `Request`.
+        targeting: A search that the service understands and that finds some of the options, to
+            see how objects are written; by default a guess.
+        timeout: Seconds for everything; 120 by default.
+        http_client: Your own `httpx.Client` or `httpx2.Client` to send with.
+        transport: Your own transport, or that of `adclient.testing`.
+        proxy: The URL of a proxy, as for `AdClient`.
+        verify: The verification of certificates, as for `AdClient`.
+
+    Returns:
+        What was observed, and what follows from it.
+
+    Raises:
+        ConfigurationError: An argument cannot be used; the text names it.
+        InvalidRequest: An account is empty, or the targeting is not JSON.
+
+    Example:
+        >>> from adclient import Conventions
+        >>> from adclient.doctor import examine
+        >>> from adclient.testing import FakeAdService
+        >>> fake = FakeAdService(page_size=5, conventions=Conventions(cursor_parameter="after"))
+        >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+        >>> report.conventions().cursor_parameter
+        'after'
+        >>> report["continuation"].certainty
+        'observed'
+    """
+    session = prepared(
+        base_url,
+        account_id=account_id,
+        credentials=Credentials(token, auth),
+        targeting=targeting,
+        timeout=timeout,
+        http_client=http_client,
+        transport=transport,
+        proxy=proxy,
+        verify=verify,
+    )
+    session.run()
+    return report_on(session, token_env=ENV_TOKEN)
+
+
+def prepared(
+    base_url: str | None,
+    *,
+    account_id: str | Sequence[str],
+    credentials: Credentials,
+    targeting: Mapping[str, JSON] | None = None,
+    timeout: float | None = None,
+    http_client: HTTPClient | None = None,
+    transport: Transport | None = None,
+    proxy: str | None = None,
+    verify: bool | str | PathLike[str] | ssl.SSLContext = True,
+) -> Session:
+    """An examination that has not begun, of arguments that were checked."""
+    timeout = TIMEOUT if timeout is None else timeout
+    options = settings.resolve(
+        base_url=base_url,
+        timeout=timeout,
+        max_retries=0,
+        retry=None,
+        headers=None,
+        hooks=None,
+        conventions=None,
+    )
+    accounts = [account_id] if isinstance(account_id, str) else list(account_id)
+    given = None if targeting is None else dict(targeting)
+    for account in accounts or [""]:  # refused now, not when it is sent
+        Probe(
+            purpose="", operation=SEARCH_GAMMA_TARGETING, account_id=account, targeting=given
+        ).call()
+    network = build_network(
+        base_url=options.base_url,
+        proxy=proxy,
+        verify=verify,
+        has_sender=transport is not None or http_client is not None,
+    )
+    sent_by = resolve_transport(transport, http_client, options.base_url)
+    clock, random = resolve_clock(sent_by)
+    credentials = credentials.resolved()
+    examination = Examination(
+        base_url=options.base_url,
+        accounts=tuple(dict.fromkeys(accounts)),
+        has_credentials=credentials.kind != "none",
+        verifies_tls=sent_by is None and http_client is None and verify is not False,
+        targeting=given,
+    )
+    return Session(
+        examination=examination,
+        options=options,
+        credentials=credentials,
+        sender=resolve_sender(sent_by, http_client, network, 1),
+        clock=clock,
+        random=random,
+    )
+
+
+def report_on(session: Session, *, token_env: str) -> Report:
+    """The report on what a session observed, without credentials."""
+    kind, headers = session.credentials.kind, session.auth_headers
+    variables = [token_env]
+    if len(headers) > 1:
+        variables = [name.upper().replace("-", "_") for name in headers]
+    report = report_of(
+        session.examination,
+        token_env=token_env if kind == "token" else None,
+        auth_env=dict(zip(headers, variables, strict=False)) if kind == "auth" else None,
+    )
+    return report.mapped(session.redact)

@@ -1,0 +1,311 @@
+"""What follows from the observations: how sure is each conclusion, and what else could explain it.
+
+A conclusion is *observed* only if the service treated two requests differently that differ in
+nothing but the point in question.
+"""
+
+from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
+
+from adclient._core.redact import one_line
+from adclient._core.response import Failure, RawResponse
+from adclient.doctor._continuation import WRONG_NAME, Continuation
+from adclient.doctor._examination import IN_BODY, Examination
+from adclient.doctor._fields import classes_of
+from adclient.doctor._objects import STYLES
+from adclient.doctor._probe import READS, Observation
+from adclient.doctor._report import Certainty, Finding, Report, Setting
+from adclient.doctor._responses import (
+    errors,
+    limits,
+    page_size,
+    reads,
+    request_id,
+)
+
+
+def report_of(
+    examination: Examination,
+    *,
+    token_env: str | None = None,
+    auth_env: Mapping[str, str] | None = None,
+) -> Report:
+    """The report on what was observed so far."""
+    found, base = examination, examination.base
+    continuation = _continuation(found)
+    return Report(
+        base_url=found.base_url,
+        account_ids=tuple(found.accounts),
+        findings=(
+            _service(found),
+            _credentials(found),
+            _read_parameters(found),
+            _objects(found),
+            continuation,
+            _next_url(found.continuation, continuation.certainty),
+            page_size(found),
+            request_id(found.observations),
+            limits(found),
+            errors(found),
+            reads(found),
+            Finding(
+                point="idempotency",
+                conclusion="unknown: only writes could show it, and none is sent",
+                certainty="not observed",
+            ),
+        ),
+        problems=tuple(_problems(found, continuation)),
+        is_accepted=base is not None,
+        classes=classes_of(found.reads),
+        sent=found.requests,
+        requests=tuple(map(_line, found.observations)),
+        example=None if base is None else (base.probe.operation.full_name, base.probe.account_id),
+        token_env=token_env,
+        auth_env=auth_env or {},
+    )
+
+
+def _line(seen: Observation) -> str:
+    probe = seen.probe
+    return f"GET {probe.operation.path}: {probe.purpose}: {seen} ({seen.seconds:.2f} s)"
+
+
+def _service(found: Examination) -> Finding:
+    point, is_tls = "service", found.base_url.startswith("https:")
+    if found.base is not None:
+        tls = ", its certificate is valid" * (is_tls and found.verifies_tls)
+        return Finding(point=point, conclusion=f"reachable{tls}", observed=_line(found.base))
+    if not found.observations:
+        return Finding(point=point, conclusion="nothing was sent", certainty="not observed")
+    last = found.observations[-1]
+    observed, outcome = _line(last), last.outcome
+    if isinstance(outcome, Failure):
+        conclusion = f"gives no response: {one_line(outcome.reason, 120)}"
+    elif outcome.broken is not None or outcome.defect is not None:
+        conclusion = "its response breaks off or cannot be read"
+    elif 300 <= outcome.status < 400:
+        conclusion = f"redirects{_target(outcome)}, which is never followed: check the URL"
+    elif outcome.is_success:
+        conclusion = "responds, but not with the documented shape: check the URL"
+    elif last.is_refused:
+        conclusion = f"reachable, but refuses every read: {outcome.status}"
+    else:
+        conclusion = f"reachable, but fails: {outcome.status}"
+    return Finding(point=point, conclusion=conclusion, observed=observed)
+
+
+def _target(response: RawResponse) -> str:
+    """Where a redirect leads, without its query, which may hold a secret."""
+    try:
+        parts = urlsplit(response.headers.get("location", ""))
+    except ValueError:
+        return ""
+    host = parts.netloc.rpartition("@")[2]
+    origin = f"{parts.scheme}://{host}" if host else ""
+    return f" to {one_line(origin + parts.path, 80)}" if origin or parts.path else ""
+
+
+def _credentials(found: Examination) -> Finding:
+    point, base, anonymous = "credentials", found.base, found.anonymous
+    refused = [seen for seen in found.observations if _status(seen) == 401]
+    if base is None:
+        if not refused:
+            conclusion = "unknown: no read was accepted"
+            return Finding(point=point, conclusion=conclusion, certainty="not observed")
+        assert isinstance(refused[0].outcome, RawResponse)
+        scheme = refused[0].outcome.headers.get("www-authenticate")
+        asked = "" if scheme is None else f", www-authenticate: {one_line(scheme, 60)}"
+        what = "given ones are refused: check them, and the header they travel in"
+        return Finding(
+            point=point,
+            conclusion=what if found.has_credentials else "needed: pass a token",
+            observed=f"401{asked}",
+        )
+    if not found.has_credentials:
+        return Finding(
+            point=point, conclusion="none needed for reads", observed="accepted without any"
+        )
+    assert base.page is not None
+    if anonymous is not None and anonymous.is_refused:
+        return Finding(
+            point=point,
+            conclusion="needed, and those given work",
+            observed=f"accepted with them, refused without: {anonymous}",
+        )
+    if anonymous is not None and anonymous.page is not None:
+        if anonymous.page.ids == base.page.ids:
+            return Finding(
+                point=point,
+                conclusion="none needed for reads",
+                observed="the same items with and without them",
+                certainty="observed" if base.page.ids else "likely",
+            )
+        return Finding(
+            point=point,
+            conclusion="needed, and those given work",
+            observed="accepted with and without them, with different items",
+            certainty="likely",
+        )
+    return Finding(
+        point=point,
+        conclusion="those given are accepted; whether they are needed is unknown",
+        observed="" if anonymous is None else f"without them: {anonymous}",
+        certainty="not observed",
+    )
+
+
+def _status(seen: Observation) -> int | None:
+    return seen.outcome.status if isinstance(seen.outcome, RawResponse) else None
+
+
+def _read_parameters(found: Examination) -> Finding:
+    point, base = "read parameters", found.base
+    if base is None:
+        conclusion = "unknown: no read was accepted"
+        return Finding(point=point, conclusion=conclusion, certainty="not observed")
+    place = base.probe.conventions.read_parameters
+    settings: dict[str, Setting] = {"read_parameters": place} if place == "body" else {}
+    where = f"in the {place}"
+    if found.reads_account:
+        assert found.unknown_account is not None
+        observed = f"{where}, an unknown account makes a difference: {found.unknown_account}"
+        return Finding(point=point, conclusion=where, observed=observed, settings=settings)
+    if base.probe.conventions == IN_BODY:
+        observed = "not accepted in the query, but in the body"
+    elif found.other_place is not None and found.other_place.is_refused:
+        observed = "accepted in the query, refused in the body"
+    else:
+        return Finding(
+            point=point,
+            conclusion="unknown: the service does not seem to look at them",
+            observed=f"an unknown account makes no difference: {found.unknown_account}",
+            certainty="not observed",
+        )
+    return Finding(
+        point=point, conclusion=where, observed=observed, certainty="likely", settings=settings
+    )
+
+
+def _objects(found: Examination) -> Finding:
+    point, objects = "objects", found.objects
+    if objects is None or len(objects.styled) < len(STYLES):
+        why = "no search was accepted for these accounts"
+        if found.base is not None and found.base.probe.conventions == IN_BODY:
+            why = "of no importance: the body is JSON"
+        elif objects is not None:
+            why = "unknown: the search has too few items to tell"
+        return Finding(point=point, conclusion=why, certainty="not observed")
+    effects = {style: objects.effect(style) for style in STYLES}
+    observed = ", ".join(f"{style}: {effect}" for style, effect in effects.items())
+    json, deep = effects["json"], effects["deep_object"]
+    deep_setting: dict[str, Setting] = {"object_style": "deep_object"}
+    both = [seen.page.ids for seen in objects.styled.values() if seen.page is not None]
+    if not objects.is_stable:
+        observed += "; but repeated, they give other items"
+    elif json == deep == "understood" and both[0] != both[1]:
+        observed += ", with different items"
+    elif "understood" in (json, deep):
+        # What finds nothing may have been understood as well.
+        is_proven = objects.is_repeated and "no evidence" not in (json, deep)
+        return Finding(
+            point=point,
+            conclusion="one value of JSON" if json == "understood" else "brackets",
+            observed=observed,
+            certainty="observed" if is_proven else "likely",
+            settings={} if json == "understood" else deep_setting,
+        )
+    elif (json, deep) == ("refused", "ignored") and objects.targeting is not None:
+        # Of a guess, JSON may be refused for what it says.
+        return Finding(
+            point=point,
+            conclusion="brackets",
+            observed=observed,
+            certainty="likely",
+            settings=deep_setting,
+        )
+    return Finding(
+        point=point,
+        conclusion="unknown: pass a targeting that the service understands",
+        observed=observed,
+        certainty="not observed",
+    )
+
+
+def _continuation(found: Examination) -> Finding:
+    point, search = "continuation", found.continuation
+    if search is None:
+        why = "unknown: no listing had a next page" if found.base else "unknown"
+        return Finding(point=point, conclusion=why, certainty="not observed")
+    form = f"`next` is a {search.form}".replace("a object", "an object")
+    if search.form == "something else":
+        conclusion = "unknown: `next` is no text, number or object"
+        return Finding(point=point, conclusion=conclusion, certainty="not observed")
+    wrong = f"as `{WRONG_NAME}`: {search.control_effect or 'not tried'}"
+    is_proven = search.control_effect in ("same items", "refused")
+    if search.is_stable and search.followed_effect == "other items":
+        return Finding(
+            point=point,
+            conclusion="the URL in `next` is followed",
+            observed=f"{form}; followed: other items; {wrong}",
+            certainty="observed" if is_proven and search.is_repeated else "likely",
+        )
+    if search.is_stable and search.name is not None:
+        is_proven = is_proven and search.is_repeated and search.is_consistent
+        settings: dict[str, Setting] = {}
+        if search.name != "cursor":
+            settings["cursor_parameter"] = search.name
+        return Finding(
+            point=point,
+            conclusion=f"`{search.name}` takes {form.removeprefix('`next` is ')}",
+            observed=f"{form}; as `{search.name}`: other items; {wrong}",
+            certainty="observed" if is_proven else "likely",
+            settings=settings,
+        )
+    conclusion = f"unknown: ignored or refused under {len(search.tried)} names"
+    if not search.is_stable or search.control_effect in ("other items", "other page"):
+        conclusion = "unknown: pages change from request to request"
+    elif not search.tried:
+        conclusion = "unknown: too few requests were left"
+    return Finding(
+        point=point,
+        conclusion=conclusion,
+        observed=f"{form}; {wrong}; tried: {', '.join(search.tried)}",
+        certainty="not observed",
+    )
+
+
+def _next_url(search: Continuation | None, certainty: Certainty) -> Finding:
+    point = "next URLs"
+    if search is None or not search.is_url:
+        conclusion = "unknown: no `next` was a URL"
+        return Finding(point=point, conclusion=conclusion, certainty="not observed")
+    names = ", ".join(dict.fromkeys(search.parameters_in_url))
+    observed = one_line(f"a {search.form} with the parameters {names or '(none)'}", 120)
+    if search.is_stable and search.followed_effect == "other items":
+        return Finding(point=point, conclusion="followed", observed=observed, certainty=certainty)
+    if search.is_stable and search.name is not None:
+        return Finding(
+            point=point,
+            conclusion="sent back unchanged",
+            observed=observed,
+            certainty=certainty,
+            settings={"follow_next_urls": False},
+        )
+    return Finding(
+        point=point,
+        conclusion="unknown: neither following it nor sending it back continues the listing",
+        observed=observed,
+        certainty="not observed",
+    )
+
+
+def _problems(found: Examination, continuation: Finding) -> Iterator[str]:
+    if found.stopped is not None:
+        yield found.stopped
+    for operation in READS:
+        seen = found.reads.get(operation.full_name)
+        if seen is not None and seen.page is not None and seen.mismatch is not None:
+            yield f"{operation.full_name} fails: {seen.mismatch}"
+    search = found.continuation
+    if search is not None and continuation.certainty == "not observed":
+        yield f"{search.first.probe.operation.full_name}: no way to continue it was found"

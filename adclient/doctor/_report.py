@@ -1,0 +1,259 @@
+"""What the doctor reports: findings, and the code that follows from them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import attrs
+
+from adclient.conventions import Conventions
+from adclient.models import JSON
+
+Certainty = Literal["observed", "likely", "not observed"]
+Setting = str | bool | tuple[str, ...]
+
+FORMAT_VERSION = "1.0"
+
+
+@attrs.frozen(kw_only=True)
+class Finding:
+    """One open point of the interface, and what was found out about it.
+
+    Attributes:
+        point: The open point.
+        conclusion: What follows.
+        observed: What was observed.
+        certainty: `"observed"` if the observation leaves no other explanation, `"likely"` if it
+            does, and `"not observed"` if there was nothing to conclude from.
+        settings: The settings of `Conventions` that follow, as far as they are not the defaults.
+
+    Example:
+        >>> from adclient.doctor import examine
+        >>> from adclient.testing import FakeAdService
+        >>> fake = FakeAdService()
+        >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+        >>> report["read parameters"].conclusion
+        'in the query'
+    """
+
+    point: str
+    conclusion: str
+    observed: str = ""
+    certainty: Certainty = "observed"
+    settings: Mapping[str, Setting] = attrs.field(factory=dict[str, Setting], hash=False)
+
+
+@attrs.frozen(kw_only=True)
+class Report:
+    """What the doctor found out about a service; `print` shows it on one screen.
+
+    Attributes:
+        base_url: The address of the service.
+        account_ids: The accounts that were examined.
+        findings: One for each open point. `report["errors"]` is the one on errors.
+        problems: What a client must expect to fail, and why the examination ended early, if it did.
+        is_accepted: Whether any read was accepted; otherwise there is little to conclude from.
+        classes: For each read, an attrs class for `typed()` with the additional fields.
+        sent: How many requests were sent.
+        requests: What was asked, in order, and what came of it; a request that was repeated after
+            a passing failure comes once.
+        example: A read that was accepted, and its account.
+        token_env: The environment variable from which `code` takes the token, if there is one.
+        auth_env: For other credentials: their headers, and the variables of their values.
+
+    Example:
+        >>> from adclient.doctor import examine
+        >>> from adclient.testing import FakeAdService
+        >>> fake = FakeAdService(page_size=5)
+        >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+        >>> print(report.code)
+        from adclient import AdClient
+        <BLANKLINE>
+        client = AdClient("https://fake.adclient.test")
+        page = client.beta.list_campaigns(account_id="account_b204")
+        print(page.data)
+        >>> report["continuation"].certainty
+        'observed'
+    """
+
+    base_url: str
+    account_ids: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    problems: tuple[str, ...] = ()
+    is_accepted: bool = False
+    classes: Mapping[str, str] = attrs.field(factory=dict[str, str], hash=False)
+    sent: int = 0
+    requests: tuple[str, ...] = ()
+    example: tuple[str, str] | None = None
+    token_env: str | None = None
+    auth_env: Mapping[str, str] = attrs.field(factory=dict[str, str], hash=False)
+
+    def __getitem__(self, point: str) -> Finding:
+        """The finding on a point."""
+        return {finding.point: finding for finding in self.findings}[point]
+
+    def conventions(self) -> Conventions:
+        """The conventions that follow; a point that was not observed keeps its default.
+
+        Returns:
+            The conventions for a client of this service.
+
+        Example:
+            >>> from adclient import Conventions
+            >>> from adclient.doctor import examine
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService(conventions=Conventions(read_parameters="body"))
+            >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+            >>> report.conventions() == Conventions(read_parameters="body")
+            True
+        """
+        found: dict[str, Any] = {}
+        for finding in self.findings:
+            found.update(finding.settings)
+        return attrs.evolve(Conventions(), **found)
+
+    @property
+    def code(self) -> str:
+        """Code that makes a client with these settings, and a first read."""
+        imports, settings = ["AdClient"], list[str]()
+        if self.token_env is not None:
+            settings.append(f"token={_from_environment(self.token_env)},")
+        elif self.auth_env:
+            headers = [
+                f"{_quoted(n)}: {_from_environment(name)}" for n, name in self.auth_env.items()
+            ]
+            settings.append(f"auth=lambda request: {{{', '.join(headers)}}},")
+        found = [
+            f"{name}={_quoted(value)},{'  # likely' * (finding.certainty == 'likely')}"
+            for finding in self.findings
+            for name, value in finding.settings.items()
+        ]
+        if found:
+            imports.append("Conventions")
+            settings += ["conventions=Conventions(", *(f"    {line}" for line in found), "),"]
+        lines = ["import os", ""] if self.token_env is not None or self.auth_env else []
+        lines += [f"from adclient import {', '.join(imports)}", ""]
+        url = _quoted(self.base_url)
+        if settings:
+            lines += ["client = AdClient(", f"    {url},", *(f"    {line}" for line in settings)]
+            lines += [")"]
+        else:
+            lines += [f"client = AdClient({url})"]
+        if self.example is not None:
+            name, account_id = self.example
+            lines += [f"page = client.{name}(account_id={_quoted(account_id)})", "print(page.data)"]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, JSON]:
+        """The report as JSON values.
+
+        Returns:
+            A dictionary with the version of its format, the findings, the settings and the code.
+
+        Example:
+            >>> from adclient.doctor import examine
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+            >>> report.to_dict()["findings"][0]["point"]
+            'service'
+        """
+        conventions = attrs.asdict(self.conventions())
+        return {
+            "format_version": FORMAT_VERSION,
+            "base_url": self.base_url,
+            "account_ids": list(self.account_ids),
+            "is_accepted": self.is_accepted,
+            "problems": list(self.problems),
+            "findings": [
+                {
+                    "point": finding.point,
+                    "observed": finding.observed,
+                    "conclusion": finding.conclusion,
+                    "certainty": finding.certainty,
+                    "settings": {name: _plain(value) for name, value in finding.settings.items()},
+                }
+                for finding in self.findings
+            ],
+            "conventions": {name: _plain(value) for name, value in conventions.items()},
+            "code": self.code,
+            "classes": dict(self.classes),
+            "sent": self.sent,
+            "requests": list(self.requests),
+        }
+
+    def __str__(self) -> str:
+        """One screen: the conclusions, the problems, and the code."""
+        rows = [f"  {f.certainty:<12}  {f.point:<15}  {f.conclusion}" for f in self.findings]
+        return self._text(rows)
+
+    def details(self) -> str:
+        """Everything: also what was observed, the attrs classes, and each request.
+
+        Returns:
+            Text of a few screens.
+
+        Example:
+            >>> from adclient.doctor import examine
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+            >>> "class MyCampaign(Campaign):" in report.details()
+            True
+        """
+        rows: list[str] = []
+        for finding in self.findings:
+            rows.append(f"  {finding.certainty:<12}  {finding.point}: {finding.conclusion}")
+            rows += [f"  {'':<12}  {finding.observed}"] * bool(finding.observed)
+        requests = [f"  {number:>2}. {line}" for number, line in enumerate(self.requests, 1)]
+        return "\n\n".join(
+            [self._text(rows), *self.classes.values(), "\n".join(["Requests", *requests])]
+        )
+
+    def _text(self, rows: list[str]) -> str:
+        accounts = ", ".join(self.account_ids)
+        title = f"{self.base_url}, {accounts}: {self.sent} reads, no write"
+        parts = ["\n".join([title, "", *rows])]
+        if self.problems:
+            parts.append("\n".join(["Problems", *(f"  {problem}" for problem in self.problems)]))
+        return "\n\n".join([*parts, *([self.code] if self.is_accepted else [])])
+
+    def mapped(self, change: "Callable[[str], str]") -> "Report":
+        """The report with every text of the service changed, such as by a redactor."""
+
+        def changed(value: Setting) -> Setting:
+            if isinstance(value, tuple):
+                return tuple(map(change, value))
+            return value if isinstance(value, bool) else change(value)
+
+        findings = tuple(
+            attrs.evolve(
+                finding,
+                conclusion=change(finding.conclusion),
+                observed=change(finding.observed),
+                settings={name: changed(value) for name, value in finding.settings.items()},
+            )
+            for finding in self.findings
+        )
+        return attrs.evolve(
+            self,
+            findings=findings,
+            problems=tuple(map(change, self.problems)),
+            classes={name: change(source) for name, source in self.classes.items()},
+            requests=tuple(map(change, self.requests)),
+        )
+
+
+def _from_environment(variable: str) -> str:
+    return f"os.environ[{_quoted(variable)}]"
+
+
+def _quoted(value: Setting) -> str:
+    """A value as Python code, with the quotes of this project."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_quoted, value))},)"
+    text = repr(value)
+    return f'"{text[1:-1]}"' if text.startswith("'") and '"' not in text else text
+
+
+def _plain(value: JSON | Setting) -> JSON:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,158 @@
+"""What follows from all responses together: headers, errors, page sizes, shapes."""
+
+import re
+from collections.abc import Sequence
+
+from adclient._core.jsontext import JSONError, loads
+from adclient._core.redact import one_line
+from adclient._core.response import problem_of
+from adclient.conventions import Conventions, is_header_name
+from adclient.doctor._examination import Examination
+from adclient.doctor._probe import READS, Observation
+from adclient.doctor._report import Finding, Setting
+from adclient.models import JSON
+
+_IDS = re.compile(
+    r"(request|req|correlation|trace|transaction|operation|call)[-_]?id|traceparent|cf-ray"
+    r"|trace-context",
+)
+_LIMITS = re.compile(r"rate-?limit|^retry-after$")
+
+
+def page_size(found: Examination) -> Finding:
+    """How many items the pages have that are not the last."""
+    pages = [seen.page for seen in found.observations if seen.page is not None]
+    sizes = sorted({len(page.items) for page in pages if page.next is not None})
+    if not sizes:
+        conclusion = "unknown: no listing had a next page"
+        return Finding(point="page size", conclusion=conclusion, certainty="not observed")
+    return Finding(
+        point="page size",
+        conclusion=f"{' or '.join(map(str, sizes))} items",
+        observed="of pages that have a next one",
+    )
+
+
+def request_id(observations: Sequence[Observation]) -> Finding:
+    """The headers that hold another id in every response."""
+    point = "request id"
+    responses = [seen.response for seen in observations if seen.page is not None]
+    headers = [response.headers for response in responses if response is not None]
+    present = list(filter(_is_id_header, headers[0])) if headers else []
+    ids = {name: {each.get(name, "") for each in headers} for name in present}
+    unique = [name for name, values in ids.items() if len(values - {""}) == len(headers)]
+    default = Conventions().request_id_headers
+    unique.sort(key=lambda name: (*default, name).index(name))
+    if not unique:
+        conclusion = "no header has one" if headers else "unknown: no read was accepted"
+        return Finding(
+            point=point,
+            conclusion=conclusion,
+            certainty="likely" if headers else "not observed",
+        )
+    settings: dict[str, Setting] = {}
+    if next((name for name in default if any(name in each for each in headers)), "") != unique[0]:
+        settings["request_id_headers"] = tuple(unique)
+    return Finding(
+        point=point,
+        conclusion=one_line(", ".join(unique), 100),
+        observed=f"another value in each of {len(headers)} responses",
+        certainty="observed" if len(headers) > 1 else "likely",
+        settings=settings,
+    )
+
+
+def _is_id_header(name: str) -> bool:
+    return _IDS.search(name) is not None and is_header_name(name)
+
+
+def limits(found: Examination) -> Finding:
+    """Headers and refusals that speak of rate limits."""
+    responses = [seen.response for seen in found.observations] + [found.limited]
+    shown: dict[str, str] = {}
+    for response in responses:
+        if response is not None:
+            shown |= {name: it for name, it in response.headers.items() if _LIMITS.search(name)}
+    observed = one_line(", ".join(f"{name}: {text}" for name, text in shown.items()), 160)
+    if found.limited is not None:
+        conclusion = "429 when they are exceeded" + ", with a Retry-After" * (
+            "retry-after" in shown
+        )
+    elif shown:
+        conclusion = one_line(f"in the headers {', '.join(shown)}", 80)
+    else:
+        conclusion = "unknown: no header names one, and none was met"
+        return Finding(point="limits", conclusion=conclusion, certainty="not observed")
+    return Finding(point="limits", conclusion=conclusion, observed=observed)
+
+
+def errors(found: Examination) -> Finding:
+    """The shape of an error response, and what the client reads in it."""
+    point = "errors"
+    refused = [seen for seen in (found.unknown_account, *found.observations) if seen is not None]
+    responses = [seen.response for seen in refused if seen.is_refused]
+    if not responses or responses[0] is None:
+        conclusion = "unknown: nothing was refused"
+        return Finding(point=point, conclusion=conclusion, certainty="not observed")
+    response = responses[0]
+    kind = response.headers.get("content-type", "no content-type").partition(";")[0]
+    problem = problem_of(response)
+    parts = [
+        name
+        for name, value in [
+            ("message", problem.message),
+            ("code", problem.code),
+            ("details", problem.details),
+        ]
+        if value is not None
+    ]
+    outline = _outline(response.body)
+    return Finding(
+        point=point,
+        conclusion=f"the client reads: {', '.join(parts) or 'nothing but the status'}",
+        observed=one_line(f"{response.status} {kind} {outline}: {problem.message}", 160),
+    )
+
+
+def _outline(body: bytes) -> str:
+    """The names in a JSON body, without its values."""
+    try:
+        return one_line(_names(loads(body), 3), 100)
+    except JSONError:
+        return "(not JSON)" if body else "(empty)"
+
+
+def _names(value: JSON, depth: int) -> str:
+    if isinstance(value, dict) and depth:
+        inner = {name: _names(child, depth - 1) for name, child in value.items()}
+        return f"{{{', '.join(name + (text and ' ' + text) for name, text in inner.items())}}}"
+    if isinstance(value, list) and value:
+        return f"[{_names(value[0], depth)}]"
+    return ""
+
+
+def reads(found: Examination) -> Finding:
+    """Which of the seven reads have the documented shape."""
+    fit: list[str] = []
+    others: list[str] = []
+    for operation in READS:
+        name, seen = operation.full_name, found.reads.get(operation.full_name)
+        if seen is None:
+            others.append(f"{name}: not sent")
+        elif seen.page is None:
+            others.append(f"{name}: {seen}")
+        elif seen.mismatch is not None:
+            others.append(f"{name}: {seen.mismatch}")
+        else:
+            fit.append(name)
+    sent = [seen for seen in found.reads.values() if seen.page is not None]
+    count = f"{len(fit)} of {len(READS)} have the documented shape"
+    more = len(READS) - len(sent)
+    if not sent:
+        conclusion = "unknown: no read was accepted"
+        return Finding(point="reads", conclusion=conclusion, certainty="not observed")
+    return Finding(
+        point="reads",
+        conclusion=count + f"; {more} not accepted" * (more > 0),
+        observed="; ".join(others),
+    )

@@ -1,0 +1,262 @@
+"""The doctor and services that are broken: it finishes in time, and reports what it found."""
+
+import json
+import time
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from cases import each_case
+from doctor_services import ACCOUNT, Service, examined
+from raw_server import RawServer, refusing_url, reply
+
+from adclient import ConfigurationError, InvalidRequest
+from adclient._core.operations import OPERATIONS
+from adclient.doctor import Report, examine
+from adclient.doctor import _session as session
+from adclient.doctor._probe import Probe
+from adclient.testing import FakeAdService, Fault
+
+READ_PATHS = {operation.path for operation in OPERATIONS if not operation.is_write}
+LISTING = b'{"data": [{"id": "a", "name": "A", "status": "B"}], "page": {"next": null}}'
+SECRET = "hunter2-s3cret"
+
+
+def service_of(report: Report) -> str:
+    return report["service"].conclusion
+
+
+def serving(*replies: bytes):
+    """A server that sends these replies, the last again and again."""
+
+    def serve(connection) -> None:
+        while connection.read():
+            number = min(len(server.requests), len(replies)) - 1
+            connection.send(replies[number])
+
+    server = RawServer(serve)
+    return server
+
+
+def reads_of(server: RawServer) -> list[str]:
+    """The paths of the requests, each of which is a read of the service."""
+    lines = [request.split(b"\r\n")[0].decode().split() for request in server.requests]
+    assert {method for method, _, _ in lines} <= {"GET"}
+    paths = [urlsplit(target).path for _, target, _ in lines]
+    assert set(paths) <= READ_PATHS
+    assert len(paths) <= 30
+    return paths
+
+
+@each_case(
+    ("answer", "expected"),
+    [
+        (reply(200, b"<h1>Hi</h1>", "Content-Type: text/html"), "not with the documented shape"),
+        (reply(200, b""), "not with the documented shape"),
+        (reply(200, b"[]"), "not with the documented shape"),
+        (reply(200, b'{"data": [], "page": 1}'), "not with the documented shape"),
+        (reply(429, b"slower"), "reachable, but fails: 429"),
+        (reply(500, b"oops"), "reachable, but fails: 500"),
+        (reply(404, b"<h1>Nothing</h1>"), "refuses every read: 404"),
+        (reply(403, b"{}"), "refuses every read: 403"),
+        (reply(302, b"", "Location: https://u:p@elsewhere.example/a?t=1"), "redirects to https"),
+        (reply(308, b"", "Location: /login"), "redirects to /login, which is never followed"),
+        (reply(307, b""), "redirects, which is never followed"),
+        (reply(307, b"", "Location: http://["), "redirects, which is never followed"),
+        (reply(200, LISTING)[:-9] + b" " * 0, "breaks off or cannot be read"),
+        (reply(200, b"x", "Content-Encoding: gzip"), "breaks off or cannot be read"),
+        (b"nonsense\r\n\r\n", "gives no response"),
+    ],
+)
+def test_service_that_serves_nothing_is_described(answer, expected) -> None:
+    def serve(connection) -> None:
+        if connection.read():
+            connection.send(answer)
+
+    with RawServer(serve) as server:
+        report = examine(server.url, account_id=ACCOUNT)
+        assert expected in service_of(report)
+        assert "u:p" not in service_of(report)
+        assert not report.is_accepted
+        assert reads_of(server)
+    assert report.code.startswith("from adclient import AdClient")
+    assert "unknown" in report["read parameters"].conclusion
+
+
+def test_unreachable_service_is_reported() -> None:
+    report = examine(refusing_url(), account_id=ACCOUNT)
+    assert "Connection refused" in service_of(report)
+    assert report.sent == 2
+
+
+def test_certificate_that_is_not_trusted_is_reported() -> None:
+    def serve(connection) -> None:
+        connection.start_tls()
+
+    with RawServer(serve) as server:
+        report = examine(server.url.replace("http:", "https:"), account_id=ACCOUNT)
+    assert "certificate" in service_of(report)
+    assert report.sent == 1
+
+
+def test_service_that_stays_silent_ends_at_the_time_limit() -> None:
+    def serve(connection) -> None:
+        connection.read()
+        connection.stay_silent()
+
+    started = time.monotonic()
+    with RawServer(serve) as server:
+        report = examine(server.url, account_id=ACCOUNT, timeout=0.5)
+    assert time.monotonic() - started < 5
+    assert "no response in time" in service_of(report)
+
+
+def test_service_that_falls_silent_keeps_what_was_found() -> None:
+    fake = FakeAdService()
+    fake.faults.add(Fault.no_response(), call=5, times=30)
+    report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+    assert report["read parameters"].certainty == "observed"
+    assert report.problems[0].startswith("ended early: 3 requests in a row got no response")
+
+
+def test_time_that_is_over_between_requests_ends_the_examination() -> None:
+    fake = FakeAdService()
+    fake.faults.add(Fault.slow(7), times=30)
+    report = examine(fake.base_url, account_id="account_b204", transport=fake.transport, timeout=20)
+    assert report.problems[0] == "ended early: the time was over"
+    assert report.is_accepted
+
+
+@each_case("status", [500, 502, 503, 504])
+def test_passing_failure_is_no_evidence(status) -> None:
+    fake = FakeAdService(page_size=5)
+    fake.faults.at_random(Fault.status(status), share=0.3)
+    report = examine(
+        fake.base_url, account_id="account_b204", transport=fake.transport, timeout=10_000
+    )
+    assert len(fake.requests) == report.sent <= 30
+    found = report.conventions()
+    assert found.cursor_parameter == "cursor"
+    assert found.read_parameters == "query"
+
+
+@each_case("number", range(1, 19))
+def test_failure_of_any_one_request_leads_to_no_wrong_finding(number) -> None:
+    for fault in (Fault.status(500), Fault.dropped(taken=True), Fault.redirect("/x")):
+        fake = FakeAdService(page_size=5)
+        fake.faults.add(fault, call=number)
+        report = examine(
+            fake.base_url,
+            account_id=["account_b204", "account_c3d8"],
+            transport=fake.transport,
+        )
+        found = report.conventions()
+        assert found.cursor_parameter == "cursor"
+        assert (found.read_parameters, found.object_style) == ("query", "json")
+        assert report.sent <= 30
+
+
+def test_hostile_continuations_are_not_followed() -> None:
+    class Huge(Service):
+        def next(self, request, end):
+            return "x" * 70_000
+
+    report = examined(Huge())
+    assert report["continuation"].certainty == "not observed"
+    elsewhere = Service(form="elsewhere")
+    assert examined(elsewhere).is_accepted
+    assert {request.url.host for request in elsewhere.requests} == {"ads.example.com"}
+
+
+def test_only_reads_of_this_service_are_sent() -> None:
+    with pytest.raises(ValueError, match="a write, which the doctor never sends"):
+        Probe(purpose="", operation=OPERATIONS[0], account_id="a")
+    for service in (
+        Service(),
+        Service(place="body"),
+        Service(form="url", name="x", is_strict=True),
+    ):
+        examined(service, token=SECRET)
+        assert {request.method for request in service.requests} == {"GET"}
+        assert {request.url.path for request in service.requests} <= READ_PATHS
+        assert len(service.requests) <= 30
+
+
+def test_one_request_is_sent_at_a_time() -> None:
+    class Counting(Service):
+        under_way = 0
+
+        def handle(self, request):
+            assert Counting.under_way == 0
+            Counting.under_way += 1
+            response = super().handle(request)
+            Counting.under_way -= 1
+            return response
+
+    service = Counting()
+    assert examined(service).is_accepted
+    assert len(service.requests) > 10
+
+
+def echo(request: httpx.Request) -> httpx.Response:
+    """Repeat the credentials wherever a report could show them."""
+    secret = request.headers.get("authorization", f"Bearer {SECRET}")
+    word = secret.removeprefix("Bearer ")
+    if "account_1" not in str(request.url):
+        return httpx.Response(404, json={"message": secret, "code": word, "details": {word: 1}})
+    item = {"id": "a", "name": word, "status": "b", word.replace("-", "_"): word, word: 1}
+    following = f"{request.url}&{word}={word}"
+    headers = {"x-request-id": word, "x-ratelimit": secret, f"x-{word}-request-id": word}
+    body = {"data": [item], "page": {"next": following, word: word}}
+    return httpx.Response(200, json=body, headers=headers)
+
+
+def test_no_secret_is_shown() -> None:
+    for where in (
+        echo,
+        lambda request: httpx.Response(302, headers={"location": f"https://x.example/{SECRET}"}),
+        lambda request: httpx.Response(401, headers={"www-authenticate": f"Bearer {SECRET}"}),
+        lambda request: httpx.Response(200, text=SECRET),
+    ):
+        report = examine(
+            "https://ads.example.com",
+            account_id=ACCOUNT,
+            transport=httpx.MockTransport(where),
+            token=SECRET,
+        )
+        told = [str(report), report.details(), json.dumps(report.to_dict()), repr(report)]
+        assert not [text for text in told if SECRET in text]
+        assert report.sent >= 1
+
+
+@each_case(
+    ("arguments", "error"),
+    [
+        ({"account_id": ""}, InvalidRequest),
+        ({"account_id": []}, InvalidRequest),
+        ({"targeting": {"a": object()}}, InvalidRequest),
+        ({"token": "two words"}, ConfigurationError),
+        ({"timeout": 0}, ConfigurationError),
+        ({"base_url": "ads.example.com"}, ConfigurationError),
+    ],
+)
+def test_invalid_arguments_are_refused(arguments, error) -> None:
+    service = Service()
+    given = {"base_url": "https://ads.example.com", "account_id": ACCOUNT, **arguments}
+    with pytest.raises(error):
+        examine(**given, transport=httpx.MockTransport(service.handle))
+    assert service.requests == []
+
+
+def test_error_of_the_callers_transport_is_raised() -> None:
+    def fail(request):
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        examine("https://a.example", account_id="a", transport=httpx.MockTransport(fail))
+
+
+def test_limits_are_those_that_are_documented() -> None:
+    assert session.MOST_REQUESTS == 30
+    assert "120 by default" in (examine.__doc__ or "")
+    assert session.TIMEOUT == 120

@@ -1,0 +1,169 @@
+"""`adclient doctor`: what it prints, its exit codes, and what it refuses."""
+
+import importlib
+import json
+import os
+import signal
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from cases import each_case
+from doctor_services import ACCOUNT
+from raw_server import LISTING, RawServer, refusing_url, reply
+
+from adclient import __version__
+from adclient._command import main
+from adclient.testing import FakeAdService, Profile
+from adclient.testing.server import serving
+
+BETA = ["--account", "account_b204"]
+SECRET = "hunter2-s3cret"
+# For a service on this machine, one screen of a terminal of 80 by 40.
+COLUMNS, LINES = 100, 40
+
+
+def test_report_fits_on_one_screen(capsys) -> None:
+    fake = FakeAdService(page_size=5, token=SECRET)
+    with serving(fake) as url:
+        code = main(["doctor", url, *BETA, "--account", "account_c3d8", "--token", SECRET])
+    told = capsys.readouterr().out
+    assert code == 0
+    assert len(told.splitlines()) <= LINES
+    assert max(map(len, told.splitlines())) <= COLUMNS
+    assert "  observed      continuation     `cursor` takes a text\n" in told
+    assert 'token=os.environ["ADCLIENT_TOKEN"],' in told
+    assert SECRET not in told
+    assert {request.method for request in fake.requests} == {"GET"}
+    assert len(fake.requests) <= 30
+
+
+def test_details_and_json_say_more(capsys, monkeypatch) -> None:
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    fake = FakeAdService(token=SECRET, profile=Profile(key_header="X-Api-Key", extras=True))
+    arguments = [*BETA, "--account", "account_c3d8", "--token-env", "MY_TOKEN"]
+    arguments += ["--token-header", "X-Api-Key"]
+    with serving(fake) as url:
+        assert main(["doctor", url, *arguments, "--details"]) == 1
+        details = capsys.readouterr().out
+        assert main(["doctor", url, *arguments, "--json"]) == 1
+        report = json.loads(capsys.readouterr().out)
+    assert "class MyCampaign(Campaign):" in details
+    assert "GET /v1/beta-ads/list-beta-campaigns: without credentials: 401" in details
+    assert report["format_version"] == "1.0"
+    assert report["problems"] == ["gamma.list_ads fails: $.data[1].name: missing"]
+    assert report["conventions"]["read_parameters"] == "query"
+    assert {"point", "observed", "conclusion", "certainty", "settings"} == set(
+        report["findings"][0]
+    )
+    assert 'auth=lambda request: {"x-api-key": os.environ["MY_TOKEN"]},' in report["code"]
+    assert SECRET not in details + json.dumps(report)
+
+
+def test_targeting_is_sent_as_it_is_given(capsys) -> None:
+    fake = FakeAdService()
+    arguments = ["--account", "account_c3d8", "--targeting", '{"type": "INTEREST"}']
+    with serving(fake) as url:
+        assert main(["doctor", url, *arguments]) == 0
+    assert "observed      objects          one value of JSON" in capsys.readouterr().out
+    sent = [request.query.get("targeting") for request in fake.requests]
+    assert '{"type":"INTEREST"}' in sent
+
+
+@each_case("arguments", [[], ["--token", SECRET]])
+def test_exit_code_3_means_that_no_read_was_accepted(arguments, capsys) -> None:
+    with serving(FakeAdService(token="other")) as url:
+        assert main(["doctor", url, *BETA, *arguments]) == 3
+    told = capsys.readouterr().out
+    assert "AdClient(" not in told
+    assert "401" in told
+    assert main(["doctor", refusing_url(), *BETA, *arguments]) == 3
+    assert "Connection refused" in capsys.readouterr().out
+
+
+def test_dry_run_sends_nothing(capsys) -> None:
+    with RawServer(lambda connection: None) as server:
+        assert main(["doctor", server.url, *BETA, "--dry-run"]) == 0
+        assert server.connections == 0
+    told = capsys.readouterr().out
+    assert f"At most 30 requests would be sent to {server.url}" in told
+    assert told.count("  GET /v1/") == 7
+    assert "Nothing was sent." in told
+
+
+@each_case(
+    ("arguments", "complaint"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["doctor"], "the following arguments are required: URL, --account/-a"),
+        (["doctor", "ads.example.com", *BETA], "base_url must start with http:// or https://"),
+        (["doctor", "ftp://x", *BETA, "--dry-run"], "base_url must start with http://"),
+        (["doctor", "http://x", "--account", ""], "account_id must be a non-empty str"),
+        (["doctor", "http://x", *BETA, "--timeout", "0"], "timeout must be a finite number"),
+        (["doctor", "http://x", *BETA, "--timeout", "soon"], "invalid float value: 'soon'"),
+        (["doctor", "http://x", *BETA, "--token", "a b"], "token contains whitespace"),
+        (["doctor", "http://x", *BETA, "--token", "a", "--token-env", "B"], "not allowed with"),
+        (["doctor", "http://x", *BETA, "--token-header", "host"], "'host' is not the name of a"),
+        (["doctor", "http://x", *BETA, "--targeting", "[1]"], "not a JSON object"),
+        (["doctor", "http://x", *BETA, "--targeting", "{"], "not a JSON object"),
+        (["doctor", "http://x", *BETA, "--json", "--details"], "not allowed with"),
+    ],
+)
+def test_wrong_command_line_is_refused(arguments, complaint, capsys) -> None:
+    try:
+        code = main(arguments)
+    except SystemExit as refused:
+        code = refused.code
+    assert code == 2
+    told = capsys.readouterr()
+    assert complaint in told.err
+    assert told.out == ""
+
+
+def test_help_documents_the_exit_codes(capsys) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["doctor", "--help"])
+    assert caught.value.code == 0
+    told = capsys.readouterr().out
+    assert [line.split()[0] for line in told.splitlines()[-5:]] == ["0", "1", "2", "3", "130"]
+
+
+def test_module_is_the_command(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["adclient", "--version"])
+    with pytest.raises(SystemExit) as caught:
+        importlib.import_module("adclient.__main__")
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"adclient {__version__}\n"
+
+
+def interrupting(after: int):
+    """A server that interrupts this process instead of a response."""
+
+    def serve(connection) -> None:
+        while connection.read():
+            if len(server.requests) > after:
+                os.kill(os.getpid(), signal.SIGINT)
+                connection.stay_silent()
+                return
+            connection.send(reply(200, json.dumps(LISTING).encode()))
+
+    server = RawServer(serve)
+    return server
+
+
+@pytest.mark.parametrize("after", [0, 4])
+def test_interrupt_prints_a_partial_report(after, capsys) -> None:
+    with interrupting(after) as server:
+        assert main(["doctor", server.url, "--account", ACCOUNT]) == 130
+    told = capsys.readouterr().out
+    assert f"{after + 1} reads, no write" in told
+    assert "interrupted: this report is partial" in told
+    assert "observed" in told
+
+
+def test_script_of_the_project_is_the_command() -> None:
+    project = Path(__file__).parent.parent.parent / "pyproject.toml"
+    scripts = tomllib.loads(project.read_text("utf-8"))["project"]["scripts"]
+    module, _, name = scripts["adclient"].partition(":")
+    assert getattr(importlib.import_module(module), name) is main

@@ -1,0 +1,174 @@
+"""The doctor on every profile of the fake: each switch alone, and all pairs of them."""
+
+from itertools import product
+from operator import attrgetter
+
+import attrs
+import pytest
+from cases import each_case
+
+from adclient import Conventions
+from adclient.doctor import Report, examine
+from adclient.testing import FakeAdService, Profile
+
+ACCOUNTS = ["account_b204", "account_c3d8", "account_a91f", "account_d118"]
+READ_PLACES = {"query": "in the query", "body": "in the body", "either": "in the query"}
+# What can be set, and to what. The names with a dot are of `Conventions`.
+SWITCHES: dict[str, list] = {
+    "errors": [
+        *("error_object", "problem", "detail", "fastapi", "success_false", "errors_list"),
+        *("text", "html", "empty", "truncated"),
+    ],
+    "continuation": ["text", "number", "url", "absolute_url", "object", "none"],
+    "continuation_life": [None, 9.0],
+    "read_parameters": ["query", "body", "either"],
+    "delete_parameters": ["body", "query", "either"],
+    "key_header": [None, "X-Api-Key"],
+    "read_only_token": [None, "peek"],
+    "unknown_date_ranges": ["refuse", "ignore"],
+    "extras": [False, True],
+    "dedupe": [False, True],
+    "latency": [0.0, 2.0],
+    "most_open_drafts": [500, None],
+    "drafts_a_day": [None, 1],
+    "requests_a_minute": [None, 10],
+    ".object_style": ["json", "deep_object"],
+    ".cursor_parameter": ["cursor", "page_token", "after", "page", "startingAfter"],
+    ".request_id_headers": [("x-request-id",), ("request-id",), ("Trace-Id",)],
+    ".rate_limit_scope": ["account", "client"],
+    ".idempotency_header": [None, "Idempotency-Key"],
+}
+SINGLY = [{name: value} for name, values in SWITCHES.items() for value in values]
+PAIRS = {
+    one: [
+        {one: first, other: second}
+        for other in list(SWITCHES)[:number]
+        for first, second in product(SWITCHES[one][1:], SWITCHES[other][1:])
+    ]
+    for number, one in enumerate(SWITCHES)
+}
+
+
+def test_every_switch_of_a_profile_is_tried() -> None:
+    fields = {field.name for field in attrs.fields(Profile)}
+    assert fields == {name for name in SWITCHES if not name.startswith(".")}
+
+
+def check(chosen: dict) -> None:
+    """The findings are those of the profile, or say that they are not observed."""
+    conventions = Conventions(
+        **{name[1:]: value for name, value in chosen.items() if name.startswith(".")}
+    )
+    profile = Profile(**{n: value for n, value in chosen.items() if not n.startswith(".")})
+    is_locked = bool(profile.key_header or profile.read_only_token)
+    token = "sesame" if is_locked else None
+    fake = FakeAdService(page_size=5, token=token, conventions=conventions, profile=profile)
+    given = profile.read_only_token or token
+    auth = {"token": given}
+    if profile.key_header:
+        auth = {"auth": lambda request: {"X-Api-Key": given}}
+    report = examine(
+        fake.base_url, account_id=ACCOUNTS, transport=fake.transport, timeout=600, **auth
+    )
+    assert len(fake.requests) == report.sent <= 30
+    assert {request.method for request in fake.requests} == {"GET"}
+    assert fake.drafts == ()
+    assert report.is_accepted
+    check_findings(report, profile, conventions, is_locked=is_locked)
+
+
+def check_findings(
+    report: Report, profile: Profile, conventions: Conventions, *, is_locked: bool
+) -> None:
+    found, place = report.conventions(), profile.read_parameters or "query"
+    told = {finding.point: (finding.certainty, finding.conclusion) for finding in report.findings}
+    assert told["read parameters"] == ("observed", READ_PLACES[place])
+    credentials = "needed, and those given work" if is_locked else "none needed for reads"
+    assert told["credentials"] == ("observed", credentials)
+    if place == "body":
+        assert told["objects"][0] == "not observed"
+    else:
+        assert told["objects"][0] == "observed"
+        assert found.object_style == conventions.object_style
+    certainty, conclusion = told["continuation"]
+    if profile.continuation == "none":
+        assert (certainty, told["page size"][0]) == ("not observed", "not observed")
+    elif "url" in profile.continuation:
+        assert (certainty, told["next URLs"]) == ("observed", ("observed", "followed"))
+    else:
+        # A long number under the name of a page number may be something else.
+        is_odd = profile.continuation == "number" and conventions.cursor_parameter == "page"
+        assert certainty == ("likely" if is_odd else "observed"), conclusion
+        assert found.cursor_parameter == conventions.cursor_parameter
+        assert told["page size"] == ("observed", "5 items")
+    assert told["request id"] == ("observed", conventions.request_id_headers[0].lower())
+    assert found.request_id_headers[0] in (told["request id"][1], "x-request-id")
+    assert told["limits"][0] == ("not observed", "observed")[bool(profile.requests_a_minute)]
+    parts = {"text": "message", "detail": "message", "empty": "nothing but the status"}
+    parts |= dict.fromkeys(("html", "truncated", "success_false"), "message")
+    expected = parts.get(profile.errors, "message, code, details")
+    assert told["errors"] == ("observed", f"the client reads: {expected}")
+    extras = ("gamma.list_ads fails: $.data[1].name: missing",) if profile.extras else ()
+    assert report.problems == extras
+    assert told["idempotency"][0] == "not observed"
+
+
+@each_case("chosen", SINGLY)
+def test_every_switch_is_found(chosen) -> None:
+    check(chosen)
+
+
+@pytest.mark.parametrize("one", [one for one, pairs in PAIRS.items() if pairs])
+def test_every_pair_of_switches_is_found(one, pytestconfig) -> None:
+    """A part of the pairs; `nox -s long` checks all."""
+    is_long = pytestconfig.getoption("seeds") > 1
+    each_case("chosen", PAIRS[one] if is_long else PAIRS[one][::7])(check)()
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_one_account_of_one_platform_is_enough(account) -> None:
+    fake = FakeAdService(page_size=2)
+    report = examine(fake.base_url, account_id=account, transport=fake.transport)
+    assert report["read parameters"].certainty == "observed"
+    assert report["continuation"].certainty == "observed"
+    assert "not accepted" in report["reads"].conclusion
+    assert len(fake.requests) <= 30
+
+
+def test_classes_of_all_reads_fit_their_items() -> None:
+    fake = FakeAdService()
+    report = examine(fake.base_url, account_id=ACCOUNTS, transport=fake.transport)
+    client = fake.client()
+    assert len(report.classes) == 7
+    for read, code in report.classes.items():
+        names: dict = {}
+        exec(code, names)
+        (cls,) = (value for name, value in names.items() if name.startswith("My"))
+        account = dict(zip(["beta", "gamma", "alpha", "delta"], ACCOUNTS, strict=True))
+        account_id = account[read.partition(".")[0]]
+        assert attrgetter(read)(client)(account_id=account_id).typed(cls).data
+
+
+def test_refused_token_is_reported_after_two_requests() -> None:
+    fake = FakeAdService(token="sesame", profile=Profile(key_header="X-Api-Key"))
+    report = examine(
+        fake.base_url, account_id=ACCOUNTS, transport=fake.transport, token="other-one"
+    )
+    assert report.sent == 2
+    assert not report.is_accepted
+    assert "refused" in report["credentials"].conclusion
+
+
+def test_limit_that_leaves_no_time_ends_the_examination() -> None:
+    fake = FakeAdService(profile=Profile(requests_a_minute=3))
+    report = examine(fake.base_url, account_id=ACCOUNTS, transport=fake.transport, timeout=20)
+    assert report.problems[0] == "ended early: the service limits the rate"
+    assert report["read parameters"].certainty == "observed"
+    assert "Retry-After" in report["limits"].conclusion
+
+
+def test_expired_continuation_is_not_taken_for_an_unknown_name() -> None:
+    fake = FakeAdService(page_size=5, profile=Profile(continuation_life=5, latency=2))
+    report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+    assert report["continuation"].conclusion == "`cursor` takes a text"
+    assert report["continuation"].certainty in ("observed", "likely")

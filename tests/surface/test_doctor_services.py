@@ -1,0 +1,381 @@
+"""The doctor, and services that contradict every default, or that mislead it."""
+
+from decimal import Decimal
+
+import httpx
+import pytest
+from cases import each_case
+from doctor_services import (
+    ACCOUNT,
+    Both,
+    Changeable,
+    Deaf,
+    DefaultAccount,
+    EqualPages,
+    Filtering,
+    Flickering,
+    FreeText,
+    FuzzyText,
+    IgnoresSearch,
+    Leaping,
+    NoBodies,
+    OneTime,
+    RefusesText,
+    Rotating,
+    Seeded,
+    Service,
+    Shuffled,
+    Unsteady,
+    certainty,
+    examined,
+)
+
+from adclient import AdClient, Conventions
+from adclient.doctor import examine
+from adclient.doctor._continuation import _NAMES as NAMES
+from adclient.testing import FakeAdService, Profile
+
+FORMS = ["text", "object", "page", "offset", "path", "url", "relative"]
+FORMS += ["with a question mark", "of another account", "elsewhere"]
+COMMON = ["cursor", "page_token", "after", "next", "page", "offset", "starting_after"]
+COMMON += ["pageToken", "startingAfter"]
+
+
+def items_of(service: Service, conventions: Conventions, **options) -> list[str]:
+    """The items of a whole listing, read under conventions."""
+    transport = httpx.MockTransport(service.handle)
+    url = "https://ads.example.com"
+    with AdClient(url, transport=transport, conventions=conventions, **options) as client:
+        return [item.id for item in client.beta.list_campaigns(account_id=ACCOUNT)]
+
+
+@each_case("is_strict", [True, False])
+@each_case("place", ["query", "body"])
+@each_case("form", FORMS)
+@each_case("name", ["cursor", "pageToken"])
+def test_settings_that_were_found_read_the_whole_listing(is_strict, place, form, name) -> None:
+    if place == "body" and form in ("path", "url", "relative") and is_strict:
+        form = "text"  # the parameters would be in two places
+    service = Service(is_strict=is_strict, place=place, form=form, name=name)
+    if form in ("page", "offset"):
+        service.name = form
+    report = examined(service)
+    assert certainty(report, "read parameters", "continuation") == {
+        "read parameters": "observed",
+        "continuation": "observed",
+    }
+    assert report.conventions().read_parameters == place
+    assert len(service.requests) == report.sent <= 30
+    assert items_of(service, report.conventions()) == [f"item_{n}" for n in range(10)]
+    assert report.problems == ()
+    kind = {"path": "followed", "url": "followed", "relative": "followed"}
+    kind |= dict.fromkeys(FORMS[-2:], "sent back unchanged")
+    assert report["next URLs"].conclusion == kind.get(form, "unknown: no `next` was a URL")
+
+
+@each_case("name", COMMON)
+@each_case("place", ["query", "body"])
+def test_common_name_is_found_though_unknown_ones_are_refused(name, place) -> None:
+    report = examined(Service(name=name, is_strict=True, place=place))
+    assert report.conventions().cursor_parameter == name
+    assert report["continuation"].certainty == "observed"
+
+
+@each_case("name", NAMES)
+def test_every_name_is_found_where_unknown_ones_are_ignored(name) -> None:
+    report = examined(Service(name=name))
+    assert report.conventions().cursor_parameter == name
+    assert report["continuation"].certainty == "observed"
+    assert report.sent <= 30
+
+
+@each_case("style", ["json", "deep_object"])
+@each_case("is_strict", [True, False])
+def test_style_of_objects_is_observed(style, is_strict) -> None:
+    report = examined(Service(style=style, is_strict=is_strict))
+    assert report["objects"].certainty == "observed"
+    assert report.conventions().object_style == style
+
+
+NEVER = {"read parameters": "observed", "continuation": "not observed"}
+
+
+@each_case(
+    ("service", "expected"),
+    [
+        # It changes from request to request.
+        (Shuffled(), {"continuation": "not observed", "objects": "not observed"}),
+        (Shuffled(size=1, count=2), {"continuation": "not observed", "objects": "not observed"}),
+        (Shuffled(unknown_account="same"), {"continuation": "not observed"}),
+        (Seeded(), {"continuation": "not observed"}),
+        (Unsteady(count=100), {"continuation": "not observed"}),
+        (Changeable(), {"continuation": "not observed"}),
+        (Flickering(unknown_account="same"), {"read parameters": "not observed"}),
+        (Rotating(), {"continuation": "not observed", "objects": "not observed"}),
+        # It does not look at the continuation, or that is not visible.
+        (Deaf(), NEVER),
+        (Deaf(form="url"), NEVER),
+        (Deaf(is_strict=True), NEVER),
+        (EqualPages(), NEVER),
+        (Service(form="yes or no"), NEVER),
+        (Service(form="elsewhere", is_strict=True, name="unheard_of"), NEVER),
+        (Service(name="unheard_of"), NEVER),
+        # There is nothing to continue.
+        (Service(count=3), {"continuation": "not observed", "page size": "not observed"}),
+        (Service(count=0), {"continuation": "not observed", "objects": "not observed"}),
+        (Service(count=1), {"continuation": "not observed", "objects": "not observed"}),
+        # It can be continued in two ways, neither of which counts as `next` does.
+        (Leaping(count=100), {"continuation": "likely"}),
+        # It cannot be repeated.
+        (OneTime(), {"continuation": "likely"}),
+        # It does not look at the parameters, or not at these.
+        (Service(unknown_account="same"), {"read parameters": "not observed"}),
+        (Service(unknown_account="same", is_strict=True), {"read parameters": "likely"}),
+        (NoBodies(unknown_account="same"), {"read parameters": "likely"}),
+        (Service(unknown_account="same", place="body"), {"read parameters": "likely"}),
+        (Service(unknown_account="empty", count=0), {"read parameters": "not observed"}),
+        (FreeText(), {"objects": "not observed"}),
+        (FreeText(style="deep_object"), {"objects": "not observed"}),
+        (FuzzyText(style="deep_object"), {"objects": "not observed"}),
+        (IgnoresSearch(), {"objects": "not observed"}),
+        (RefusesText(), {"objects": "not observed"}),
+    ],
+)
+def test_nothing_is_observed_where_it_cannot_be_known(service, expected) -> None:
+    report = examined(service)
+    assert certainty(report, *expected) == expected
+    assert len(service.requests) == report.sent <= 30
+
+
+@each_case(
+    "value",
+    ["\\ud800", "http://[", "?" + "a" * 70_000, "x" * 70_000, "a?b=" + "c" * 70_000],
+)
+def test_odd_continuations_do_no_harm(value) -> None:
+    class Odd(Deaf):
+        def next(self, request, end):
+            return "ODD"
+
+        def page(self, request, items, following):
+            content = super().page(request, items, following).content
+            return httpx.Response(200, content=content.replace(b"ODD", value.encode()))
+
+    report = examined(Odd())
+    assert report["continuation"].certainty == "not observed"
+    assert report["read parameters"].certainty == "observed"
+
+
+@each_case("nested", ['{"id": %s}', "%s", '{"x": %s, "id": "a"}'])
+def test_deep_items_do_no_harm(nested) -> None:
+    text = nested % ("[" * 1000 + "]" * 1000)
+    body = f'{{"data": [{text}], "page": {{"next": {"[" * 900 + "]" * 900}}}}}'
+    report = examined(
+        Service(), transport=httpx.MockTransport(lambda _: httpx.Response(200, text=body))
+    )
+    assert report["continuation"].certainty == "not observed"
+
+
+def test_many_accounts_that_are_refused_end_the_search() -> None:
+    service = Service()
+    report = examined(service, account_id=[f"other_{n}" for n in range(5)])
+    assert not report.is_accepted
+    assert report.sent == 12
+    with pytest.raises(KeyError):
+        report["another point"]
+
+
+def test_too_few_requests_are_reported() -> None:
+    fake = FakeAdService(page_size=5, profile=Profile(requests_a_minute=1))
+    account_ids = ["account_a91f", "account_b204", "account_c3d8", "account_d118"]
+    report = examine(
+        fake.base_url, account_id=account_ids, transport=fake.transport, timeout=10_000
+    )
+    assert report["continuation"].conclusion == "unknown: too few requests were left"
+    assert len(fake.requests) == report.sent <= 30
+
+
+def test_filters_are_not_taken_for_continuations() -> None:
+    report = examined(Filtering(name="page_token"))
+    assert report.conventions().cursor_parameter == "page_token"
+    assert report["continuation"].certainty == "observed"
+
+
+@each_case(("form", "size"), [("page", 1), ("page", 2), ("page", 4), ("offset", 2), ("offset", 4)])
+def test_pages_are_not_taken_for_offsets(form, size) -> None:
+    report = examined(Both(form=form, name="neither", size=size, count=60))
+    found = report["continuation"]
+    assert found.certainty != "observed" or report.conventions().cursor_parameter == form
+    if size == 4:
+        assert found.certainty == "observed"
+
+
+def test_body_is_found_though_the_query_is_accepted() -> None:
+    report = examined(DefaultAccount(place="body"))
+    assert report["read parameters"].certainty == "observed"
+    assert report.conventions().read_parameters == "body"
+
+
+@each_case("unknown", ["404", "empty"])
+def test_unknown_account_may_be_refused_or_have_nothing(unknown) -> None:
+    report = examined(Service(unknown_account=unknown))
+    assert report["read parameters"].certainty == "observed"
+
+
+def test_account_is_told_apart_by_a_read_that_has_items() -> None:
+    class EmptyCampaigns(Service):
+        def items(self, request):
+            is_empty = request.url.path.endswith("campaigns")
+            return [] if is_empty else super().items(request)
+
+    report = examined(EmptyCampaigns(unknown_account="empty"))
+    assert report["read parameters"].certainty == "observed"
+
+
+def test_credentials_are_needed_or_not() -> None:
+    locked = Service(token_header="x-api-key")
+    opened = examined(locked, auth=lambda request: {"X-Api-Key": "sesame"})
+    assert opened["credentials"].conclusion == "needed, and those given work"
+    assert opened["credentials"].certainty == "observed"
+    refused = examined(Service(token_header="x-api-key"), token="sesame")
+    assert "refused" in refused["credentials"].conclusion
+    assert not refused.is_accepted
+    assert refused.sent == 2
+    assert examined(Service())["credentials"].conclusion == "none needed for reads"
+    needless = examined(Service(), token=lambda: "sesame")
+    assert needless["credentials"].conclusion == "none needed for reads"
+
+
+def test_other_items_without_credentials_are_no_proof() -> None:
+    class Public(Service):
+        def items(self, request):
+            return super().items(request) if "authorization" in request.headers else []
+
+    found = examined(Public(), token="sesame")["credentials"]
+    assert (found.conclusion, found.certainty) == ("needed, and those given work", "likely")
+
+
+def test_failure_without_credentials_is_no_proof() -> None:
+    class Failing(Service):
+        def handle(self, request):
+            if "authorization" not in request.headers:
+                self.requests.append(request)
+                return httpx.Response(500)
+            return super().handle(request)
+
+    found = examined(Failing(), token="sesame")["credentials"]
+    assert found.certainty == "not observed"
+
+
+@each_case(
+    ("headers", "expected"),
+    [
+        ({"x-request-id": None}, ("observed", ("x-request-id", "request-id"))),
+        ({"x-correlation-id": None}, ("observed", ("x-correlation-id",))),
+        ({"x-request-id": "0", "request-id": None}, ("observed", ("request-id",))),
+        ({"x-amzn-requestid": None, "cf-ray": None}, ("observed", ("x-amzn-requestid", "cf-ray"))),
+        ({"x-request-id": "always the same"}, ("likely", ("x-request-id", "request-id"))),
+        ({}, ("likely", ("x-request-id", "request-id"))),
+    ],
+)
+def test_header_with_a_new_value_each_time_is_the_request_id(headers, expected) -> None:
+    class Numbered(Service):
+        def page(self, request, items, following):
+            response = super().page(request, items, following)
+            number = f"r-{len(self.requests)}"
+            response.headers.update({name: text or number for name, text in headers.items()})
+            return response
+
+    report = examined(Numbered())
+    found = report["request id"].certainty, tuple(report.conventions().request_id_headers)
+    assert found == expected
+    names: dict = {}
+    exec(report.code.partition("page =")[0], names)
+    assert tuple(names["client"]._engine.options.conventions.request_id_headers) == expected[1]
+
+
+def test_hint_of_the_service_is_tried_first() -> None:
+    class Helpful(Service):
+        def refusal(self, status, message):
+            return super().refusal(status, f"{message}; known are account_id and scroll_id")
+
+    report = examined(Helpful(name="scroll_id", is_strict=True))
+    assert report.conventions().cursor_parameter == "scroll_id"
+
+
+def test_settings_that_are_only_likely_are_marked_in_the_code() -> None:
+    report = examined(RefusesText(), targeting={"query": "Name 3"})
+    assert report["objects"].certainty == "likely"
+    assert '        object_style="deep_object",  # likely\n' in report.code
+
+
+def test_search_that_finds_nothing_in_the_other_style_is_no_proof() -> None:
+    class Muddled(Service):
+        def searched(self, given, items):
+            return items[1:] if "targeting" in given else [] if len(given) > 1 else items
+
+    assert examined(Muddled(count=4))["objects"].certainty == "likely"
+
+
+def test_empty_account_is_no_proof_that_no_credentials_are_needed() -> None:
+    found = examined(Service(count=0), token="sesame")["credentials"]
+    assert (found.conclusion, found.certainty) == ("none needed for reads", "likely")
+
+
+def test_code_takes_each_header_of_auth_from_the_environment() -> None:
+    report = examined(Service(), auth=lambda request: {"X-Api-Key": "sesame", "X-Org": "7"})
+    line = (
+        'auth=lambda request: {"x-api-key": os.environ["X_API_KEY"], "x-org": os.environ["X_ORG"]},'
+    )
+    assert line in report.code
+
+
+def test_limits_in_headers_are_reported() -> None:
+    report = examined(Service(headers={"x-ratelimit-remaining": "17"}))
+    assert "x-ratelimit-remaining: 17" in report["limits"].observed
+
+
+FIELDS = [
+    {"spend": 1, "tags": ["a"], "class": 1, "x-y": 2, "deep": {"a": 1}, "note": None},
+    {"spend": 1.5, "tags": [], "deep": {}, "big": "BIG", "mixed": "a", "note": None},
+    {"spend": 2, "tags": [1], "deep": {}, "mixed": 1, "is_on": True, "_own": 1},
+]
+
+
+def test_class_for_additional_fields_reads_the_items() -> None:
+    class Rich(Service):
+        def items(self, request):
+            plain = super().items(request)
+            return [{**item, **more} for item, more in zip(plain, FIELDS, strict=False)]
+
+        def page(self, request, items, following):
+            content = super().page(request, items, following).content
+            digits = b"12345678901234567890.5"
+            return httpx.Response(200, content=content.replace(b'"BIG"', digits))
+
+    service = Rich(count=3)
+    code = examined(service).classes["beta.list_campaigns"]
+    names: dict = {}
+    exec(code, names)
+    transport = httpx.MockTransport(service.handle)
+    with AdClient("https://ads.example.com", transport=transport) as client:
+        page = client.beta.list_campaigns(account_id=ACCOUNT).typed(names["MyCampaign"])
+    first, second, third = page.data
+    assert (first.spend, second.spend, third.is_on, first.is_on) == (1, 1.5, True, None)
+    assert first.extra["class"] == 1
+    assert second.big == Decimal("12345678901234567890.5")
+    assert "these names: ['class', 'x-y', '_own']" in code
+    assert "spend: int | float\n" in code
+    assert "is_on: bool | None = None\n" in code
+
+
+@pytest.mark.parametrize("place", ["query", "body"])
+def test_code_of_the_report_runs(place, monkeypatch, capsys) -> None:
+    service = Service(place=place, name="page_token", token_header="authorization")
+    service.token = "Bearer sesame"
+    report = examined(service, token="sesame")
+    transport = httpx.MockTransport(service.handle)
+    code = report.code.replace('example.com",', 'example.com", transport=transport,', 1)
+    monkeypatch.setenv("ADCLIENT_TOKEN", "sesame")
+    exec(code, {"transport": transport})
+    assert "item_0" in capsys.readouterr().out
+    assert "sesame" not in report.code
