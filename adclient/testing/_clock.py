@@ -198,9 +198,8 @@ class CallClock:
 
 def wait_for_threads(count: Callable[[], int]) -> None:
     """Give other threads real time to come as far as this one, while they raise a count."""
-    quiet, last = 0, -1
-    for _ in range(_MOST_ROUNDS):
-        if quiet == _QUIET_ROUNDS or active_count() == 1:
-            break
+    rounds, quiet, last = 0, 0, -1
+    while rounds < _MOST_ROUNDS and quiet < _QUIET_ROUNDS and active_count() > 1:
         quiet, last = (quiet + 1, last) if count() == last else (0, count())
+        rounds += 1
         time.sleep(_ROUND)

@@ -28,6 +28,7 @@ SWITCHES: dict[str, list] = {
     "unknown_date_ranges": ["refuse", "ignore"],
     "extras": [False, True],
     "dedupe": [False, True],
+    "two_reviewers": [False, True],
     "latency": [0.0, 2.0],
     "most_open_drafts": [500, None],
     "drafts_a_day": [None, 1],

@@ -13,6 +13,7 @@ from fake_helpers import approve, stage
 from adclient import Diff
 from adclient.testing import FakeAdService, Profile
 from adclient.testing.server import approval, create_app
+from adclient.testing.server.approval import fingerprint_of
 from adclient.testing.server.diffs import tree_of
 
 
@@ -385,7 +386,7 @@ def test_change_displayed_by_an_earlier_service_cannot_be_armed(fake, browser) -
     earlier = FakeAdService()
     draft_id = stage(earlier, "beta.create_video_campaign", fields={"name": "A"}).draft_id
     assert pause(fake) == draft_id
-    url = f"/approval/drafts/{draft_id}?shown={earlier.drafts[0].fingerprint}"
+    url = f"/approval/drafts/{draft_id}?shown={fingerprint_of(earlier.drafts[0])}"
     assert browser.post(url, data={"step": "arm", "reviewer": "Ines"}).status_code == 409
 
 

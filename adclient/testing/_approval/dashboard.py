@@ -140,12 +140,8 @@ class Dashboard:
             'armed'
         """
         with self._lock:
-            draft = attrs.evolve(
-                self._open(draft_id, reviewer),
-                status="armed",
-                armed_at=self._clock.now(),
-                reviewer=reviewer,
-            )
+            draft, now = self._open(draft_id, reviewer), self._clock.now()
+            draft = attrs.evolve(draft, status="armed", armed_at=now, reviewer=reviewer)
             return self._drafts.record(draft, "armed", reviewer)
 
     def confirm(self, draft_id: str, *, reviewer: str) -> FakeDraft:
@@ -274,10 +270,8 @@ class Dashboard:
                 edits=draft.inverse,
                 target=draft.target,
             )
-            account = self._account(draft)
-            return self._drafts.stage(
-                draft.operation, account, inverse, actor=reviewer, reverts=draft_id
-            )
+            stage, account = self._drafts.stage, self._account(draft)
+            return stage(draft.operation, account, inverse, actor=reviewer, reverts=draft_id)
 
     def _account(self, draft: FakeDraft) -> Account:
         account = self._accounts.get(draft.account_id)

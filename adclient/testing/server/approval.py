@@ -1,5 +1,6 @@
 """The approval page: what it shows, and the steps that a human makes on it."""
 
+import hashlib
 import re
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -10,6 +11,7 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
+from adclient._core import jsontext
 from adclient.testing._approval.dashboard import ApprovalRefused
 from adclient.testing._approval.drafts import (
     AuditEvent,
@@ -30,7 +32,7 @@ _STATES: dict[DraftStatus, str] = {
     "applied": "is applied",
     "rejected": "is rejected",
     "stale": "is stale: the live data has changed since it was staged",
-    "apply_failed": "could not be applied: that name is already taken",
+    "apply_failed": "cannot be applied: its name is taken, or its budgets or dates do not fit",
     "rolled_back": "was applied, and is rolled back",
 }
 _KINDS: dict[EventKind, str] = {"stale": "closed as stale", "apply_failed": "failed to apply"}
@@ -59,7 +61,7 @@ class ApprovalPage:
             "confirm": fake.dashboard.confirm,
             "reject": fake.dashboard.reject,
         }
-        self._parts: dict[str, Tree] = {}
+        self._parts: dict[str, tuple[Tree, str]] = {}
 
     async def show(self, request: Request) -> Response:
         """All open drafts, with a message after a step."""
@@ -102,7 +104,7 @@ class ApprovalPage:
         except ApprovalRefused as refusal:
             return self._list(request, reviewer, f"Refused: {refusal}.", skip, status=409)
         try:
-            if name in _NEEDS_WHOLE and request.query_params.get("shown") != draft.fingerprint:
+            if name in _NEEDS_WHOLE and request.query_params.get("shown") != self._part(draft)[1]:
                 raise ApprovalRefused(f"display the whole change of {draft_id} first")
             self._steps[name](draft_id, reviewer=reviewer.strip())
         except ApprovalRefused as refusal:
@@ -133,7 +135,7 @@ class ApprovalPage:
             waiting=waiting,
             skip=first,
             step=_MAX_SHOWN,
-            drafts=[self._view(draft, self._part(draft), reviewer) for draft in drafts],
+            drafts=[self._view(draft, self._part(draft)[0], reviewer) for draft in drafts],
             events=[self._entry(event) for event in events[: -_MAX_SHOWN - 1 : -1]],
             earlier=max(0, len(events) - _MAX_SHOWN),
             base_url=f"{request.url.scheme}://{host_of(request.scope)}{prefix}",
@@ -142,7 +144,7 @@ class ApprovalPage:
     def _draft(
         self, draft: FakeDraft, reviewer: str, message: str, *, whole: bool, status: int = 200
     ) -> Response:
-        tree = tree_of(draft.diff, draft.currency, whole=True) if whole else self._part(draft)
+        tree = tree_of(draft.diff, draft.currency, whole=True) if whole else self._part(draft)[0]
         mine = [e for e in self._fake.dashboard.events if e.draft_id == draft.draft_id]
         return self._render(
             "draft.html",
@@ -170,12 +172,13 @@ class ApprovalPage:
         is_expired = draft.status == "stale" and draft.expires_at in ends
         return _EXPIRED if is_expired else _STATES[draft.status]
 
-    def _part(self, draft: FakeDraft) -> Tree:
-        """What a list shows of a change, stored: it is asked for every second."""
+    def _part(self, draft: FakeDraft) -> tuple[Tree, str]:
+        """What a list shows of a change, and what identifies it; stored: asked for every second."""
         if draft.draft_id not in self._parts:
             if len(self._parts) >= _MAX_PARTS:
                 del self._parts[next(iter(self._parts))]
-            self._parts[draft.draft_id] = tree_of(draft.diff, draft.currency)
+            tree = tree_of(draft.diff, draft.currency)
+            self._parts[draft.draft_id] = tree, fingerprint_of(draft)
         return self._parts[draft.draft_id]
 
     def _view(self, draft: FakeDraft, tree: Tree, reviewer: str) -> dict[str, object]:
@@ -190,7 +193,7 @@ class ApprovalPage:
             "account": (draft.account_name, f"{draft.account_id}, {draft.currency}"),
             "target": _target(draft),
             "tree": tree,
-            "fingerprint": draft.fingerprint,
+            "fingerprint": self._part(draft)[1],
             "age": _duration(now - draft.created_at),
             "expires": _duration(draft.expires_at - now),
             "armed_by": draft.reviewer if until else None,
@@ -252,3 +255,10 @@ def _minutes_and_seconds(span: timedelta) -> str:
 
 def _date_and_time(moment: datetime) -> str:
     return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
+
+
+def fingerprint_of(draft: FakeDraft) -> str:
+    """What identifies a change: a draft of another service may have the same id."""
+    diff = draft.diff
+    parts = [draft.account_id, draft.target, diff.field, diff.before, diff.after]
+    return hashlib.sha256(jsontext.dumps(parts, "draft").encode()).hexdigest()
