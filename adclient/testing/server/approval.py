@@ -32,7 +32,7 @@ _STATES: dict[DraftStatus, str] = {
     "applied": "is applied",
     "rejected": "is rejected",
     "stale": "is stale: the live data has changed since it was staged",
-    "apply_failed": "cannot be applied: its name is taken, or its budgets or dates do not fit",
+    "apply_failed": "could not be applied: its name is taken, or budgets or dates do not fit",
     "rolled_back": "was applied, and is rolled back",
 }
 _KINDS: dict[EventKind, str] = {"stale": "closed as stale", "apply_failed": "failed to apply"}
