@@ -152,6 +152,15 @@ def interrupting(after: int):
     return server
 
 
+@pytest.fixture
+def _heeds_interrupts():
+    """Handle SIGINT, which a shell without a terminal makes its background jobs ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_heeds_interrupts")
 @pytest.mark.parametrize("after", [0, 4])
 def test_interrupt_prints_a_partial_report(after, capsys) -> None:
     with interrupting(after) as server:
