@@ -12,7 +12,14 @@ from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome
 from adclient._http.in_process import InProcess
 from adclient._http.network import marked_if_permanent
-from adclient._http.send import AsyncChunks, Attempt, Errors, decoded_headers, reason_of
+from adclient._http.send import (
+    AsyncChunks,
+    Attempt,
+    Errors,
+    causes_of,
+    decoded_headers,
+    reason_of,
+)
 from adclient.errors import ConfigurationError
 
 # The two are told apart by name, so that neither is imported to find out.
@@ -264,10 +271,10 @@ class LibraryAttempt(Attempt):
         if isinstance(error, self.library.not_sent):
             # Over another engine, a transport may report what happened after sending as a failure
             # to connect: pyreqwest's does with timeouts, httpx-aiohttp with a broken connection.
-            below = error.__cause__ or error.__context__  # it may be raised without `from`
-            engine = type(below).__module__.partition(".")[0]
-            is_believed = engine in _ENGINES and not isinstance(below, _BREAKS)
-            return self.body_consumed and not is_believed
+            origins = {type(one).__module__.partition(".")[0] for one in causes_of(error)}
+            is_foreign = not origins <= {*_NAMES, *_ENGINES}
+            is_broken = any(isinstance(one, _BREAKS) for one in causes_of(error))
+            return self.body_consumed and (is_foreign or is_broken)
         return self.body_consumed or isinstance(error, self.library.sent)
 
     def _give_time(self) -> None:

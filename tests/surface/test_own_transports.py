@@ -18,7 +18,7 @@ from clients import (
     write,
 )
 
-from adclient import AdClient, APIError, CallTimeout, ConnectionLost, Draft
+from adclient import AdClient, APIError, CallTimeout, ConnectionFailed, ConnectionLost, Draft
 
 
 async def with_their_client(client_kind, handler, scenario, **options) -> None:
@@ -234,5 +234,5 @@ async def test_error_that_is_its_own_cause_ends_the_call(client_kind) -> None:
         raise error from error
 
     async with client_kind.open(transport=httpx.MockTransport(refuse), max_retries=0) as client:
-        with pytest.raises(ConnectionLost):
+        with pytest.raises(ConnectionFailed):
             await wait(read(client))
