@@ -25,10 +25,12 @@ if TYPE_CHECKING:
         ConnectionFailed,
         ConnectionLost,
         InvalidRequest,
+        LedgerError,
         NotFound,
         OutcomeUnknown,
         PaginationError,
         PermissionDenied,
+        PolicyRefused,
         RateLimited,
         ServerError,
         TransportError,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
         Unprocessable,
     )
     from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
+    from adclient.ledger.entry import Entry, Ledger, LedgerWarning
     from adclient.models import (
         ENABLED,
         HUMAN_TWO_STEP_APPROVE,
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
         WastedSpend,
     )
     from adclient.options import RetryPolicy
+    from adclient.policy import Policy, PolicyWarning
 
 __all__ = [
     "ENABLED",
@@ -85,11 +89,15 @@ __all__ = [
     "Diff",
     "Draft",
     "DraftEvent",
+    "Entry",
     "Hooks",
     "InvalidRequest",
     "Item",
     "ItemIterator",
     "Items",
+    "Ledger",
+    "LedgerError",
+    "LedgerWarning",
     "NotFound",
     "Objective",
     "OutcomeUnknown",
@@ -97,6 +105,9 @@ __all__ = [
     "PageIterator",
     "PaginationError",
     "PermissionDenied",
+    "Policy",
+    "PolicyRefused",
+    "PolicyWarning",
     "RateLimited",
     "Request",
     "RequestEvent",
@@ -137,10 +148,12 @@ _MODULES = {
     "ConnectionFailed": "errors",
     "ConnectionLost": "errors",
     "InvalidRequest": "errors",
+    "LedgerError": "errors",
     "NotFound": "errors",
     "OutcomeUnknown": "errors",
     "PaginationError": "errors",
     "PermissionDenied": "errors",
+    "PolicyRefused": "errors",
     "RateLimited": "errors",
     "ServerError": "errors",
     "TransportError": "errors",
@@ -170,6 +183,11 @@ _MODULES = {
     "TargetingOption": "models",
     "WastedSpend": "models",
     "RetryPolicy": "options",
+    "Entry": "ledger.entry",
+    "Ledger": "ledger.entry",
+    "LedgerWarning": "ledger.entry",
+    "Policy": "policy",
+    "PolicyWarning": "policy",
 }
 
 # Hidden from type checkers, which would accept any attribute otherwise.
@@ -179,7 +197,7 @@ if not TYPE_CHECKING:  # pragma: no branch
         """Import a public name, or a public module."""
         from importlib import import_module
 
-        if name in ("conventions", "errors", "hooks", "models", "options"):
+        if name in ("conventions", "errors", "hooks", "ledger", "models", "options", "policy"):
             return import_module(f"{__name__}.{name}")
         if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

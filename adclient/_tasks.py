@@ -1,15 +1,15 @@
-"""Background work: prefetches a page in a thread or task, and protects work from cancellation."""
+"""Background work: prefetches a page, protects work from cancellation, and blocks in a thread."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from threading import Thread
 from typing import Generic, TypeVar
 
 import anyio
-from anyio.lowlevel import current_token
+from anyio.lowlevel import RunVar, current_token
 
 T = TypeVar("T")
 
@@ -94,19 +94,17 @@ class BackgroundTask(Generic[T]):
         self._end = anyio.Event()
         self._scope = anyio.CancelScope()
         loop = self.loop.native_token
-        self._call_soon: Callable[[Callable[[], None]], object]  # from any thread, into the loop
+        self._call_soon = _into_loop()
         if isinstance(loop, asyncio.AbstractEventLoop):
             task = loop.create_task(self._run(work))
             _TASKS.add(task)
             task.add_done_callback(_TASKS.discard)
             # A task that is cancelled before its first step runs none of its own code.
             task.add_done_callback(lambda _: self._ended())
-            self._call_soon = loop.call_soon_threadsafe
         else:
             import trio
 
             trio.lowlevel.spawn_system_task(self._run, work, context=copy_context())
-            self._call_soon = trio.lowlevel.current_trio_token().run_sync_soon
 
     async def result(self) -> T:
         """Wait for the work, and return or raise what it did.
@@ -149,3 +147,39 @@ class BackgroundTask(Generic[T]):
 
 
 _TASKS: set[asyncio.Task[None]] = set()  # asyncio itself keeps only weak references
+
+
+async def run_in_thread(work: Callable[[], T]) -> T:
+    """Do blocking work in the thread of this event loop, in the order in which it is started.
+
+    If the caller is cancelled, the work is done nevertheless.
+    """
+    try:
+        executor = _EXECUTOR.get()
+    except LookupError:
+        executor = ThreadPoolExecutor(1, "adclient-blocking")
+        _EXECUTOR.set(executor)
+    call_soon, done = _into_loop(), anyio.Event()
+
+    def notify(_: object) -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            call_soon(done.set)
+
+    future = executor.submit(copy_context().run, work)
+    future.add_done_callback(notify)
+    await done.wait()
+    return future.result()
+
+
+# One for each loop: a thread does not survive a fork, and neither does a loop.
+_EXECUTOR: RunVar[ThreadPoolExecutor] = RunVar("adclient_executor")
+
+
+def _into_loop() -> Callable[[Callable[[], None]], object]:
+    """How any thread calls a function in the event loop that runs here."""
+    loop = current_token().native_token
+    if isinstance(loop, asyncio.AbstractEventLoop):
+        return loop.call_soon_threadsafe
+    import trio
+
+    return trio.lowlevel.current_trio_token().run_sync_soon

@@ -4,6 +4,8 @@
 AdClientError
 ├── ConfigurationError        the client cannot be built or used so       (also ValueError)
 ├── InvalidRequest            refused before anything was sent            (also ValueError)
+│   └── PolicyRefused         the policy of the client does not allow it
+├── LedgerError               the ledger cannot record the call, so nothing was sent
 ├── TransportError            no response
 │   ├── ConnectionFailed      never reached the service: safe to repeat   (also ConnectionError)
 │   ├── ConnectionLost        broke after the request was sent            (also ConnectionError)
@@ -48,6 +50,7 @@ class ErrorDetails(TypedDict, total=False):
     retry_after: float | None
     body: str
     argument: str
+    rule: str
     draft_id: str | None
     idempotency_key: str | None
     cursor: JSON
@@ -71,6 +74,7 @@ class AdClientError(Exception, _notebook.HTMLRepr):
         retry_after: Seconds that the service asks to wait before the next call.
         body: The first kilobytes of the response body, as text.
         argument: The name of the argument that was refused.
+        rule: The rule of the policy that refused the call.
         draft_id: The id of a draft, if an invalid response contains it.
         idempotency_key: The key that was sent with every attempt, if the client sends one.
         cursor: Where to continue a listing: pass it as `cursor=`.
@@ -101,6 +105,7 @@ class AdClientError(Exception, _notebook.HTMLRepr):
     retry_after: float | None = None
     body: str | None = None
     argument: str | None = None
+    rule: str | None = None
     draft_id: str | None = None
     idempotency_key: str | None = None
     cursor: JSON = None
@@ -126,6 +131,14 @@ class ConfigurationError(AdClientError, ValueError):
 
 class InvalidRequest(AdClientError, ValueError):
     """An argument was refused and nothing was sent; `argument` names it."""
+
+
+class PolicyRefused(InvalidRequest):
+    """The policy does not allow the call, and nothing was sent; `rule` names the rule."""
+
+
+class LedgerError(AdClientError):
+    """The ledger cannot be read or written; a call that it should record was not sent."""
 
 
 class TransportError(AdClientError):

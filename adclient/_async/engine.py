@@ -1,15 +1,17 @@
 """The engine: it performs the steps of a call, and decides nothing."""
 
 from collections.abc import Callable
+from functools import partial
 from inspect import isawaitable  # async only
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
 from adclient._async.listing import AsyncListing
 from adclient._async.page import AsyncSource
+from adclient._blocking import async_run_blocking
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, bearer, checked_auth
-from adclient._core.call import ACQUIRE, SEND, Exchange
+from adclient._core.call import ACQUIRE, ADMIT, SEND, Exchange
 from adclient._core.events import Tracer, reporter_for
 from adclient._core.operations import Call, Listing, Operation
 from adclient._core.request import Request, RequestBuilder, validated
@@ -22,6 +24,10 @@ from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Draft, Result
 from adclient.options import Options
+
+if TYPE_CHECKING:
+    from adclient._guard import Guard
+    from adclient.ledger.entry import Entry
 
 R = TypeVar("R", bound=Result)
 T = TypeVar("T")
@@ -41,6 +47,7 @@ class AsyncEngine:
     clock: Clock
     random: Callable[[], float]
     tracer: Tracer | None
+    guard: "Guard | None" = None
     gate: RateLimitGate = attrs.field(factory=RateLimitGate)
     owns_connections: bool = True
     is_closed: bool = False
@@ -72,6 +79,8 @@ class AsyncEngine:
     async def run(self, call: Call[R]) -> R:
         """Perform one call, and return its value or raise its error."""
         self.clock.begin_call()
+        guard = self.guard
+        entry = None if guard is None else guard.entry_for(call)
         header, key = self.options.conventions.idempotency_header, None
         if header is not None and call.operation.is_write:
             from uuid import uuid4
@@ -89,12 +98,13 @@ class AsyncEngine:
             random=self.random,
             auth=self.credentials.fixed or NO_AUTH,
             idempotency_key=key,
+            is_recorded=entry is not None,
             reporter=reporter,
         )
         slot = self.limiter.slot()
         try:
             try:
-                outcome = await self._run_steps(exchange, slot)
+                outcome = await self._run_steps(exchange, slot, entry)
             except Exception as error:
                 exchange.raise_if_staged(error)
                 raise
@@ -104,9 +114,13 @@ class AsyncEngine:
         except BaseException as error:
             if reporter is not None:
                 reporter.end(error)
+            if entry is not None:
+                await self._end(entry, error, exchange.attempts)
             raise
         if reporter is not None:
             reporter.end(None)
+        if entry is not None:
+            await self._end(entry, value, exchange.attempts)
         return value
 
     async def aclose(self) -> None:
@@ -125,7 +139,9 @@ class AsyncEngine:
             raise ConfigurationError("this client is closed; make another one")
 
     # A function of its own: an interrupt at the jump of a loop skips a `finally` around the loop.
-    async def _run_steps(self, exchange: Exchange[R], slot: AsyncSlot) -> Outcome:
+    async def _run_steps(
+        self, exchange: Exchange[R], slot: AsyncSlot, entry: "Entry | None"
+    ) -> Outcome:
         steps = exchange.steps()
         outcome: Outcome | None = None
         while True:
@@ -141,9 +157,23 @@ class AsyncEngine:
             slot.release()
             if step is ACQUIRE:
                 outcome = await self._acquire(exchange, slot)
+            elif step is ADMIT:
+                assert entry is not None
+                outcome = await self._admit(entry, exchange.time_left)
             else:
                 await self.clock.async_sleep(step)
                 outcome = None
+
+    async def _admit(self, entry: "Entry", seconds: float) -> Failure | None:
+        """Record a write in the ledger before it is sent; a failure if that takes too long."""
+        assert self.guard is not None
+        is_done = await async_run_blocking(partial(self.guard.reserve, entry), seconds)
+        return None if is_done else self._late("the ledger took all the time")
+
+    async def _end(self, entry: "Entry", result: Result | BaseException, attempts: int) -> None:
+        """Record in the ledger how a write ended, even if the caller is cancelled meanwhile."""
+        assert self.guard is not None
+        await async_run_blocking(partial(self.guard.end, entry, result, attempts))
 
     async def _acquire(self, exchange: Exchange[R], slot: AsyncSlot) -> Failure | None:
         """Get the credentials and the slot of an attempt; a failure if that takes too long."""

@@ -2,6 +2,7 @@
 
 `Exchange.steps` is a generator that decides everything and does nothing. It yields
 
+    ADMIT        record the write in the ledger, once, if the client has one; as after ACQUIRE
     ACQUIRE      get credentials and a slot; the engine sends back None, or a Failure if too late
     SEND         send the request; the engine sends back its RawResponse or Failure
     seconds      sleep, with the slot released; then ACQUIRE follows again
@@ -12,7 +13,7 @@ sync and async, perform the steps; tests drive the generator with lists of outco
 
 from collections.abc import Callable, Generator
 from enum import Enum
-from typing import TYPE_CHECKING, Final, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from adclient._core import decode, errors_from
 from adclient._core.auth import NO_AUTH, AuthHeaders
@@ -35,14 +36,16 @@ R = TypeVar("R", bound=Result)
 class Step(Enum):
     """What an engine is to do next."""
 
+    ADMIT = "admit"
     ACQUIRE = "acquire"
     SEND = "send"
 
 
+ADMIT: Final = Step.ADMIT
 ACQUIRE: Final = Step.ACQUIRE
 SEND: Final = Step.SEND
 
-Steps = Generator[Literal[Step.ACQUIRE, Step.SEND] | float, Outcome | None, Outcome]
+Steps = Generator[Step | float, Outcome | None, Outcome]
 
 
 class Exchange(Generic[R]):
@@ -50,6 +53,7 @@ class Exchange(Generic[R]):
 
     __slots__ = (
         "_gate",
+        "_is_recorded",
         "_is_success",
         "_key",
         "_now",
@@ -79,6 +83,7 @@ class Exchange(Generic[R]):
         random: Callable[[], float],
         auth: AuthHeaders = NO_AUTH,
         idempotency_key: str | None = None,
+        is_recorded: bool = False,
         reporter: "Reporter | None" = None,
     ) -> None:
         self.call = call
@@ -88,6 +93,7 @@ class Exchange(Generic[R]):
         self._now = now
         self._random = random
         self._key = idempotency_key
+        self._is_recorded = is_recorded
         self._reporter = reporter
         self._started = now()
         self.deadline = self._started + options.timeout
@@ -107,6 +113,9 @@ class Exchange(Generic[R]):
         """
         call, options, gate, reporter = self.call, self._options, self._gate, self._reporter
         outcome: Outcome | None = None
+        if self._is_recorded and (too_late := (yield ADMIT)) is not None:
+            self.elapsed = self._now() - self._started
+            return too_late
         while True:
             if (no_slot := (yield ACQUIRE)) is not None:
                 self.elapsed = self._now() - self._started

@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     import ssl
 
     from adclient import hooks as _hooks
+    from adclient import ledger as _ledger
+    from adclient import policy as _policy
     from adclient._sync.engine import Engine
 else:
     _hooks = deferred("adclient.Hooks")
     ssl = deferred("ssl.SSLContext")
+    _ledger, _policy = deferred("adclient.Ledger"), deferred("adclient.Policy")
 
 
 _State = tuple[Mapping[str, object] | None, Mapping[str, object]]
@@ -53,6 +56,8 @@ class AdClient(_notebook.HTMLRepr):
         headers: Headers for every request.
         hooks: Functions of yours, called for requests, responses, retries and drafts.
         conventions: How to fill what the service's interface leaves open.
+        policy: What the client may do; what it does not allow is refused before it is sent.
+        ledger: A record of all writes, such as a `SQLiteLedger`.
         http_client: Your own `httpx.Client` or `httpx2.Client` to send with. It is
             never closed here; its default headers, cookies and redirects are not used; its `auth`
             and event hooks are.
@@ -102,6 +107,8 @@ class AdClient(_notebook.HTMLRepr):
         headers: Mapping[str, str] | None = None,
         hooks: _hooks.Hooks | None = None,
         conventions: Conventions | None = None,
+        policy: _policy.Policy | None = None,
+        ledger: _ledger.Ledger | None = None,
         http_client: HTTPClient | None = None,
         transport: Transport | None = None,
         max_concurrency: int | None = None,
@@ -138,6 +145,11 @@ class AdClient(_notebook.HTMLRepr):
             raise refused.with_traceback(None) from None
         finally:
             del base_url, proxy, headers
+        guard = None
+        if policy is not None or ledger is not None:
+            from adclient._guard import resolve_guard
+
+            guard = resolve_guard(policy, ledger)
         slots = settings.check_max_concurrency(max_concurrency)
         sent_by = resolve_transport(transport, http_client, options.base_url)
         clock, random = resolve_clock(sent_by)
@@ -150,6 +162,7 @@ class AdClient(_notebook.HTMLRepr):
                 clock=clock,
                 random=random,
                 tracer=_telemetry.tracer(),
+                guard=guard,
             )
         )
 

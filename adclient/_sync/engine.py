@@ -2,14 +2,16 @@
 """The engine: it performs the steps of a call, and decides nothing."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
 from adclient._sync.page import Page
 from adclient._sync.page import Source
+from adclient._blocking import run_blocking
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, bearer, checked_auth
-from adclient._core.call import ACQUIRE, SEND, Exchange
+from adclient._core.call import ACQUIRE, ADMIT, SEND, Exchange
 from adclient._core.events import Tracer, reporter_for
 from adclient._core.operations import Call, Listing, Operation
 from adclient._core.request import Request, RequestBuilder, validated
@@ -22,6 +24,10 @@ from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Draft, Result
 from adclient.options import Options
+
+if TYPE_CHECKING:
+    from adclient._guard import Guard
+    from adclient.ledger.entry import Entry
 
 R = TypeVar("R", bound=Result)
 T = TypeVar("T")
@@ -41,6 +47,7 @@ class Engine:
     clock: Clock
     random: Callable[[], float]
     tracer: Tracer | None
+    guard: "Guard | None" = None
     gate: RateLimitGate = attrs.field(factory=RateLimitGate)
     owns_connections: bool = True
     is_closed: bool = False
@@ -72,6 +79,8 @@ class Engine:
     def run(self, call: Call[R]) -> R:
         """Perform one call, and return its value or raise its error."""
         self.clock.begin_call()
+        guard = self.guard
+        entry = None if guard is None else guard.entry_for(call)
         header, key = self.options.conventions.idempotency_header, None
         if header is not None and call.operation.is_write:
             from uuid import uuid4
@@ -89,12 +98,13 @@ class Engine:
             random=self.random,
             auth=self.credentials.fixed or NO_AUTH,
             idempotency_key=key,
+            is_recorded=entry is not None,
             reporter=reporter,
         )
         slot = self.limiter.slot()
         try:
             try:
-                outcome = self._run_steps(exchange, slot)
+                outcome = self._run_steps(exchange, slot, entry)
             except Exception as error:
                 exchange.raise_if_staged(error)
                 raise
@@ -104,9 +114,13 @@ class Engine:
         except BaseException as error:
             if reporter is not None:
                 reporter.end(error)
+            if entry is not None:
+                self._end(entry, error, exchange.attempts)
             raise
         if reporter is not None:
             reporter.end(None)
+        if entry is not None:
+            self._end(entry, value, exchange.attempts)
         return value
 
     def close(self) -> None:
@@ -125,7 +139,9 @@ class Engine:
             raise ConfigurationError("this client is closed; make another one")
 
     # A function of its own: an interrupt at the jump of a loop skips a `finally` around the loop.
-    def _run_steps(self, exchange: Exchange[R], slot: Slot) -> Outcome:
+    def _run_steps(
+        self, exchange: Exchange[R], slot: Slot, entry: "Entry | None"
+    ) -> Outcome:
         steps = exchange.steps()
         outcome: Outcome | None = None
         while True:
@@ -141,9 +157,23 @@ class Engine:
             slot.release()
             if step is ACQUIRE:
                 outcome = self._acquire(exchange, slot)
+            elif step is ADMIT:
+                assert entry is not None
+                outcome = self._admit(entry, exchange.time_left)
             else:
                 self.clock.sleep(step)
                 outcome = None
+
+    def _admit(self, entry: "Entry", seconds: float) -> Failure | None:
+        """Record a write in the ledger before it is sent; a failure if that takes too long."""
+        assert self.guard is not None
+        is_done = run_blocking(partial(self.guard.reserve, entry), seconds)
+        return None if is_done else self._late("the ledger took all the time")
+
+    def _end(self, entry: "Entry", result: Result | BaseException, attempts: int) -> None:
+        """Record in the ledger how a write ended, even if the caller is cancelled meanwhile."""
+        assert self.guard is not None
+        run_blocking(partial(self.guard.end, entry, result, attempts))
 
     def _acquire(self, exchange: Exchange[R], slot: Slot) -> Failure | None:
         """Get the credentials and the slot of an attempt; a failure if that takes too long."""

@@ -13,8 +13,10 @@ from adclient._http.library import ServiceTransport
 from adclient._sync.client import AdClient
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
+from adclient.ledger import Ledger
 from adclient.models import JSON
 from adclient.options import RetryPolicy, check_count, check_token, check_type
+from adclient.policy import Policy
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._approval.dashboard import Dashboard
 from adclient.testing._approval.drafts import DraftStore, FakeDraft
@@ -161,6 +163,8 @@ class FakeAdService(InEnvironment):
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
         hooks: Hooks | None = None,
+        policy: Policy | None = None,
+        ledger: Ledger | None = None,
     ) -> AdClient:
         """A client of this service, with its token and conventions.
 
@@ -170,6 +174,8 @@ class FakeAdService(InEnvironment):
             retry: The retry policy.
             headers: Headers for every request.
             hooks: Functions to call on requests, responses, retries and drafts.
+            policy: What the client may do.
+            ledger: A record of all writes.
 
         Returns:
             A sync client that reaches this fake and nothing else.
@@ -192,6 +198,8 @@ class FakeAdService(InEnvironment):
             retry=retry,
             headers=headers,
             hooks=hooks,
+            policy=policy,
+            ledger=ledger,
             conventions=self._conventions,
             transport=self.transport,
         )
@@ -204,6 +212,8 @@ class FakeAdService(InEnvironment):
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
         hooks: Hooks | None = None,
+        policy: Policy | None = None,
+        ledger: Ledger | None = None,
     ) -> AsyncAdClient:
         """An async client of this service, with its token and conventions.
 
@@ -213,6 +223,8 @@ class FakeAdService(InEnvironment):
             retry: The retry policy.
             headers: Headers for every request.
             hooks: Functions to call on requests, responses, retries and drafts.
+            policy: What the client may do.
+            ledger: A record of all writes.
 
         Returns:
             An async client that reaches this fake and nothing else.
@@ -238,6 +250,8 @@ class FakeAdService(InEnvironment):
             retry=retry,
             headers=headers,
             hooks=hooks,
+            policy=policy,
+            ledger=ledger,
             conventions=self._conventions,
             transport=self.transport,
         )

@@ -39,8 +39,10 @@ BASE = {
     "_notebook",
     "_received",
     "options",
+    "policy",
 }
 CLIENT = BASE | {"_core", "_http", "_telemetry", "_tracebacks"}
+CLIENT |= {"_blocking", "_guard", "ledger"}
 CLIENT |= {"_typed", "_tables", "_tasks", "_progress", "transports"}
 # Each layer, and the layers that it may import.
 LAYERS = {
@@ -48,6 +50,9 @@ LAYERS = {
     "transports": set(),
     "_extras": set(),
     "_tasks": set(),
+    "_blocking": {"_tasks"},
+    "ledger": BASE | {"ledger"},
+    "_guard": BASE | {"_core", "ledger"},
     "_progress": {"_extras"},
     "_tracebacks": {"errors"},
     "_tables": BASE | {"_core", "_extras", "_tables"},

@@ -260,7 +260,8 @@ def test_no_public_name_suggests_an_approval() -> None:
     names = {name for name in adclient.__all__ if name != "HUMAN_TWO_STEP_APPROVE"}
     for cls in SHOWN:
         names.update(dir(cls))
-        names.update(inspect.signature(cls).parameters)
+        if not issubclass(cls, Warning):  # which have no signature
+            names.update(inspect.signature(cls).parameters)
         for _, method in inspect.getmembers(cls, inspect.isfunction):
             names.update(inspect.signature(method).parameters)
     for client in CLIENTS:

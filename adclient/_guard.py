@@ -1,0 +1,153 @@
+"""The policy and the ledger of a client: they admit each call, and record how each write ends."""
+
+import logging
+import warnings
+from contextlib import suppress
+from uuid import uuid4
+
+import attrs
+
+from adclient._core import rules
+from adclient._core.events import write_log
+from adclient._core.operations import Call
+from adclient._core.redact import one_line
+from adclient.errors import (
+    AdClientError,
+    ConfigurationError,
+    PolicyRefused,
+)
+from adclient.ledger.entry import Entry, Ledger, LedgerWarning
+from adclient.models import Draft, Result
+from adclient.options import check_type
+from adclient.policy import Policy, PolicyWarning, Refusal, Usage
+
+
+class AlreadyReserved(Exception):
+    """The ledger holds a write for the same change of a plan, so this one was not sent."""
+
+    def __init__(self, entry: Entry) -> None:
+        super().__init__(entry)
+        self.entry = entry
+
+
+@attrs.frozen(eq=False)
+class Guard:
+    """The policy and the ledger of one client; `change` is that of a plan, whose write is made."""
+
+    policy: Policy
+    ledger: Ledger | None
+    change: str | None = None
+
+    def entry_for(self, call: Call[Result]) -> Entry | None:
+        """The entry of a call in the ledger; None if it is not recorded.
+
+        Raises:
+            PolicyRefused: The policy does not allow the call, and no ledger has to record that.
+        """
+        refusal = rules.refusal_of(self.policy, call)
+        if self.ledger is None or not call.operation.is_write:
+            if refusal is not None:
+                raise _refused(call.operation.full_name, refusal)
+            return None
+        return Entry(
+            entry_id=uuid4().hex,
+            state="admitted" if refusal is None else "refused",
+            operation=call.operation.full_name,
+            account_id=call.account_id,
+            arguments=rules.arguments_of(call),
+            change=self.change,
+            rule=refusal and refusal.rule,
+            reason=refusal and refusal.reason,
+        )
+
+    def reserve(self, entry: Entry) -> None:
+        """Record a write before it is sent; this may block.
+
+        Raises:
+            PolicyRefused: The policy does not allow it.
+            LedgerError: The ledger cannot record it.
+            AlreadyReserved: The change of the plan was made before.
+        """
+        assert self.ledger is not None
+        recorded = self.ledger.reserve(entry, self._check)
+        if recorded.entry_id != entry.entry_id:
+            raise AlreadyReserved(recorded)
+        if recorded.state == "refused":
+            refusal = Refusal(recorded.rule or "", recorded.reason or "")
+            raise _refused(recorded.operation, refusal)
+
+    def end(self, entry: Entry, result: Result | BaseException, attempts: int) -> None:
+        """Record how a write ended; this may block, and never raises.
+
+        The caller must receive the draft, even if it cannot be recorded.
+        """
+        assert self.ledger is not None
+        if entry.state == "refused":
+            return
+        ended = self._ended(entry, result, attempts)
+        try:
+            self.ledger.end(ended)
+        except Exception as error:
+            what = f"draft {ended.draft_id}" if ended.draft_id else "the end of a call"
+            _warn(
+                f"{entry.operation}: the ledger could not record {what}, so its entry "
+                f"{entry.entry_id} stays unknown: {one_line(str(error))}",
+                LedgerWarning,
+            )
+        if ended.over_limit is not None:
+            _warn(
+                f"{entry.operation}: over your limit: reject {ended.draft_id} in the approval "
+                f"dashboard: {ended.over_limit}",
+                PolicyWarning,
+            )
+
+    def _check(self, usage: Usage) -> Refusal | None:
+        return rules.refusal_of_usage(self.policy, usage)
+
+    def _ended(self, entry: Entry, result: Result | BaseException, attempts: int) -> Entry:
+        if isinstance(result, Draft):
+            return attrs.evolve(
+                entry,
+                state="staged",
+                draft_id=result.draft_id,
+                diff=result.diff,
+                over_limit=rules.excess_of(self.policy, result.diff),
+            )
+        # A cancellation says nothing about the attempt that it stopped.
+        is_unknown = attempts > 0
+        if isinstance(result, AdClientError):
+            is_unknown = result.outcome_unknown
+        return attrs.evolve(
+            entry,
+            state="unknown" if is_unknown else "not staged",
+            draft_id=getattr(result, "draft_id", None),
+            reason=one_line(f"{type(result).__name__}: {result}"),
+        )
+
+
+def resolve_guard(policy: Policy | None, ledger: Ledger | None) -> Guard:
+    """Check the policy and the ledger of a new client."""
+    check_type("policy", policy, Policy)
+    if ledger is None:
+        for rule in ("change_at_most", "drafts_per_day"):
+            if policy is not None and getattr(policy, rule) is not None:
+                problem = f"policy: {rule} is judged by what a ledger holds; pass ledger="
+                raise ConfigurationError(problem, argument="ledger")
+    elif not all(callable(getattr(ledger, name, None)) for name in ("reserve", "end")):
+        raise ConfigurationError(
+            f"ledger must be one, such as a SQLiteLedger, not {type(ledger).__name__}",
+            argument="ledger",
+        )
+    return Guard(policy or Policy(), ledger)
+
+
+def _refused(operation: str, refusal: Refusal) -> PolicyRefused:
+    text = f"{operation}: {refusal.reason}; nothing was sent"
+    return PolicyRefused(text, operation=operation, rule=refusal.rule)
+
+
+def _warn(text: str, category: type[Warning]) -> None:
+    write_log(logging.WARNING, text)
+    # A program that turns warnings into errors must not lose the draft, either.
+    with suppress(Warning):
+        warnings.warn(text, category, stacklevel=2)

@@ -1,0 +1,296 @@
+"""The policy and the ledger of a client, end to end: what is sent, and what is recorded."""
+
+import asyncio
+import logging
+import pickle
+import threading
+
+import anyio
+import httpx
+import pytest
+from clients import (
+    ASYNC,
+    Service,
+    a_draft,
+    a_page,
+    each_client_class,
+    everything,
+    read,
+    sync_and_async,
+    sync_asyncio_trio,
+    wait,
+    write,
+)
+from memory_ledger import MemoryLedger
+
+import adclient
+from adclient import (
+    ConfigurationError,
+    InvalidRequest,
+    LedgerError,
+    LedgerWarning,
+    OutcomeUnknown,
+    Policy,
+    PolicyRefused,
+    PolicyWarning,
+)
+from adclient.policy import Usage
+
+
+@sync_asyncio_trio
+async def test_write_is_recorded_before_it_is_sent_and_when_it_is_staged(client_kind) -> None:
+    ledger, rows_when_sent = MemoryLedger(), []
+
+    def respond(request):
+        rows_when_sent.extend(ledger.rows)
+        return a_draft()
+
+    async with client_kind.open(transport=httpx.MockTransport(respond), ledger=ledger) as client:
+        draft = await wait(write(client))
+    [admitted] = rows_when_sent
+    assert admitted.state == "admitted"
+    assert (admitted.operation, admitted.account_id) == ("beta.pause_campaign", "a")
+    assert admitted.arguments == {"account_id": "a", "campaign_id": "c"}
+    assert ledger.states == ["admitted", "staged"]
+    staged = ledger.rows[-1]
+    assert (staged.entry_id, staged.draft_id) == (admitted.entry_id, draft.draft_id)
+    assert staged.diff == draft.diff
+
+
+@sync_and_async
+async def test_async_clients_never_block_their_event_loop_on_the_ledger(client_kind) -> None:
+    ledger = MemoryLedger()
+    async with client_kind.open(transport=Service(a_draft()).transport, ledger=ledger) as client:
+        await wait(write(client))
+    is_here = ledger.threads == {threading.get_ident()}
+    assert is_here is (client_kind is not ASYNC)
+    assert len(ledger.threads) == 1
+
+
+@sync_and_async
+async def test_read_is_not_recorded(client_kind) -> None:
+    ledger = MemoryLedger()
+    async with client_kind.open(transport=Service(a_page("ab")).transport, ledger=ledger) as client:
+        assert len(await everything(read(client))) == 2
+    assert ledger.rows == []
+
+
+@pytest.mark.parametrize(
+    ("response", "error", "state"),
+    [
+        (httpx.Response(404), adclient.NotFound, "not staged"),
+        (httpx.Response(503), OutcomeUnknown, "unknown"),
+        (httpx.ConnectError("refused"), adclient.ConnectionFailed, "not staged"),
+        (httpx.ReadError("reset"), OutcomeUnknown, "unknown"),
+        (a_draft(diff=None), OutcomeUnknown, "unknown"),
+    ],
+    ids=["404", "503", "connect", "reset", "unreadable"],
+)
+@sync_and_async
+async def test_failed_write_is_recorded_with_its_reason(
+    client_kind, response, error, state
+) -> None:
+    ledger = MemoryLedger()
+    options = {"transport": Service(response).transport, "ledger": ledger, "max_retries": 0}
+    async with client_kind.open(**options) as client:
+        with pytest.raises(error):
+            await wait(write(client))
+    assert ledger.states == ["admitted", state]
+    assert ledger.rows[-1].reason.startswith(f"{error.__name__}")
+
+
+@sync_and_async
+async def test_draft_id_of_an_unreadable_response_is_recorded(client_kind) -> None:
+    ledger = MemoryLedger()
+    transport = Service(a_draft(diff=None)).transport
+    async with client_kind.open(transport=transport, ledger=ledger) as client:
+        with pytest.raises(OutcomeUnknown):
+            await wait(write(client))
+    assert (ledger.rows[-1].state, ledger.rows[-1].draft_id) == ("unknown", "draft_7c2e")
+
+
+@sync_and_async
+async def test_policy_refuses_a_write_before_it_is_sent(client_kind) -> None:
+    service, policy = Service(), Policy(accounts=["b"])
+    async with client_kind.open(transport=service.transport, policy=policy) as client:
+        with pytest.raises(PolicyRefused, match="account a is not one of") as refused:
+            await wait(write(client))
+        copy = pickle.loads(pickle.dumps(refused.value))
+    assert service.requests == []
+    assert isinstance(copy, InvalidRequest)
+    assert (copy.rule, copy.operation, copy.attempts) == ("accounts", "beta.pause_campaign", 0)
+
+
+@sync_and_async
+async def test_policy_refuses_a_read_before_it_is_sent(client_kind) -> None:
+    service, policy = Service(a_page("a")), Policy(operations=["alpha.*"])
+    async with client_kind.open(transport=service.transport, policy=policy) as client:
+        assert len(await everything(read(client))) == 1
+        with pytest.raises(PolicyRefused, match=r"beta\.list_campaigns is not one of"):
+            await wait(client.beta.list_campaigns(account_id="a"))
+    assert len(service.requests) == 1
+
+
+@sync_and_async
+async def test_refusal_is_recorded(client_kind) -> None:
+    ledger, service = MemoryLedger(), Service()
+    options = {"transport": service.transport, "ledger": ledger}
+    async with client_kind.open(**options, policy=Policy(accounts=["b"])) as client:
+        with pytest.raises(PolicyRefused):
+            await wait(write(client))
+    [row] = ledger.rows
+    assert (row.state, row.rule, service.requests) == ("refused", "accounts", [])
+
+
+@pytest.mark.parametrize(
+    ("rules", "usage"),
+    [
+        ({"drafts_per_day": 3}, Usage(drafts_today=3)),
+        ({"change_at_most": 20, "money": {"daily_budget": 500}}, Usage(over_limit="draft_1")),
+    ],
+    ids=["drafts_per_day", "change_at_most"],
+)
+@sync_and_async
+async def test_what_the_ledger_holds_can_refuse_a_write(client_kind, rules, usage) -> None:
+    ledger, service = MemoryLedger(usage), Service()
+    options = {"transport": service.transport, "ledger": ledger}
+    async with client_kind.open(**options, policy=Policy(**rules)) as client:
+        with pytest.raises(PolicyRefused) as refused:
+            await wait(
+                client.alpha.update_campaign_budget(
+                    account_id="a", campaign_id="c", daily_budget=120
+                )
+            )
+    assert refused.value.rule == next(iter(rules))
+    assert (ledger.states, service.requests) == (["refused"], [])
+
+
+@sync_and_async
+async def test_draft_over_a_limit_is_returned_with_a_warning(client_kind) -> None:
+    ledger = MemoryLedger()
+    policy = Policy(change_at_most=10, money={"daily_budget": 500})
+    options = {"transport": Service(a_draft()).transport, "ledger": ledger, "policy": policy}
+    async with client_kind.open(**options) as client:
+        with pytest.warns(PolicyWarning, match="reject draft_7c2e in the approval dashboard"):
+            draft = await wait(
+                client.alpha.update_campaign_budget(
+                    account_id="a", campaign_id="c", daily_budget=120
+                )
+            )
+    assert draft.draft_id == "draft_7c2e"
+    assert ledger.rows[-1].over_limit == "daily_budget: 100 → 120, and change_at_most allows 10 %"
+
+
+@sync_and_async
+async def test_write_is_not_sent_if_it_cannot_be_recorded(client_kind) -> None:
+    ledger, service = MemoryLedger(), Service()
+    ledger.is_broken_from = "reserve"
+    async with client_kind.open(transport=service.transport, ledger=ledger) as client:
+        with pytest.raises(LedgerError, match="the disk is full"):
+            await wait(write(client))
+    assert service.requests == []
+
+
+@sync_and_async
+async def test_draft_is_returned_if_its_end_cannot_be_recorded(client_kind, caplog) -> None:
+    ledger = MemoryLedger()
+    ledger.is_broken_from = "end"
+    service = Service(a_draft(), a_draft())
+    async with client_kind.open(transport=service.transport, ledger=ledger) as client:
+        with pytest.warns(LedgerWarning, match=r"could not record draft draft_7c2e.*disk is full"):
+            draft = await wait(write(client))
+        # Warnings are errors in this suite; then the log has it.
+        with caplog.at_level(logging.WARNING, "adclient"):
+            assert await wait(write(client)) == draft
+    assert "could not record draft draft_7c2e" in caplog.text
+
+
+@sync_and_async
+async def test_error_is_raised_if_its_end_cannot_be_recorded(client_kind) -> None:
+    ledger = MemoryLedger()
+    ledger.is_broken_from = "end"
+    transport = Service(httpx.Response(404)).transport
+    async with client_kind.open(transport=transport, ledger=ledger) as client:
+        with pytest.raises(adclient.NotFound), pytest.warns(LedgerWarning, match="end of a call"):
+            await wait(write(client))
+
+
+@sync_and_async
+async def test_copy_of_a_client_keeps_policy_and_ledger(client_kind) -> None:
+    ledger, service = MemoryLedger(), Service(a_draft())
+    options = {"transport": service.transport, "ledger": ledger}
+    async with client_kind.open(**options, policy=Policy(drafts_per_day=1)) as client:
+        await wait(write(client.with_options(timeout=5)))
+        ledger.usage = Usage(drafts_today=1)
+        with pytest.raises(PolicyRefused):
+            await wait(write(client.with_options(max_retries=0)))
+    assert ledger.states == ["admitted", "staged", "refused"]
+
+
+@sync_asyncio_trio
+async def test_call_that_is_admitted_too_late_sends_nothing(client_kind) -> None:
+    """The sync client cannot interrupt its ledger, but looks at the clock behind it."""
+    ledger, service = MemoryLedger(), Service()
+    ledger.may_reserve.clear()
+    timer = threading.Timer(0.3, ledger.may_reserve.set)
+    timer.start()
+    options = {"transport": service.transport, "ledger": ledger, "timeout": 0.1}
+    async with client_kind.open(**options) as client:
+        with pytest.raises(adclient.CallTimeout) as late:
+            await wait(write(client))
+    timer.join()
+    assert not late.value.outcome_unknown
+    assert (ledger.states, service.requests) == (["admitted", "not staged"], [])
+
+
+def test_call_cancelled_while_it_is_admitted_is_not_staged() -> None:
+    """asyncio's own cancellation, which no cancel scope shields from."""
+    ledger, service = MemoryLedger(), Service()
+    ledger.may_reserve.clear()
+
+    async def scenario() -> None:
+        async with ASYNC.open(transport=service.transport, ledger=ledger) as client:
+            call = asyncio.ensure_future(write(client))
+            while not ledger.threads:
+                await asyncio.sleep(0.001)
+            call.cancel()
+            asyncio.get_running_loop().call_later(0.05, ledger.may_reserve.set)
+            with pytest.raises(asyncio.CancelledError):
+                await call
+
+    asyncio.run(scenario())
+    assert (ledger.states, service.requests) == (["admitted", "not staged"], [])
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_call_cancelled_after_it_was_sent_is_unknown(backend) -> None:
+    ledger = MemoryLedger()
+
+    async def hang(request):
+        await anyio.sleep(10)
+
+    async def scenario() -> None:
+        options = {"transport": httpx.MockTransport(hang), "ledger": ledger}
+        async with ASYNC.open(**options) as client:
+            with anyio.move_on_after(0.05):
+                await write(client)
+
+    anyio.run(scenario, backend=backend)
+    assert ledger.has_ended.wait(10)
+    assert ledger.states == ["admitted", "unknown"]
+
+
+@each_client_class
+def test_rules_that_need_a_ledger_are_refused_without_one(client_class) -> None:
+    with pytest.raises(ConfigurationError, match="drafts_per_day is judged by what a ledger holds"):
+        client_class("https://ads.example.com", policy=Policy(drafts_per_day=5))
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"), [("policy", {"accounts": ["a"]}), ("ledger", "drafts.db")]
+)
+@each_client_class
+def test_wrong_policy_or_ledger_is_refused(client_class, argument, value) -> None:
+    with pytest.raises(ConfigurationError, match=f"^{argument} must be") as refused:
+        client_class("https://ads.example.com", **{argument: value})
+    assert refused.value.argument == argument
