@@ -1,10 +1,10 @@
-"""JSON values: their type, copies and comparison."""
+"""JSON values: their type, the fields of what is encoded as an object, copies, comparison."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, ClassVar, Protocol, TypeGuard, Union
+from typing import Any, ClassVar, Protocol, TypeGuard, Union, cast
 
-from attrs import AttrsInstance
+import attrs
 
 from adclient._signatures import TypeAliasType
 
@@ -30,7 +30,7 @@ class PydanticModel(Protocol):
 
 
 ObjectLike = TypeAliasType(
-    "ObjectLike", Mapping[str, object] | AttrsInstance | DataclassInstance | PydanticModel
+    "ObjectLike", Mapping[str, object] | attrs.AttrsInstance | DataclassInstance | PydanticModel
 )
 """What is sent as a JSON object: a mapping, such as a `TypedDict`, or an instance with fields."""
 
@@ -43,6 +43,48 @@ def is_object(value: object) -> TypeGuard[Mapping[object, object]]:
 def is_array(value: object) -> TypeGuard[Sequence[object]]:
     """Whether a caller's value is encoded as a JSON array."""
     return isinstance(value, list | tuple)
+
+
+def fields_of(value: object) -> Mapping[str, object] | None:
+    """The fields of an instance of attrs, of a dataclass or of pydantic; None of anything else."""
+    cls = type(value)
+    if attrs.has(cls):
+        return as_mapping(value)
+    if hasattr(cls, "__dataclass_fields__"):
+        from dataclasses import fields  # deferred: slow to import
+
+        names = (field.name for field in fields(cast(DataclassInstance, value)))
+        return _present(value, names)
+    if hasattr(cls, "model_dump"):
+        model = cast(PydanticModel, value)
+        dumped = model.model_dump(mode="json", by_alias=True)
+        return cast(
+            "dict[str, object]",
+            _with_decimals(dumped, model.model_dump(mode="python", by_alias=True)),
+        )
+    return None
+
+
+def _with_decimals(dumped: object, exact: object) -> object:
+    """What pydantic makes of a model as JSON, with decimals as numbers instead of text."""
+    if isinstance(exact, Decimal):
+        return exact
+    if is_object(dumped) and is_object(exact) and len(dumped) == len(exact):
+        values = map(_with_decimals, dumped.values(), exact.values())
+        return dict(zip(dumped, values, strict=True))
+    if is_array(dumped) and is_array(exact) and len(dumped) == len(exact):
+        return list(map(_with_decimals, dumped, exact))
+    return dumped
+
+
+def as_mapping(value: object) -> Mapping[str, object]:
+    """The fields of an attrs instance, neither copied nor converted."""
+    return _present(value, attrs.fields_dict(cast("type[attrs.AttrsInstance]", type(value))))
+
+
+def _present(value: object, names: Iterable[str]) -> Mapping[str, object]:
+    """The fields that were set; one with `init=False` need not be."""
+    return {name: getattr(value, name) for name in names if hasattr(value, name)}
 
 
 def copied(value: JSON) -> JSON:

@@ -6,10 +6,8 @@ from datetime import date
 from enum import Enum
 from typing import Any, Self, SupportsIndex, cast
 
-import attrs
-
 from adclient import _notebook
-from adclient._json import JSON, is_array, is_object
+from adclient._json import JSON, fields_of, is_array, is_object
 
 
 class Received(_notebook.HTMLRepr):
@@ -65,7 +63,5 @@ def as_json(value: object) -> JSON:
         return [as_json(element) for element in value]
     if is_object(value):
         return {str(name): as_json(inner) for name, inner in value.items()}
-    if attrs.has(type(value)):
-        fields = attrs.fields(cast("type[attrs.AttrsInstance]", type(value)))
-        return {field.name: as_json(getattr(value, field.name)) for field in fields}
-    return cast(JSON, value)
+    fields = fields_of(value)
+    return cast(JSON, value) if fields is None else as_json(fields)

@@ -9,7 +9,7 @@ import attrs
 from adclient import _diffs, _notebook
 from adclient._json import JSON as JSON  # also a public name of this module
 from adclient._json import ObjectLike as ObjectLike  # and this
-from adclient._json import copied, copied_fields
+from adclient._json import as_mapping, copied, copied_fields
 from adclient._received import Received, as_json
 
 PENDING_APPROVAL: Final = "pending_approval"
@@ -222,11 +222,7 @@ class Item(Received):
         if self._as_received is not None:
             return copied_fields(self._as_received)
         # A null that was received is in `extra`, unlike a missing field.
-        named = {
-            field.name: as_json(getattr(self, field.name))
-            for field in attrs.fields(type(self))
-            if field.name != "extra"
-        }
+        named = {k: as_json(v) for k, v in as_mapping(self).items() if k != "extra"}
         fields = {name: value for name, value in named.items() if value is not None}
         return fields | {k: copied(v) for k, v in self.extra.items() if k not in fields}
 

@@ -4,15 +4,14 @@ import functools
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral
 from typing import cast
 
-import attrs
-
-from adclient._json import JSON, DataclassInstance, PydanticModel
+from adclient._json import JSON
+from adclient._json import fields_of as fields_of
 from adclient._json import is_array as is_array
 from adclient._json import is_object as is_object
 
@@ -189,41 +188,3 @@ def _plain(value: object) -> object:
         return {key: _plain(inner) for key, inner in value.items()}
     fields = fields_of(value)
     return value if fields is None else _plain(fields)
-
-
-def fields_of(value: object) -> Mapping[str, object] | None:
-    """The fields of an instance of attrs, of a dataclass or of pydantic; None of anything else."""
-    cls = type(value)
-    if attrs.has(cls):
-        return as_mapping(value)
-    if hasattr(cls, "__dataclass_fields__"):
-        from dataclasses import fields  # deferred: slow to import
-
-        names = [field.name for field in fields(cast(DataclassInstance, value))]
-        return {name: getattr(value, name) for name in names}
-    if hasattr(cls, "model_dump"):
-        model = cast(PydanticModel, value)
-        dumped = model.model_dump(mode="json", by_alias=True)
-        return cast(
-            "dict[str, object]",
-            _with_decimals(dumped, model.model_dump(mode="python", by_alias=True)),
-        )
-    return None
-
-
-def _with_decimals(dumped: object, exact: object) -> object:
-    """What pydantic makes of a model as JSON, with decimals as numbers instead of text."""
-    if isinstance(exact, Decimal):
-        return exact
-    if is_object(dumped) and is_object(exact) and len(dumped) == len(exact):
-        values = map(_with_decimals, dumped.values(), exact.values())
-        return dict(zip(dumped, values, strict=True))
-    if is_array(dumped) and is_array(exact) and len(dumped) == len(exact):
-        return list(map(_with_decimals, dumped, exact))
-    return dumped
-
-
-def as_mapping(value: object) -> Mapping[str, object]:
-    """The fields of an attrs instance, neither copied nor converted."""
-    fields = attrs.fields(cast("type[attrs.AttrsInstance]", type(value)))
-    return {field.name: getattr(value, field.name) for field in fields}

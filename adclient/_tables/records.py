@@ -5,10 +5,9 @@ from enum import Enum
 from itertools import chain
 from typing import cast
 
-import attrs
-
 from adclient import models
 from adclient._core import jsontext
+from adclient._json import as_mapping
 from adclient.models import Item
 
 Row = Mapping[str, object]
@@ -28,7 +27,7 @@ def fields_of(item: object) -> dict[str, object]:
     """All fields of an item; the values may be shared with it."""
     if isinstance(item, Item) and type(item) in OURS:
         return {"id": item.id, "name": item.name, "status": item.status, **item.extra}
-    fields = dict(jsontext.as_mapping(item))
+    fields = dict(as_mapping(item))
     if isinstance(item, Item):
         del fields["extra"]
         fields |= {name: value for name, value in item.extra.items() if name not in fields}
@@ -36,8 +35,6 @@ def fields_of(item: object) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    if attrs.has(type(value)):
-        return _plain(jsontext.as_mapping(value))
     if isinstance(value, Enum):
         return value.value
     if jsontext.is_object(value):
@@ -46,7 +43,8 @@ def _plain(value: object) -> object:
         return [_plain(inner) for inner in value]
     if isinstance(value, set | frozenset):
         return sorted(map(_plain, cast("Collection[object]", value)), key=repr)
-    return value
+    parts = jsontext.fields_of(value)
+    return value if parts is None else _plain(parts)
 
 
 def by_name(rows: Sequence[Row]) -> dict[str, list[object]]:

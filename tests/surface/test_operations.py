@@ -400,6 +400,7 @@ def test_clients_have_no_other_operations(client_class) -> None:
 class Name:
     name: str
     kind: ClassVar[str] = "not a field"
+    unset: str = dataclasses.field(init=False)
 
 
 class Model:

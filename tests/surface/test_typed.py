@@ -1,6 +1,7 @@
 """Pages whose items are read into classes of the caller's."""
 
 import copy
+import dataclasses
 import enum
 import json
 import pickle
@@ -367,6 +368,39 @@ async def test_to_dict_of_a_changed_item_has_its_fields_as_json(client_kind) -> 
         "clicks": 0,
         "by_day": {"2026-11-20": 1},
     }
+
+
+@dataclasses.dataclass
+class Note:
+    text: str
+    author: str = dataclasses.field(init=False)
+
+
+@attrs.frozen(kw_only=True)
+class PartlySet(Campaign):
+    note: Note
+    rank: int = attrs.field(init=False)
+
+
+@attrs.frozen
+class PartlySetRow:
+    id: str
+    note: Note
+    rank: int = attrs.field(init=False)
+
+
+@pytest.mark.parametrize("cls", [PartlySet, PartlySetRow])
+@sync_and_async
+async def test_fields_that_were_never_set_are_left_out(client_kind, cls) -> None:
+    service = Service(a_page("a", note={"text": "new"}, clicks=7))
+    async with client_kind.open(transport=service.transport) as client:
+        page = (await wait(listed(client))).typed(cls)
+    changed = attrs.evolve(page, data=(attrs.evolve(page.data[0], note=Note("old")),))
+    expected = {"id": "campaign_a", "note": {"text": "old"}}
+    if cls is PartlySet:
+        expected |= {"name": "a", "status": "ENABLED", "clicks": 7}
+    assert changed.to_dict()["data"] == [expected]
+    assert changed.to_records() == [expected]
 
 
 @pytest.mark.parametrize("cls", [MyCampaign, Row])
