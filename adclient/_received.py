@@ -28,12 +28,15 @@ class Received(_notebook.HTMLRepr):
     def to_dict(self) -> dict[str, JSON]:
         """The value as JSON."""
 
-    # The `__getstate__` that attrs gives to each class knows only fields.
+    # The `__getstate__` that attrs gives to a class with slots knows only the fields of that class.
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
         reduced = super().__reduce_ex__(protocol)
-        received = self._as_received
-        return reduced if received is None else (self._restored, (*reduced[:3], received))
+        is_inherited = "__getstate__" not in vars(type(self))
+        others = {**getattr(self, "__dict__", {})} if is_inherited else {}
+        if self._as_received is not None:
+            others["_received"] = self._as_received
+        return (self._restored, (*reduced[:3], others)) if others else reduced
 
     @classmethod
     def _restored(
@@ -41,11 +44,12 @@ class Received(_notebook.HTMLRepr):
         make: Callable[..., Any],
         arguments: tuple[object, ...],
         state: object,
-        received: dict[str, JSON],
+        others: dict[str, object],
     ) -> Self:
         item = make(*arguments)
         item.__setstate__(state)
-        object.__setattr__(item, "_received", received)
+        for name, value in others.items():
+            object.__setattr__(item, name, value)
         return cast(Self, item)
 
 

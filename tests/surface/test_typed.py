@@ -5,6 +5,7 @@ import dataclasses
 import enum
 import json
 import pickle
+import threading
 import uuid
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -401,6 +402,64 @@ async def test_fields_that_were_never_set_are_left_out(client_kind, cls) -> None
         expected |= {"name": "a", "status": "ENABLED", "clicks": 7}
     assert changed.to_dict()["data"] == [expected]
     assert changed.to_records() == [expected]
+
+
+@attrs.frozen(kw_only=True, slots=False, cache_hash=True)
+class WithDict(Campaign):
+    objective: str
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class WithDictOfASlottedBase(MyCampaign):
+    note: int
+
+
+@attrs.frozen(kw_only=True)
+class SlottedOfABaseWithDict(WithDict):
+    note: int
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class WithItsOwnState(Campaign):
+    objective: str
+
+    def __getstate__(self):
+        return attrs.asdict(self)
+
+    def __setstate__(self, state):
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+
+
+def copies_of(item):
+    return copy.copy(item), copy.deepcopy(item), pickle.loads(pickle.dumps(item))
+
+
+@pytest.mark.parametrize("cls", [WithDict, WithDictOfASlottedBase, SlottedOfABaseWithDict])
+@sync_and_async
+async def test_copied_item_of_a_class_without_slots_is_whole(client_kind, cls) -> None:
+    service = Service(a_page("a", objective="SALES", note=7, more=[1]))
+    async with client_kind.open(transport=service.transport) as client:
+        (item,) = (await wait(listed(client))).typed(cls).data
+    for original in (item, attrs.evolve(item, objective="LEADS")):
+        number = hash(original)
+        for twin in copies_of(original):
+            assert type(twin) is cls
+            assert twin == original
+            assert hash(twin) == number
+            assert attrs.asdict(twin) == attrs.asdict(original)
+            assert twin.to_dict() == original.to_dict()
+
+
+@sync_and_async
+async def test_copied_item_of_a_class_with_its_own_state_has_that(client_kind) -> None:
+    service = Service(a_page("a", objective="SALES"))
+    async with client_kind.open(transport=service.transport) as client:
+        (item,) = (await wait(listed(client))).typed(WithItsOwnState).data
+    vars(item)["lock"] = threading.Lock()  # which cannot be copied
+    for twin in copies_of(item):
+        assert twin == item
+        assert "lock" not in vars(twin)
 
 
 @pytest.mark.parametrize("cls", [MyCampaign, Row])
