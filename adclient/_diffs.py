@@ -158,7 +158,8 @@ def amount(before: object, after: object) -> int | float | Decimal | None:
         return int(change)
     if isinstance(before, Decimal) or isinstance(after, Decimal):
         return change
-    return close if _exact(close := float(change)) == change else change
+    close = float(change)
+    return close if _exact(close) == change else change
 
 
 def percent(before: object, after: object) -> float | None:

@@ -144,9 +144,11 @@ class BaseBackend:
         """The error of httpcore if no connection can be opened, to the service or its proxy."""
         if isinstance(error, TimeoutError):
             return core.ConnectTimeout(error)
-        # The first handshake with a proxy of the scheme https is its own.
-        if self._proxy is not None and self._handshakes <= self._proxy.startswith("https:"):
-            return ProxyConnectError(urlsplit(self._proxy).netloc.rpartition("@")[2], error)
+        if self._proxy is not None:
+            # The first handshake with a proxy of the scheme https is its own.
+            proxy_handshakes = 1 if self._proxy.startswith("https:") else 0
+            if self._handshakes <= proxy_handshakes:
+                return ProxyConnectError(urlsplit(self._proxy).netloc.rpartition("@")[2], error)
         return core.ConnectError(error)
 
     def _add_tls(self, context: ssl.SSLContext, hostname: str | None) -> TLS:

@@ -271,9 +271,10 @@ class LibraryAttempt(Attempt):
         if isinstance(error, self.library.not_sent):
             # Over another engine, a transport may report what happened after sending as a failure
             # to connect: pyreqwest's does with timeouts, httpx-aiohttp with a broken connection.
-            origins = {type(one).__module__.partition(".")[0] for one in causes_of(error)}
+            causes = causes_of(error)
+            origins = {type(cause).__module__.partition(".")[0] for cause in causes}
             is_foreign = not origins <= {*_NAMES, *_ENGINES}
-            is_broken = any(isinstance(one, _BREAKS) for one in causes_of(error))
+            is_broken = any(isinstance(cause, _BREAKS) for cause in causes)
             return self.body_consumed and (is_foreign or is_broken)
         return self.body_consumed or isinstance(error, self.library.sent)
 
