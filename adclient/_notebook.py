@@ -38,15 +38,33 @@ def short_pair(before: object, after: object) -> tuple[str, str]:
         return old, new
     from json.encoder import encode_basestring  # deferred: slow to import
 
-    # Blanks, or 120 and "120", or texts that begin alike.
+    # Blanks, or 120 and "120", or texts that begin alike. Of texts, which may be as long as a
+    # response, only what surrounds the first difference is made printable.
+    first = 0
+    if isinstance(before, str) and isinstance(after, str):
+        first = max(0, _alike(before, after) - SHORT)
     old, new = (
-        _printable(encode_basestring(value) if isinstance(value, str) else short(value))
+        _printable(encode_basestring(value[first : first + 2 * SHORT]))
+        if isinstance(value, str)
+        else short(value)
         for value in (before, after)
     )
     pairs = enumerate(zip(old, new, strict=False))
     alike = next((place for place, (a, b) in pairs if a != b), min(len(old), len(new)))
     start = alike - SHORT // 3 if alike >= SHORT // 2 else 0
     return short("…" * (start > 0) + old[start:]), short("…" * (start > 0) + new[start:])
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two texts have in common at their beginning."""
+    alike, most = 0, min(len(one), len(other))
+    while alike < most:
+        middle = (alike + most + 1) // 2
+        if one.startswith(other[alike:middle], alike):
+            alike = middle
+        else:
+            most = middle - 1
+    return alike
 
 
 def _printable(text: str) -> str:
