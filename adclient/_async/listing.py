@@ -64,6 +64,11 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
     def __repr__(self) -> str:
         return f"<AsyncListing {self._source.operation}, cursor={short(self._cursor)}>"
 
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError(
+            "an AsyncListing is a coroutine and cannot be pickled or copied; call its method again"
+        )
+
     def __del__(self) -> None:
         if not self._is_used:
             problem = f"coroutine {self.__qualname__!r} was never awaited"
@@ -112,10 +117,14 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
             AdClientError: The page could not be read.
 
         Example:
-            >>> import asyncio
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().async_client()
-            >>> page = await asyncio.create_task(client.gamma.list_ads(account_id="account_c3d8"))
+            >>> listing = client.gamma.list_ads(account_id="account_c3d8")
+            >>> try:
+            ...     listing.throw(TimeoutError("not today"))
+            ... except TimeoutError as error:
+            ...     print(error)
+            not today
         """
         try:
             return self._coroutine().throw(*thrown)

@@ -6,6 +6,7 @@ import functools
 import gc
 import json
 import pickle
+import warnings
 from collections.abc import Coroutine
 from urllib.parse import unquote
 
@@ -849,6 +850,18 @@ def test_missing_await_of_a_listing_is_explained() -> None:
     with pytest.raises(AttributeError, match=r"no 'dta'$"):
         listing.dta  # noqa: B018  the access is what is tested
     listing.close()
+
+
+@pytest.mark.parametrize("made", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_async_listing_refuses_pickle_and_copy(made) -> None:
+    service = Service(a_page("a"))
+    listing = listed(ASYNC.client(BASE_URL, transport=service.transport))
+    with warnings.catch_warnings(record=True) as warned:
+        with pytest.raises(TypeError, match="coroutine and cannot be pickled or copied"):
+            made(listing)
+        gc.collect()
+    assert warned == []
+    assert names(asyncio.run(listing).data) == "a"
 
 
 def test_sync_read_method_sends_at_once() -> None:
