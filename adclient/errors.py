@@ -2,14 +2,14 @@
 
 ```text
 AdClientError
-├── ConfigurationError        the client cannot be built or used so       (also ValueError)
-├── InvalidRequest            refused before anything was sent            (also ValueError)
+├── ConfigurationError        the client cannot be built or used so         (also ValueError)
+├── InvalidRequest            refused before anything was sent              (also ValueError)
 │   └── PolicyRefused         the policy of the client does not allow it
 ├── LedgerError               the ledger cannot record the call, so nothing was sent
 ├── TransportError            no response
-│   ├── ConnectionFailed      never reached the service: safe to repeat   (also ConnectionError)
-│   ├── ConnectionLost        broke after the request was sent            (also ConnectionError)
-│   └── CallTimeout           the deadline of the call has passed         (also TimeoutError)
+│   ├── ConnectionFailed      never reached the service: safe to repeat     (also ConnectionError)
+│   ├── ConnectionLost        broke after the request was sent              (also ConnectionError)
+│   └── CallTimeout           deadline of the call, or of its last attempt  (also TimeoutError)
 ├── APIError                  the service returned an error status
 │   ├── BadRequest 400 · Unauthenticated 401 · PermissionDenied 403 · NotFound 404
 │   ├── Conflict 409 · Unprocessable 422 · RateLimited 429
@@ -154,7 +154,7 @@ class ConnectionLost(TransportError, ConnectionError):
 
 
 class CallTimeout(TransportError, TimeoutError):
-    """The deadline of the call, retries included, has passed."""
+    """The deadline of the call, retries included, or of its last attempt has passed."""
 
 
 class APIError(AdClientError):

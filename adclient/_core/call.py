@@ -61,6 +61,7 @@ class Exchange(Generic[R]):
         "_random",
         "_reporter",
         "_started",
+        "attempt_deadline",
         "attempts",
         "auth",
         "call",
@@ -96,7 +97,7 @@ class Exchange(Generic[R]):
         self._is_recorded = is_recorded
         self._reporter = reporter
         self._started = now()
-        self.deadline = self._started + options.timeout
+        self.deadline = self.attempt_deadline = self._started + options.timeout
         self.attempts = 0
         self.elapsed = 0.0
         self.request_id: str | None = None
@@ -136,6 +137,8 @@ class Exchange(Generic[R]):
             self.attempts += 1
             if reporter is not None:
                 reporter.sending(self.attempts)
+            if (limit := options.retry.attempt_timeout) is not None:
+                self.attempt_deadline = min(self.deadline, self._now() + limit)
             outcome = yield SEND
             assert outcome is not None
             self._note(outcome)
@@ -156,12 +159,6 @@ class Exchange(Generic[R]):
         """Seconds until the deadline of the call."""
         return self.deadline - self._now()
 
-    @property
-    def attempt_deadline(self) -> float:
-        """When an attempt that is sent now must have ended."""
-        limit = self._options.retry.attempt_timeout
-        return self.deadline if limit is None else min(self.deadline, self._now() + limit)
-
     def result(self, outcome: Outcome) -> R:
         """The value of the final outcome, or its error raised."""
         call = self.call
@@ -172,6 +169,7 @@ class Exchange(Generic[R]):
                 self.details,
                 may_be_staged=self.may_be_staged,
                 is_unretried=self._lacked_time_to_retry(outcome),
+                is_limited=self.attempt_deadline < self.deadline,
             )
         assert isinstance(outcome, RawResponse)
         info = ResponseInfo(

@@ -55,6 +55,7 @@ _HANGING = (
     "The first attempt took the whole timeout, so there was no retry; "
     "RetryPolicy(attempt_timeout=…) limits each attempt"
 )
+_LIMITED = "Call again, or allow a longer RetryPolicy(attempt_timeout=…)"
 
 
 def outcome(
@@ -64,10 +65,12 @@ def outcome(
     *,
     may_be_staged: bool,
     is_unretried: bool = False,
+    is_limited: bool = False,
 ) -> AdClientError:
     """The error for the outcome of the last attempt.
 
-    `is_unretried` means that it was the first one, and left no time for another.
+    `is_unretried` means that it was the first one, and left no time for another; `is_limited` that
+    its own deadline was earlier than that of the call.
     """
     cls: type[AdClientError]
     if isinstance(outcome, Failure):
@@ -97,7 +100,11 @@ def outcome(
         # The id in a header counts more than one in the body.
         details["request_id"] = details.get("request_id") or problem.request_id
     cls = with_unknown_outcome(cls) if may_be_staged else cls
-    advice = _HANGING if cls is CallTimeout and is_unretried else None
+    advice = None
+    if cls is CallTimeout and is_limited:
+        advice = _LIMITED
+    elif cls is CallTimeout and is_unretried:
+        advice = _HANGING
     return _error(call, cls, what, details, advice)
 
 

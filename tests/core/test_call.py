@@ -298,6 +298,15 @@ class TestTime:
         assert isinstance(run.error, CallTimeout)
         assert run.error.elapsed == 10.0
 
+    @each_case("outcome", [TIMED_OUT, CUT_BY_TIME])
+    def test_advice_names_the_limit_that_ended_the_last_attempt(self, outcome):
+        retry = RetryPolicy(attempt_timeout=4.0)
+        run = drive(READ, *[Timed(4.0, outcome)] * 3, options=options_of(retry=retry))
+        assert "allow a longer RetryPolicy(attempt_timeout=…)" in str(run.error)
+        outcomes = [Timed(4.0, outcome), Timed(4.0, outcome), Timed(2.0, outcome)]
+        run = drive(READ, *outcomes, options=options_of(retry=retry, timeout=10.0))
+        assert "allow a longer timeout" in str(run.error)
+
     def test_backoff_beyond_the_time_left_is_not_started(self):
         run = drive(READ, Timed(9.9, LOST), options=options_of(timeout=10.0), random=0.9)
         assert (len(run.sends), run.sleeps) == (1, [])

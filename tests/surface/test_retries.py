@@ -197,18 +197,26 @@ async def test_read_is_retried_after_an_attempt_that_hangs(client_kind) -> None:
             assert "attempt_timeout" not in str(unknown.value)
 
 
+LONGER_ATTEMPT = r"Call again, or allow a longer RetryPolicy\(attempt_timeout=…\)"
+
+
 @pytest.mark.parametrize(
     ("retry", "advice"),
     [
         (RetryPolicy(), "The first attempt took the whole timeout, so there was no retry; Retry"),
         (RetryPolicy(max_retries=0), "Call again, or allow a longer timeout"),
         (RetryPolicy(attempt_timeout=100), "Call again, or allow a longer timeout"),
+        (RetryPolicy(attempt_timeout=2, max_retries=0), LONGER_ATTEMPT),
+        (RetryPolicy(attempt_timeout=2, backoff_first=0), LONGER_ATTEMPT),
+        (RetryPolicy(attempt_timeout=20, backoff_first=0), "Call again, or allow a longer timeout"),
     ],
 )
 @sync_and_async
-async def test_timeout_of_the_first_attempt_is_explained(client_kind, retry, advice) -> None:
+async def test_advice_after_a_timeout_names_what_ended_the_last_attempt(
+    client_kind, retry, advice
+) -> None:
     fake = FakeAdService()
-    fake.faults.add(Fault.no_response())
+    fake.faults.add(Fault.no_response(), times=9)
     # Not over an injected client, which would wait in real time.
     make = fake.client if client_kind.client is AdClient else fake.async_client
     with pytest.raises(CallTimeout, match=f"{advice}.*"):
