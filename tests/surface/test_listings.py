@@ -283,6 +283,24 @@ async def test_continuation_that_returns_no_parameters_is_a_configuration_error(
 
 
 @sync_and_async
+async def test_error_of_the_callers_continuation_is_raised_as_it_is(client_kind) -> None:
+    error = KeyError("offset")
+
+    def after(next):
+        raise error
+
+    service = Service(a_page("a", "c1"))
+    conventions = Conventions(continuation=after)
+    async with client_kind.open(transport=service.transport, conventions=conventions) as client:
+        iterator = walk(await wait(listed(client)))
+        await step(iterator)
+        with pytest.raises(KeyError) as caught:
+            await step(iterator)
+    assert caught.value is error
+    assert len(service.requests) == 1
+
+
+@sync_and_async
 async def test_next_url_is_sent_with_the_parameters_of_the_first_page(client_kind) -> None:
     """What the URL lacks is added, and what differs is replaced; the rest is left alone."""
     url = f'{PATH}?date_range=TODAY&a=%7e&campaign_id=c%2B&caf\u00e9=\u00e9 "<>'
