@@ -35,6 +35,9 @@ class Entry(_notebook.HTMLRepr):
         settled_by: Who settled an unknown outcome, or a draft that was over a limit.
     """
 
+    __module__ = "adclient.ledger"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
+
     entry_id: str
     operation: str
     account_id: str
@@ -94,6 +97,8 @@ class Ledger(Protocol):
     clients call them in a thread.
     """
 
+    __module__ = "adclient.ledger"  # its public name, which pickles and tracebacks show
+
     def reserve(self, entry: Entry, check: Check) -> Entry:
         """Record a write before it is sent, in one transaction with its check.
 
@@ -142,3 +147,6 @@ class Ledger(Protocol):
 
 class LedgerWarning(UserWarning):
     """The ledger could not record how a call ended; the text names the draft, if there is one."""
+
+    __module__ = "adclient.ledger"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
