@@ -97,7 +97,7 @@ class Ledger(Protocol):
     clients call them in a thread.
     """
 
-    __module__ = "adclient.ledger"  # its public name, which pickles and tracebacks show
+    __module__: str = "adclient.ledger"  # its public name, which pickles and tracebacks show
 
     def reserve(self, entry: Entry, check: Check) -> Entry:
         """Record a write before it is sent, in one transaction with its check.
