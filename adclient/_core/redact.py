@@ -28,9 +28,10 @@ class Redactor:
 
     def may_find(self, text: str) -> bool:
         """Whether a text may contain a secret; quicker than to redact it."""
-        return any(
-            word in text or secret[:_SHORTEST_SECRET] in text for secret, word in self._secrets
-        )
+        for secret, word in self._secrets:
+            if word in text or secret[:_SHORTEST_SECRET] in text:
+                return True
+        return False
 
     def redact(self, text: str) -> str:
         """The text with `***` for each secret."""

@@ -153,16 +153,18 @@ class RequestBuilder:
 def _url_with_query(
     operation: Operation[Result], url: str, query: Pairs, followed: list[str]
 ) -> str:
-    # Most are short and plain, and `quote` takes a while to find that out.
-    encoded = [
-        "=".join([part if _UNRESERVED.fullmatch(part) else quote(part, "") for part in pair])
-        for pair in query
-    ]
-    whole = f"{url}?{'&'.join(encoded + followed)}" if encoded or followed else url
+    encoded: list[str] = []
+    for name, value in query:
+        # Most are short and plain, and `quote` takes a while to find that out.
+        left = name if _UNRESERVED.fullmatch(name) else quote(name, "")
+        right = value if _UNRESERVED.fullmatch(value) else quote(value, "")
+        encoded.append(f"{left}={right}")
+    encoded += followed
+    whole = f"{url}?{'&'.join(encoded)}" if encoded else url
     if len(whole) > LONGEST_URL:
         raise _invalid(
             operation,
-            decoded(max(encoded + followed, key=len))[0],
+            decoded(max(encoded, key=len))[0],
             f"the URL would have {len(whole)} characters, {LONGEST_URL} are "
             "the most, so nothing was sent; conventions.read_parameters='body' needs no such URL",
         )

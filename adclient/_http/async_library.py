@@ -67,7 +67,7 @@ class AsyncLibrarySender:
         attempt = LibraryAttempt(
             request, deadline, self._library, names_requests=self._names_requests
         )
-        slot = self._limiter.slot()
+        slot = AsyncSlot(self._limiter)
         is_free = await slot.acquire(attempt.time_left)
         return (
             await self._perform(attempt, slot)

@@ -10,25 +10,17 @@ class AsyncCapacityLimiter:
     """So many slots for each event loop, first come, first served."""
 
     def __init__(self, total: int) -> None:
-        self._total = total
+        self.total = total
         self.reset_after_fork()
         register_for_forks(self)
 
     def __str__(self) -> str:
-        return f"max_concurrency is {self._total}"
+        return f"max_concurrency is {self.total}"
 
     def reset_after_fork(self) -> None:
         """Free all slots: a forked child has none of its parent's tasks."""
         # It holds nothing that refers to a loop, which would keep that loop alive.
-        self._semaphores: RunVar[anyio.Semaphore] = RunVar("adclient-slots")
-
-    def slot(self) -> "AsyncSlot":
-        """A slot to acquire and release."""
-        semaphore = self._semaphores.get(None)
-        if semaphore is None:
-            semaphore = anyio.Semaphore(self._total, fast_acquire=True)
-            self._semaphores.set(semaphore)
-        return AsyncSlot(semaphore)
+        self.semaphores: RunVar[anyio.Semaphore] = RunVar("adclient-slots")
 
 
 class AsyncSlot:
@@ -39,7 +31,11 @@ class AsyncSlot:
 
     __slots__ = ("_is_held", "_semaphore")
 
-    def __init__(self, semaphore: anyio.Semaphore) -> None:
+    def __init__(self, limiter: AsyncCapacityLimiter) -> None:
+        semaphore = limiter.semaphores.get(None)
+        if semaphore is None:
+            semaphore = anyio.Semaphore(limiter.total, fast_acquire=True)
+            limiter.semaphores.set(semaphore)
         self._semaphore = semaphore
         self._is_held = False
 

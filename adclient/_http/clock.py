@@ -9,17 +9,13 @@ from adclient._core.request import Request
 T = TypeVar("T")
 
 
-def _begin_call() -> None:
-    """The system's time is the same for all calls."""
-
-
 class Clock(NamedTuple):
     """A monotonic time in seconds, and how to wait; a fake one is told when a call begins."""
 
     now: Callable[[], float]
     sleep: Callable[[float], None]
     async_sleep: Callable[[float], Awaitable[None]]
-    begin_call: Callable[[], None] = _begin_call
+    begin_call: Callable[[], None] | None = None
 
 
 async def _async_sleep(seconds: float) -> None:

@@ -38,10 +38,6 @@ class CapacityLimiter:
         self.free: SimpleQueue[None] = SimpleQueue()
         self.queue: deque[threading.Lock] = deque()
 
-    def slot(self) -> "Slot":
-        """A slot to acquire and release."""
-        return Slot(self.unused, self.free, self.queue)
-
 
 class Slot:
     """A place among the requests that are under way, once it is acquired.
@@ -53,12 +49,10 @@ class Slot:
 
     __slots__ = ("_free", "_queue", "_unused", "release")
 
-    def __init__(
-        self, unused: Iterator[None], free: SimpleQueue[None], queue: deque[threading.Lock]
-    ) -> None:
-        self._unused = unused
-        self._free = free
-        self._queue = queue
+    def __init__(self, limiter: CapacityLimiter) -> None:
+        self._unused = limiter.unused
+        self._free = limiter.free
+        self._queue = limiter.queue
         self.release: Callable[[], object] = _nothing
 
     def acquire(self, timeout: float) -> bool:

@@ -78,7 +78,8 @@ class Engine:
 
     def run(self, call: Call[R]) -> R:
         """Perform one call, and return its value or raise its error."""
-        self.clock.begin_call()
+        if self.clock.begin_call is not None:
+            self.clock.begin_call()
         guard = self.guard
         entry = None if guard is None else guard.entry_for(call)
         header, key = self.options.conventions.idempotency_header, None
@@ -101,7 +102,7 @@ class Engine:
             is_recorded=entry is not None,
             reporter=reporter,
         )
-        slot = self.limiter.slot()
+        slot = Slot(self.limiter)
         try:
             try:
                 outcome = self._run_steps(exchange, slot, entry)

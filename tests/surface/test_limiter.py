@@ -14,7 +14,7 @@ from anyio.lowlevel import checkpoint
 from clients import ASYNC, TRIO, a_draft, a_page, read, wait
 
 from adclient import AdClient, AsyncAdClient, CallTimeout
-from adclient._http.limiter import CapacityLimiter
+from adclient._http.limiter import CapacityLimiter, Slot
 from adclient.testing import FakeAdService
 
 BASE_URL = "https://ads.example.com"
@@ -93,7 +93,7 @@ def waiting(
     """A thread that waits for a slot as the `number`th of all, and keeps it."""
 
     def wait() -> None:
-        if limiter.slot().acquire(timeout):
+        if Slot(limiter).acquire(timeout):
             served.append(number)
 
     thread = threading.Thread(target=wait)
@@ -106,12 +106,12 @@ def waiting(
 
 def test_threads_are_served_in_order_of_arrival() -> None:
     limiter, served = CapacityLimiter(1), []
-    slot = limiter.slot()
+    slot = Slot(limiter)
     assert slot.acquire(0)
     threads = [waiting(limiter, number, served, PATIENCE) for number in (1, 2, 3)]
     slot.release()
     # The slot belongs to the thread that waits longest, even if that one is still asleep.
-    assert not limiter.slot().acquire(0)
+    assert not Slot(limiter).acquire(0)
     for thread in threads:
         while thread.is_alive() and len(served) < threads.index(thread) + 1:
             time.sleep(0.001)
@@ -123,7 +123,7 @@ def test_threads_are_served_in_order_of_arrival() -> None:
 
 def test_thread_that_gives_up_leaves_its_turn_to_the_next() -> None:
     limiter, served = CapacityLimiter(1), []
-    slot = limiter.slot()
+    slot = Slot(limiter)
     assert slot.acquire(0)
     hasty = waiting(limiter, 1, served, 0.2)
     patient = waiting(limiter, 2, served, PATIENCE)
@@ -136,7 +136,7 @@ def test_thread_that_gives_up_leaves_its_turn_to_the_next() -> None:
 
 def test_thread_that_gives_up_behind_another_leaves_the_queue() -> None:
     limiter, served = CapacityLimiter(1), []
-    slot = limiter.slot()
+    slot = Slot(limiter)
     assert slot.acquire(0)
     patient = waiting(limiter, 1, served, PATIENCE)
     hasty = waiting(limiter, 2, served, 0.05)
@@ -149,18 +149,19 @@ def test_thread_that_gives_up_behind_another_leaves_the_queue() -> None:
 
 def test_slot_is_released_once() -> None:
     limiter = CapacityLimiter(1)
-    never_acquired, slot = limiter.slot(), limiter.slot()
+    never_acquired, slot = Slot(limiter), Slot(limiter)
     never_acquired.release()
     assert slot.acquire(0)
     for _ in range(3):
         slot.release()
-    assert [limiter.slot().acquire(0) for _ in range(2)] == [True, False]
+    assert [Slot(limiter).acquire(0) for _ in range(2)] == [True, False]
 
 
 SIGNALS = """
 import signal, sys, threading, time
 from random import random
 from adclient import AdClient
+from adclient._http.limiter import Slot
 from adclient.testing import FakeAdService
 
 class Interrupt(Exception):
@@ -205,7 +206,7 @@ while not is_over.is_set():
         pass
 for thread in threads:
     thread.join()
-slots = [limiter.slot() for _ in range(3)]
+slots = [Slot(limiter) for _ in range(3)]
 print(len(limiter.queue), [slot.acquire(0) for slot in slots])
 """
 
