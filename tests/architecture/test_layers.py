@@ -47,6 +47,8 @@ CLIENT |= {"_typed", "_tables", "_tasks", "_progress", "transports"}
 # Each layer, and the layers that it may import.
 LAYERS = {
     **dict.fromkeys(BASE, BASE),
+    "policy": BASE | {"_core", "_toml"},
+    "_toml": BASE | {"_core"},
     "transports": set(),
     "_extras": set(),
     "_tasks": set(),
