@@ -43,6 +43,7 @@ class Guard:
 
         Raises:
             PolicyRefused: The policy does not allow the call, and no ledger has to record that.
+            InvalidRequest: The arguments can be read in two ways.
         """
         refusal = rules.refusal_of(self.policy, call)
         if self.ledger is None or not call.operation.is_write:

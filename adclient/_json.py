@@ -130,3 +130,11 @@ def differ(one: JSON, other: JSON) -> bool:
         elif one != other or isinstance(one, bool) is not isinstance(other, bool):
             return True
     return False
+
+
+def folded(name: str) -> str:
+    """The name of a field as a service may read it: `dailyBudget` and `daily_budget` are one."""
+    from unicodedata import normalize  # deferred: few calls have a policy
+
+    letters = "".join(filter(str.isalnum, normalize("NFKC", name).casefold()))
+    return letters or name

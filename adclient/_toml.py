@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -33,7 +34,7 @@ class Document:
 
     name: str
     text: str
-    values: dict[str, object]
+    values: dict[str, Any]
 
     def line_of(self, *path: str | int) -> int:
         """The line of a key, of the nearest table around one that is missing, or the first."""
@@ -105,7 +106,7 @@ def read(path: str | os.PathLike[str]) -> Document:
         raise refused(f": the file cannot be read: {problem}") from None
     if len(data) > _LARGEST:
         raise refused(": the file is too large, expected at most 1 MiB")
-    text = data.decode(errors="replace").replace("\r\n", "\n")
+    text = data.decode(errors="replace")
     broken = re.search("[\0\ufffd]", text)
     if broken:
         line = text.count("\n", 0, broken.start()) + 1

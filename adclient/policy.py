@@ -1,28 +1,61 @@
 """Limits that hold whatever a caller asks for, above all if the caller is a model."""
 
-from collections.abc import Collection, Mapping
+import difflib
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from fnmatch import fnmatchcase
+from functools import partial
+from numbers import Integral
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self, cast
 
 import attrs
 
+from adclient import _notebook
+from adclient._core.operations import OPERATIONS
+from adclient._json import folded, is_array, is_object
+from adclient._notebook import short
+from adclient.errors import ConfigurationError
+from adclient.options import check_count
 
-def _texts(value: Collection[str] | None) -> tuple[str, ...] | None:
-    return None if value is None else tuple(value)
+_MOST = 10**15  # in any currency; a larger amount is a mistake
+
+
+# The converters leave alone what they cannot convert; it is refused when all rules are checked.
+
+
+def _texts(value: Sequence[str] | None) -> tuple[str, ...] | None:
+    return tuple(value) if isinstance(value, list) else cast("tuple[str, ...] | None", value)
+
+
+def _amount(value: int | float | Decimal | None) -> Decimal | None:
+    number: object = value
+    if isinstance(number, float):
+        number = Decimal(float.__repr__(number))
+    elif not isinstance(number, bool) and isinstance(number, Integral):
+        number = Decimal(int(number))
+    return cast("Decimal | None", number)
 
 
 def _amounts(value: Mapping[str, int | float | Decimal] | None) -> Mapping[str, Decimal] | None:
-    return None if value is None else {key: Decimal(str(each)) for key, each in value.items()}
+    money: object = value
+    if isinstance(value, Mapping):
+        money = MappingProxyType({key: _amount(amount) for key, amount in value.items()})
+    return cast("Mapping[str, Decimal] | None", money)
 
 
-@attrs.frozen(kw_only=True)
-class Policy:
+@attrs.frozen(kw_only=True, repr=False)
+class Policy(_notebook.HTMLRepr):
     """What a client may do; every other call is refused before anything is sent.
 
-    A rule that is absent does not apply. One that is present refuses what it cannot judge.
+    A rule that is absent does not apply. One that is present refuses what it cannot judge; an empty
+    one allows nothing. Keys are compared as services may read them: `dailyBudget` is
+    `daily_budget`, except in the list of what a write may set.
 
     Args:
-        accounts: The ids of the accounts that may be named, in reads as well.
+        accounts: The ids of the accounts that may be named, in reads as well. A key `account_id` is
+            compared wherever it occurs, however deep.
         operations: The operations that may be called, such as `beta.pause_campaign`, `beta.*` or
             `*.list_*`.
         fields: What a write may set: keys of its `fields`, and `daily_budget`, `targeting` and
@@ -33,7 +66,8 @@ class Policy:
         change_at_most: How much a draft may change a key of `money`, in percent of its value
             before. The value before is known from the draft alone, so this is judged when it is
             staged: a `PolicyWarning` then names the draft, which should be rejected, and further
-            writes to its account are refused until somebody settles it in the ledger.
+            writes to its account are refused until somebody settles it in the ledger. Something
+            new has no value before, and only `money` limits it.
         drafts_per_day: How many drafts may be staged from midnight to midnight UTC, by all users of
             the ledger together. One whose outcome is unknown counts.
 
@@ -57,9 +91,114 @@ class Policy:
     accounts: tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
     operations: tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
     fields: tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
-    money: Mapping[str, Decimal] | None = attrs.field(default=None, converter=_amounts)
-    change_at_most: Decimal | None = attrs.field(default=None)
-    drafts_per_day: int | None = attrs.field(default=None)
+    money: Mapping[str, Decimal] | None = attrs.field(default=None, converter=_amounts, hash=False)
+    change_at_most: Decimal | None = attrs.field(default=None, converter=_amount)
+    drafts_per_day: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        for rule in ("accounts", "operations", "fields"):
+            if getattr(self, rule) is not None:
+                _check_texts(rule, getattr(self, rule))
+        for pattern in self.operations or ():
+            _check_pattern(pattern)
+        if self.money is not None:
+            _check_money(self.money)
+        if self.change_at_most is not None:
+            _check_amount("change_at_most", self.change_at_most)
+            if not self.money:
+                raise _refused("change_at_most", "needs money, which names the keys to compare")
+        if self.drafts_per_day is not None:
+            check_count("drafts_per_day", self.drafts_per_day, least=0)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Read the rules from a TOML file.
+
+        Args:
+            path: The file. Its keys are the arguments of `Policy`; `money` is a table.
+
+        Returns:
+            The policy.
+
+        Raises:
+            ConfigurationError: The file cannot be read, has no rules, or one that is not valid; the
+                text names the file, the line and what was expected.
+
+        Example:
+            >>> import pathlib, tempfile
+            >>> from adclient import Policy
+            >>> path = pathlib.Path(tempfile.mkdtemp(), "policy.toml")
+            >>> size = path.write_text("money = { daily_budget = 150, bid = 2.50 }")
+            >>> Policy.read(path)
+            <Policy money {daily_budget: 150, bid: 2.50}>
+        """
+        from adclient import _toml  # deferred: only files need it
+
+        document = _toml.read(path)
+        document.check_keys(document.values, [field.name for field in attrs.fields(cls)])
+        try:
+            return cls(**document.values)
+        except ConfigurationError as error:
+            rule, _, key = (error.argument or "").partition(".")
+            raise document.error(str(error), *filter(None, (rule, key))) from None
+
+    def _rules(self) -> Iterator[tuple[str, Any]]:
+        values = ((field.name, getattr(self, field.name)) for field in attrs.fields(type(self)))
+        return ((rule, value) for rule, value in values if value is not None)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        rules = dict(self._rules())
+        if self.money is not None:
+            rules["money"] = dict(self.money)  # a proxy cannot be pickled
+        return partial(type(self), **rules), ()
+
+    def __repr__(self) -> str:
+        rules = [f"{rule} {short(value)}" for rule, value in self._rules()]
+        return f"<Policy {', '.join(rules) or 'without rules'}>"
+
+    def _repr_html_(self) -> str:
+        rules = list(self._rules())
+        return _notebook.card("Policy", rules, state="" if rules else "without rules")
+
+
+def _check_texts(rule: str, texts: object) -> None:
+    if not is_array(texts):
+        raise _refused(rule, f"must be a list of texts, not {type(texts).__name__}")
+    for index, text in enumerate(texts):
+        if not isinstance(text, str) or not text or text != text.strip():
+            raise _refused(rule, f"must have texts without blanks around them, not {short(text)!r}")
+        if text in texts[:index]:
+            raise _refused(rule, f"has {short(text)} twice")
+
+
+def _check_pattern(pattern: str) -> None:
+    names = [operation.full_name for operation in OPERATIONS]
+    if not any(fnmatchcase(name, pattern) for name in names):
+        near = difflib.get_close_matches(short(pattern), names, 1) or names
+        problem = f"has {short(pattern)}, which is none of the operations, such as {near[0]}"
+        raise _refused("operations", problem)
+
+
+def _check_money(money: object) -> None:
+    if not is_object(money):
+        raise _refused("money", f"must map keys to amounts, not be a {type(money).__name__}")
+    _check_texts("money", list(money))
+    seen = dict[str, str]()
+    for key, amount in money.items():
+        other = seen.setdefault(folded(str(key)), str(key))
+        if other != key:
+            raise _refused("money", f"has {short(other)} and {short(key)}, which count as one key")
+        _check_amount(f"money.{key}", amount)
+
+
+def _check_amount(name: str, value: object) -> None:
+    if not isinstance(value, Decimal) or not value.is_finite() or not 0 <= value <= _MOST:
+        got = repr(value) if isinstance(value, str) else value
+        raise _refused(name, f"must be a number from 0 to 10^15, got {short(got)}")
+
+
+def _refused(rule: str, problem: str) -> ConfigurationError:
+    return ConfigurationError(f"{short(rule)} {problem}", argument=rule)
 
 
 class Usage(NamedTuple):

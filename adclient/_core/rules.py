@@ -1,19 +1,47 @@
-"""What a policy allows: pure functions of a call, of what a ledger holds, and of a diff."""
+"""What a policy allows: pure functions of a call, of what a ledger holds, and of a diff.
 
-from collections.abc import Iterator
+A call is judged by the JSON that it sends, not by the objects that it was made with.
+"""
+
+import decimal
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fnmatch import fnmatchcase
-from typing import cast
 
 from adclient import _diffs
+from adclient._core import jsontext
 from adclient._core.operations import Call
-from adclient._json import JSON, is_array, is_object
-from adclient._notebook import short
+from adclient._core.paging import decoded
+from adclient._json import JSON, folded
+from adclient._notebook import short, short_end
+from adclient.errors import InvalidRequest
 from adclient.models import Diff, Result
 from adclient.policy import Policy, Refusal, Usage
 
 # Arguments that say which entity a write concerns; all others say what it sets.
 _IDS = ("account_id", "campaign_id", "creative_id", "ad_id")
+_ACCOUNT = folded("account_id")
+# Enough digits for any amount; whatever needs more, or has a hostile exponent, is not judged.
+_EXACT = decimal.Context(
+    prec=200, traps=[decimal.Inexact, decimal.Overflow, decimal.InvalidOperation]
+)
+
+
+def arguments_of(call: Call[Result]) -> dict[str, JSON]:
+    """The arguments of a call as the JSON that is sent.
+
+    Raises:
+        InvalidRequest: An object has a name twice, so that services differ in what they read.
+    """
+    arguments: dict[str, JSON] = {}
+    for name, text in call.encoded.items():
+        try:
+            arguments[name] = jsontext.loads(text.encode(), unique=True)
+        except jsontext.JSONError as error:
+            operation = call.operation.full_name
+            problem = f"{operation}: {name} cannot be judged or recorded: {error}; nothing was sent"
+            raise InvalidRequest(problem, operation=operation, argument=name) from None
+    return arguments
 
 
 def refusal_of(policy: Policy, call: Call[Result]) -> Refusal | None:
@@ -25,9 +53,15 @@ def refusal_of(policy: Policy, call: Call[Result]) -> Refusal | None:
         fnmatchcase(name, pattern) for pattern in policy.operations
     ):
         return Refusal("operations", f"{name} is not one of the policy's operations")
-    if call.operation.is_write and (policy.fields is not None or policy.money is not None):
-        return _refusal_of_values(policy, call)
-    return None
+    is_write = call.operation.is_write
+    limits_fields = is_write and (policy.fields is not None or policy.money is not None)
+    if not limits_fields and policy.accounts is None:
+        return None
+    arguments = arguments_of(call)
+    refusal = _refusal_of_keys(policy, arguments) if limits_fields else None
+    money = policy.money or {} if is_write else {}
+    values = {**arguments, "cursor": _of_cursor(call.cursor)}
+    return refusal or _refusal_of_values(policy, money, values)
 
 
 def refusal_of_usage(policy: Policy, usage: Usage) -> Refusal | None:
@@ -49,57 +83,105 @@ def refusal_of_usage(policy: Policy, usage: Usage) -> Refusal | None:
 def excess_of(policy: Policy, diff: Diff) -> str | None:
     """How a draft changes money by more than the policy allows, as far as its diff shows it."""
     limit, money = policy.change_at_most, policy.money
-    if limit is None or money is None:
+    is_new = diff.before is None and isinstance(diff.after, dict)
+    if limit is None or money is None or is_new:
         return None
-    for change in _diffs.changes_of(diff):
-        if not any(key in money for key in _keys_of(change)):
-            continue
-        before, after = _number(change.before), _number(change.after)
-        if before is not None and after is not None:
-            if abs(after - before) * 100 <= limit * abs(before):
-                continue
-        elif diff.before is None and after is not None:
-            continue  # something new has nothing to compare with; `money` limits it
-        return f"{change}, and change_at_most allows {limit} %"
+    keys = frozenset(map(folded, money))
+    # All of them, as a dictionary below refers to them by their ids.
+    changes, known = list(_diffs.changes_of(diff)), dict[int, bool]()
+    for change in changes:
+        is_judged = _is_money(change, keys, known) or _is_another(change, keys)
+        if is_judged and not _is_within(limit, change):
+            return f"{change}, and change_at_most allows {short(limit)} %"
     return None
 
 
-def _keys_of(change: _diffs.Change) -> Iterator[str | int]:
-    """The key of a changed leaf, and those of all that it is in."""
-    inner: _diffs.Change | None = change
-    while inner is not None:
-        yield inner.key
-        inner = inner.within
+def _is_money(change: _diffs.Change, keys: frozenset[str], known: dict[int, bool]) -> bool:
+    """Whether a changed value, or something around it, has a key of money."""
+    climbed: list[_diffs.Change] = []
+    around: _diffs.Change | None = change
+    while around is not None and id(around) not in known:
+        climbed.append(around)
+        around = around.within
+    found = around is not None and known[id(around)]
+    for each in reversed(climbed):
+        # A service may name the field of a diff by its path.
+        names = [each.key, *each.key.rsplit(".", 8)] if isinstance(each.key, str) else []
+        known[id(each)] = found = found or not keys.isdisjoint(map(folded, names))
+    return found
 
 
-def arguments_of(call: Call[Result]) -> dict[str, JSON]:
-    """The arguments of a call as JSON; they are copies already."""
-    return cast("dict[str, JSON]", dict(call.arguments))
+def _is_another(change: _diffs.Change, keys: frozenset[str]) -> bool:
+    """Whether a list has another element with money in this place, so that no amounts compare."""
+    element = change.within
+    if element is None or not isinstance(element.key, int) or not isinstance(element.before, dict):
+        return False
+    texts = (key for key, value in element.before.items() if isinstance(value, str))
+    names = (next(iter(element.before), None), next(texts, None))
+    return change.key in names and any(
+        folded(name) in keys for _, name, _ in _inside(element.before)
+    )
 
 
-def _refusal_of_values(policy: Policy, call: Call[Result]) -> Refusal | None:
-    money = policy.money or {}
-    allowed = {*(policy.fields or ()), *money}
-    fields = call.arguments.get("fields", {})
-    assert is_object(fields)
-    named = [(n, n, value) for n, value in call.arguments.items() if n not in (*_IDS, "fields")]
-    waiting = [*named, *((f"fields.{name}", str(name), value) for name, value in fields.items())]
-    for path, name, _ in waiting:
+def _is_within(limit: Decimal, change: _diffs.Change) -> bool:
+    """Whether a change is known to be at most so many percent."""
+    before, after = _number(change.before), _number(change.after)
+    if before is None or after is None:
+        return False
+    try:
+        amount = _EXACT.abs(_EXACT.subtract(after, before))
+        return _EXACT.multiply(amount, 100) <= _EXACT.multiply(limit, _EXACT.abs(before))
+    except ArithmeticError:
+        return False
+
+
+def _of_cursor(cursor: JSON) -> JSON:
+    """What a continuation names, as far as it is no token."""
+    if not isinstance(cursor, str):
+        return cursor
+    query = cursor.partition("#")[0].partition("?")[2]
+    return [dict([decoded(piece)]) for piece in query.split("&")]
+
+
+def _refusal_of_keys(policy: Policy, arguments: Mapping[str, JSON]) -> Refusal | None:
+    rule = "money" if policy.fields is None else "fields"
+    allowed = {*(policy.fields or ()), *(policy.money or ())}
+    fields = arguments.get("fields", {})
+    assert isinstance(fields, dict)
+    named = [(name, name) for name in arguments if name not in (*_IDS, "fields")]
+    for path, name in [*named, *((f"fields.{name}", name) for name in fields)]:
         if name not in allowed:
-            rule = "money" if policy.fields is None else "fields"
             return Refusal(rule, f"{short(path)} is not one of the {rule} that the policy allows")
+    return None
+
+
+def _refusal_of_values(
+    policy: Policy, money: Mapping[str, Decimal], values: Mapping[str, JSON]
+) -> Refusal | None:
+    limits = {folded(name): most for name, most in money.items()}
+    for path, name, value in _inside(values):
+        key, amount = folded(name), _number(value)
+        most = limits.get(key)
+        if key == _ACCOUNT and policy.accounts is not None and value not in policy.accounts:
+            rule, problem = "accounts", "not one of the policy's accounts"
+        elif most is not None and (amount is None or not 0 <= amount <= most):
+            rule, problem = "money", f"not 0 to {short(most)} as money allows"
+        else:
+            continue
+        return Refusal(rule, f"{short_end(path)} is {_shown(value)}, {problem}")
+    return None
+
+
+def _inside(values: Mapping[str, JSON]) -> Iterator[tuple[str, str, JSON]]:
+    """Each value inside, however deep, with its path and its name; that of an element is empty."""
+    waiting = [(name, name, value) for name, value in values.items()]
     while waiting:
         path, name, value = waiting.pop()
-        if name in money:
-            amount = _number(value)
-            if amount is None or not 0 <= amount <= money[name]:
-                text = f"{short(path)} is {short(value)}, not 0 to {money[name]} as money allows"
-                return Refusal("money", text)
-        elif is_object(value):
-            waiting += ((f"{path}.{inner}", str(inner), v) for inner, v in value.items())
-        elif is_array(value):
-            waiting += ((f"{path}[{index}]", "", v) for index, v in enumerate(value))
-    return None
+        yield path, name, value
+        if isinstance(value, dict):
+            waiting += ((f"{path}.{short(key)}", key, inner) for key, inner in value.items())
+        elif isinstance(value, list):
+            waiting += ((f"{path}[{index}]", "", inner) for index, inner in enumerate(value))
 
 
 def _number(value: object) -> Decimal | None:
@@ -107,3 +189,7 @@ def _number(value: object) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+
+
+def _shown(value: JSON) -> str:
+    return short(jsontext.quoted(value) if isinstance(value, str) else value)

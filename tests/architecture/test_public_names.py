@@ -199,6 +199,7 @@ VALUES = [
     RetryEvent(**CALL, attempt=1, reason="503", wait=0.5),
     DraftEvent(**CALL, draft=Draft(draft_id="draft_1", status="s", diff=DIFF, requires="two")),
     Conventions(cursor_parameter="page"),
+    adclient.Policy(accounts=["a"], money={"daily_budget": 150}),
     *(cls("what happened", operation="a.b", details={"a": [1]}) for cls in ERRORS),
 ]
 
@@ -225,7 +226,16 @@ def test_values_are_frozen_and_slotted(value) -> None:
     assert not hasattr(value, "__dict__")
 
 
-SHOWS_ITSELF = (Diff, Draft, adclient.Item, Items, Page, AsyncPage, adclient.AdClientError)
+SHOWS_ITSELF = (
+    Diff,
+    Draft,
+    adclient.Policy,
+    adclient.Item,
+    Items,
+    Page,
+    AsyncPage,
+    adclient.AdClientError,
+)
 
 
 @each_case(

@@ -1,0 +1,492 @@
+"""What a policy refuses, decided without any request: calls, and the diffs of drafts."""
+
+import decimal
+import enum
+import time
+from dataclasses import dataclass
+from decimal import Decimal
+
+import attrs
+import numpy
+import pytest
+from cases import each_case
+
+from adclient import AdClientError, Diff, InvalidRequest, Policy
+from adclient._core import rules
+from adclient._core.operations import OPERATIONS
+from adclient._core.request import validated
+from adclient.policy import Usage
+
+OPERATION = {operation.full_name: operation for operation in OPERATIONS}
+BUDGET = "alpha.update_campaign_budget"
+CREATE = "beta.create_video_campaign"
+
+
+class Key(str, enum.Enum):  # noqa: UP042 (its `str` differs from its text)
+    BUDGET = "daily_budget"
+    ACCOUNT = "account_id"
+
+
+class Unequal(str):
+    """A text that equals no other, so that a dictionary has it twice."""
+
+    __slots__ = ()
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
+@attrs.frozen
+class AttrsFields:
+    daily_budget: object
+
+
+@dataclass
+class DataclassFields:
+    daily_budget: object
+
+
+class PydanticFields:
+    """What pydantic makes of a model with a decimal under an alias."""
+
+    def __init__(self, amount: Decimal) -> None:
+        self._amount = amount
+
+    def model_dump(self, *, mode, by_alias):
+        assert by_alias
+        return {"daily_budget": str(self._amount) if mode == "json" else self._amount}
+
+
+def refusal(policy, name=CREATE, cursor=None, **arguments):
+    operation = OPERATION[name]
+    names = {parameter.name for parameter in operation.parameters}
+    assert arguments.keys() <= names
+    given = dict.fromkeys(names) | {"account_id": "account_1", **arguments}
+    if "campaign_id" in names and not given["campaign_id"]:
+        given["campaign_id"] = "campaign_1"
+    return rules.refusal_of(policy, validated(operation, given, cursor))
+
+
+def sentence(policy, *where, **arguments) -> str:
+    """Return the reason of a refusal; the rule must be named in it."""
+    found = refusal(policy, *where, **arguments)
+    assert found is not None
+    assert found.rule in found.reason
+    assert found.reason.isprintable()
+    assert len(found.reason) < 300
+    return found.reason
+
+
+# Accounts and operations.
+
+PINNED = Policy(accounts=["account_1"])
+
+
+def test_account_that_is_not_listed_is_refused_for_every_operation() -> None:
+    for operation in OPERATIONS:
+        arguments = {p.name: "x" for p in operation.parameters if p.type == "id"}
+        arguments["account_id"] = "account_2"
+        if any(p.name == "fields" for p in operation.parameters):
+            arguments["fields"] = {}
+        if operation.full_name == "delta.update_keyword":
+            arguments["keywords"] = []
+        reason = sentence(PINNED, operation.full_name, **arguments)
+        assert reason == "account account_2 is not one of the policy's accounts"
+
+
+@each_case("account", ["ACCOUNT_1", "account_1 ", "account_1\0", "account_1\u200b", "аccount_1"])
+def test_account_that_only_looks_alike_is_refused(account) -> None:
+    sentence(PINNED, "delta.remove_auto_search_themes", account_id=account)
+
+
+@each_case(
+    "fields",
+    [
+        {"account_id": "account_2"},
+        {"campaign": [{"accountId": "account_2"}]},
+        {"Account-ID": "account_2"},
+        {Key.ACCOUNT: "account_2"},
+        {"account_id": ["account_2"]},
+        {"account_id": None},
+        {"account_id": {"id": "account_1"}},
+    ],
+)
+def test_account_inside_fields_is_compared_as_well(fields) -> None:
+    assert "not one of the policy's accounts" in sentence(PINNED, fields=fields)
+
+
+def test_account_inside_targeting_of_a_read_is_compared_as_well() -> None:
+    assert (
+        sentence(PINNED, "gamma.search_targeting", targeting={"a": {"account_id": "account_2"}})
+        == 'targeting.a.account_id is "account_2", not one of the policy\'s accounts'
+    )
+
+
+@each_case(
+    "cursor",
+    [
+        "https://ads.example.com/v1/x?a=1&Account_Id=account_2",
+        "?accountId=account%5F2#top",
+        {"account_id": "account_2"},
+        [{"account-id": "account_2"}],
+    ],
+)
+def test_account_inside_a_cursor_is_compared_as_well(cursor) -> None:
+    assert sentence(PINNED, "beta.list_campaigns", cursor=cursor).startswith("cursor")
+
+
+def test_pinned_account_is_allowed_wherever_it_is_named() -> None:
+    fields = {"name": "x", "campaign": {"account_id": "account_1"}}
+    assert refusal(PINNED, fields=fields) is None
+    for cursor in (None, "abc", 5, {"after": "x"}, "?account_id=account_1&page=2"):
+        assert refusal(PINNED, "beta.list_campaigns", cursor=cursor) is None
+
+
+@each_case(
+    ("patterns", "allowed"),
+    [
+        (["*"], 16),
+        (["beta.*"], 4),
+        (["*.list_*"], 2),
+        (["beta.pause_campaign", "alpha.*"], 5),
+        ([], 0),
+    ],
+)
+def test_operations_are_allowed_by_pattern(patterns, allowed) -> None:
+    policy = Policy(operations=patterns)
+    found = 0
+    for operation in OPERATIONS:
+        ids = {p.name: "x" for p in operation.parameters if p.type == "id"}
+        ids |= {p.name: {} for p in operation.parameters if p.name == "fields"}
+        ids |= {p.name: [] for p in operation.parameters if p.name == "keywords"}
+        found += refusal(policy, operation.full_name, **ids) is None
+    assert found == allowed
+
+
+# Keys and money.
+
+CAPPED = Policy(money={"daily_budget": 150, "bid": Decimal("2.50")}, fields=["name", "targeting"])
+
+
+@each_case(
+    "amount",
+    [
+        0,
+        -0.0,
+        150,
+        150.0,
+        149.99,
+        Decimal("149.9999999999999999999999999999999999999999"),
+        Decimal("1.5e2"),
+        Decimal("1e-999999999"),
+        numpy.int64(150),
+        numpy.float64(0.1),
+    ],
+)
+def test_amount_within_its_limit_is_allowed(amount) -> None:
+    assert refusal(CAPPED, BUDGET, daily_budget=amount) is None
+    assert refusal(CAPPED, BUDGET, fields={"daily_budget": amount}) is None
+    assert refusal(CAPPED, fields=AttrsFields(amount)) is None
+    assert refusal(CAPPED, fields={"name": [{"x": {"daily_budget": amount}}]}) is None
+
+
+NUMBERS = [
+    150.00000000000003,
+    151,
+    -1,
+    -0.01,
+    10**400,
+    1e300,
+    Decimal("150.0000000000000000000000000000000000000001"),
+    Decimal("1e400"),
+    Decimal("1e999999999"),
+    Decimal("-1e-999999999"),
+    numpy.int64(151),
+]
+OTHERS = ["100", "", True, False, None, [100], {"amount": 100}, {}, [], [[100]], "1e2"]
+
+
+@each_case("amount", [*NUMBERS, *OTHERS])
+def test_amount_over_its_limit_or_no_number_is_refused_everywhere(amount) -> None:
+    for fields in (
+        {"daily_budget": amount},
+        {"name": {"daily_budget": amount}},
+        {"name": [[{"x": [{"daily_budget": amount}]}]]},
+        {"name": {"dailyBudget": amount}},
+        {"name": {"Daily-Budget ": amount}},
+        {"name": {"ｄａｉｌｙ＿ｂｕｄｇｅｔ": amount}},
+        {"name": {"daily\u200b_budget": amount}},
+        {Key.BUDGET: amount},
+        {"name": {Key.BUDGET: amount}},
+        AttrsFields(amount),
+        DataclassFields(amount),
+        {"name": AttrsFields(amount)},
+    ):
+        assert refusal(CAPPED, fields=fields).rule == "money"
+    if not isinstance(amount, bool | str | list | dict | None):
+        assert refusal(CAPPED, BUDGET, daily_budget=amount).rule == "money"
+        assert refusal(CAPPED, BUDGET, daily_budget=1, fields={"daily_budget": amount}) is not None
+        assert refusal(CAPPED, BUDGET, daily_budget=amount, fields={"daily_budget": 1}) is not None
+
+
+def test_float_is_compared_by_its_digits() -> None:
+    """In binary, 0.1 is a little more than a tenth."""
+    policy = Policy(money={"bid": Decimal("0.1")})
+    assert refusal(policy, fields={"bid": 0.1}) is None
+    assert refusal(policy, fields={"bid": 0.1 + 1e-17 + 2e-17}).rule == "money"
+
+
+def test_amount_of_a_pydantic_model_is_compared_under_its_alias() -> None:
+    assert refusal(CAPPED, fields=PydanticFields(Decimal("150"))) is None
+    assert refusal(CAPPED, fields=PydanticFields(Decimal("150.01"))).rule == "money"
+
+
+@each_case("amount", [float("nan"), float("inf"), Decimal("NaN")])
+def test_amount_that_is_not_finite_is_no_valid_request(amount) -> None:
+    with pytest.raises(InvalidRequest, match="expected a finite number"):
+        refusal(CAPPED, fields={"name": {"daily_budget": amount}})
+
+
+def test_sentence_names_the_rule_and_the_value() -> None:
+    assert (
+        sentence(CAPPED, BUDGET, daily_budget=999)
+        == "daily_budget is 999, not 0 to 150 as money allows"
+    )
+    assert (
+        sentence(CAPPED, fields={"name": [{"bid": "2"}]})
+        == 'fields.name[0].bid is "2", not 0 to 2.50 as money allows'
+    )
+    assert (
+        sentence(CAPPED, fields={"status": "PAUSED"})
+        == "fields.status is not one of the fields that the policy allows"
+    )
+    assert (
+        sentence(Policy(money={"bid": 1}), BUDGET, daily_budget=1)
+        == "daily_budget is not one of the money that the policy allows"
+    )
+
+
+@each_case(
+    "fields",
+    [
+        {"x" * 10_000: 1},
+        {"name": {"y" * 10_000: {"daily_budget": "z" * 10_000}}},
+        {"\u202ename\n": 1},
+        {"name": {"daily_budget": "\u202e\x1b[31m\n"}},
+    ],
+)
+def test_sentence_is_one_printable_line_of_bounded_length(fields) -> None:
+    found = refusal(CAPPED, fields=fields)
+    assert found.reason.isprintable()
+    assert len(found.reason) < 200
+
+
+@each_case(
+    "fields",
+    [
+        {"Name": 1},
+        {"name ": 1},
+        {"ｎame": 1},
+        {"status": 1},
+        {"": 1},
+        {"account_id": "account_1"},
+        {"dailyBudget": 1},
+        {"campaign_id": "c"},
+        {"fields": {"name": 1}},
+    ],
+)
+def test_key_must_be_listed_exactly(fields) -> None:
+    assert refusal(CAPPED, fields={"name": "x", **fields}).rule == "fields"
+
+
+def test_arguments_count_as_keys() -> None:
+    update = "alpha.update_campaign_targeting"
+    assert refusal(CAPPED, update, targeting={"geo": "DE"}) is None
+    assert refusal(Policy(fields=["name"]), update, targeting={}).rule == "fields"
+    assert refusal(CAPPED, update, targeting={"bid": 3}).rule == "money"
+    assert refusal(CAPPED, "delta.update_keyword", keywords=["x"]).rule == "fields"
+    assert refusal(Policy(fields=["keywords"]), "delta.update_keyword", keywords=["x"]) is None
+    assert refusal(Policy(fields=["daily_budget"]), BUDGET, daily_budget=10**9) is None
+
+
+def test_empty_rules_allow_writes_that_set_nothing() -> None:
+    for policy in (Policy(fields=[]), Policy(money={}), Policy(fields=[], money={})):
+        assert refusal(policy, "beta.pause_campaign") is None
+        assert refusal(policy, fields={}) is None
+        assert refusal(policy, fields={"name": "x"}) is not None
+
+
+def test_reads_are_not_limited_by_fields_or_money() -> None:
+    policy = Policy(accounts=["account_1"], fields=[], money={"bid": 0})
+    assert refusal(policy, "gamma.search_targeting", targeting={"bid": 5}) is None
+
+
+def test_key_that_would_be_sent_twice_is_no_valid_request() -> None:
+    fields = {"name": {Unequal("bid"): 999, "bid": 1}}
+    assert len(fields["name"]) == 2
+    with pytest.raises(InvalidRequest, match="a name comes twice in one object") as refused:
+        refusal(CAPPED, fields=fields)
+    assert refused.value.argument == "fields"
+    assert refused.value.operation == CREATE
+
+
+def test_deep_nesting_needs_no_recursion() -> None:
+    fields: object = {"daily_budget": 999}
+    for _ in range(150):
+        fields = {"a": [fields]}
+    assert refusal(CAPPED, fields={"name": fields}).rule == "money"
+    for _ in range(100_000):
+        fields = [fields]
+    with pytest.raises(AdClientError, match="nested too deeply"):
+        refusal(CAPPED, fields={"name": fields})
+
+
+def test_large_fields_are_judged_quickly() -> None:
+    fields = {"name": {"k" * 100_000: {f"{n}": {"daily_budget": 1} for n in range(10_000)}}}
+    start = time.process_time()
+    assert refusal(CAPPED, fields=fields) is None
+    assert time.process_time() - start < 5
+
+
+# What the ledger holds.
+
+
+def test_usage_is_compared_with_its_rules() -> None:
+    policy = Policy(money={"bid": 1}, change_at_most=20, drafts_per_day=3)
+    assert rules.refusal_of_usage(policy, Usage(drafts_today=2)) is None
+    assert rules.refusal_of_usage(policy, Usage(drafts_today=3)) == (
+        "drafts_per_day",
+        "drafts_per_day allows 3, and today has 3",
+    )
+    assert rules.refusal_of_usage(policy, Usage(over_limit="draft_1")).rule == "change_at_most"
+    assert rules.refusal_of_usage(Policy(), Usage(10**9, "draft_1")) is None
+    assert rules.refusal_of_usage(Policy(drafts_per_day=0), Usage()) is not None
+
+
+# Diffs.
+
+TWENTY = Policy(money={"daily_budget": 1000, "bid": 10}, change_at_most=20)
+
+
+def is_over(before, after, field="daily_budget", policy=TWENTY) -> bool:
+    excess = rules.excess_of(policy, Diff(field=field, before=before, after=after))
+    assert excess is None or "change_at_most allows" in excess
+    assert excess is None or len(excess) < 300
+    return excess is not None
+
+
+@each_case(
+    ("before", "after", "over"),
+    [
+        (100, 120, False),
+        (100, 120.0, False),
+        (100, Decimal("120.00"), False),
+        (100, 120.01, True),
+        (100, Decimal("120.0000000000000000000000000000000000000001"), True),
+        (Decimal("100." + "1" * 60), 110, False),
+        (100, 80, False),
+        (100, 79.99, True),
+        (0.1 + 0.2, 0.36, False),
+        (0.3, 0.36, False),
+        (0.3, 0.36000000000000004, True),
+        (-100, -120, False),
+        (-100, -121, True),
+        (100, -100, True),
+        (0, 0.01, True),
+        (0, 0.0, False),
+        (100, 0, True),
+        (100, None, True),
+        (100, "110", True),
+        ("100", "110", True),
+        ("100", "100", False),
+        (100, True, True),
+        (1, True, True),
+        (None, 100, True),
+        (100, [110], True),
+        ([100], [110], False),
+        ([100], [130], True),
+        ([100, 110], [110, 100], False),
+        ([100, 200], [200, 100], True),
+        ([100], [100, 5], True),
+        ({"amount": 100, "currency": "EUR"}, {"amount": 120, "currency": "EUR"}, False),
+        ({"amount": 100, "currency": "EUR"}, {"amount": 100, "currency": "USD"}, True),
+        ({"amount": 100}, {"amount": 121}, True),
+    ],
+)
+def test_change_of_money_is_compared_exactly(before, after, over) -> None:
+    for field in ("daily_budget", "dailyBudget", "campaign.daily_budget"):
+        assert is_over(before, after, field) is over
+    assert is_over({"daily_budget": before}, {"daily_budget": after}, "campaign") is over
+    assert is_over({"a": {"daily_budget": before}}, {"a": {"daily_budget": after}}, "x") is over
+    assert not is_over(before, after, "name")
+
+
+@each_case(
+    ("before", "after", "over"),
+    [
+        # Something new as a whole has nothing to compare with.
+        (None, {"name": "x", "daily_budget": 999}, False),
+        ({"name": "x"}, {"name": "x", "daily_budget": 5}, True),
+        ({"name": "x", "daily_budget": 5}, {"name": "x"}, True),
+        ({"name": "x", "daily_budget": 5}, None, True),
+        ({"name": "x", "daily_budget": 5}, {"name": "y", "daily_budget": 5}, False),
+        # Elements of lists.
+        ([{"id": "a", "bid": 1}], [{"id": "a", "bid": 1.2}], False),
+        ([{"id": "a", "bid": 1}], [{"id": "a", "bid": 1.3}], True),
+        ([{"id": "a", "bid": 1}], [{"id": "a", "bid": 1}, {"id": "b", "bid": 1}], True),
+        ([{"id": "a", "bid": 1}], [], True),
+        ([{}], [{"id": "a"}], False),
+        ([{}], [{"id": "a", "bid": 1}], True),
+        ([{"id": "a", "on": "no", "bid": 1}], [{"id": "a", "on": "yes", "bid": 1}], False),
+        # Two swap their amounts, and each looks as if only its name changed.
+        ([{"id": "a", "bid": 1}, {"id": "b", "bid": 2}], [{"id": "b", "bid": 1}], True),
+        (
+            [{"id": "a", "bid": 1}, {"id": "b", "bid": 2}],
+            [{"id": "b", "bid": 1}, {"id": "a", "bid": 2}],
+            True,
+        ),
+        (
+            [{"id": 1, "x": {"Bid": 1}}, {"id": 2, "x": {"Bid": 2}}],
+            [{"id": 2, "x": {"Bid": 1}}, {"id": 1, "x": {"Bid": 2}}],
+            True,
+        ),
+        ([{"id": "a", "n": 1}, {"id": "b", "n": 2}], [{"id": "b", "n": 1}], False),
+    ],
+)
+def test_money_inside_a_diff_is_compared(before, after, over) -> None:
+    assert is_over(before, after, "campaign") is over
+
+
+def test_only_change_at_most_compares_diffs() -> None:
+    assert not is_over(1, 1000, policy=Policy(money={"daily_budget": 1000}))
+    assert not is_over(1, 1000, policy=Policy())
+    assert is_over(100, 100.01, policy=Policy(money={"daily_budget": 1}, change_at_most=0))
+
+
+def test_excess_names_the_change_and_the_limit() -> None:
+    diff = Diff(field="campaign", before={"daily_budget": 100}, after={"daily_budget": 130})
+    text = "campaign.daily_budget: 100 → 130, and change_at_most allows 20 %"
+    assert rules.excess_of(TWENTY, diff) == text
+
+
+HOSTILE = ["1e999999999", "-1e999999999", "1e-999999999", "9" * 5000, f"1.{'1' * 10**6}"]
+
+
+@each_case("text", HOSTILE)
+def test_hostile_number_costs_nothing_and_is_over_the_limit(text) -> None:
+    start = time.process_time()
+    with decimal.localcontext(decimal.Context(prec=1, traps=[decimal.Inexact])):
+        assert is_over(Decimal(1), Decimal(text))
+        assert is_over(Decimal(text), Decimal(1))
+        assert is_over({"daily_budget": Decimal(text)}, {"daily_budget": Decimal(2)}, "x")
+    assert time.process_time() - start < 2
+
+
+def test_deep_diff_with_many_changes_is_judged_quickly() -> None:
+    old: object = [0] * 8_000
+    new: object = [1] * 8_000
+    for _ in range(8_000):
+        old, new = {"a": old}, {"a": new}
+    start = time.process_time()
+    assert not is_over(old, new, "x")
+    assert is_over({"bid": old}, {"bid": new}, "x")
+    assert time.process_time() - start < 10
