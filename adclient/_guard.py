@@ -17,7 +17,7 @@ from adclient.errors import (
     PolicyRefused,
 )
 from adclient.ledger.entry import Entry, Ledger, LedgerWarning
-from adclient.models import Draft, Result
+from adclient.models import Diff, Draft, Result
 from adclient.options import check_type
 from adclient.policy import Policy, PolicyWarning, Refusal, Usage
 
@@ -105,6 +105,12 @@ class Guard:
     def _check(self, usage: Usage) -> Refusal | None:
         return rules.refusal_of_usage(self.policy, usage)
 
+    def _excess_of(self, diff: Diff) -> str | None:
+        try:
+            return rules.excess_of(self.policy, diff)
+        except Exception as error:  # whatever a service sends, the draft must not be lost
+            return f"change_at_most could not be judged: {one_line(repr(error))}"
+
     def _ended(self, entry: Entry, result: Result | BaseException, attempts: int) -> Entry:
         if isinstance(result, Draft):
             return attrs.evolve(
@@ -112,7 +118,7 @@ class Guard:
                 state="staged",
                 draft_id=result.draft_id,
                 diff=result.diff,
-                over_limit=rules.excess_of(self.policy, result.diff),
+                over_limit=self._excess_of(result.diff),
             )
         # A cancellation says nothing about the attempt that it stopped.
         is_unknown = attempts > 0

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from clients import (
     ASYNC,
+    BASE_URL,
     Service,
     a_draft,
     a_page,
@@ -25,6 +26,7 @@ from memory_ledger import MemoryLedger
 
 import adclient
 from adclient import (
+    AdClient,
     ConfigurationError,
     InvalidRequest,
     LedgerError,
@@ -179,6 +181,15 @@ async def test_draft_over_a_limit_is_returned_with_a_warning(client_kind) -> Non
             )
     assert draft.draft_id == "draft_7c2e"
     assert ledger.rows[-1].over_limit == "daily_budget: 100 → 120, and change_at_most allows 10 %"
+
+
+def test_draft_that_cannot_be_judged_is_returned_and_over_the_limit(monkeypatch) -> None:
+    monkeypatch.setattr("adclient._core.rules.excess_of", lambda policy, diff: 1 / 0)
+    ledger = MemoryLedger()
+    client = AdClient(BASE_URL, transport=Service(a_draft()).transport, ledger=ledger)
+    with pytest.warns(PolicyWarning, match="could not be judged: ZeroDivisionError"):
+        assert write(client).draft_id == "draft_7c2e"
+    assert ledger.states == ["admitted", "staged"]
 
 
 @sync_and_async
