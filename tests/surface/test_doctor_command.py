@@ -1,5 +1,6 @@
 """`adclient doctor`: what it prints, its exit codes, and what it refuses."""
 
+import contextlib
 import importlib
 import json
 import os
@@ -135,6 +136,17 @@ def test_module_is_the_command(monkeypatch, capsys) -> None:
         importlib.import_module("adclient.__main__")
     assert caught.value.code == 0
     assert capsys.readouterr().out == f"adclient {__version__}\n"
+
+
+@each_case(
+    "arguments",
+    [["--help"], ["doctor", "--help"], ["doctor", "http://x", *BETA, "--dry-run"]],
+)
+def test_closed_pipe_ends_the_command_quietly(arguments) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "w") as pipe, contextlib.redirect_stdout(pipe):
+        assert main(arguments) == 141
 
 
 def interrupting(after: int):
