@@ -7,7 +7,7 @@ random order, proves nothing.
 
 import re
 from collections.abc import Callable, Generator, Sequence
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import parse_qsl, urlencode
 
 import attrs
@@ -42,6 +42,11 @@ _SINGLY = 3
 _TO_TRY = 2  # requests: the name, and its repetition if it has an effect
 
 Form = Literal["text", "number", "object", "URL", "URL that is not followed", "something else"]
+# What contains the parameters of the next request, and how the client sends them.
+_UNPACKED: dict[Form, tuple[str, dict[str, Any]]] = {
+    "URL": ("the URL in `next`, followed", {"follow_next_urls": True}),
+    "object": ("each entry of `next` as a parameter", {"continuation": dict}),
+}
 Effect = Literal["other items", "other page", "same items", "refused", "no evidence"]
 
 
@@ -82,7 +87,7 @@ class Continuation:
     endpoint: str
     form: Form = attrs.field(init=False)
     control: Observation | None = None
-    followed: Observation | None = None
+    unpacked: Observation | None = None
     tried: dict[str, Effect] = attrs.field(factory=dict[str, Effect])
     name: str | None = None
     is_consistent: bool = False
@@ -102,9 +107,9 @@ class Continuation:
         return None if self.control is None else effect_of(self._page, self.control)
 
     @property
-    def followed_effect(self) -> Effect | None:
-        """The effect of following a URL."""
-        return None if self.followed is None else effect_of(self._page, self.followed)
+    def unpacked_effect(self) -> Effect | None:
+        """The effect of sending what a URL or an object contains, each under its own name."""
+        return None if self.unpacked is None else effect_of(self._page, self.unpacked)
 
     @property
     def is_url(self) -> bool:
@@ -117,7 +122,7 @@ class Continuation:
         return [name for name, _ in parse_qsl(str(self._page.next).partition("?")[2])]
 
     def search(self, left: Callable[[], int]) -> Asks:
-        """Try a wrong name, the URL if it is one, and then names, while requests are left."""
+        """Try a wrong name, what the value contains, and then names, while requests are left."""
         if self.form == "something else":
             return
         again = yield attrs.evolve(self.first.probe, purpose="the first page, again")
@@ -132,16 +137,17 @@ class Continuation:
         self.control = yield self._probe(WRONG_NAME, "a wrong name for the continuation")
         if self.control_effect in ("other items", "other page"):
             return
-        if self.form == "URL":
-            conventions = attrs.evolve(self.first.probe.conventions, follow_next_urls=True)
-            self.followed = yield attrs.evolve(
+        if self.form in _UNPACKED:
+            purpose, settings = _UNPACKED[self.form]
+            conventions = attrs.evolve(self.first.probe.conventions, **settings)
+            self.unpacked = yield attrs.evolve(
                 self.first.probe,
-                purpose="the URL in `next`, followed",
+                purpose=purpose,
                 cursor=self._page.next,
                 conventions=conventions,
             )
-            if self.followed_effect == "other items":
-                yield from self._repeat(self.followed)
+            if self.unpacked_effect == "other items":
+                yield from self._repeat(self.unpacked)
                 return
         names = self._names()
         is_lenient = self.control_effect == "same items"

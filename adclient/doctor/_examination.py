@@ -47,6 +47,7 @@ class Examination:
     reads_account: bool = False
     other_place: Observation | None = None
     anonymous: Observation | None = None
+    again: Observation | None = None
     reads: dict[str, Observation] = attrs.field(factory=dict[str, Observation])
     objects: Objects | None = None
     continuation: Continuation | None = None
@@ -56,11 +57,6 @@ class Examination:
         """How many requests may still be sent."""
         return MOST_REQUESTS - self.requests
 
-    def note(self, observation: Observation) -> Observation:
-        """Keep an observation."""
-        self.observations.append(observation)
-        return observation
-
     def steps(self) -> Asks:
         """Find a read that is accepted; then vary it, one thing at a time."""
         yield from self._find()
@@ -68,9 +64,7 @@ class Examination:
             return
         yield from self._place()
         if self.has_credentials:
-            self.anonymous = yield attrs.evolve(
-                self.base.probe, purpose="without credentials", has_credentials=False
-            )
+            yield from self._try_without_credentials(self.base)
         yield from self._read_all()
         yield from self._place_by_items()
         search = self.reads.get("gamma.search_targeting")
@@ -153,6 +147,15 @@ class Examination:
             self.unknown_account = unknown
         if self.reads_account:
             self.base = accepted
+
+    def _try_without_credentials(self, accepted: Observation) -> Asks:
+        page = accepted.page
+        assert page is not None
+        self.anonymous = yield attrs.evolve(
+            accepted.probe, purpose="without credentials", has_credentials=False
+        )
+        if effect_of(page, self.anonymous) in ("other items", "other page"):
+            self.again = yield attrs.evolve(accepted.probe, purpose="with them, again")
 
     def _read_all(self) -> Asks:
         """Send each of the seven reads, for an account that it accepts."""

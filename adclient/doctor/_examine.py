@@ -13,7 +13,7 @@ from adclient._signatures import deferred
 from adclient.doctor._examination import Examination
 from adclient.doctor._findings import report_of
 from adclient.doctor._probe import Probe
-from adclient.doctor._report import Report
+from adclient.doctor._report import Report, quoted
 from adclient.doctor._session import TIMEOUT, Session
 from adclient.models import JSON
 from adclient.options import ENV_TOKEN
@@ -23,6 +23,19 @@ if TYPE_CHECKING:
     import ssl
 else:
     ssl = deferred("ssl.SSLContext")
+
+
+class Interrupted(KeyboardInterrupt):  # not an error, as for every other interrupt
+    """Ctrl-C came during an examination.
+
+    Attributes:
+        report: What was observed until then.
+    """
+
+    @property
+    def report(self) -> Report:
+        report: Report = self.args[0]
+        return report
 
 
 def examine(
@@ -63,6 +76,7 @@ def examine(
     Raises:
         ConfigurationError: An argument cannot be used; the text names it.
         InvalidRequest: An account is empty, or the targeting is not JSON.
+        Interrupted: Ctrl-C came; it is a `KeyboardInterrupt`, and its `report` is partial.
 
     Example:
         >>> from adclient import Conventions
@@ -75,38 +89,9 @@ def examine(
         >>> report["continuation"].certainty
         'observed'
     """
-    session = prepared(
-        base_url,
-        account_id=account_id,
-        credentials=Credentials(token, auth),
-        targeting=targeting,
-        timeout=timeout,
-        http_client=http_client,
-        transport=transport,
-        proxy=proxy,
-        verify=verify,
-    )
-    session.run()
-    return report_on(session, token_env=ENV_TOKEN)
-
-
-def prepared(
-    base_url: str | None,
-    *,
-    account_id: str | Sequence[str],
-    credentials: Credentials,
-    targeting: Mapping[str, JSON] | None = None,
-    timeout: float | None = None,
-    http_client: HTTPClient | None = None,
-    transport: Transport | None = None,
-    proxy: str | None = None,
-    verify: bool | str | PathLike[str] | ssl.SSLContext = True,
-) -> Session:
-    """An examination that has not begun, of arguments that were checked."""
-    timeout = TIMEOUT if timeout is None else timeout
     options = settings.resolve(
         base_url=base_url,
-        timeout=timeout,
+        timeout=TIMEOUT if timeout is None else timeout,
         max_retries=0,
         retry=None,
         headers=None,
@@ -127,33 +112,36 @@ def prepared(
     )
     sent_by = resolve_transport(transport, http_client, options.base_url)
     clock, random = resolve_clock(sent_by)
-    credentials = credentials.resolved()
-    examination = Examination(
-        base_url=options.base_url,
-        accounts=tuple(dict.fromkeys(accounts)),
-        has_credentials=credentials.kind != "none",
-        verifies_tls=sent_by is None and http_client is None and verify is not False,
-        targeting=given,
-    )
-    return Session(
-        examination=examination,
+    credentials = Credentials(token, auth).resolved()
+    session = Session(
+        examination=Examination(
+            base_url=options.base_url,
+            accounts=tuple(dict.fromkeys(accounts)),
+            has_credentials=credentials.kind != "none",
+            verifies_tls=sent_by is None and http_client is None and verify is not False,
+            targeting=given,
+        ),
         options=options,
         credentials=credentials,
         sender=resolve_sender(sent_by, http_client, network, 1),
         clock=clock,
         random=random,
     )
-
-
-def report_on(session: Session, *, token_env: str) -> Report:
-    """The report on what a session observed, without credentials."""
-    kind, headers = session.credentials.kind, session.auth_headers
-    variables = [token_env]
-    if len(headers) > 1:
-        variables = [name.upper().replace("-", "_") for name in headers]
-    report = report_of(
-        session.examination,
-        token_env=token_env if kind == "token" else None,
-        auth_env=dict(zip(headers, variables, strict=False)) if kind == "auth" else None,
-    )
-    return report.mapped(session.redact)
+    # In the code of the report; what no literal can say, or holds a secret, has its own name.
+    arguments: dict[str, str] = {}
+    if credentials.kind != "none":
+        is_text = isinstance(credentials.token, str)
+        arguments[credentials.kind] = f'os.environ["{ENV_TOKEN}"]' if is_text else credentials.kind
+    connection = {"http_client": http_client, "transport": transport, "proxy": proxy}
+    for name, value in {**connection, "verify": network.verify}.items():
+        if value is not None and value is not True:
+            arguments[name] = name
+            if isinstance(value, str | bool) and "@" not in str(value):
+                arguments[name] = quoted(value)
+    try:
+        session.run()
+    except KeyboardInterrupt as interrupt:
+        session.examination.stopped = "interrupted: this report is partial"
+        report = report_of(session.examination, arguments).mapped(session.redact)
+        raise Interrupted(report) from interrupt
+    return report_of(session.examination, arguments).mapped(session.redact)

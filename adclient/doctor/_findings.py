@@ -24,14 +24,9 @@ from adclient.doctor._responses import (
 )
 
 
-def report_of(
-    examination: Examination,
-    *,
-    token_env: str | None = None,
-    auth_env: Mapping[str, str] | None = None,
-) -> Report:
-    """The report on what was observed so far."""
-    found, base = examination, examination.base
+def report_of(found: Examination, arguments: Mapping[str, str]) -> Report:
+    """The report on what was observed so far; `arguments` are those of the client in its code."""
+    base = found.base
     continuation = _continuation(found)
     return Report(
         base_url=found.base_url,
@@ -55,13 +50,11 @@ def report_of(
             ),
         ),
         problems=tuple(_problems(found, continuation)),
-        is_accepted=base is not None,
         classes=classes_of(found.reads),
         sent=found.requests,
         requests=tuple(map(_line, found.observations)),
         example=None if base is None else (base.probe.operation.full_name, base.probe.account_id),
-        token_env=token_env,
-        auth_env=auth_env or {},
+        arguments=arguments,
     )
 
 
@@ -121,11 +114,16 @@ def _credentials(found: Examination) -> Finding:
             conclusion=what if found.has_credentials else "needed: pass a token",
             observed=f"401{asked}",
         )
+    assert base.page is not None
+    # Anybody may see that there is nothing.
+    by_items: Certainty = "observed" if base.page.ids else "likely"
     if not found.has_credentials:
         return Finding(
-            point=point, conclusion="none needed for reads", observed="accepted without any"
+            point=point,
+            conclusion="none needed for reads",
+            observed="accepted without any",
+            certainty=by_items,
         )
-    assert base.page is not None
     if anonymous is not None and anonymous.is_refused:
         return Finding(
             point=point,
@@ -138,14 +136,16 @@ def _credentials(found: Examination) -> Finding:
                 point=point,
                 conclusion="none needed for reads",
                 observed="the same items with and without them",
-                certainty="observed" if base.page.ids else "likely",
+                certainty=by_items,
             )
-        return Finding(
-            point=point,
-            conclusion="needed, and those given work",
-            observed="accepted with and without them, with different items",
-            certainty="likely",
-        )
+        again = found.again
+        if again is not None and again.page is not None and again.page.ids == base.page.ids:
+            return Finding(
+                point=point,
+                conclusion="needed, and those given work",
+                observed="accepted with and without them, with different items",
+                certainty="likely",
+            )
     return Finding(
         point=point,
         conclusion="those given are accepted; whether they are needed is unknown",
@@ -241,31 +241,38 @@ def _continuation(found: Examination) -> Finding:
         conclusion = "unknown: `next` is no text, number or object"
         return Finding(point=point, conclusion=conclusion, certainty="not observed")
     wrong = f"as `{WRONG_NAME}`: {search.control_effect or 'not tried'}"
-    is_proven = search.control_effect in ("same items", "refused")
-    if search.is_stable and search.followed_effect == "other items":
+    is_proven = search.control_effect in ("same items", "refused") and search.is_repeated
+    settings: dict[str, Setting] = {}
+    if search.is_stable and search.unpacked_effect == "other items":
+        what, how = "the URL in `next` is followed", "followed"
+        if search.form == "object":
+            what, how = "each entry of the object in `next` is a parameter", "each sent"
+            settings["continuation"] = dict
         return Finding(
             point=point,
-            conclusion="the URL in `next` is followed",
-            observed=f"{form}; followed: other items; {wrong}",
-            certainty="observed" if is_proven and search.is_repeated else "likely",
+            conclusion=what,
+            observed=f"{form}; {how}: other items; {wrong}",
+            certainty="observed" if is_proven else "likely",
+            settings=settings,
         )
     if search.is_stable and search.name is not None:
-        is_proven = is_proven and search.is_repeated and search.is_consistent
-        settings: dict[str, Setting] = {}
         if search.name != "cursor":
             settings["cursor_parameter"] = search.name
         return Finding(
             point=point,
             conclusion=f"`{search.name}` takes {form.removeprefix('`next` is ')}",
             observed=f"{form}; as `{search.name}`: other items; {wrong}",
-            certainty="observed" if is_proven else "likely",
+            certainty="observed" if is_proven and search.is_consistent else "likely",
             settings=settings,
         )
-    conclusion = f"unknown: ignored or refused under {len(search.tried)} names"
+    conclusion = "unknown: too few requests were left"
     if not search.is_stable or search.control_effect in ("other items", "other page"):
         conclusion = "unknown: pages change from request to request"
-    elif not search.tried:
-        conclusion = "unknown: too few requests were left"
+    elif search.tried:
+        effects, count = set(search.tried.values()), len(search.tried)
+        how = "ignored" if effects == {"same items"} else "ignored or refused"
+        conclusion = f"unknown: {how} under {count} names"
+        conclusion += ", and entry by entry" * (search.unpacked is not None and not search.is_url)
     return Finding(
         point=point,
         conclusion=conclusion,
@@ -281,7 +288,7 @@ def _next_url(search: Continuation | None, certainty: Certainty) -> Finding:
         return Finding(point=point, conclusion=conclusion, certainty="not observed")
     names = ", ".join(dict.fromkeys(search.parameters_in_url))
     observed = one_line(f"a {search.form} with the parameters {names or '(none)'}", 120)
-    if search.is_stable and search.followed_effect == "other items":
+    if search.is_stable and search.unpacked_effect == "other items":
         return Finding(point=point, conclusion="followed", observed=observed, certainty=certainty)
     if search.is_stable and search.name is not None:
         return Finding(
@@ -308,4 +315,6 @@ def _problems(found: Examination, continuation: Finding) -> Iterator[str]:
             yield f"{operation.full_name} fails: {seen.mismatch}"
     search = found.continuation
     if search is not None and continuation.certainty == "not observed":
-        yield f"{search.first.probe.operation.full_name}: no way to continue it was found"
+        name = search.first.probe.operation.full_name
+        advice = "set `cursor_parameter` or `continuation`"
+        yield f"{name}: no way to continue it was found; {advice}"

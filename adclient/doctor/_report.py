@@ -9,7 +9,7 @@ from adclient.conventions import Conventions
 from adclient.models import JSON
 
 Certainty = Literal["observed", "likely", "not observed"]
-Setting = str | bool | tuple[str, ...]
+Setting = str | bool | tuple[str, ...] | type[dict[str, JSON]]
 
 FORMAT_VERSION = "1.0"
 
@@ -51,14 +51,12 @@ class Report:
         account_ids: The accounts that were examined.
         findings: One for each open point. `report["errors"]` is the one on errors.
         problems: What a client must expect to fail, and why the examination ended early, if it did.
-        is_accepted: Whether any read was accepted; otherwise there is little to conclude from.
         classes: For each read, an attrs class for `typed()` with the additional fields.
         sent: How many requests were sent.
         requests: What was asked, in order, and what came of it; a request that was repeated after
             a passing failure comes once.
-        example: A read that was accepted, and its account.
-        token_env: The environment variable from which `code` takes the token, if there is one.
-        auth_env: For other credentials: their headers, and the variables of their values.
+        example: A read that was accepted, and its account; None if there was none.
+        arguments: The other arguments of the client in `code`: names, and Python expressions.
 
     Example:
         >>> from adclient.doctor import examine
@@ -68,7 +66,10 @@ class Report:
         >>> print(report.code)
         from adclient import AdClient
         <BLANKLINE>
-        client = AdClient("https://fake.adclient.test")
+        client = AdClient(
+            "https://fake.adclient.test",
+            transport=transport,
+        )
         page = client.beta.list_campaigns(account_id="account_b204")
         print(page.data)
         >>> report["continuation"].certainty
@@ -79,17 +80,20 @@ class Report:
     account_ids: tuple[str, ...]
     findings: tuple[Finding, ...]
     problems: tuple[str, ...] = ()
-    is_accepted: bool = False
     classes: Mapping[str, str] = attrs.field(factory=dict[str, str], hash=False)
     sent: int = 0
     requests: tuple[str, ...] = ()
     example: tuple[str, str] | None = None
-    token_env: str | None = None
-    auth_env: Mapping[str, str] = attrs.field(factory=dict[str, str], hash=False)
+    arguments: Mapping[str, str] = attrs.field(factory=dict[str, str], hash=False)
 
     def __getitem__(self, point: str) -> Finding:
         """The finding on a point."""
         return {finding.point: finding for finding in self.findings}[point]
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether any read was accepted; otherwise there is little to conclude from."""
+        return self.example is not None
 
     def conventions(self) -> Conventions:
         """The conventions that follow; a point that was not observed keeps its default.
@@ -114,33 +118,25 @@ class Report:
     @property
     def code(self) -> str:
         """Code that makes a client with these settings, and a first read."""
-        imports, settings = ["AdClient"], list[str]()
-        if self.token_env is not None:
-            settings.append(f"token={_from_environment(self.token_env)},")
-        elif self.auth_env:
-            headers = [
-                f"{_quoted(n)}: {_from_environment(name)}" for n, name in self.auth_env.items()
-            ]
-            settings.append(f"auth=lambda request: {{{', '.join(headers)}}},")
+        settings = [f"{name}={text}," for name, text in self.arguments.items()]
         found = [
-            f"{name}={_quoted(value)},{'  # likely' * (finding.certainty == 'likely')}"
+            f"{name}={quoted(value)},{'  # likely' * (finding.certainty == 'likely')}"
             for finding in self.findings
             for name, value in finding.settings.items()
         ]
         if found:
-            imports.append("Conventions")
             settings += ["conventions=Conventions(", *(f"    {line}" for line in found), "),"]
-        lines = ["import os", ""] if self.token_env is not None or self.auth_env else []
-        lines += [f"from adclient import {', '.join(imports)}", ""]
-        url = _quoted(self.base_url)
+        lines = ["import os", ""] if "os.environ[" in str(self.arguments) else []
+        lines += [f"from adclient import AdClient{', Conventions' * bool(found)}", ""]
+        url = quoted(self.base_url)
         if settings:
-            lines += ["client = AdClient(", f"    {url},", *(f"    {line}" for line in settings)]
-            lines += [")"]
+            settings = [f"    {line}" for line in (f"{url},", *settings)]
+            lines += ["client = AdClient(", *settings, ")"]
         else:
             lines += [f"client = AdClient({url})"]
         if self.example is not None:
             name, account_id = self.example
-            lines += [f"page = client.{name}(account_id={_quoted(account_id)})", "print(page.data)"]
+            lines += [f"page = client.{name}(account_id={quoted(account_id)})", "print(page.data)"]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, JSON]:
@@ -217,13 +213,13 @@ class Report:
             parts.append("\n".join(["Problems", *(f"  {problem}" for problem in self.problems)]))
         return "\n\n".join([*parts, *([self.code] if self.is_accepted else [])])
 
-    def mapped(self, change: "Callable[[str], str]") -> "Report":
+    def mapped(self, change: Callable[[str], str]) -> "Report":
         """The report with every text of the service changed, such as by a redactor."""
 
         def changed(value: Setting) -> Setting:
             if isinstance(value, tuple):
                 return tuple(map(change, value))
-            return value if isinstance(value, bool) else change(value)
+            return change(value) if isinstance(value, str) else value
 
         findings = tuple(
             attrs.evolve(
@@ -243,17 +239,17 @@ class Report:
         )
 
 
-def _from_environment(variable: str) -> str:
-    return f"os.environ[{_quoted(variable)}]"
-
-
-def _quoted(value: Setting) -> str:
+def quoted(value: Setting) -> str:
     """A value as Python code, with the quotes of this project."""
     if isinstance(value, tuple):
-        return f"({', '.join(map(_quoted, value))},)"
+        return f"({', '.join(map(quoted, value))},)"
+    if isinstance(value, type):
+        return value.__name__
     text = repr(value)
     return f'"{text[1:-1]}"' if text.startswith("'") and '"' not in text else text
 
 
 def _plain(value: JSON | Setting) -> JSON:
+    if isinstance(value, type):
+        return value.__name__
     return list(value) if isinstance(value, tuple) else value

@@ -26,10 +26,12 @@ def page_size(found: Examination) -> Finding:
     if not sizes:
         conclusion = "unknown: no listing had a next page"
         return Finding(point="page size", conclusion=conclusion, certainty="not observed")
+    is_one = sizes[0] == sizes[-1]
     return Finding(
         point="page size",
-        conclusion=f"{' or '.join(map(str, sizes))} items",
+        conclusion=f"{sizes[0]} items" if is_one else f"{sizes[0]} to {sizes[-1]} items",
         observed="of pages that have a next one",
+        certainty="observed" if is_one else "likely",
     )
 
 

@@ -40,7 +40,6 @@ class Session:
     clock: Clock
     random: Callable[[], float]
     _deadline: float = attrs.field(init=False)
-    auth_headers: tuple[str, ...] = attrs.field(init=False, default=())
     _secrets: set[Redactor] = attrs.field(init=False, factory=set[Redactor])
     _builders: dict[Conventions, RequestBuilder] = attrs.field(
         init=False, factory=dict[Conventions, RequestBuilder]
@@ -52,17 +51,16 @@ class Session:
 
     def run(self) -> None:
         """Send what the examination asks for, until it has no more questions or has to stop."""
-        steps, observation = self.examination.steps(), None
+        found, steps = self.examination, self.examination.steps()
         try:
-            while True:
-                probe = next(steps) if observation is None else steps.send(observation)
-                observation = self.examination.note(self._observe(probe))
-                if self.examination.stopped is not None:
-                    return
+            probe = next(steps)
+            while found.stopped is None:
+                found.observations.append(self._observe(probe))
+                probe = steps.send(found.observations[-1])
         except StopIteration:
             pass
         except _StopError as stop:
-            self.examination.stopped = str(stop)
+            found.stopped = str(stop)
         finally:
             self.sender.close()
 
@@ -114,7 +112,6 @@ class Session:
             raise _StopError(f"ended early: {_MOST_FAILURES} requests in a row got no response")
         auth = self._auth(request) if has_credentials else NO_AUTH
         self._secrets.add(auth.redactor)
-        self.auth_headers = tuple(auth.headers) or self.auth_headers
         examination.requests += 1
         deadline = min(self._deadline, now + _LONGEST_REQUEST)
         outcome = redacted(self.sender.send(auth.apply(request), deadline), auth.redactor)

@@ -2,19 +2,20 @@
 
 import argparse
 import json
-import os
 import sys
 
-from adclient._core.auth import Credentials
+import attrs
+
 from adclient._core.jsontext import JSONError, loads
-from adclient._core.operations import OPERATIONS
 from adclient._json import JSON
 from adclient.conventions import is_free_header
 from adclient.doctor._examination import MOST_REQUESTS
-from adclient.doctor._examine import prepared, report_on
+from adclient.doctor._examine import Interrupted, examine
+from adclient.doctor._probe import READS
+from adclient.doctor._report import quoted
 from adclient.doctor._session import TIMEOUT
-from adclient.errors import AdClientError
-from adclient.options import ENV_TOKEN, check_base_url, check_token
+from adclient.errors import AdClientError, ConfigurationError
+from adclient.options import ENV_TOKEN, check_base_url, check_token, from_environment
 
 HELP = "find out by reads what the service does where its interface is silent"
 _EPILOG = f"""\
@@ -93,31 +94,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Examine a service, and print the report; the exit code."""
+    variable: str = options.token_env or ENV_TOKEN
+    header: str | None = options.token_header
+    interrupted, token = False, None
     try:
-        return _run(options)
+        if options.dry_run:
+            paths = "\n".join(f"  GET {operation.path}" for operation in READS)
+            url = check_base_url(options.url)
+            print(_PLAN.format(most=MOST_REQUESTS, url=url, reads=paths))
+            return 0
+        token = from_environment(variable) if options.token is None else check_token(options.token)
+        if token is None and (options.token_env or header):
+            reason = f"the environment variable {variable} holds no token"
+            raise ConfigurationError(reason, argument="token")
+        report = examine(
+            options.url,
+            account_id=options.accounts,
+            token=token if header is None else None,
+            auth=None if header is None else lambda _: {header: check_token(token)},
+            targeting=options.targeting,
+            timeout=options.timeout,
+        )
     except AdClientError as error:  # a setting that cannot be used
         print(f"adclient doctor: {error}", file=sys.stderr)
         return 2
-
-
-def _run(options: argparse.Namespace) -> int:
-    if options.dry_run:
-        print(_plan(check_base_url(options.url)))
-        return 0
-    variable: str = options.token_env or ENV_TOKEN
-    session = prepared(
-        options.url,
-        account_id=options.accounts,
-        credentials=_credentials(options.token, variable, options.token_header),
-        targeting=options.targeting,
-        timeout=options.timeout,
-    )
-    interrupted = False
-    try:
-        session.run()
-    except KeyboardInterrupt:
-        interrupted, session.examination.stopped = True, "interrupted: this report is partial"
-    report = report_on(session, token_env=variable)
+    except Interrupted as interrupt:
+        interrupted, report = True, interrupt.report
+    if token is not None:
+        in_code = f"os.environ[{quoted(variable)}]"
+        argument = {"token": in_code}
+        if header is not None:
+            argument = {"auth": f"lambda request: {{{quoted(header)}: {in_code}}}"}
+        report = attrs.evolve(report, arguments=argument)
     if options.json:
         print(json.dumps(report.to_dict(), indent=2))
     else:
@@ -125,20 +133,6 @@ def _run(options: argparse.Namespace) -> int:
     if interrupted:
         return 130
     return 3 if not report.is_accepted else 1 if report.problems else 0
-
-
-def _credentials(given: str | None, variable: str, header: str | None) -> Credentials:
-    token = given if given is not None else os.environ.get(variable, "").strip() or None
-    if token is None or header is None:
-        return Credentials(token)
-    checked = check_token(token)
-    return Credentials(auth=lambda _: {header: checked})
-
-
-def _plan(url: str) -> str:
-    reads = [operation for operation in OPERATIONS if not operation.is_write]
-    paths = "\n".join(f"  GET {operation.path}" for operation in reads)
-    return _PLAN.format(most=MOST_REQUESTS, url=url, reads=paths)
 
 
 def _header(text: str) -> str:

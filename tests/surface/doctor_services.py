@@ -38,7 +38,8 @@ class Service:
         given = self.parameters(request)
         if given is None:
             return self.refusal(400, "the parameters are not here")
-        unknown = {name.partition("[")[0] for name in given} - {*OWN, self.name}
+        known = {*OWN, self.name, *(["region"] if self.form == "entries" else [])}
+        unknown = {name.partition("[")[0] for name in given} - known
         if self.is_strict and unknown:
             return self.refusal(422, f"unknown parameter {min(unknown)}")
         if given.get("account_id") != ACCOUNT and self.unknown_account != "same":
@@ -101,6 +102,8 @@ class Service:
             case "object":
                 value = value if isinstance(value, dict) else json.loads(value)
                 return int(value["at"])
+            case "entries":
+                return int(value) if given.get("region") == "eu" else 0
             case "page":
                 return (int(value) - 1) * self.size
             case "offset":
@@ -113,6 +116,8 @@ class Service:
         match self.form:
             case "object":
                 return {"at": end}
+            case "entries":
+                return {self.name: end, "region": "eu"}
             case "page":
                 return end // self.size + 1
             case "offset":
@@ -230,6 +235,24 @@ class Filtering(Service):
     def items(self, request: httpx.Request) -> list[dict]:
         given = dict(parse_qsl(request.url.query.decode()))
         return [] if given.keys() & {"cursor", "after", "from"} else super().items(request)
+
+
+class FilteringEntries(Service):
+    """Takes an object as a whole; one of its entries alone is a filter that nothing passes."""
+
+    def next(self, request: httpx.Request, end: int) -> object:
+        return {"at": end, "kind": "video"}
+
+    def items(self, request: httpx.Request) -> list[dict]:
+        return [] if "kind" in request.url.params else super().items(request)
+
+
+class Uneven(Service):
+    """Has larger pages of ads than of campaigns."""
+
+    def listing(self, request: httpx.Request, given: dict) -> httpx.Response:
+        self.size = 3 if request.url.path.endswith("ads") else 2
+        return super().listing(request, given)
 
 
 class Both(Service):

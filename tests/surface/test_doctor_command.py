@@ -16,6 +16,7 @@ from raw_server import LISTING, RawServer, refusing_url, reply
 
 from adclient import __version__
 from adclient._command import main
+from adclient.doctor import Interrupted, examine
 from adclient.testing import FakeAdService, Profile
 from adclient.testing.server import serving
 
@@ -58,7 +59,7 @@ def test_details_and_json_say_more(capsys, monkeypatch) -> None:
     assert {"point", "observed", "conclusion", "certainty", "settings"} == set(
         report["findings"][0]
     )
-    assert 'auth=lambda request: {"x-api-key": os.environ["MY_TOKEN"]},' in report["code"]
+    assert 'auth=lambda request: {"X-Api-Key": os.environ["MY_TOKEN"]},' in report["code"]
     assert SECRET not in details + json.dumps(report)
 
 
@@ -105,6 +106,8 @@ def test_dry_run_sends_nothing(capsys) -> None:
         (["doctor", "http://x", *BETA, "--timeout", "soon"], "invalid float value: 'soon'"),
         (["doctor", "http://x", *BETA, "--token", "a b"], "token contains whitespace"),
         (["doctor", "http://x", *BETA, "--token", "a", "--token-env", "B"], "not allowed with"),
+        (["doctor", "http://x", *BETA, "--token-env", "NOT_SET"], "NOT_SET holds no token"),
+        (["doctor", "http://x", *BETA, "--token-header", "X-Api-Key"], "TOKEN holds no token"),
         (["doctor", "http://x", *BETA, "--token-header", "host"], "'host' is not the name of a"),
         (["doctor", "http://x", *BETA, "--targeting", "[1]"], "not a JSON object"),
         (["doctor", "http://x", *BETA, "--targeting", "{"], "not a JSON object"),
@@ -181,6 +184,15 @@ def test_interrupt_prints_a_partial_report(after, capsys) -> None:
     assert f"{after + 1} reads, no write" in told
     assert "interrupted: this report is partial" in told
     assert "observed" in told
+
+
+@pytest.mark.usefixtures("_heeds_interrupts")
+def test_interrupt_in_code_is_raised_with_a_partial_report() -> None:
+    with interrupting(1) as server, pytest.raises(KeyboardInterrupt) as caught:
+        examine(server.url, account_id=ACCOUNT)
+    assert isinstance(caught.value, Interrupted)
+    assert caught.value.report.sent == 2
+    assert caught.value.report["service"].conclusion == "reachable"
 
 
 def test_script_of_the_project_is_the_command() -> None:

@@ -1,5 +1,7 @@
 """The doctor, and services that contradict every default, or that mislead it."""
 
+import json
+import ssl
 from decimal import Decimal
 
 import httpx
@@ -13,6 +15,7 @@ from doctor_services import (
     DefaultAccount,
     EqualPages,
     Filtering,
+    FilteringEntries,
     Flickering,
     FreeText,
     FuzzyText,
@@ -25,18 +28,21 @@ from doctor_services import (
     Seeded,
     Service,
     Shuffled,
+    Uneven,
     Unsteady,
     certainty,
     examined,
 )
+from raw_server import CERTIFICATE, refusing_url
 
 from adclient import AdClient, Conventions
 from adclient.doctor import examine
 from adclient.doctor._continuation import _NAMES as NAMES
 from adclient.testing import FakeAdService, Profile
 
-FORMS = ["text", "object", "page", "offset", "path", "url", "relative"]
+FORMS = ["text", "object", "entries", "page", "offset", "path", "url", "relative"]
 FORMS += ["with a question mark", "of another account", "elsewhere"]
+PROXY = "http://127.0.0.1:1"
 COMMON = ["cursor", "page_token", "after", "next", "page", "offset", "starting_after"]
 COMMON += ["pageToken", "startingAfter"]
 
@@ -116,10 +122,12 @@ NEVER = {"read parameters": "observed", "continuation": "not observed"}
         (Deaf(), NEVER),
         (Deaf(form="url"), NEVER),
         (Deaf(is_strict=True), NEVER),
+        (Deaf(form="entries"), NEVER),
         (EqualPages(), NEVER),
         (Service(form="yes or no"), NEVER),
         (Service(form="elsewhere", is_strict=True, name="unheard_of"), NEVER),
         (Service(name="unheard_of"), NEVER),
+        (Service(form="entries", name="account_id"), NEVER),
         # There is nothing to continue.
         (Service(count=3), {"continuation": "not observed", "page size": "not observed"}),
         (Service(count=0), {"continuation": "not observed", "objects": "not observed"}),
@@ -194,6 +202,38 @@ def test_too_few_requests_are_reported() -> None:
     assert len(fake.requests) == report.sent <= 30
 
 
+def test_object_that_needs_its_own_function_is_reported_with_advice() -> None:
+    report = examined(Deaf(form="entries"))
+    conclusion = report["continuation"].conclusion
+    assert conclusion.endswith(" names, and entry by entry")
+    assert conclusion.startswith("unknown: ignored under ")
+    assert report.problems == (
+        "beta.list_campaigns: no way to continue it was found; "
+        "set `cursor_parameter` or `continuation`",
+    )
+
+
+def test_entries_of_an_object_become_parameters() -> None:
+    service = Service(form="entries", name="from")
+    report = examined(service)
+    assert report["continuation"].settings == {"continuation": dict}
+    told = report.to_dict()
+    assert told["conventions"]["continuation"] == "dict"
+    assert json.dumps(told)
+    assert "        continuation=dict,\n" in report.code
+
+
+def test_entry_that_is_a_filter_is_not_taken_for_the_continuation() -> None:
+    report = examined(FilteringEntries(form="object"))
+    assert report.conventions() == Conventions()
+    assert report["continuation"].certainty == "observed"
+
+
+def test_page_sizes_that_differ_are_only_likely() -> None:
+    found = examined(Uneven())["page size"]
+    assert (found.conclusion, found.certainty) == ("2 to 3 items", "likely")
+
+
 def test_filters_are_not_taken_for_continuations() -> None:
     report = examined(Filtering(name="page_token"))
     assert report.conventions().cursor_parameter == "page_token"
@@ -254,6 +294,11 @@ def test_other_items_without_credentials_are_no_proof() -> None:
     assert (found.conclusion, found.certainty) == ("needed, and those given work", "likely")
 
 
+def test_items_that_change_by_themselves_prove_nothing_about_credentials() -> None:
+    found = examined(Shuffled(count=100), token="sesame")["credentials"]
+    assert found.certainty == "not observed"
+
+
 def test_failure_without_credentials_is_no_proof() -> None:
     class Failing(Service):
         def handle(self, request):
@@ -288,7 +333,7 @@ def test_header_with_a_new_value_each_time_is_the_request_id(headers, expected) 
     report = examined(Numbered())
     found = report["request id"].certainty, tuple(report.conventions().request_id_headers)
     assert found == expected
-    names: dict = {}
+    names: dict = {"transport": httpx.MockTransport(Numbered().handle)}
     exec(report.code.partition("page =")[0], names)
     assert tuple(names["client"]._engine.options.conventions.request_id_headers) == expected[1]
 
@@ -317,16 +362,34 @@ def test_search_that_finds_nothing_in_the_other_style_is_no_proof() -> None:
 
 
 def test_empty_account_is_no_proof_that_no_credentials_are_needed() -> None:
-    found = examined(Service(count=0), token="sesame")["credentials"]
-    assert (found.conclusion, found.certainty) == ("none needed for reads", "likely")
+    for given in ({}, {"token": "sesame"}):
+        found = examined(Service(count=0), **given)["credentials"]
+        assert (found.conclusion, found.certainty) == ("none needed for reads", "likely")
 
 
-def test_code_takes_each_header_of_auth_from_the_environment() -> None:
-    report = examined(Service(), auth=lambda request: {"X-Api-Key": "sesame", "X-Org": "7"})
-    line = (
-        'auth=lambda request: {"x-api-key": os.environ["X_API_KEY"], "x-org": os.environ["X_ORG"]},'
-    )
-    assert line in report.code
+@each_case(
+    ("given", "line"),
+    [
+        ({"token": "sesame"}, 'token=os.environ["ADCLIENT_TOKEN"],'),
+        ({"token": lambda: "sesame"}, "token=token,"),
+        ({"auth": lambda request: {"X-Api-Key": "sesame"}}, "auth=auth,"),
+        ({"transport": httpx.MockTransport(Service().handle)}, "transport=transport,"),
+        ({"http_client": httpx.Client()}, "http_client=http_client,"),
+        ({"proxy": PROXY}, f'proxy="{PROXY}",'),
+        ({"proxy": "http://me:sesame@127.0.0.1:1"}, "proxy=proxy,"),
+        ({"verify": False}, "verify=False,"),
+        ({"verify": CERTIFICATE}, f'verify="{CERTIFICATE}",'),
+        ({"verify": ssl.create_default_context()}, "verify=verify,"),
+    ],
+)
+def test_code_makes_the_client_that_was_examined(given, line, monkeypatch) -> None:
+    report = examine(refusing_url(), account_id=ACCOUNT, **given)
+    assert f",\n    {line}\n)" in report.code
+    assert "sesame" not in report.code
+    monkeypatch.setenv("ADCLIENT_TOKEN", "sesame")
+    names = dict(given)
+    exec(report.code.partition("page =")[0], names)
+    names["client"].close()
 
 
 def test_limits_in_headers_are_reported() -> None:
@@ -374,8 +437,7 @@ def test_code_of_the_report_runs(place, monkeypatch, capsys) -> None:
     service.token = "Bearer sesame"
     report = examined(service, token="sesame")
     transport = httpx.MockTransport(service.handle)
-    code = report.code.replace('example.com",', 'example.com", transport=transport,', 1)
     monkeypatch.setenv("ADCLIENT_TOKEN", "sesame")
-    exec(code, {"transport": transport})
+    exec(report.code, {"transport": transport})
     assert "item_0" in capsys.readouterr().out
     assert "sesame" not in report.code
