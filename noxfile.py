@@ -104,7 +104,7 @@ def generated(session: nox.Session) -> None:
 
 @nox.session
 def acceptance(session: nox.Session) -> None:
-    """Try Chromium and its driver, Jupyter, OpenAPI, tools that patch httpx, the benchmarks."""
+    """Try Chromium with its driver, Jupyter, OpenAPI, Prism, tools patching httpx, benchmarks."""
     session.install("-e", ".[acceptance]")
     session.run("python", "tools/run_notebooks.py", "--check")
     session.run("pytest", "-q", "tests/acceptance", *session.posargs)

@@ -138,8 +138,8 @@ def _credentials(found: Examination) -> Finding:
                 observed="the same items with and without them",
                 certainty=by_items,
             )
-        again = found.again
-        if again is not None and again.page is not None and again.page.ids == base.page.ids:
+        again = found.again.page if found.again is not None else None
+        if again is not None and again.ids == base.page.ids != frozenset():
             return Finding(
                 point=point,
                 conclusion="needed, and those given work",
