@@ -189,11 +189,11 @@ def _read_parameters(found: Examination) -> Finding:
 def _objects(found: Examination) -> Finding:
     point, objects = "objects", found.objects
     if objects is None or len(objects.styled) < len(STYLES):
-        why = "no search was accepted for these accounts"
+        why = "unknown: the search has too few items to tell"
         if found.base is not None and found.base.probe.conventions == IN_BODY:
             why = "of no importance: the body is JSON"
-        elif objects is not None:
-            why = "unknown: the search has too few items to tell"
+        elif objects is None:
+            why = "unknown: no search was accepted"
         return Finding(point=point, conclusion=why, certainty="not observed")
     effects = {style: objects.effect(style) for style in STYLES}
     observed = ", ".join(f"{style}: {effect}" for style, effect in effects.items())
@@ -265,7 +265,7 @@ def _continuation(found: Examination) -> Finding:
             certainty="observed" if is_proven and search.is_consistent else "likely",
             settings=settings,
         )
-    conclusion = "unknown: too few requests were left"
+    conclusion = "unknown: too few requests were left, or no time"
     if not search.is_stable or search.control_effect in ("other items", "other page"):
         conclusion = "unknown: pages change from request to request"
     elif search.tried:

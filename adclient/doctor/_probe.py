@@ -99,8 +99,9 @@ class Observation:
 
     @cached_property
     def mismatch(self) -> str | None:
-        """Where a page differs from the documented shape; None if it does not."""
-        assert self.response is not None
+        """How a response differs from the documented shape; None if it does not."""
+        if self.page is None or self.response is None:
+            return str(self)
         try:
             result_of(self.probe.call(), self.response, ResponseInfo())
         except JSONError as error:

@@ -135,26 +135,25 @@ def _names(value: JSON, depth: int) -> str:
 
 def reads(found: Examination) -> Finding:
     """Which of the seven reads have the documented shape."""
-    fit: list[str] = []
-    others: list[str] = []
-    for operation in READS:
-        name, seen = operation.full_name, found.reads.get(operation.full_name)
-        if seen is None:
-            others.append(f"{name}: not sent")
-        elif seen.page is None:
-            others.append(f"{name}: {seen}")
-        elif seen.mismatch is not None:
-            others.append(f"{name}: {seen.mismatch}")
-        else:
-            fit.append(name)
-    sent = [seen for seen in found.reads.values() if seen.page is not None]
-    count = f"{len(fit)} of {len(READS)} have the documented shape"
-    more = len(READS) - len(sent)
-    if not sent:
+    whole = [seen for seen in found.reads.values() if seen.page is not None]
+    if not whole:
         conclusion = "unknown: no read was accepted"
         return Finding(point="reads", conclusion=conclusion, certainty="not observed")
+    others: dict[str, str] = {}
+    for operation in READS:
+        name = operation.full_name
+        seen = found.reads.get(name)
+        if seen is None:
+            others[name] = "not sent"
+        elif seen.mismatch is not None:
+            others[name] = seen.mismatch
+    counts = {
+        "not accepted": len(found.reads) - len(whole),
+        "not sent": len(READS) - len(found.reads),
+    }
+    conclusion = f"{len(READS) - len(others)} of {len(READS)} have the documented shape"
     return Finding(
         point="reads",
-        conclusion=count + f"; {more} not accepted" * (more > 0),
-        observed="; ".join(others),
+        conclusion="; ".join([conclusion, *(f"{n} {what}" for what, n in counts.items() if n)]),
+        observed="; ".join(f"{name}: {text}" for name, text in others.items()),
     )

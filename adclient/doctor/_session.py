@@ -18,7 +18,7 @@ from adclient.errors import AdClientError
 from adclient.options import Options, RetryPolicy
 
 TIMEOUT = 120.0
-_LONGEST_REQUEST = 15.0  # so that one that hangs leaves time for others
+_LONGEST_REQUEST = TIMEOUT / 8  # so that one that hangs leaves time for others
 _MOST_FAILURES = 3
 
 # What passes is asked again once, so that it does not count as evidence.
@@ -98,9 +98,10 @@ class Session:
             if wait is None:
                 break
             self.clock.sleep(wait)
-        self._failures = self._failures + 1 if isinstance(outcome, Failure) else 0
         seconds = self.clock.now() - started
-        return Observation(probe=probe, outcome=outcome, seconds=seconds)
+        observation = Observation(probe=probe, outcome=outcome, seconds=seconds)
+        self._failures = self._failures + 1 if observation.response is None else 0
+        return observation
 
     def _send(self, request: Request, *, has_credentials: bool) -> Outcome:
         examination, now = self.examination, self.clock.now()
@@ -109,11 +110,12 @@ class Session:
         if now >= self._deadline:
             raise _StopError("ended early: the time was over")
         if self._failures == _MOST_FAILURES:
-            raise _StopError(f"ended early: {_MOST_FAILURES} requests in a row got no response")
+            raise _StopError(f"ended early: no whole response to {_MOST_FAILURES} requests")
         auth = self._auth(request) if has_credentials else NO_AUTH
         self._secrets.add(auth.redactor)
         examination.requests += 1
-        deadline = min(self._deadline, now + _LONGEST_REQUEST)
+        longest = max(_LONGEST_REQUEST, self.options.timeout / 8)
+        deadline = min(self._deadline, now + longest)
         outcome = redacted(self.sender.send(auth.apply(request), deadline), auth.redactor)
         if isinstance(outcome, Failure) and outcome.error is not None:
             raise outcome.error

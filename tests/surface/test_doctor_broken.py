@@ -2,13 +2,15 @@
 
 import json
 import time
+from collections.abc import Callable
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from cases import each_case
 from doctor_services import ACCOUNT, Service, examined
-from raw_server import RawServer, refusing_url, reply
+from raw_server import Connection, RawServer, refusing_url, reply
 
 from adclient import ConfigurationError, InvalidRequest
 from adclient._core.operations import OPERATIONS
@@ -111,12 +113,59 @@ def test_service_that_stays_silent_ends_at_the_time_limit() -> None:
     assert "no response in time" in service_of(report)
 
 
+def resets(connection: Connection) -> None:
+    connection.reset()
+
+
+def repeats(start: bytes, part: bytes, pause: float = 0) -> Callable[[Connection], None]:
+    """A response without an end."""
+
+    def serve(connection: Connection) -> None:
+        connection.send(start)
+        while not connection.is_over:
+            connection.send(part)
+            connection.pause(pause)
+
+    return serve
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+ENDLESS = {
+    "body": repeats(HEAD + b"\r\n", b" " * 65536),
+    "chunks": repeats(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"400\r\n%1024s\r\n" % b""),
+    "slow body": repeats(HEAD + b"\r\n{", b" ", pause=0.01),
+    "headers": repeats(HEAD, b"x-1: a\r\n"),
+    "slow headers": repeats(HEAD, b"x-1: a\r\n", pause=0.01),
+    "error": repeats(b"HTTP/1.1 400 No\r\n\r\n", b" " * 65536),
+}
+
+
+@each_case("after", [0, 5])
+@each_case("misbehave", [resets, *ENDLESS.values()])
+def test_service_that_resets_or_never_ends_does_not_hang_it(misbehave, after) -> None:
+    def serve(connection: Connection) -> None:
+        while connection.read():
+            if len(server.requests) > after:
+                misbehave(connection)
+                return
+            connection.send(reply(200, LISTING))
+
+    server, started = RawServer(serve), time.monotonic()
+    with server:
+        report = examine(server.url, account_id=ACCOUNT, timeout=0.5)
+    assert time.monotonic() - started < 3
+    assert len(reads_of(server)) == report.sent
+    assert report.is_accepted is (after > 0)
+    if report.is_accepted and misbehave is not ENDLESS["error"]:
+        assert report.problems[0].startswith("ended early: ")
+
+
 def test_service_that_falls_silent_keeps_what_was_found() -> None:
     fake = FakeAdService()
     fake.faults.add(Fault.no_response(), call=5, times=30)
     report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
     assert report["read parameters"].certainty == "observed"
-    assert report.problems[0].startswith("ended early: 3 requests in a row got no response")
+    assert report.problems[0] == "ended early: no whole response to 3 requests"
 
 
 def test_time_that_is_over_between_requests_ends_the_examination() -> None:
@@ -125,6 +174,33 @@ def test_time_that_is_over_between_requests_ends_the_examination() -> None:
     report = examine(fake.base_url, account_id="account_b204", transport=fake.transport, timeout=20)
     assert report.problems[0] == "ended early: the time was over"
     assert report.is_accepted
+    assert report["reads"].conclusion == (
+        "1 of 7 have the documented shape; 1 not accepted; 5 not sent"
+    )
+
+
+def test_time_that_is_over_before_the_continuation_is_tried_is_reported() -> None:
+    fake = FakeAdService()
+    fake.faults.add(Fault.slow(14), times=30)
+    report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+    assert report["continuation"].conclusion.endswith("left, or no time")
+
+
+@each_case(("timeout", "is_accepted"), [(120, False), (600, True)])
+def test_service_that_needs_half_a_minute_is_examined_if_there_is_time(
+    timeout, is_accepted
+) -> None:
+    fake = FakeAdService(page_size=5)
+    fake.faults.add(Fault.slow(30), times=30)
+    started = fake.clock.now()
+    report = examine(
+        fake.base_url, account_id="account_b204", transport=fake.transport, timeout=timeout
+    )
+    assert fake.clock.now() - started <= timedelta(seconds=timeout)
+    assert report.is_accepted is is_accepted
+    if is_accepted:
+        assert report["read parameters"].certainty == "observed"
+        assert report["continuation"].certainty == "observed"
 
 
 @each_case("status", [500, 502, 503, 504])

@@ -198,7 +198,7 @@ def test_too_few_requests_are_reported() -> None:
     report = examine(
         fake.base_url, account_id=account_ids, transport=fake.transport, timeout=10_000
     )
-    assert report["continuation"].conclusion == "unknown: too few requests were left"
+    assert report["continuation"].conclusion.startswith("unknown: too few requests")
     assert len(fake.requests) == report.sent <= 30
 
 
