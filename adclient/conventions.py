@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from string import ascii_letters, digits
-from typing import Literal, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 import attrs
 
@@ -46,9 +46,9 @@ class Conventions:
         follow_next_urls: Whether the query of a `page.next` that is a URL of the same endpoint is
             used. If False, such a URL is sent back unchanged, like any other string.
         continuation: For what no other setting covers: your function from `page.next` to the
-            names and values that the next request adds to its query or body. Text is sent as it
-            is, any other JSON as JSON, and None not at all. The two settings above then have no
-            effect.
+            names and values that the next request adds to its query or body, such as `dict` for
+            the entries of an object. Text is sent as it is, any other JSON as JSON, and None not
+            at all. The two settings above then have no effect.
         idempotency_header: The header for one key per call, the same on every attempt. Set it only
             if the service honours it: writes are then retried like reads.
         rate_limit_scope: Which calls a 429 with a `Retry-After` pauses: those of the same
@@ -68,7 +68,7 @@ class Conventions:
     object_style: Literal["json", "deep_object"] = "json"
     cursor_parameter: str = "cursor"
     follow_next_urls: bool = True
-    continuation: Callable[[JSON], Mapping[str, JSON]] | None = None
+    continuation: Callable[[Any], Mapping[str, JSON]] | None = None
     idempotency_header: str | None = None
     rate_limit_scope: Literal["account", "client", "call"] = "account"
     request_id_headers: Sequence[str] = attrs.field(

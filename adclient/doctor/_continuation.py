@@ -7,7 +7,7 @@ random order, proves nothing.
 
 import re
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import parse_qsl, urlencode
 
 import attrs
@@ -42,12 +42,12 @@ _SINGLY = 3
 _TO_TRY = 2  # requests: the name, and its repetition if it has an effect
 
 Form = Literal["text", "number", "object", "URL", "URL that is not followed", "something else"]
-# What contains the parameters of the next request, and how the client sends them.
-_UNPACKED: dict[Form, tuple[str, dict[str, Any]]] = {
-    "URL": ("the URL in `next`, followed", {"follow_next_urls": True}),
-    "object": ("each entry of `next` as a parameter", {"continuation": dict}),
-}
 Effect = Literal["other items", "other page", "same items", "refused", "no evidence"]
+# What contains the parameters of the next request, and how they are tried.
+_UNPACKED: dict[Form, str] = {
+    "URL": "the URL in `next`, followed",
+    "object": "each entry of `next` as a parameter",
+}
 
 
 def form_of(probe: Probe, page: PageView, endpoint: str) -> Form:
@@ -137,19 +137,21 @@ class Continuation:
         self.control = yield self._probe(WRONG_NAME, "a wrong name for the continuation")
         if self.control_effect in ("other items", "other page"):
             return
-        if self.form in _UNPACKED:
-            purpose, settings = _UNPACKED[self.form]
-            conventions = attrs.evolve(self.first.probe.conventions, **settings)
+        conventions = self.first.probe.conventions
+        if self.form == "object":
+            yield from self._try("cursor")  # which needs no setting
+            conventions = attrs.evolve(conventions, continuation=dict)
+        if self.form in _UNPACKED and not self._is_over:
             self.unpacked = yield attrs.evolve(
                 self.first.probe,
-                purpose=purpose,
+                purpose=_UNPACKED[self.form],
                 cursor=self._page.next,
                 conventions=conventions,
             )
             if self.unpacked_effect == "other items":
                 yield from self._repeat(self.unpacked)
                 return
-        names = self._names()
+        names = [name for name in self._names() if name not in self.tried]
         is_lenient = self.control_effect == "same items"
         in_query = self.first.probe.conventions.read_parameters == "query"
         singly = names[:_SINGLY] if is_lenient and in_query else names

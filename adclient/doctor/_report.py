@@ -1,6 +1,7 @@
 """What the doctor reports: findings, and the code that follows from them."""
 
 from collections.abc import Callable, Mapping
+from textwrap import fill
 from typing import Any, Literal
 
 import attrs
@@ -12,6 +13,7 @@ Certainty = Literal["observed", "likely", "not observed"]
 Setting = str | bool | tuple[str, ...] | type[dict[str, JSON]]
 
 FORMAT_VERSION = "1.0"
+_COLUMNS = 100
 
 
 @attrs.frozen(kw_only=True)
@@ -179,8 +181,16 @@ class Report:
 
     def __str__(self) -> str:
         """One screen: the conclusions, the problems, and the code."""
-        rows = [f"  {f.certainty:<12}  {f.point:<15}  {f.conclusion}" for f in self.findings]
-        return self._text(rows)
+        return self._text(
+            [
+                fill(
+                    f"  {found.certainty:<12}  {found.point:<15}  {found.conclusion}",
+                    width=_COLUMNS,
+                    subsequent_indent=" " * 33,
+                )
+                for found in self.findings
+            ]
+        )
 
     def details(self) -> str:
         """Everything: also what was observed, the attrs classes, and each request.
@@ -206,11 +216,15 @@ class Report:
         )
 
     def _text(self, rows: list[str]) -> str:
-        accounts = ", ".join(self.account_ids)
-        title = f"{self.base_url}, {accounts}: {self.sent} reads, no write"
-        parts = ["\n".join([title, "", *rows])]
+        title = f"{self.base_url}: {self.sent} reads, no write"
+        accounts = fill(f"of {', '.join(self.account_ids)}", width=_COLUMNS)
+        parts = ["\n".join([title, accounts, "", *rows])]
         if self.problems:
-            parts.append("\n".join(["Problems", *(f"  {problem}" for problem in self.problems)]))
+            problems = [
+                fill(f"  {problem}", width=_COLUMNS, subsequent_indent="    ")
+                for problem in self.problems
+            ]
+            parts.append("\n".join(["Problems", *problems]))
         return "\n\n".join([*parts, *([self.code] if self.is_accepted else [])])
 
     def mapped(self, change: Callable[[str], str]) -> "Report":

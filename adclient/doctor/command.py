@@ -26,7 +26,8 @@ exit codes:
   1    examined, but a problem is reported, or it ended early
   2    the command line is wrong
   3    no read was accepted, so there was nothing to examine
-  130  interrupted by Ctrl-C, after a report on what was observed until then"""
+  130  interrupted by Ctrl-C, after a report on what was observed until then
+  141  nobody read the report to its end"""
 _PLAN = """\
 At most {most} requests would be sent to {url}, each one of these reads:
 
@@ -38,8 +39,8 @@ At most {most} requests would be sent to {url}, each one of these reads:
   3. the same without credentials, if there are any
   4. each of the seven
   5. search-gamma-targeting with an object as JSON, in brackets, and again without it
-  6. a page with a `next`: that sent back under a wrong name; then followed, if it is a URL;
-     then under the names that services use, until one leads to other items
+  6. a page with a `next`: that sent back under a wrong name; then followed, if it is a URL, or
+     entry by entry, if it is an object; then under the names that services use, until one leads to other items
 
 Nothing was sent."""
 
@@ -82,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=TIMEOUT,
         metavar="SECONDS",
-        help=f"for everything ({TIMEOUT:g})",
+        help=f"for everything ({TIMEOUT:g}); an eighth of it for one request, but at least 15",
     )
     add("--dry-run", action="store_true", help="say what would be requested, and send nothing")
     shape = parser.add_mutually_exclusive_group()

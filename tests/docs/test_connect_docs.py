@@ -72,5 +72,6 @@ def test_options_and_exit_codes_are_those_of_the_command(
     assert set(re.findall(r"--[a-z-]+", told)) - {"--help"} == set(
         re.findall(r"--[a-z-]+", "".join(in_page))
     )
-    for code, meaning in re.findall(r"^\| (\d+) \| (.*) \|$", PAGE, re.MULTILINE):
-        assert re.search(rf"^  {code} +{re.escape(meaning)}$", told, re.MULTILINE)
+    in_page = re.findall(r"^\| (\d+) \| (.*) \|$", PAGE, re.MULTILINE)
+    in_help = re.findall(r"^  (\d+) +(.*)$", told, re.MULTILINE)
+    assert in_page == in_help

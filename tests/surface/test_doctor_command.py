@@ -4,6 +4,7 @@ import contextlib
 import importlib
 import json
 import os
+import re
 import signal
 import sys
 import tomllib
@@ -81,7 +82,7 @@ def test_exit_code_3_means_that_no_read_was_accepted(arguments, capsys) -> None:
     assert "AdClient(" not in told
     assert "401" in told
     assert main(["doctor", refusing_url(), *BETA, *arguments]) == 3
-    assert "Connection refused" in capsys.readouterr().out
+    assert "gives no response: " in capsys.readouterr().out
 
 
 def test_dry_run_sends_nothing(capsys) -> None:
@@ -130,7 +131,14 @@ def test_help_documents_the_exit_codes(capsys) -> None:
         main(["doctor", "--help"])
     assert caught.value.code == 0
     told = capsys.readouterr().out
-    assert [line.split()[0] for line in told.splitlines()[-5:]] == ["0", "1", "2", "3", "130"]
+    assert [line.split()[0] for line in told.splitlines()[-6:]] == [
+        "0",
+        "1",
+        "2",
+        "3",
+        "130",
+        "141",
+    ]
 
 
 def test_module_is_the_command(monkeypatch, capsys) -> None:
@@ -139,6 +147,48 @@ def test_module_is_the_command(monkeypatch, capsys) -> None:
         importlib.import_module("adclient.__main__")
     assert caught.value.code == 0
     assert capsys.readouterr().out == f"adclient {__version__}\n"
+
+
+def echoing(connection) -> None:
+    """Repeat the token in the body, the headers and the continuation; refuse a second account."""
+    while (request := connection.read()) is not None:
+        found = re.search(rb"(?i)^(?:authorization: Bearer|x-key:) (.*)\r$", request, re.MULTILINE)
+        secret = found[1] if found else SECRET.encode()
+        body = b'{"data": [{"id": "%b", "name": "a", "status": "b", "x": {"%b": 1}}],'
+        body = (body + b'"page": {"next": "?%b=%b"}}') % (secret, secret, secret, secret)
+        headers = b"X-Request-Id: %b\r\nX-RateLimit-For: %b" % (secret, secret)
+        if b"=account_1" in request:
+            connection.send(reply(200, body, headers.decode()))
+        elif b"no-such-account" in request:
+            connection.send(reply(404, b'{"error": {"message": "%b", "%b": 1}}' % (secret, secret)))
+        else:
+            connection.send(reply(302, b"", f"Location: https://{SECRET}@x.example/{SECRET}"))
+
+
+@each_case("shape", [[], ["--details"], ["--json"]])
+@each_case("how", [["--token", SECRET], ["--token", SECRET, "--token-header", "X-Key"]])
+def test_no_secret_is_printed(how, shape, capsys) -> None:
+    with RawServer(echoing) as server:
+        codes = [
+            main(["doctor", server.url, "--account", account, *how, *shape])
+            for account in (ACCOUNT, "account_2")
+        ]
+    told = capsys.readouterr()
+    assert codes == [1, 3]
+    assert "likely" in told.out
+    assert "redirects to https://x.example/***" in told.out
+    assert SECRET not in told.out + told.err
+
+
+@each_case(
+    "url",
+    [f"http://me:{SECRET}@ads.example.com", f"http://ads.example.com?token={SECRET}"],
+)
+def test_url_with_a_secret_is_refused_without_showing_it(url, capsys) -> None:
+    assert main(["doctor", url, *BETA]) == 2
+    told = capsys.readouterr()
+    assert "base_url must not contain" in told.err
+    assert SECRET not in told.out + told.err
 
 
 @each_case(
