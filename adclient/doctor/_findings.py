@@ -14,7 +14,7 @@ from adclient.doctor._examination import IN_BODY, Examination
 from adclient.doctor._fields import classes_of
 from adclient.doctor._objects import STYLES
 from adclient.doctor._probe import READS, Observation
-from adclient.doctor._report import Certainty, Finding, Report, Setting
+from adclient.doctor._report import Certainty, Finding, Report, Setting, not_observed
 from adclient.doctor._responses import (
     errors,
     limits,
@@ -43,11 +43,7 @@ def report_of(found: Examination, arguments: Mapping[str, str]) -> Report:
             limits(found),
             errors(found),
             reads(found),
-            Finding(
-                point="idempotency",
-                conclusion="unknown: only writes could show it, and none is sent",
-                certainty="not observed",
-            ),
+            not_observed("idempotency", "unknown: only writes could show it, and none is sent"),
         ),
         problems=tuple(_problems(found, continuation)),
         classes=classes_of(found.reads),
@@ -69,7 +65,7 @@ def _service(found: Examination) -> Finding:
         tls = ", its certificate is valid" * (is_tls and found.verifies_tls)
         return Finding(point=point, conclusion=f"reachable{tls}", observed=_line(found.base))
     if not found.observations:
-        return Finding(point=point, conclusion="nothing was sent", certainty="not observed")
+        return not_observed(point, "nothing was sent")
     last = found.observations[-1]
     observed, outcome = _line(last), last.outcome
     if isinstance(outcome, Failure):
@@ -100,13 +96,12 @@ def _target(response: RawResponse) -> str:
 
 def _credentials(found: Examination) -> Finding:
     point, base, anonymous = "credentials", found.base, found.anonymous
-    refused = [seen for seen in found.observations if _status(seen) == 401]
-    if base is None:
+    if base is None or base.page is None:
+        outcomes = [seen.outcome for seen in found.observations]
+        refused = [it for it in outcomes if isinstance(it, RawResponse) and it.status == 401]
         if not refused:
-            conclusion = "unknown: no read was accepted"
-            return Finding(point=point, conclusion=conclusion, certainty="not observed")
-        assert isinstance(refused[0].outcome, RawResponse)
-        scheme = refused[0].outcome.headers.get("www-authenticate")
+            return not_observed(point, "unknown: no read was accepted")
+        scheme = refused[0].headers.get("www-authenticate")
         asked = "" if scheme is None else f", www-authenticate: {one_line(scheme, 60)}"
         what = "given ones are refused: check them, and the header they travel in"
         return Finding(
@@ -114,55 +109,32 @@ def _credentials(found: Examination) -> Finding:
             conclusion=what if found.has_credentials else "needed: pass a token",
             observed=f"401{asked}",
         )
-    assert base.page is not None
+    needed, needless = "needed, and those given work", "none needed for reads"
     # Anybody may see that there is nothing.
     by_items: Certainty = "observed" if base.page.ids else "likely"
     if not found.has_credentials:
-        return Finding(
-            point=point,
-            conclusion="none needed for reads",
-            observed="accepted without any",
-            certainty=by_items,
-        )
+        observed = "accepted without any"
+        return Finding(point=point, conclusion=needless, observed=observed, certainty=by_items)
     if anonymous is not None and anonymous.is_refused:
-        return Finding(
-            point=point,
-            conclusion="needed, and those given work",
-            observed=f"accepted with them, refused without: {anonymous}",
-        )
+        observed = f"accepted with them, refused without: {anonymous}"
+        return Finding(point=point, conclusion=needed, observed=observed)
     if anonymous is not None and anonymous.page is not None:
         if anonymous.page.ids == base.page.ids:
-            return Finding(
-                point=point,
-                conclusion="none needed for reads",
-                observed="the same items with and without them",
-                certainty=by_items,
-            )
+            observed = "the same items with and without them"
+            return Finding(point=point, conclusion=needless, observed=observed, certainty=by_items)
         again = found.again.page if found.again is not None else None
         if again is not None and again.ids == base.page.ids != frozenset():
-            return Finding(
-                point=point,
-                conclusion="needed, and those given work",
-                observed="accepted with and without them, with different items",
-                certainty="likely",
-            )
-    return Finding(
-        point=point,
-        conclusion="those given are accepted; whether they are needed is unknown",
-        observed="" if anonymous is None else f"without them: {anonymous}",
-        certainty="not observed",
-    )
-
-
-def _status(seen: Observation) -> int | None:
-    return seen.outcome.status if isinstance(seen.outcome, RawResponse) else None
+            observed = "accepted with and without them, with different items"
+            return Finding(point=point, conclusion=needed, observed=observed, certainty="likely")
+    observed = "" if anonymous is None else f"without them: {anonymous}"
+    conclusion = "those given are accepted; whether they are needed is unknown"
+    return not_observed(point, conclusion, observed)
 
 
 def _read_parameters(found: Examination) -> Finding:
     point, base = "read parameters", found.base
     if base is None:
-        conclusion = "unknown: no read was accepted"
-        return Finding(point=point, conclusion=conclusion, certainty="not observed")
+        return not_observed(point, "unknown: no read was accepted")
     place = base.probe.conventions.read_parameters
     settings: dict[str, Setting] = {"read_parameters": place} if place == "body" else {}
     where = f"in the {place}"
@@ -175,11 +147,10 @@ def _read_parameters(found: Examination) -> Finding:
     elif found.other_place is not None and found.other_place.is_refused:
         observed = "accepted in the query, refused in the body"
     else:
-        return Finding(
-            point=point,
-            conclusion="unknown: the service does not seem to look at them",
-            observed=f"an unknown account makes no difference: {found.unknown_account}",
-            certainty="not observed",
+        return not_observed(
+            point,
+            "unknown: the service does not seem to look at them",
+            f"an unknown account makes no difference: {found.unknown_account}",
         )
     return Finding(
         point=point, conclusion=where, observed=observed, certainty="likely", settings=settings
@@ -194,7 +165,7 @@ def _objects(found: Examination) -> Finding:
             why = "of no importance: the body is JSON"
         elif objects is None:
             why = "unknown: no search was accepted"
-        return Finding(point=point, conclusion=why, certainty="not observed")
+        return not_observed(point, why)
     effects = {style: objects.effect(style) for style in STYLES}
     observed = ", ".join(f"{style}: {effect}" for style, effect in effects.items())
     json, deep = effects["json"], effects["deep_object"]
@@ -223,23 +194,17 @@ def _objects(found: Examination) -> Finding:
             certainty="likely",
             settings=deep_setting,
         )
-    return Finding(
-        point=point,
-        conclusion="unknown: pass a targeting that the service understands",
-        observed=observed,
-        certainty="not observed",
-    )
+    return not_observed(point, "unknown: pass a targeting that the service understands", observed)
 
 
 def _continuation(found: Examination) -> Finding:
     point, search = "continuation", found.continuation
     if search is None:
         why = "unknown: no listing had a next page" if found.base else "unknown"
-        return Finding(point=point, conclusion=why, certainty="not observed")
+        return not_observed(point, why)
     form = f"`next` is a {search.form}".replace("a object", "an object")
     if search.form == "something else":
-        conclusion = "unknown: `next` is no text, number or object"
-        return Finding(point=point, conclusion=conclusion, certainty="not observed")
+        return not_observed(point, "unknown: `next` is no text, number or object")
     wrong = f"as `{WRONG_NAME}`: {search.control_effect or 'not tried'}"
     is_proven = search.control_effect in ("same items", "refused") and search.is_repeated
     settings: dict[str, Setting] = {}
@@ -273,19 +238,13 @@ def _continuation(found: Examination) -> Finding:
         how = "ignored" if effects == {"same items"} else "ignored or refused"
         conclusion = f"unknown: {how} under {count} names"
         conclusion += ", and entry by entry" * (search.unpacked is not None and not search.is_url)
-    return Finding(
-        point=point,
-        conclusion=conclusion,
-        observed=f"{form}; {wrong}; tried: {', '.join(search.tried)}",
-        certainty="not observed",
-    )
+    return not_observed(point, conclusion, f"{form}; {wrong}; tried: {', '.join(search.tried)}")
 
 
 def _next_url(search: Continuation | None, certainty: Certainty) -> Finding:
     point = "next URLs"
     if search is None or not search.is_url:
-        conclusion = "unknown: no `next` was a URL"
-        return Finding(point=point, conclusion=conclusion, certainty="not observed")
+        return not_observed(point, "unknown: no `next` was a URL")
     names = ", ".join(dict.fromkeys(search.parameters_in_url))
     observed = one_line(f"a {search.form} with the parameters {names or '(none)'}", 120)
     if search.is_stable and search.unpacked_effect == "other items":
@@ -298,11 +257,8 @@ def _next_url(search: Continuation | None, certainty: Certainty) -> Finding:
             certainty=certainty,
             settings={"follow_next_urls": False},
         )
-    return Finding(
-        point=point,
-        conclusion="unknown: neither following it nor sending it back continues the listing",
-        observed=observed,
-        certainty="not observed",
+    return not_observed(
+        point, "unknown: neither following it nor sending it back continues the listing", observed
     )
 
 

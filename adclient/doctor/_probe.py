@@ -92,7 +92,10 @@ class Observation:
         if not isinstance(items, list) or not isinstance(page, dict):
             return None
         try:
-            ids = frozenset(map(_identity, items))
+            ids = frozenset(
+                repr(item["id"] if isinstance(item, dict) and "id" in item else item)
+                for item in items
+            )
         except RecursionError:
             return None
         return PageView(items, ids, page.get("next"), page)
@@ -126,7 +129,3 @@ class Observation:
         if response is not None and response.is_success:
             return f"{response.status}, not the documented shape"
         return one_line(str(self.outcome), 100)
-
-
-def _identity(item: JSON) -> str:
-    return repr(item["id"] if isinstance(item, dict) and "id" in item else item)

@@ -44,6 +44,11 @@ class Finding:
     settings: Mapping[str, Setting] = attrs.field(factory=dict[str, Setting], hash=False)
 
 
+def not_observed(point: str, conclusion: str, observed: str = "") -> Finding:
+    """The finding on a point of which nothing follows."""
+    return Finding(point=point, conclusion=conclusion, observed=observed, certainty="not observed")
+
+
 @attrs.frozen(kw_only=True)
 class Report:
     """What the doctor found out about a service; `print` shows it on one screen.

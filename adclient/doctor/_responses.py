@@ -9,7 +9,7 @@ from adclient._core.response import problem_of
 from adclient.conventions import Conventions, is_header_name
 from adclient.doctor._examination import Examination
 from adclient.doctor._probe import READS, Observation
-from adclient.doctor._report import Finding, Setting
+from adclient.doctor._report import Finding, Setting, not_observed
 from adclient.models import JSON
 
 _IDS = re.compile(
@@ -24,8 +24,7 @@ def page_size(found: Examination) -> Finding:
     pages = [seen.page for seen in found.observations if seen.page is not None]
     sizes = sorted({len(page.items) for page in pages if page.next is not None})
     if not sizes:
-        conclusion = "unknown: no listing had a next page"
-        return Finding(point="page size", conclusion=conclusion, certainty="not observed")
+        return not_observed("page size", "unknown: no listing had a next page")
     is_one = sizes[0] == sizes[-1]
     return Finding(
         point="page size",
@@ -40,18 +39,16 @@ def request_id(observations: Sequence[Observation]) -> Finding:
     point = "request id"
     responses = [seen.response for seen in observations if seen.page is not None]
     headers = [response.headers for response in responses if response is not None]
-    present = list(filter(_is_id_header, headers[0])) if headers else []
+    names = headers[0] if headers else ()
+    present = [name for name in names if _IDS.search(name) and is_header_name(name)]
     ids = {name: {each.get(name, "") for each in headers} for name in present}
     unique = [name for name, values in ids.items() if len(values - {""}) == len(headers)]
     default = Conventions().request_id_headers
     unique.sort(key=lambda name: (*default, name).index(name))
+    if not headers:
+        return not_observed(point, "unknown: no read was accepted")
     if not unique:
-        conclusion = "no header has one" if headers else "unknown: no read was accepted"
-        return Finding(
-            point=point,
-            conclusion=conclusion,
-            certainty="likely" if headers else "not observed",
-        )
+        return Finding(point=point, conclusion="no header has one", certainty="likely")
     settings: dict[str, Setting] = {}
     if next((name for name in default if any(name in each for each in headers)), "") != unique[0]:
         settings["request_id_headers"] = tuple(unique)
@@ -64,10 +61,6 @@ def request_id(observations: Sequence[Observation]) -> Finding:
     )
 
 
-def _is_id_header(name: str) -> bool:
-    return _IDS.search(name) is not None and is_header_name(name)
-
-
 def limits(found: Examination) -> Finding:
     """Headers and refusals that speak of rate limits."""
     responses = [seen.response for seen in found.observations] + [found.limited]
@@ -77,14 +70,12 @@ def limits(found: Examination) -> Finding:
             shown |= {name: it for name, it in response.headers.items() if _LIMITS.search(name)}
     observed = one_line(", ".join(f"{name}: {text}" for name, text in shown.items()), 160)
     if found.limited is not None:
-        conclusion = "429 when they are exceeded" + ", with a Retry-After" * (
-            "retry-after" in shown
-        )
+        conclusion = "429 when they are exceeded"
+        conclusion += ", with a Retry-After" * ("retry-after" in shown)
     elif shown:
         conclusion = one_line(f"in the headers {', '.join(shown)}", 80)
     else:
-        conclusion = "unknown: no header names one, and none was met"
-        return Finding(point="limits", conclusion=conclusion, certainty="not observed")
+        return not_observed("limits", "unknown: no header names one, and none was met")
     return Finding(point="limits", conclusion=conclusion, observed=observed)
 
 
@@ -94,21 +85,15 @@ def errors(found: Examination) -> Finding:
     refused = [seen for seen in (found.unknown_account, *found.observations) if seen is not None]
     responses = [seen.response for seen in refused if seen.is_refused]
     if not responses or responses[0] is None:
-        conclusion = "unknown: nothing was refused"
-        return Finding(point=point, conclusion=conclusion, certainty="not observed")
+        return not_observed(point, "unknown: nothing was refused")
     response = responses[0]
     kind = response.headers.get("content-type", "no content-type").partition(";")[0]
     problem = problem_of(response)
-    parts = [
-        name
-        for name, value in [
-            ("message", problem.message),
-            ("code", problem.code),
-            ("details", problem.details),
-        ]
-        if value is not None
-    ]
-    outline = _outline(response.body)
+    parts = [name for name in ("message", "code", "details") if getattr(problem, name) is not None]
+    try:
+        outline = one_line(_names(loads(response.body), 3), 100)
+    except JSONError:
+        outline = "(not JSON)" if response.body else "(empty)"
     return Finding(
         point=point,
         conclusion=f"the client reads: {', '.join(parts) or 'nothing but the status'}",
@@ -116,15 +101,8 @@ def errors(found: Examination) -> Finding:
     )
 
 
-def _outline(body: bytes) -> str:
-    """The names in a JSON body, without its values."""
-    try:
-        return one_line(_names(loads(body), 3), 100)
-    except JSONError:
-        return "(not JSON)" if body else "(empty)"
-
-
 def _names(value: JSON, depth: int) -> str:
+    """The names in a JSON value, without what they stand for."""
     if isinstance(value, dict) and depth:
         inner = {name: _names(child, depth - 1) for name, child in value.items()}
         return f"{{{', '.join(name + (text and ' ' + text) for name, text in inner.items())}}}"
@@ -137,8 +115,7 @@ def reads(found: Examination) -> Finding:
     """Which of the seven reads have the documented shape."""
     whole = [seen for seen in found.reads.values() if seen.page is not None]
     if not whole:
-        conclusion = "unknown: no read was accepted"
-        return Finding(point="reads", conclusion=conclusion, certainty="not observed")
+        return not_observed("reads", "unknown: no read was accepted")
     others: dict[str, str] = {}
     for operation in READS:
         name = operation.full_name

@@ -40,7 +40,8 @@ At most {most} requests would be sent to {url}, each one of these reads:
   4. each of the seven
   5. search-gamma-targeting with an object as JSON, in brackets, and again without it
   6. a page with a `next`: that sent back under a wrong name; then followed, if it is a URL, or
-     entry by entry, if it is an object; then under the names that services use, until one leads to other items
+     entry by entry, if it is an object; then under the names that services use, until one
+     leads to other items
 
 Nothing was sent."""
 
