@@ -63,6 +63,7 @@ def reads_of(server: RawServer) -> list[str]:
         (reply(403, b"{}"), "refuses every read: 403"),
         (reply(302, b"", "Location: https://u:p@elsewhere.example/a?t=1"), "redirects to https"),
         (reply(308, b"", "Location: /login"), "redirects to /login, which is never followed"),
+        (reply(307, b"", f"Location: /{'long' * 50}"), "redirects to /long"),
         (reply(307, b""), "redirects, which is never followed"),
         (reply(307, b"", "Location: http://["), "redirects, which is never followed"),
         (reply(200, LISTING)[:-9] + b" " * 0, "breaks off or cannot be read"),
@@ -79,6 +80,7 @@ def test_service_that_serves_nothing_is_described(answer, expected) -> None:
         report = examine(server.url, account_id=ACCOUNT)
         assert expected in service_of(report)
         assert "u:p" not in service_of(report)
+        assert max(map(len, str(report).splitlines())) <= 100
         assert not report.is_accepted
         assert reads_of(server)
     assert report.code.startswith("from adclient import AdClient")
@@ -117,6 +119,10 @@ def resets(connection: Connection) -> None:
     connection.reset()
 
 
+def breaks_off(connection: Connection) -> None:
+    connection.send(reply(200, LISTING)[:-9])
+
+
 def repeats(start: bytes, part: bytes, pause: float = 0) -> Callable[[Connection], None]:
     """A response without an end."""
 
@@ -141,7 +147,7 @@ ENDLESS = {
 
 
 @each_case("after", [0, 5])
-@each_case("misbehave", [resets, *ENDLESS.values()])
+@each_case("misbehave", [resets, breaks_off, *ENDLESS.values()])
 def test_service_that_resets_or_never_ends_does_not_hang_it(misbehave, after) -> None:
     def serve(connection: Connection) -> None:
         while connection.read():
@@ -158,6 +164,7 @@ def test_service_that_resets_or_never_ends_does_not_hang_it(misbehave, after) ->
     assert report.is_accepted is (after > 0)
     if report.is_accepted and misbehave is not ENDLESS["error"]:
         assert report.problems[0].startswith("ended early: ")
+        assert report.sent <= after + 6  # three, each of them repeated
 
 
 def test_service_that_falls_silent_keeps_what_was_found() -> None:

@@ -203,7 +203,9 @@ def test_closed_pipe_ends_the_command_quietly(arguments) -> None:
 
 
 def interrupting(after: int):
-    """A server that interrupts this process instead of a response."""
+    """A server that interrupts this process instead of a response, and repeats the secret."""
+    item = {**LISTING["data"][0], "note": "", SECRET: ""}
+    body = json.dumps({**LISTING, "data": [item]}).encode()
 
     def serve(connection) -> None:
         while connection.read():
@@ -211,7 +213,7 @@ def interrupting(after: int):
                 os.kill(os.getpid(), signal.SIGINT)
                 connection.stay_silent()
                 return
-            connection.send(reply(200, json.dumps(LISTING).encode()))
+            connection.send(reply(200, body))
 
     server = RawServer(serve)
     return server
@@ -229,8 +231,11 @@ def _heeds_interrupts():
 @pytest.mark.parametrize("after", [0, 4])
 def test_interrupt_prints_a_partial_report(after, capsys) -> None:
     with interrupting(after) as server:
-        assert main(["doctor", server.url, "--account", ACCOUNT]) == 130
+        arguments = ["--account", ACCOUNT, "--token", SECRET, "--details"]
+        assert main(["doctor", server.url, *arguments]) == 130
     told = capsys.readouterr().out
+    assert ("class MyCampaign" in told) is (after > 0)
+    assert SECRET not in told
     assert f"{after + 1} reads, no write" in told
     assert "interrupted: this report is partial" in told
     assert "observed" in told

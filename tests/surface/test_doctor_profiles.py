@@ -101,6 +101,7 @@ def check_findings(
         is_odd = profile.continuation == "number" and conventions.cursor_parameter == "page"
         assert certainty == ("likely" if is_odd else "observed"), conclusion
         assert found.cursor_parameter == conventions.cursor_parameter
+        assert found.continuation is None
         assert told["page size"] == ("observed", "5 items")
     assert told["request id"] == ("observed", conventions.request_id_headers[0].lower())
     assert found.request_id_headers[0] in (told["request id"][1], "x-request-id")

@@ -319,6 +319,7 @@ def test_failure_without_credentials_is_no_proof() -> None:
         ({"x-request-id": "0", "request-id": None}, ("observed", ("request-id",))),
         ({"x-amzn-requestid": None, "cf-ray": None}, ("observed", ("x-amzn-requestid", "cf-ray"))),
         ({"x-request-id": "always the same"}, ("likely", ("x-request-id", "request-id"))),
+        ({"x-(request-id)": None}, ("likely", ("x-request-id", "request-id"))),
         ({}, ("likely", ("x-request-id", "request-id"))),
     ],
 )
