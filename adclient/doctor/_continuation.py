@@ -148,7 +148,9 @@ class Continuation:
                 cursor=self._page.next,
                 conventions=conventions,
             )
-            if self.unpacked_effect == "other items":
+            page = self.unpacked.page
+            if page is not None and self.unpacked_effect == "other items":
+                self.is_consistent = page.next != self._page.next
                 yield from self._repeat(self.unpacked)
                 return
         names = [name for name in self._names() if name not in self.tried]
@@ -259,7 +261,9 @@ class Continuation:
 
 
 def _is_consistent(name: str, first: PageView, later: PageView) -> bool:
-    """Whether a numeric continuation counts what its name says: pages, or items."""
+    """Whether a continuation moves on; a number by pages or items, whatever its name says."""
+    if later.next == first.next:
+        return False
     value, following = _number(first.next), _number(later.next)
     if value is None or name not in (*PAGE_NAMES, *OFFSET_NAMES):
         return True

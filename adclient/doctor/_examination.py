@@ -136,6 +136,9 @@ class Examination:
         unknown = yield attrs.evolve(
             accepted.probe, purpose="an account that cannot exist", account_id=NO_ACCOUNT
         )
+        if unknown.is_refused and self.unknown_account is not None:
+            # Elsewhere it made no difference, so here it may have been refused by chance.
+            unknown = yield attrs.evolve(unknown.probe, purpose="the unknown account, again")
         self.reads_account = unknown.is_refused
         if page.ids and unknown.page is not None and not unknown.page.ids:
             # Nothing may be found by chance, too: both must happen twice.
@@ -154,6 +157,12 @@ class Examination:
         self.anonymous = yield attrs.evolve(
             accepted.probe, purpose="without credentials", has_credentials=False
         )
+        response = self.anonymous.response
+        if self.anonymous.is_refused and response is not None and response.status != 401:
+            # It may have been refused by chance.
+            self.anonymous = yield attrs.evolve(
+                self.anonymous.probe, purpose="without credentials, again"
+            )
         if effect_of(page, self.anonymous) in ("other items", "other page"):
             self.again = yield attrs.evolve(accepted.probe, purpose="with them, again")
 

@@ -206,7 +206,8 @@ def _continuation(found: Examination) -> Finding:
     if search.form == "something else":
         return not_observed(point, "unknown: `next` is no text, number or object")
     wrong = f"as `{WRONG_NAME}`: {search.control_effect or 'not tried'}"
-    is_proven = search.control_effect in ("same items", "refused") and search.is_repeated
+    is_unlike_control = search.control_effect in ("same items", "refused")
+    is_proven = is_unlike_control and search.is_repeated and search.is_consistent
     settings: dict[str, Setting] = {}
     if search.is_stable and search.unpacked_effect == "other items":
         what, how = "the URL in `next` is followed", "followed"
@@ -227,7 +228,7 @@ def _continuation(found: Examination) -> Finding:
             point=point,
             conclusion=f"`{search.name}` takes {form.removeprefix('`next` is ')}",
             observed=f"{form}; as `{search.name}`: other items; {wrong}",
-            certainty="observed" if is_proven and search.is_consistent else "likely",
+            certainty="observed" if is_proven else "likely",
             settings=settings,
         )
     conclusion = "unknown: too few requests were left, or no time"

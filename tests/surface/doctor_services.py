@@ -212,6 +212,13 @@ class EqualPages(Service):
         return super().page(request, same, following)
 
 
+class Standing(Service):
+    """Has the continuation of the first page on every page."""
+
+    def next(self, request: httpx.Request, end: int) -> object:
+        return super().next(request, self.size)
+
+
 class OneTime(Service):
     """A continuation can be used once."""
 

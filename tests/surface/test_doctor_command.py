@@ -228,7 +228,7 @@ def _heeds_interrupts():
 
 
 @pytest.mark.usefixtures("_heeds_interrupts")
-@pytest.mark.parametrize("after", [0, 4])
+@pytest.mark.parametrize("after", [0, 6])
 def test_interrupt_prints_a_partial_report(after, capsys) -> None:
     with interrupting(after) as server:
         arguments = ["--account", ACCOUNT, "--token", SECRET, "--details"]

@@ -28,6 +28,7 @@ from doctor_services import (
     Seeded,
     Service,
     Shuffled,
+    Standing,
     Uneven,
     Unsteady,
     certainty,
@@ -134,6 +135,8 @@ NEVER = {"read parameters": "observed", "continuation": "not observed"}
         (Service(count=1), {"continuation": "not observed", "objects": "not observed"}),
         # It can be continued in two ways, neither of which counts as `next` does.
         (Leaping(count=100), {"continuation": "likely"}),
+        # It does not move on.
+        *((Standing(form=form), {"continuation": "likely"}) for form in ("text", "url", "entries")),
         # It cannot be repeated.
         (OneTime(), {"continuation": "likely"}),
         # It does not look at the parameters, or not at these.
