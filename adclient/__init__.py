@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from adclient._sync.iterators import ItemIterator, PageIterator
     from adclient._sync.page import Page
     from adclient._tables.items import Items
+    from adclient._tools import call_tool, tools
     from adclient.conventions import Conventions
     from adclient.errors import (
         AdClientError,
@@ -123,6 +124,8 @@ __all__ = [
     "Unprocessable",
     "WastedSpend",
     "__version__",
+    "call_tool",
+    "tools",
 ]
 
 # The module of each name, imported when the name is first used: the sync client does not load the
@@ -161,6 +164,8 @@ _MODULES = {
     "UnexpectedResponse": "errors",
     "Unprocessable": "errors",
     "Items": "_tables.items",
+    "call_tool": "_tools",
+    "tools": "_tools",
     "DraftEvent": "hooks",
     "Hooks": "hooks",
     "RequestEvent": "hooks",

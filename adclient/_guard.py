@@ -105,7 +105,8 @@ class Guard:
     def _check(self, usage: Usage) -> Refusal | None:
         return rules.refusal_of_usage(self.policy, usage)
 
-    def _excess_of(self, diff: Diff) -> str | None:
+    def excess_of(self, diff: Diff) -> str | None:
+        """How a draft exceeds a limit of the policy; never raises."""
         try:
             return rules.excess_of(self.policy, diff)
         except Exception as error:  # whatever a service sends, the draft must not be lost
@@ -118,7 +119,7 @@ class Guard:
                 state="staged",
                 draft_id=result.draft_id,
                 diff=result.diff,
-                over_limit=self._excess_of(result.diff),
+                over_limit=self.excess_of(result.diff),
             )
         # A cancellation says nothing about the attempt that it stopped.
         is_unknown = attempts > 0

@@ -19,6 +19,7 @@ settings.load_profile("ordinary")
 WITHOUT_COVERAGE = {
     "test_docs",
     "test_growth",
+    "test_hostile_tools",
     "test_layers",
     "test_sync_twin",
     "test_only_sixteen",

@@ -56,6 +56,8 @@ LAYERS = {
     "ledger": BASE | {"ledger"},
     "_guard": BASE | {"_core", "ledger"},
     "_progress": {"_extras"},
+    "_tool_results": BASE | {"_core", "_guard", "_async", "_sync"},
+    "_tools": BASE | {"_core", "_guard", "_async", "_sync", "_tool_results"},
     "_tracebacks": {"errors"},
     "_tables": BASE | {"_core", "_extras", "_tables"},
     "_core": BASE | {"_core"},
@@ -65,7 +67,7 @@ LAYERS = {
     "_typed": BASE | {"_core"},
     "_async": CLIENT | {"_async", "aiohttp"},
     "_sync": CLIENT | {"_sync"},
-    "__init__": CLIENT - {"_http", "_telemetry"} | {"_async", "_sync"},
+    "__init__": CLIENT - {"_http", "_telemetry"} | {"_async", "_sync", "_tools"},
     "pytest_plugin": {"__init__", "testing"},
     "doctor": BASE | {"_core", "_http", "doctor", "transports"},
     "_command": BASE | {"doctor"},
@@ -148,7 +150,10 @@ def test_only_http_imports_the_http_library(module) -> None:
 
 @pytest.mark.parametrize(
     ("library", "place"),
-    [("httpcore", "adclient._http.core"), ("opentelemetry", "adclient._telemetry.spans")],
+    [
+        ("httpcore", "adclient._http.core"),
+        ("opentelemetry", "adclient._telemetry.spans"),
+    ],
 )
 def test_library_is_imported_in_one_place(library, place) -> None:
     knowing = {
@@ -215,7 +220,7 @@ def test_endpoint_method_is_one_expression(client_kind, name) -> None:
 TABLE_LIBRARIES = {"numpy", "pandas", "polars", "pyarrow"}
 NOTEBOOK_LIBRARIES = {"IPython", "rich", "tqdm"}
 NEVER_UNASKED = TABLE_LIBRARIES | NOTEBOOK_LIBRARIES | {"adclient.testing", "httpx2", "trio"}
-NEVER_UNASKED |= {"adclient.doctor", "argparse"}
+NEVER_UNASKED |= {"adclient.doctor", "adclient._tools", "argparse"}
 LATER = NEVER_UNASKED | {"cattrs", "html", "httpcore", "anyio", "asyncio"}
 FIRST_ANSWERS = """import httpx, json, adclient
 bodies = {

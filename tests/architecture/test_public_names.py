@@ -45,6 +45,7 @@ from adclient.aiohttp import AiohttpTransport
 CLASSES = {
     name: cls for name in adclient.__all__ if inspect.isclass(cls := getattr(adclient, name))
 }
+FUNCTIONS = [adclient.call_tool, adclient.tools]
 ERRORS = [cls for cls in CLASSES.values() if issubclass(cls, adclient.AdClientError)]
 CLIENTS = [AdClient("https://ads.example.com"), AsyncAdClient("https://ads.example.com")]
 SHOWN = [
@@ -119,6 +120,7 @@ def test_public_class_has_its_own_docstring(name) -> None:
 
 
 def public_methods():
+    yield from FUNCTIONS
     seen = set()
     for cls in SHOWN:
         for name, method in inspect.getmembers(cls, inspect.isfunction):
@@ -293,7 +295,7 @@ def test_docstrings_of_writes_say_that_nothing_is_changed(cls) -> None:
 def examples():
     finder, seen = doctest.DocTestFinder(recurse=True, exclude_empty=True), set()
     of_modules = [getattr(module, name) for module in (doctor, testing) for name in module.__all__]
-    for cls in [*SHOWN, AiohttpTransport, *of_modules]:
+    for cls in [*SHOWN, *FUNCTIONS, AiohttpTransport, *of_modules]:
         for test in finder.find(cls, cls.__qualname__, globs={}):
             needs_polars = test.name.endswith(".to_polars")  # tested in tests/acceptance
             if test.examples and test.docstring not in seen and not needs_polars:
@@ -352,5 +354,5 @@ def test_docstring_examples_are_found() -> None:
     names = {parameter.id for parameter in ALL_EXAMPLES}
     assert {"AdClient", "AsyncAdClient", "AsyncListing", "Page", "AsyncPage", "Diff"} <= names
     assert {"Beta.list_campaigns", "AsyncBeta.list_campaigns"} <= names
-    assert {"examine", "Report", "Report.conventions"} <= names
+    assert {"examine", "Report", "Report.conventions", "call_tool", "tools"} <= names
     assert {"FakeAdService", "FakeAdService.async_client", "FakeClock"} <= names

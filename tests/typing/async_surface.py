@@ -26,6 +26,8 @@ from adclient import (
     Request,
     TargetingOption,
     WastedSpend,
+    call_tool,
+    tools,
 )
 from adclient.aiohttp import AiohttpTransport
 
@@ -61,6 +63,8 @@ async def drafts(a: str) -> None:
     async with AsyncAdClient("https://ads.example.com") as client:
         assert_type(client, AsyncAdClient)
         assert_type(client.with_options(max_retries=5), AsyncAdClient)
+        assert_type(tools(client), list[dict[str, JSON]])
+        assert_type(await call_tool(client, "gamma_list_ads", {}, writes=True), dict[str, JSON])
         alpha, beta, gamma, delta = client.alpha, client.beta, client.gamma, client.delta
         assert_type(
             await alpha.update_campaign_targeting(account_id=a, campaign_id="c", fields=Geo([])),

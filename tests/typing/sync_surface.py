@@ -29,6 +29,8 @@ from adclient import (
     RetryPolicy,
     TargetingOption,
     WastedSpend,
+    call_tool,
+    tools,
 )
 
 
@@ -67,6 +69,8 @@ def signed(request: Request) -> dict[str, str]:
 with AdClient("https://ads.example.com", token=lambda: "t0ken") as client:
     assert_type(client, AdClient)
     assert_type(client.with_options(timeout=5, headers={"x-team": "ads"}), AdClient)
+    assert_type(tools(client, writes=True), list[dict[str, JSON]])
+    assert_type(call_tool(client, "gamma_list_ads", {"account_id": "a"}), dict[str, JSON])
 
 AdClient(auth=signed, timeout=5, max_retries=0, retry=RetryPolicy(), max_concurrency=4)
 AdClient(hooks=Hooks(on_retry=print, on_draft=lambda event: assert_type(event.draft, Draft)))

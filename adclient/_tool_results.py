@@ -1,0 +1,153 @@
+"""What a model sees of a call: a summary of ours, and apart from it what the service wrote.
+
+Names and texts of an ad account may have been written by anybody. They are only ever below the key
+`untrusted`, on one line, without anything invisible, and cut; the summary never repeats them.
+"""
+
+import base64
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, cast
+
+import attrs
+
+from adclient import _diffs
+from adclient._core import jsontext
+from adclient._core.redact import one_line
+from adclient._json import JSON
+from adclient._notebook import short
+from adclient.errors import (
+    AdClientError,
+    InvalidRequest,
+    OutcomeUnknown,
+    PolicyRefused,
+    RateLimited,
+    ServerError,
+    TransportError,
+)
+from adclient.models import PENDING_APPROVAL, Draft, Item
+
+if TYPE_CHECKING:
+    from adclient._async.page import AsyncPage
+    from adclient._guard import Guard
+    from adclient._sync.page import Page
+
+Object = dict[str, JSON]
+
+# A model can ask for other columns, and for what follows. A longer cursor would fill its context.
+_ROWS, _COLUMNS, _TEXT, _MESSAGE, _CURSOR = 20, 10, 120, 300, 2048
+
+# Python calls these printable, but they are not visible, and texts can be hidden in them.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+
+_LOOK = (
+    "A draft may have been staged: do not call again, and ask a human to look in the approval "
+    "dashboard."
+)
+
+# What a model should do about an error, by the first of these that it is.
+_ADVICE: tuple[tuple[type[AdClientError] | tuple[type[AdClientError], ...], str], ...] = (
+    (OutcomeUnknown, _LOOK),
+    (PolicyRefused, "Nothing was sent: stay within the policy, or ask a human."),
+    (InvalidRequest, "Nothing was sent: correct the arguments, and call again."),
+    ((RateLimited, ServerError, TransportError), "Nothing was staged: call again later."),
+    (AdClientError, "Nothing was staged: check the arguments, or ask a human."),
+)
+
+
+@attrs.frozen
+class Position:
+    """Where a listing is shown from: the continuation of the service, and a row of that page."""
+
+    cursor: JSON = None
+    row: int = 0
+
+    @classmethod
+    def read(cls, text: object) -> "Position | None":
+        """The position in a `next` of ours; None if the text is none."""
+        with suppress(ValueError, TypeError, jsontext.JSONError):
+            match jsontext.loads(base64.urlsafe_b64decode(cast(str, text))):
+                case [cursor, int(row)] if row >= 0:
+                    return cls(cursor, row)
+                case _:
+                    pass
+        return None
+
+    def text(self) -> str | None:
+        """The position as one word, in which no text of the service can be read; None if long."""
+        with suppress(jsontext.JSONError):
+            text = jsontext.dumps([self.cursor, self.row], "next")
+            word = base64.urlsafe_b64encode(text.encode()).decode()
+            return word if len(word) <= _CURSOR else None
+        return None
+
+
+def of_draft(draft: Draft, guard: "Guard | None") -> Object:
+    """A draft, with the limit of the policy that it exceeds."""
+    over_limit = None if guard is None else guard.excess_of(draft.diff)
+    if over_limit is not None:
+        summary = "Staged, but over a limit of the policy: ask a human to reject it."
+    elif draft.status == PENDING_APPROVAL:
+        summary = "Staged, waiting for approval. Nothing has changed; a human decides."
+    else:
+        summary = "Staged, with a status that is not known: ask a human to look."
+    shown: Object = {
+        "draft_id": _clean(draft.draft_id),
+        "diff": [_clean(line, _MESSAGE) for line in _diffs.lines(draft.diff)],
+        "status": _clean(draft.status),
+        "requires": _clean(draft.requires),
+    }
+    if over_limit is not None:
+        shown["over_limit"] = _clean(over_limit, _MESSAGE)
+    return {"summary": summary, "untrusted": shown}
+
+
+def of_page(page: "Page[Item] | AsyncPage[Item]", start: Position, wanted: list[str]) -> Object:
+    """Some rows of a page with some columns, and where to continue."""
+    end = start.row + _ROWS
+    rows = [item.to_dict() for item in page.data[start.row : end]]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = ["id", *wanted[:_ROWS]] if wanted else names[:_COLUMNS]
+    items: list[JSON] = [
+        {str(_clean(name)): _clean(row[name]) for name in columns if name in row} for row in rows
+    ]
+    others: list[JSON] = [_clean(name) for name in names if name not in columns]
+    following = None if page.next is None else Position(page.next)
+    if end < len(page.data):
+        following = Position(start.cursor, end)
+    result: Object = {"untrusted": {"items": items, "other_columns": others[:_ROWS]}}
+    text = None if following is None else following.text()
+    if following is None:
+        more = "there are no more"
+    elif text is None:
+        more = "there are more, but their cursor is too long to pass on"
+    else:
+        more = "for more, call again with `next` as `cursor`"
+        result["next"] = text
+    return {"summary": f"{len(items)} item{'s' * (len(items) != 1)}; {more}.", **result}
+
+
+def of_error(error: AdClientError) -> Object:
+    """An error, and what to do about it."""
+    shown: Object = {"message": _clean(str(error), _MESSAGE)}
+    if error.draft_id is not None:
+        shown["draft_id"] = _clean(error.draft_id)
+    return {
+        "summary": next(advice for classes, advice in _ADVICE if isinstance(error, classes)),
+        "error": type(error).__name__,
+        "outcome_unknown": error.outcome_unknown,
+        "retry_after": error.retry_after,
+        "untrusted": shown,
+    }
+
+
+def _clean(value: JSON, longest: int = _TEXT) -> JSON:
+    """A value without what could hide or fill something; an object or array becomes text."""
+    if value is None or isinstance(value, bool | float):
+        return value
+    if isinstance(value, int) and abs(value) < 2**53:  # others lose digits in JavaScript
+        return value
+    text = value if isinstance(value, str) else short(value)
+    return one_line(_INVISIBLE.sub("", text[: 4 * longest]), longest)

@@ -1,0 +1,206 @@
+"""The operations as tools for models: plain dictionaries, which any framework takes."""
+
+import inspect
+import re
+from collections.abc import Callable, Coroutine
+from fnmatch import fnmatchcase
+from functools import partial
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, cast, overload
+
+from adclient import _tool_results as results
+from adclient._core.operations import OPERATIONS, Operation, ParameterType
+from adclient._json import JSON, copied, is_array, is_object
+from adclient._notebook import short
+from adclient.errors import AdClientError, InvalidRequest
+from adclient.models import Result
+from adclient.policy import Policy
+
+if TYPE_CHECKING:
+    from adclient._async.client import AsyncAdClient
+    from adclient._guard import Guard
+    from adclient._sync.client import AdClient
+
+Object = dict[str, JSON]
+
+_TYPES: dict[ParameterType, Object] = {
+    "id": {"type": "string"},
+    "text": {"type": "string"},
+    "object": {"type": "object"},
+    "number": {"type": "number"},
+    "texts": {"type": "array", "items": {"type": "string"}},
+}
+_OF_READS: Object = {"columns": _TYPES["texts"], "cursor": _TYPES["text"]}
+_OF_WRITES = "Nothing changes until a human approves it."
+
+# Private to callers, but not to this module.
+guard_of: "Callable[[object], Guard | None]" = attrgetter("_engine.guard")
+
+
+def tools(client: "AdClient | AsyncAdClient", *, writes: bool = False) -> list[Object]:
+    """Describe the operations of a client as tools for a model, with their JSON Schemas.
+
+    The policy of the client decides which operations and accounts are offered. If it names one
+    account, the model does not choose one.
+
+    Args:
+        client: The client whose operations are described.
+        writes: Whether to include the operations that stage drafts.
+
+    Returns:
+        A dictionary with `name`, `description` and `input_schema` for each tool.
+
+    Raises:
+        AttributeError: `client` is not a client.
+
+    Example:
+        >>> import adclient
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().client()
+        >>> tool = adclient.tools(client)[0]
+        >>> tool["name"], tool["description"]
+        ('beta_list_campaigns', 'List the campaigns of an account.')
+    """
+    policy = _policy_of(client)
+    return [
+        _described(operation, inspect.getdoc(_method(client, operation)) or "", policy)
+        for operation in _callable(writes).values()
+        if policy.operations is None
+        or any(fnmatchcase(operation.full_name, pattern) for pattern in policy.operations)
+    ]
+
+
+@overload
+def call_tool(
+    client: "AdClient", name: str, arguments: object, *, writes: bool = False
+) -> Object: ...
+@overload
+def call_tool(
+    client: "AsyncAdClient", name: str, arguments: object, *, writes: bool = False
+) -> Coroutine[Any, Any, Object]: ...
+def call_tool(
+    client: "AdClient | AsyncAdClient", name: str, arguments: object, *, writes: bool = False
+) -> Object | Coroutine[Any, Any, Object]:
+    """Call a tool, and return a small dictionary for the model; await it with an async client.
+
+    Args:
+        client: The client that makes the call.
+        name: The name of the tool.
+        arguments: The arguments from the model. They are checked, whatever they are.
+        writes: Whether operations that stage drafts may be called.
+
+    Returns:
+        JSON with a `summary` in words. Whatever comes from the service is in `untrusted`, without
+        control characters, and cut. A listing has `next` if there is more. An error of this library
+        is a result as well, with its class in `error`, and `outcome_unknown`.
+
+    Raises:
+        Exception: What your own functions raise, such as `token`.
+
+    Example:
+        >>> import adclient
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().client()
+        >>> ids = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+        >>> result = adclient.call_tool(client, "beta_pause_campaign", ids, writes=True)
+        >>> result["summary"]
+        'Staged, waiting for approval. Nothing has changed; a human decides.'
+        >>> result["untrusted"]["diff"]
+        ['status: ENABLED → PAUSED']
+    """
+    if hasattr(client, "aclose"):
+        return _call_async(client, name, arguments, writes)
+    try:
+        call, show = _prepared(client, name, arguments, writes)
+        return show(call())
+    except AdClientError as error:
+        return results.of_error(error)
+
+
+async def _call_async(client: object, name: str, arguments: object, writes: bool) -> Object:
+    try:
+        call, show = _prepared(client, name, arguments, writes)
+        return show(await call())
+    except AdClientError as error:
+        return results.of_error(error)
+
+
+def _prepared(
+    client: object, name: str, given: object, writes: bool
+) -> tuple[Callable[[], Any], Callable[[Any], Object]]:
+    """The call of a tool, and what shows its result. The call itself checks the values."""
+    operation, policy = _callable(writes).get(name), _policy_of(client)
+    if operation is None:
+        raise InvalidRequest(f"there is no tool {short(name)}; nothing was sent", argument="name")
+    arguments: dict[str, Any] = dict.fromkeys(each.name for each in operation.parameters)
+    if policy.accounts is not None and len(policy.accounts) == 1:
+        arguments["account_id"] = policy.accounts[0]
+    if not operation.is_write:
+        arguments |= dict.fromkeys(_OF_READS)
+    if not is_object(given):
+        raise _refused(operation, "arguments", "must be an object")
+    for unknown in given.keys() - arguments.keys():
+        raise _refused(operation, short(unknown), f"is none of {', '.join(arguments)}")
+    arguments |= {str(key): value for key, value in given.items() if value is not None}
+    method = _method(client, operation)
+    if operation.is_write:
+        return partial(method, **arguments), partial(results.of_draft, guard=guard_of(client))
+    columns: object = arguments.pop("columns")
+    columns, cursor = () if columns is None else columns, arguments.pop("cursor")
+    if not is_array(columns) or not all(isinstance(each, str) for each in columns):
+        raise _refused(operation, "columns", "must be a list of str")
+    start = results.Position() if cursor is None else results.Position.read(cursor)
+    if start is None:
+        raise _refused(operation, "cursor", "must be the `next` of an earlier result")
+    call = partial(method, **arguments, cursor=start.cursor)
+    return call, partial(results.of_page, start=start, wanted=[str(each) for each in columns])
+
+
+def _callable(writes: bool) -> dict[str, Operation[Result]]:
+    found = (operation for operation in OPERATIONS if writes or not operation.is_write)
+    return {operation.full_name.replace(".", "_"): operation for operation in found}
+
+
+def _policy_of(client: object) -> Policy:
+    guard = guard_of(client)
+    return Policy() if guard is None else guard.policy
+
+
+def _method(client: object, operation: Operation[Result]) -> Callable[..., Any]:
+    return cast("Callable[..., Any]", attrgetter(operation.full_name)(client))
+
+
+def _refused(operation: Operation[Result], argument: str, problem: str) -> InvalidRequest:
+    text = f"{operation.full_name}: {argument} {problem}; nothing was sent"
+    return InvalidRequest(text, operation=operation.full_name, argument=argument)
+
+
+def _described(operation: Operation[Result], doc: str, policy: Policy) -> Object:
+    # The first clause about each argument; the rest of it is about Python.
+    about = dict(re.findall(r"^    (\w+): ((?:.|\n {6})+?)[.;:](?:\s|\Z)", doc, re.MULTILINE))
+    properties: Object = {each.name: _TYPES[each.type] for each in operation.parameters}
+    for each in operation.parameters:
+        if each.type != "id" and each.name in about:  # the name of an id says as much
+            text = " ".join(about[each.name].replace("`", "").split())
+            properties[each.name] = {**_TYPES[each.type], "description": text}
+    required: list[JSON] = [each.name for each in operation.parameters if each.required]
+    if policy.accounts is not None and len(policy.accounts) == 1:
+        del properties["account_id"]
+        required.remove("account_id")
+    elif policy.accounts is not None:
+        properties["account_id"] = {"type": "string", "enum": list(policy.accounts)}
+    caps = [f"{key} up to {most:f}" for key, most in (policy.money or {}).items()]
+    if "fields" in properties and (allowed := [*(policy.fields or ()), *caps]):
+        text = f"Allowed keys: {', '.join(allowed)}"
+        properties["fields"] = {"type": "object", "description": text}
+    schema: Object = {
+        "type": "object",
+        "properties": properties if operation.is_write else properties | _OF_READS,
+        "required": required,
+        "additionalProperties": False,
+    }
+    return {
+        "name": operation.full_name.replace(".", "_"),
+        "description": doc.partition("\n")[0] + f" {_OF_WRITES}" * operation.is_write,
+        "input_schema": copied(schema),  # frameworks change schemas in place
+    }

@@ -1,0 +1,340 @@
+"""The tools for models: their schemas, and what a model sees of a call."""
+
+import json
+import os
+from decimal import Decimal
+from operator import itemgetter
+from pathlib import Path
+
+import httpx
+import pytest
+from clients import SECRET, Service, a_draft, a_page, sync_and_async, wait
+from interface_table import ROWS
+from memory_ledger import MemoryLedger
+
+from adclient import AdClient, Policy, PolicyWarning, call_tool, tools
+from adclient.policy import Usage
+from adclient.testing import FakeAdService, Fault
+
+SCHEMAS = Path(__file__).parent / "tool_schemas"
+ALL = tools(FakeAdService().client(), writes=True)
+IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+ADS = {"account_id": "account_c3d8"}
+JSON_TYPES = {
+    "string": {"type": "string"},
+    "object": {"type": "object"},
+    "number": {"type": "number"},
+    "array of strings": {"type": "array", "items": {"type": "string"}},
+}
+
+
+def with_policy(service=None, **rules) -> AdClient:
+    transport = (service or Service()).transport
+    return AdClient("https://ads.example.com", transport=transport, policy=Policy(**rules))
+
+
+def properties_of(client, name):
+    found = {tool["name"]: tool for tool in tools(client, writes=True)}
+    return found[name]["input_schema"]["properties"]
+
+
+# Schemas.
+
+
+@pytest.mark.parametrize("tool", ALL, ids=itemgetter("name"))
+def test_schema_is_the_one_that_was_reviewed(tool) -> None:
+    """After a wanted change, run this once with UPDATE_TOOL_SCHEMAS=1, and review the files."""
+    path = SCHEMAS / f"{tool['name']}.json"
+    if "UPDATE_TOOL_SCHEMAS" in os.environ:
+        path.write_text(json.dumps(tool, indent=2) + "\n", "utf-8")
+    assert json.loads(path.read_text("utf-8")) == tool
+
+
+def test_every_reviewed_schema_is_that_of_a_tool() -> None:
+    assert {path.stem for path in SCHEMAS.iterdir()} == {tool["name"] for tool in ALL}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.call)
+def test_schema_has_the_parameters_of_the_interface(row) -> None:
+    [tool] = [tool for tool in ALL if tool["name"] == row.call.replace(".", "_")]
+    schema = tool["input_schema"]
+    assert schema["required"] == [each.name for each in row.parameters if each.required]
+    assert schema["additionalProperties"] is False
+    found = {
+        name: {key: value for key, value in each.items() if key != "description"}
+        for name, each in schema["properties"].items()
+    }
+    expected = {each.name: JSON_TYPES[each.type] for each in row.parameters}
+    if row.is_read:
+        expected |= {"columns": JSON_TYPES["array of strings"], "cursor": JSON_TYPES["string"]}
+    assert found == expected
+
+
+def test_tools_are_the_same_for_both_clients() -> None:
+    fake = FakeAdService()
+    assert tools(fake.async_client(), writes=True) == tools(fake.client(), writes=True) == ALL
+
+
+def test_writes_are_not_offered_unless_asked_for() -> None:
+    reads = tools(FakeAdService().client())
+    assert [tool["name"] for tool in reads] == [
+        row.call.replace(".", "_") for row in ROWS if row.is_read
+    ]
+    warned = [tool for tool in ALL if "until a human approves" in tool["description"]]
+    assert warned == [tool for tool in ALL if tool not in reads]
+
+
+def test_changed_schema_does_not_change_the_next_one() -> None:
+    client = FakeAdService().client()
+    for tool in tools(client, writes=True):
+        for schema in tool["input_schema"]["properties"].values():
+            schema.clear()
+    assert tools(client, writes=True) == ALL
+
+
+def test_policy_decides_which_tools_are_offered() -> None:
+    client = with_policy(operations=["beta.*", "*.infer_*"])
+    assert [tool["name"] for tool in tools(client)] == [
+        "beta_list_campaigns",
+        "beta_detect_creative_fatigue",
+        "delta_infer_business_profile",
+    ]
+
+
+def test_pinned_accounts_are_an_enumeration_or_absent() -> None:
+    two = properties_of(with_policy(accounts=["a", "b"]), "beta_pause_campaign")
+    assert two["account_id"] == {"type": "string", "enum": ["a", "b"]}
+    one = with_policy(accounts=["a"])
+    assert list(properties_of(one, "beta_pause_campaign")) == ["campaign_id"]
+    [tool] = [tool for tool in tools(one) if tool["name"] == "alpha_explain_objectives"]
+    assert tool["input_schema"]["required"] == []
+
+
+def test_keys_and_amounts_of_the_policy_are_described() -> None:
+    client = with_policy(fields=["name"], money={"daily_budget": 150})
+    described = properties_of(client, "beta_create_video_campaign")["fields"]["description"]
+    assert described == "Allowed keys: name, daily_budget up to 150"
+
+
+# Results.
+
+
+@sync_and_async
+async def test_draft_is_shown_as_waiting_for_approval(client_kind) -> None:
+    fake = FakeAdService()
+    client = fake.client() if client_kind.client is AdClient else fake.async_client()
+    result = await wait(call_tool(client, "beta_pause_campaign", IDS, writes=True))
+    [draft] = fake.drafts
+    assert result == {
+        "summary": "Staged, waiting for approval. Nothing has changed; a human decides.",
+        "untrusted": {
+            "draft_id": draft.draft_id,
+            "diff": ["status: ENABLED → PAUSED"],
+            "status": "pending_approval",
+            "requires": "human_two_step_approve",
+        },
+    }
+
+
+def test_draft_with_another_status_is_not_called_waiting() -> None:
+    client = with_policy(Service(a_draft(status="approved")))
+    result = call_tool(client, "beta_pause_campaign", IDS, writes=True)
+    assert result["summary"] == "Staged, with a status that is not known: ask a human to look."
+    assert result["untrusted"]["status"] == "approved"
+
+
+def test_draft_over_a_limit_is_shown_as_such() -> None:
+    policy = Policy(change_at_most=10, money={"daily_budget": 500})
+    client = AdClient(
+        "https://ads.example.com",
+        transport=Service(a_draft()).transport,
+        policy=policy,
+        ledger=MemoryLedger(),
+    )
+    given = {"account_id": "a", "campaign_id": "c", "daily_budget": 120}
+    with pytest.warns(PolicyWarning):
+        result = call_tool(client, "alpha_update_campaign_budget", given, writes=True)
+    assert result["summary"] == "Staged, but over a limit of the policy: ask a human to reject it."
+    assert result["untrusted"]["over_limit"].startswith("daily_budget: 100 → 120")
+
+
+def test_draft_that_the_policy_cannot_judge_is_shown(monkeypatch) -> None:
+    monkeypatch.setattr("adclient._core.rules.excess_of", lambda policy, diff: 1 / 0)
+    client = with_policy(Service(a_draft()), operations=["beta.*"])
+    result = call_tool(client, "beta_pause_campaign", IDS, writes=True)
+    assert result["untrusted"]["draft_id"] == "draft_7c2e"
+    assert "could not be judged" in result["untrusted"]["over_limit"]
+
+
+@sync_and_async
+async def test_every_row_of_a_listing_can_be_reached(client_kind) -> None:
+    fake = FakeAdService()
+    client = fake.client() if client_kind.client is AdClient else fake.async_client()
+    expected = [ad.id for ad in fake.client().gamma.list_ads(**ADS)]
+    found, sizes, summaries, given = [], [], [], dict(ADS)
+    for _ in range(8):
+        result = await wait(call_tool(client, "gamma_list_ads", given))
+        items = result["untrusted"]["items"]
+        found += [item["id"] for item in items]
+        sizes.append(len(items))
+        summaries.append(result["summary"])
+        given["cursor"] = result.get("next")
+    assert found == expected
+    assert sizes == [20, 20, 10, 20, 20, 10, 20, 6]
+    assert summaries[0] == "20 items; for more, call again with `next` as `cursor`."
+    assert summaries[-1] == "6 items; there are no more."
+    assert "next" not in result
+
+
+def test_columns_of_a_listing_can_be_chosen() -> None:
+    client = FakeAdService().client()
+    first = call_tool(client, "gamma_list_ads", ADS)["untrusted"]
+    assert all(len(item) == 10 for item in first["items"])
+    assert first["other_columns"] == ["ctr", "conversions", "frequency"]
+    chosen = call_tool(client, "gamma_list_ads", {**ADS, "columns": ["ctr", "nonsense"]})
+    assert list(chosen["untrusted"]["items"][0]) == ["id", "ctr"]
+
+
+def test_values_are_plain_json_and_small() -> None:
+    item = {
+        "id": "x",
+        "name": "n" * 500,
+        "status": None,
+        "flag": True,
+        "part": 0.5,
+        "many": 12,
+        "exact": Decimal("0.12345678901234567890"),
+        "large": 2**53,
+        "inner": {"a": [1, {"b": "c" * 500}]},
+    }
+    body = json.dumps({"data": [item], "page": {"next": None}}, default=str).replace(
+        '"0.12345678901234567890"', "0.12345678901234567890"
+    )
+    client = with_policy(Service(httpx.Response(200, content=body)))
+    result = call_tool(client, "alpha_explain_objectives", {"account_id": "a"})
+    [shown] = json.loads(json.dumps(result))["untrusted"]["items"]
+    assert shown["name"] == "n" * 119 + "…"
+    assert shown["inner"].startswith("{a: [1, {b: ccc")
+    assert len(shown["inner"]) == 60
+    assert [shown[name] for name in ("status", "flag", "part", "many")] == [None, True, 0.5, 12]
+    assert (shown["exact"], shown["large"]) == ("0.12345678901234567890", str(2**53))
+
+
+@pytest.mark.parametrize("next", ["x" * 3000, "\ud800"], ids=["long", "surrogate"])
+def test_continuation_that_cannot_be_passed_on_is_said(next) -> None:
+    body = json.dumps({"data": [], "page": {"next": next}})
+    client = with_policy(Service(httpx.Response(200, content=body)))
+    result = call_tool(client, "alpha_explain_objectives", {"account_id": "a"})
+    assert result["summary"] == "0 items; there are more, but their cursor is too long to pass on."
+    assert "next" not in result
+
+
+# Arguments.
+
+
+def test_only_pinned_account_is_filled_in() -> None:
+    service = Service(a_page("a"), a_page("a"))
+    client = with_policy(service, accounts=["a"])
+    assert "error" not in call_tool(client, "alpha_explain_objectives", {})
+    assert "error" not in call_tool(client, "alpha_explain_objectives", {"account_id": None})
+    assert service.queries == ["account_id=a", "account_id=a"]
+    refused = call_tool(client, "alpha_explain_objectives", {"account_id": "b"})
+    assert refused["error"] == "PolicyRefused"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("nonsense", {}, "there is no tool nonsense"),
+        ("beta.pause_campaign", IDS, "there is no tool beta.pause_campaign"),
+        ("beta_pause_campaign", [1], "beta.pause_campaign: arguments must be an object"),
+        ("beta_pause_campaign", {}, "account_id must be a non-empty str, got None"),
+        ("beta_pause_campaign", {**IDS, "x": 1}, "x is none of account_id, campaign_id"),
+        ("beta_pause_campaign", {**IDS, "cursor": ""}, "cursor is none of account_id"),
+        ("beta_pause_campaign", {**IDS, 7: 1}, "7 is none of account_id"),
+        ("gamma_list_ads", {**ADS, "columns": "id"}, "columns must be a list of str"),
+        ("gamma_list_ads", {**ADS, "columns": [1]}, "columns must be a list of str"),
+        *(
+            ("gamma_list_ads", {**ADS, "cursor": cursor}, "cursor must be the `next` of an earlier")
+            for cursor in (7, "", "x", "é", "W10=", "WzEsLTFd", "bnVsbA==", {})
+        ),
+    ],
+)
+def test_wrong_call_is_refused_in_one_sentence(name, arguments, message) -> None:
+    fake = FakeAdService()
+    result = call_tool(fake.client(), name, arguments, writes=True)
+    assert result["summary"] == "Nothing was sent: correct the arguments, and call again."
+    assert result["error"] == "InvalidRequest"
+    assert message in result["untrusted"]["message"]
+    assert result["untrusted"]["message"].endswith("; nothing was sent")
+    assert not fake.requests
+
+
+def test_write_is_no_tool_unless_asked_for() -> None:
+    fake = FakeAdService()
+    result = call_tool(fake.client(), "beta_pause_campaign", IDS)
+    assert "there is no tool beta_pause_campaign" in result["untrusted"]["message"]
+    assert not fake.requests
+
+
+# Errors.
+
+
+@pytest.mark.parametrize(
+    ("response", "error", "advice", "is_unknown"),
+    [
+        (httpx.Response(404), "NotFound", "Nothing was staged: check the arguments", False),
+        (httpx.Response(401), "Unauthenticated", "Nothing was staged: check", False),
+        (httpx.ConnectError("x"), "ConnectionFailed", "Nothing was staged: call again", False),
+        (httpx.Response(503), "OutcomeUnknownServerError", "A draft may have been staged", True),
+        (httpx.ReadError("x"), "OutcomeUnknownConnectionLost", "A draft may have been", True),
+    ],
+)
+@sync_and_async
+async def test_error_is_a_result_with_advice(
+    client_kind, response, error, advice, is_unknown
+) -> None:
+    transport = Service(response).transport
+    async with client_kind.open(transport=transport, max_retries=0, token=SECRET) as client:
+        result = await wait(call_tool(client, "beta_pause_campaign", IDS, writes=True))
+    assert result["summary"].startswith(advice)
+    assert (result["error"], result["outcome_unknown"]) == (error, is_unknown)
+    assert SECRET not in json.dumps(result)
+
+
+def test_rate_limit_says_when_to_call_again() -> None:
+    response = httpx.Response(429, headers={"retry-after": "7"})
+    client = with_policy(Service(response)).with_options(max_retries=0)
+    result = call_tool(client, "alpha_explain_objectives", {"account_id": "a"})
+    assert (result["error"], result["retry_after"]) == ("RateLimited", 7.0)
+    assert result["summary"] == "Nothing was staged: call again later."
+
+
+def test_draft_id_of_an_unreadable_response_is_shown() -> None:
+    client = with_policy(Service(a_draft(diff=None)))
+    result = call_tool(client, "beta_pause_campaign", IDS, writes=True)
+    assert result["outcome_unknown"] is True
+    assert result["untrusted"]["draft_id"] == "draft_7c2e"
+
+
+def test_refusal_of_the_policy_is_a_result() -> None:
+    service, ledger = Service(), MemoryLedger(Usage(drafts_today=1))
+    client = AdClient(
+        "https://ads.example.com",
+        transport=service.transport,
+        policy=Policy(drafts_per_day=1),
+        ledger=ledger,
+    )
+    result = call_tool(client, "beta_pause_campaign", IDS, writes=True)
+    assert result["summary"] == "Nothing was sent: stay within the policy, or ask a human."
+    assert "drafts_per_day allows 1" in result["untrusted"]["message"]
+    assert (ledger.states, service.requests) == (["refused"], [])
+
+
+def test_lost_response_is_not_called_a_failure() -> None:
+    fake = FakeAdService()
+    fake.faults.add(Fault.dropped(taken=True))
+    result = call_tool(fake.client(), "beta_pause_campaign", IDS, writes=True)
+    assert result["outcome_unknown"] is True
+    assert result["summary"].endswith("ask a human to look in the approval dashboard.")
+    assert len(fake.drafts) == 1
