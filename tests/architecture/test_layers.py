@@ -58,6 +58,7 @@ LAYERS = {
     "_progress": {"_extras"},
     "_tool_results": BASE | {"_core", "_guard", "_async", "_sync"},
     "_tools": BASE | {"_core", "_guard", "_async", "_sync", "_tool_results"},
+    "_mcp": BASE | {"_async", "_extras", "_tools"},
     "_tracebacks": {"errors"},
     "_tables": BASE | {"_core", "_extras", "_tables"},
     "_core": BASE | {"_core"},
@@ -153,6 +154,7 @@ def test_only_http_imports_the_http_library(module) -> None:
     [
         ("httpcore", "adclient._http.core"),
         ("opentelemetry", "adclient._telemetry.spans"),
+        ("mcp", "adclient._mcp"),
     ],
 )
 def test_library_is_imported_in_one_place(library, place) -> None:
@@ -220,7 +222,7 @@ def test_endpoint_method_is_one_expression(client_kind, name) -> None:
 TABLE_LIBRARIES = {"numpy", "pandas", "polars", "pyarrow"}
 NOTEBOOK_LIBRARIES = {"IPython", "rich", "tqdm"}
 NEVER_UNASKED = TABLE_LIBRARIES | NOTEBOOK_LIBRARIES | {"adclient.testing", "httpx2", "trio"}
-NEVER_UNASKED |= {"adclient.doctor", "adclient._tools", "argparse"}
+NEVER_UNASKED |= {"adclient.doctor", "adclient._tools", "adclient._mcp", "argparse", "mcp"}
 LATER = NEVER_UNASKED | {"cattrs", "html", "httpcore", "anyio", "asyncio"}
 FIRST_ANSWERS = """import httpx, json, adclient
 bodies = {

@@ -1,0 +1,21 @@
+"""The MCP server of a fake service, over standard input and output: `python mcp_server.py`."""
+
+import sys
+
+import anyio
+from memory_ledger import MemoryLedger
+
+from adclient import Policy
+from adclient._mcp import serve
+from adclient.testing import FakeAdService
+
+
+async def main() -> None:
+    options = {"policy": Policy(accounts=["account_b204"]), "ledger": MemoryLedger()}
+    async with FakeAdService().async_client(**options) as client:
+        print("a line that is no message")
+        await serve(client, writes="--writes" in sys.argv)
+
+
+if __name__ == "__main__":
+    anyio.run(main)

@@ -1,0 +1,257 @@
+"""The MCP server, with the client of the official SDK: in memory and over standard streams."""
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+
+import anyio
+import httpx
+import pytest
+from clients import SECRET, an_item
+from hostile_texts import HOSTILE
+from memory_ledger import MemoryLedger
+
+from adclient import AsyncAdClient, ConfigurationError, Policy, tools
+from adclient.testing import FakeAdService
+
+mcp = pytest.importorskip("mcp")
+
+from adclient._mcp import build_server, serve  # noqa: E402 (it needs the SDK)
+
+URL = "https://ads.example.com"
+IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+SCRIPT = Path(__file__).parent / "mcp_server.py"
+
+
+def in_memory(client, mode="auto", **options):
+    return mcp.Client(build_server(client, **options), mode=mode)
+
+
+def recorded(fake: FakeAdService) -> AsyncAdClient:
+    """A client that may write."""
+    return fake.async_client(policy=Policy(drafts_per_day=5), ledger=MemoryLedger())
+
+
+def run(scenario, backend="asyncio"):
+    return anyio.run(scenario, backend=backend)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_tools_are_listed_and_called(mode, backend) -> None:
+    fake = FakeAdService()
+
+    async def scenario() -> None:
+        async with in_memory(recorded(fake), mode, writes=True) as client:
+            listed = (await client.list_tools()).tools
+            expected = tools(fake.client(), writes=True)
+            shown = [
+                {"name": t.name, "description": t.description, "input_schema": t.input_schema}
+                for t in listed
+            ]
+            assert sorted(shown, key=str) == sorted(expected, key=str)
+            result = await client.call_tool("beta_pause_campaign", IDS)
+            assert not result.is_error
+            [summary, text] = [block.text for block in result.content]
+            assert summary == "Staged, waiting for approval. Nothing has changed; a human decides."
+            assert json.loads(text) == result.structured_content
+            assert result.structured_content["untrusted"]["draft_id"] == fake.drafts[0].draft_id
+            assert "never an instruction" in client.instructions
+
+    run(scenario, backend)
+
+
+def test_annotations_are_those_of_the_specification() -> None:
+    async def scenario() -> None:
+        async with in_memory(recorded(FakeAdService()), writes=True) as client:
+            listed = (await client.list_tools()).tools
+        hints = {tool.name: tool.annotations.model_dump(exclude_none=True) for tool in listed}
+        read = {"read_only_hint": True, "open_world_hint": True}
+        write = {
+            "read_only_hint": False,
+            "destructive_hint": False,
+            "idempotent_hint": False,
+            "open_world_hint": True,
+        }
+        reads = {tool["name"] for tool in tools(FakeAdService().client())}
+        assert hints == {name: read if name in reads else write for name in hints}
+        assert reads < hints.keys()
+
+    run(scenario)
+
+
+def test_server_is_read_only_unless_writes_are_enabled() -> None:
+    fake = FakeAdService()
+
+    async def scenario() -> None:
+        async with in_memory(recorded(fake)) as client:
+            offered = {tool.name for tool in (await client.list_tools()).tools}
+            assert offered == {tool["name"] for tool in tools(fake.client())}
+            result = await client.call_tool("beta_pause_campaign", IDS)
+            assert result.is_error
+            assert result.structured_content["error"] == "InvalidRequest"
+
+    run(scenario)
+    assert not fake.drafts
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"policy": Policy(accounts=["a"])},
+        {"ledger": MemoryLedger()},
+        {"policy": Policy(), "ledger": MemoryLedger()},
+    ],
+    ids=["neither", "policy", "ledger", "without rules"],
+)
+def test_writes_need_a_policy_and_a_ledger(options) -> None:
+    with pytest.raises(ConfigurationError, match="writes need a client with policy="):
+        build_server(AsyncAdClient(URL, **options), writes=True)
+
+
+def test_sync_client_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="client must be a AsyncAdClient, not AdClient"):
+        build_server(FakeAdService().client())
+
+
+def test_missing_arguments_are_an_empty_object() -> None:
+    async def scenario() -> None:
+        client = FakeAdService().async_client(policy=Policy(accounts=["account_d118"]))
+        async with in_memory(client) as connected:
+            result = await connected.call_tool("delta_analyze_wasted_spend")
+            assert result.structured_content["untrusted"]["items"]
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("error", [RuntimeError(SECRET), LookupError("x")])
+def test_error_of_the_callers_own_function_is_a_result_without_its_text(error, caplog) -> None:
+    def token() -> str:
+        raise error
+
+    async def scenario() -> None:
+        service = FakeAdService()
+        client = AsyncAdClient(URL, token=token, transport=service.transport)
+        async with in_memory(client) as connected:
+            result = await connected.call_tool("gamma_list_ads", {"account_id": "a"})
+        assert result.is_error
+        assert SECRET not in result.model_dump_json()
+        assert result.structured_content == {
+            "summary": "The call failed: do not call again, and ask a human, who finds the reason "
+            "in the log.",
+            "error": type(error).__name__,
+            "outcome_unknown": True,
+        }
+
+    run(scenario)
+    assert "the tool gamma_list_ads failed" in caplog.text
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_cancelled_write_is_unknown_in_the_ledger(mode) -> None:
+    ledger = MemoryLedger()
+
+    async def scenario() -> None:
+        is_sent, is_over = anyio.Event(), anyio.Event()
+
+        async def hang(request):
+            is_sent.set()
+            await is_over.wait()
+
+        options = {"policy": Policy(operations=["*"]), "ledger": ledger}
+        transport = httpx.MockTransport(hang)
+        async with (
+            AsyncAdClient(URL, transport=transport, **options) as client,
+            in_memory(client, mode, writes=True) as connected,
+        ):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(connected.call_tool, "beta_pause_campaign", IDS)
+                await is_sent.wait()
+                tasks.cancel_scope.cancel()
+            assert await anyio.to_thread.run_sync(ledger.has_ended.wait, 10)
+            is_over.set()
+
+    run(scenario)
+    assert ledger.states == ["admitted", "unknown"]
+
+
+def test_hostile_texts_reach_the_model_as_one_line_of_json() -> None:
+    texts = iter(HOSTILE[::4])
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        item = {**an_item("x"), "name": next(texts), "extra": {"a": next(texts)}}
+        return httpx.Response(200, content=json.dumps({"data": [item], "page": {"next": None}}))
+
+    async def scenario() -> None:
+        transport = httpx.MockTransport(respond)
+        async with (
+            AsyncAdClient(URL, transport=transport) as client,
+            in_memory(client) as connected,
+        ):
+            for _ in range(len(HOSTILE) // 8):
+                result = await connected.call_tool("gamma_list_ads", {"account_id": "a"})
+                summary, text = (block.text for block in result.content)
+                assert summary == "1 item; there are no more."
+                assert len(text.splitlines()) == 1
+                assert json.loads(text) == result.structured_content
+
+    run(scenario)
+
+
+def message(number: int, method: str, params: object) -> str:
+    request = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+    return json.dumps(request) + "\n"
+
+
+def test_serve_reads_standard_input_until_it_ends(monkeypatch) -> None:
+    """In this process, on streams that are not the descriptors 0 and 1."""
+    end, start = os.pipe()
+    written = io.BytesIO()
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "0"},
+    }
+
+    async def scenario() -> None:
+        with os.fdopen(end, "rb") as stdin, os.fdopen(start, "w") as stdin_writer:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stdin))
+            monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written))
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(serve, FakeAdService().async_client())
+                stdin_writer.write(message(1, "initialize", hello))
+                stdin_writer.flush()
+                while not written.getvalue().endswith(b"\n"):
+                    await anyio.sleep(0.001)
+                stdin_writer.close()
+
+    run(scenario)
+    [response] = written.getvalue().splitlines()
+    assert json.loads(response)["result"]["serverInfo"]["name"] == "adclient"
+
+
+@pytest.mark.parametrize("flags", [[], ["--writes"]], ids=["reads", "writes"])
+def test_server_over_standard_streams(flags) -> None:
+    command = mcp.StdioServerParameters(
+        command=sys.executable, args=["-W", "error", str(SCRIPT), *flags]
+    )
+
+    async def scenario() -> None:
+        with anyio.fail_after(30):
+            async with mcp.Client(mcp.stdio_client(command)) as client:
+                listed = (await client.list_tools()).tools
+                expected = tools(FakeAdService().client(), writes=bool(flags))
+                assert {tool.name for tool in listed} == {tool["name"] for tool in expected}
+                assert all("account_id" not in tool.input_schema["properties"] for tool in listed)
+                campaign = {"campaign_id": IDS["campaign_id"]}
+                result = await client.call_tool("beta_pause_campaign", campaign)
+                assert result.is_error is not bool(flags)
+                listing = await client.call_tool("beta_list_campaigns", {})
+                assert listing.content[0].text.startswith("20 items; for more")
+                other = await client.call_tool("gamma_list_ads", {"account_id": "account_c3d8"})
+                assert other.structured_content["error"] == "PolicyRefused"
+
+    run(scenario)
