@@ -104,7 +104,7 @@ def generated(session: nox.Session) -> None:
 
 @nox.session
 def acceptance(session: nox.Session) -> None:
-    """Try a browser, Jupyter, OpenAPI, Prism, tools patching httpx, the MCP inspector, benchmarks."""
+    """Try a browser, Jupyter, OpenAPI, Prism, MCP, tools that patch httpx, and the benchmarks."""
     session.install("-e", ".[acceptance]")
     session.run("python", "tools/run_notebooks.py", "--check")
     session.run("pytest", "-q", "tests/acceptance", *session.posargs)
