@@ -139,16 +139,10 @@ def table(
     about: Sequence[str] = (),
     notes: Sequence[str] = (),
 ) -> str:
-    """The first rows of a table of `total` rows.
-
-    Numbers, such as money, come directly after the columns of the interface, as few columns fit on
-    a page; they are aligned to the right.
-    """
+    """The first rows of a table of `total` rows."""
     rows = rows[:ROWS]
-    names = dict.fromkeys(name for row in rows for name in row)
-    numbers = {name for name in names if _are_numbers(row.get(name) for row in rows)}
-    ranked = sorted(names, key=lambda name: (name not in _FIRST, name not in numbers))
-    styles = {name: _RIGHT if name in numbers else _LEFT for name in ranked[:COLUMNS]}
+    names, numbers = ranked_columns(rows)
+    styles = {name: _RIGHT if name in numbers else _LEFT for name in names[:COLUMNS]}
     head = "".join(f"<th{style}>{_html(name)}</th>" for name, style in styles.items())
     body = ""
     for row in rows:
@@ -158,6 +152,17 @@ def table(
     subtitle = "".join(f"<span{_MUTED}> · {_html(text)}</span>" for text in about)
     hidden = [*more(total, "rows"), *more(len(names), "columns", COLUMNS)]
     return _framed(title, subtitle, content, [*hidden, *notes])
+
+
+def ranked_columns(rows: Sequence[Mapping[str, object]]) -> tuple[list[str], set[str]]:
+    """The columns of a table, and which of them are numbers, to be aligned to the right.
+
+    Numbers, such as money, come directly after the columns of the interface, as few columns fit on
+    a page.
+    """
+    names = dict.fromkeys(name for row in rows for name in row)
+    numbers = {name for name in names if _are_numbers(row.get(name) for row in rows)}
+    return sorted(names, key=lambda name: (name not in _FIRST, name not in numbers)), numbers
 
 
 # Colours are inherited, and the grey of the lines is visible on white and on black, so the HTML

@@ -1,17 +1,14 @@
 """The Arrow type of a column, and the conversion of its values to that type."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 import attrs
 import pyarrow
 
-from adclient import _notebook
-from adclient._core import jsontext
-from adclient._json import is_array, is_object
 from adclient._tables.infer import NUMBERS, ColumnStats, Kind, exact
-from adclient._tables.records import Row
+from adclient._tables.records import Row, json_text
 
 _MAX_DIGITS = 38  # of a decimal that pandas and polars accept
 
@@ -37,7 +34,7 @@ def column_of(stats: ColumnStats) -> Column:
         Kind.DATETIME: pyarrow.timestamp("us", "UTC"),
         Kind.DATE: pyarrow.date32(),
     }
-    as_json = Column(pyarrow.string(), _json_text)
+    as_json = Column(pyarrow.string(), json_text)
     if not stats.kinds:
         return Column(pyarrow.null())
     if stats.kinds <= NUMBERS:
@@ -86,46 +83,3 @@ class _ConvertFields:
 def converted(value: object, convert: Convert) -> object:
     """A value as its column holds it."""
     return None if value is None else convert(value)
-
-
-def _json_text(value: object) -> str:
-    """The whole value as JSON text; a value that is not JSON as a short text."""
-    text: list[str] = []
-    waiting = [_pieces(value)]  # instead of recursion: a response may be nested deeply
-    while waiting:
-        for piece in waiting[-1]:
-            if not isinstance(piece, str):
-                waiting.append(piece)
-                break
-            text.append(piece)
-        else:
-            waiting.pop()
-    # Lone surrogates, which a table cannot hold, are escaped as in JSON.
-    return "".join(text).encode("utf-8", "backslashreplace").decode()
-
-
-def _pieces(value: object, *, inside: bool = False) -> Iterator["str | Pieces"]:
-    """JSON text in pieces, with the pieces of inner values in between."""
-    if is_object(value):
-        yield "{"
-        for index, (name, inner) in enumerate(value.items()):
-            yield f"{',' * (index > 0)}{jsontext.quoted(str(name))}:"
-            yield _pieces(inner, inside=True)
-        yield "}"
-    elif is_array(value):
-        yield "["
-        for index, inner in enumerate(value):
-            yield "," * (index > 0)
-            yield _pieces(inner, inside=True)
-        yield "]"
-    elif isinstance(value, str):
-        yield jsontext.quoted(str.__str__(value))
-    else:
-        try:
-            yield jsontext.dumps(value, "value")
-        except jsontext.JSONError:  # an object of the caller's
-            text = _notebook.short(value)
-            yield jsontext.quoted(text) if inside else text
-
-
-Pieces = Iterator["str | Pieces"]

@@ -1,11 +1,11 @@
 """Items as plain Python values, by field, with strings that a table can hold."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import chain
 from typing import cast
 
-from adclient import models
+from adclient import _notebook, models
 from adclient._core import jsontext
 from adclient._json import as_mapping
 from adclient.models import Item
@@ -65,3 +65,46 @@ def encodable(value: object) -> object:
 def encodable_name(name: str) -> str:
     """A column name without lone surrogates, and without NUL, where Arrow's C interface cuts it."""
     return str(encodable(name)).replace("\0", "\\x00")
+
+
+def json_text(value: object) -> str:
+    """The whole value as JSON text; a value that is not JSON as a short text."""
+    text: list[str] = []
+    waiting = [_pieces(value)]  # instead of recursion: a response may be nested deeply
+    while waiting:
+        for piece in waiting[-1]:
+            if not isinstance(piece, str):
+                waiting.append(piece)
+                break
+            text.append(piece)
+        else:
+            waiting.pop()
+    # Lone surrogates, which a table cannot hold, are escaped as in JSON.
+    return "".join(text).encode("utf-8", "backslashreplace").decode()
+
+
+def _pieces(value: object, *, inside: bool = False) -> Iterator["str | Pieces"]:
+    """JSON text in pieces, with the pieces of inner values in between."""
+    if jsontext.is_object(value):
+        yield "{"
+        for index, (name, inner) in enumerate(value.items()):
+            yield f"{',' * (index > 0)}{jsontext.quoted(str(name))}:"
+            yield _pieces(inner, inside=True)
+        yield "}"
+    elif jsontext.is_array(value):
+        yield "["
+        for index, inner in enumerate(value):
+            yield "," * (index > 0)
+            yield _pieces(inner, inside=True)
+        yield "]"
+    elif isinstance(value, str):
+        yield jsontext.quoted(str.__str__(value))
+    else:
+        try:
+            yield jsontext.dumps(value, "value")
+        except jsontext.JSONError:  # an object of the caller's
+            text = _notebook.short(value)
+            yield jsontext.quoted(text) if inside else text
+
+
+Pieces = Iterator["str | Pieces"]

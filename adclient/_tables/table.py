@@ -6,6 +6,7 @@ converted as soon as it was inspected, and again at the end if the types have wi
 """
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any, cast
 
 import pyarrow
@@ -37,6 +38,12 @@ def table_of(items: Sequence[object], *, exactly: bool = False) -> pyarrow.Table
         if earlier != columns:
             batches[number] = _batch(_chunk(items, number * ROWS_AT_ONCE), columns)
     return pyarrow.Table.from_batches(batches, _schema(columns))
+
+
+def write_parquet(path: str, items: Sequence[object]) -> None:
+    """Write the table of items to a file."""
+    # Deferred: other tables do without it. Its stub has unknown types.
+    import_module("pyarrow.parquet").write_table(table_of(items), path)
 
 
 def _chunk(items: Sequence[object], start: int) -> dict[str, list[object]]:

@@ -17,7 +17,6 @@ from adclient.doctor._session import TIMEOUT
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.options import ENV_TOKEN, check_base_url, check_token, from_environment
 
-HELP = "find out by reads what the service does where its interface is silent"
 _EPILOG = f"""\
 At most {MOST_REQUESTS} reads are sent, one after the other, to this service alone; never a write.
 
@@ -49,7 +48,7 @@ Nothing was sent."""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.description, parser.epilog = HELP.capitalize() + ".", _EPILOG
+    parser.epilog = _EPILOG
     add = parser.add_argument
     add("url", metavar="URL", help="the address of the service")
     add(

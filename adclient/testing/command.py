@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from sys import float_info, maxsize
 
+from adclient.errors import ConfigurationError
 from adclient.testing._profile import Profile
 from adclient.testing._service import FakeAdService
 
@@ -35,8 +36,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m adclient.testing",
         description="Serve a fake ad service over HTTP, with a page to approve its drafts.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
+    add_arguments(parser)
+    options = parser.parse_args(arguments)
+    try:
+        run(options)
+    except ConfigurationError as error:
+        parser.error(str(error))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line."""
+    parser.formatter_class = argparse.ArgumentDefaultsHelpFormatter
     add = parser.add_argument
     port = _number(int, 0, 65535, "a number from 0 to 65535")
     size = _number(int, 1, maxsize, "a number from 1")
@@ -48,29 +59,42 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--page-size", type=size, default=50, help="how many items a page holds")
     add("--latency", type=latency, default=0, help="how many seconds each response takes")
     add("--expose", action="store_true", help="allow a host that others can reach")
-    options = parser.parse_args(arguments)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve the fake until Ctrl-C; the exit code.
+
+    Raises:
+        ConfigurationError: The address cannot be used.
+        SystemExit: The extra `server` is not installed.
+    """
     try:
         from adclient.testing.server.app import create_app
         from adclient.testing.server.middleware import is_loopback
-        from adclient.testing.server.serving import address_of, listen, run
+        from adclient.testing.server.serving import address_of, listen
+        from adclient.testing.server.serving import run as serve
     except ModuleNotFoundError as missing:
         raise SystemExit(f"{_NEEDS}\n({missing})") from None
-    if not is_loopback(options.host) and not options.expose:
-        parser.error(f"--host {options.host} is not this machine alone: add --expose to allow it")
+    host, port = options.host, options.port
+    if not is_loopback(host) and not options.expose:
+        raise ConfigurationError(
+            f"--host {host} is not this machine alone: add --expose to allow it"
+        )
     profile = Profile(latency=options.latency)
     fake = FakeAdService(
         seed=options.seed, token=options.token, page_size=options.page_size, profile=profile
     )
     try:
-        listening = listen(options.host, options.port)
+        listening = listen(host, port)
     except OSError as error:
-        parser.error(f"cannot listen on {options.host}:{options.port}: {error.strerror}")
+        raise ConfigurationError(f"cannot listen on {host}:{port}: {error.strerror}") from None
     with listening:
         token = "" if options.token is None else ', token="…"'
         hints = _HINTS.format(url=address_of(listening), token=token)
         if options.expose:
             hints = f"{hints}\n{_EXPOSED}"
-        run(create_app(fake, run_clock=True, any_host=options.expose), listening, hints)
+        serve(create_app(fake, run_clock=True, any_host=options.expose), listening, hints)
+    return 0
 
 
 def _number(

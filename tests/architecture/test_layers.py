@@ -71,7 +71,8 @@ LAYERS = {
     "__init__": CLIENT - {"_http", "_telemetry"} | {"_async", "_sync", "_tools"},
     "pytest_plugin": {"__init__", "testing"},
     "doctor": BASE | {"_core", "_http", "doctor", "transports"},
-    "_command": BASE | {"doctor"},
+    # Subcommands are loaded when they are chosen, also those of `doctor` and `testing`.
+    "_command": BASE | {"_command", "_core", "_extras", "_tables", "__init__"},
     "__main__": {"_command"},
     "testing": CLIENT | {"_async", "_sync", "testing", "__init__"},
 }
@@ -259,6 +260,10 @@ LOADED_LATER = [
         TABLE_LIBRARIES | NOTEBOOK_LIBRARIES | {"cattrs", "html", "httpx", "adclient._sync"},
     ),
     (FIRST_ANSWERS, NEVER_UNASKED | {"cattrs", "html"}),
+    (
+        "import adclient._command",
+        (LATER - {"argparse"}) | {"httpx", "attrs", "ssl", "adclient.models", "adclient.errors"},
+    ),
 ]
 
 

@@ -1,0 +1,151 @@
+"""The command `adclient` and its subcommands."""
+
+import argparse
+import io
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+from adclient._version import __version__
+
+Parser = argparse.ArgumentParser
+
+EXIT_CODES = {
+    0: "done",
+    1: "the service, the network, a ledger or a file failed",
+    2: "the command line, or a file or a setting that it names, is wrong",
+    130: "interrupted by Ctrl-C",
+    141: "whatever reads the output has closed it, as `head` does",
+}
+
+
+class _Command(NamedTuple):
+    """A subcommand: `add_arguments` and `run` of its module, which is loaded when it is chosen."""
+
+    module: str
+    help: str
+
+
+_COMMANDS = {
+    "list": _Command("adclient._command.listing", "list what one of the seven reads returns"),
+    "doctor": _Command(
+        "adclient.doctor.command",
+        "find out by reads what the service does where its interface is silent",
+    ),
+    "fake": _Command(
+        "adclient.testing.command",
+        "serve a fake ad service over HTTP, with a page to approve its drafts",
+    ),
+}
+_EPILOG = """\
+exit codes:
+{codes}
+
+`adclient COMMAND --help` describes a command, and the exit codes that it adds."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Args:
+        arguments: The arguments of the command; None for those of the command line.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        SystemExit: An argument is invalid, or asks for help.
+    """
+    _make_output_robust()
+    try:
+        try:
+            return _run(_parsed(sys.argv[1:] if arguments is None else list(arguments)))
+        finally:
+            sys.stdout.flush()  # now, while a closed pipe can still be handled
+    except BrokenPipeError:
+        # At its end, Python flushes again what could not be written.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def _parsed(words: Sequence[str]) -> argparse.Namespace:
+    parser = Parser(
+        prog="adclient",
+        description="Work with the ad service. It can stage drafts; nothing here approves one.",
+        epilog=_EPILOG.format(codes=exit_codes(EXIT_CODES)),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"adclient {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    is_completing = "_ARGCOMPLETE" in os.environ  # set by the shell for each completion
+    chosen = next((word for word in words if not word.startswith("-")), None)
+    for name, command in _COMMANDS.items():
+        sub = _added(commands.add_parser, name, command.help)
+        if is_completing or name == chosen:
+            module = import_module(command.module)
+            module.add_arguments(sub)
+            sub.set_defaults(run=module.run)
+    if is_completing:  # pragma: no cover  (in a process of its own, which this ends)
+        from argcomplete import autocomplete
+
+        autocomplete(parser)
+    return parser.parse_args(words)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Run a subcommand; what it raises becomes one line and an exit code."""
+    from adclient.errors import AdClientError, ConfigurationError, InvalidRequest
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _tell_warning
+            code: int = options.run(options)
+            return code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        raise
+    except (ConfigurationError, InvalidRequest) as error:
+        for problem in str(error).splitlines():  # a plan may have several
+            tell(problem)
+        return 2
+    except (AdClientError, ModuleNotFoundError, OSError) as error:
+        tell(str(error))
+    except Exception as error:
+        if os.environ.get("ADCLIENT_TRACEBACK") == "full":
+            raise
+        tell(f"a bug: {type(error).__name__}: {error}; ADCLIENT_TRACEBACK=full shows where")
+    return 1
+
+
+def _added(add: Callable[..., Parser], name: str, text: str) -> Parser:
+    return add(name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False)
+
+
+def exit_codes(codes: dict[int, str]) -> str:
+    """A table of exit codes, for a help text."""
+    return "\n".join(f"  {code:<4} {meaning}" for code, meaning in sorted(codes.items()))
+
+
+def tell(text: str) -> None:
+    """Write one line to standard error."""
+    from adclient._core.redact import one_line
+
+    print(f"adclient: {one_line(text, 1000)}", file=sys.stderr)
+
+
+def _tell_warning(message: Warning | str, *_: object, **__: object) -> None:
+    tell(f"warning: {message}")
+
+
+def _make_output_robust() -> None:
+    """Write what the encoding of a terminal does not have as escapes, and UTF-8 elsewhere."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")

@@ -1,0 +1,131 @@
+"""The options of each subcommand that talks to the service: address, credentials, conventions."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any, TypedDict, cast
+
+import attrs
+
+from adclient._core.auth import Auth
+from adclient._core.jsontext import JSONError, loads
+from adclient._json import JSON
+from adclient.conventions import Conventions, is_free_header
+from adclient.errors import ConfigurationError
+from adclient.options import ENV_BASE_URL, ENV_TOKEN, TIMEOUT, check_token, from_environment
+
+
+class Settings(TypedDict):
+    """What a client is made with, sync or async."""
+
+    base_url: str | None
+    token: str | None
+    auth: Auth | None
+    timeout: float
+    conventions: Conventions | None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the options."""
+    group = parser.add_argument_group("the service")
+    add = group.add_argument
+    add("--url", help=f"its address ({ENV_BASE_URL})")
+    given = group.add_mutually_exclusive_group()
+    given.add_argument(
+        "--token-env",
+        metavar="NAME",
+        help=f"the environment variable that holds the token ({ENV_TOKEN})",
+    )
+    given.add_argument(
+        "--token-file",
+        metavar="FILE",
+        help="a file that holds the token; - is standard input",
+    )
+    given.add_argument("--token", help=f"a token; it shows in the process list, unlike {ENV_TOKEN}")
+    add(
+        "--token-header",
+        metavar="NAME",
+        type=_header,
+        help="the header that carries the token, instead of a bearer token",
+    )
+    add(
+        "--conventions",
+        metavar="FILE",
+        type=Path,
+        help="what `adclient doctor --json` has printed, or JSON like it",
+    )
+    add(
+        "--timeout",
+        type=float,
+        default=TIMEOUT,
+        metavar="SECONDS",
+        help="for one call (%(default)g)",
+    )
+
+
+def settings(options: argparse.Namespace) -> Settings:
+    """The settings of a client; a `ConfigurationError` if one cannot be used."""
+    path: Path | None = options.conventions
+    found: Settings = {
+        "base_url": options.url,
+        "token": _token(options),
+        "auth": None,
+        "timeout": options.timeout,
+        "conventions": None if path is None else _conventions(path),
+    }
+    name: str | None = options.token_header
+    if name is not None:
+        token, found["token"] = check_token(found["token"] or ""), None
+        found["auth"] = lambda _: {name: token}
+    return found
+
+
+def json_object(text: str) -> dict[str, JSON]:
+    """The type of an option that is a JSON object."""
+    try:
+        value = loads(text.encode(), unique=True)
+    except (JSONError, UnicodeEncodeError):
+        value = None
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError("not a JSON object")
+    return value
+
+
+def _header(text: str) -> str:
+    if not is_free_header(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not the name of a header that is free")
+    return text
+
+
+def _token(options: argparse.Namespace) -> str | None:
+    given: str | None = options.token
+    file: str | None = options.token_file
+    if file is not None:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
+        given = text.strip()
+    if given is not None:
+        return check_token(given)
+    variable: str = options.token_env or ENV_TOKEN
+    token = from_environment(variable)
+    if token is None and options.token_env is not None:
+        raise ConfigurationError(f"--token-env: {variable} is not set")
+    return token
+
+
+def _conventions(path: Path) -> Conventions:
+    try:
+        report = loads(path.read_bytes(), unique=True)
+    except JSONError as error:
+        raise ConfigurationError(f"{path}: {error}") from None
+    found = report.get("conventions") if isinstance(report, dict) else None
+    if not isinstance(found, dict):
+        raise ConfigurationError(f'{path}: expected JSON like {{"conventions": {{…}}}}')
+    known = [field.name for field in attrs.fields(Conventions)]
+    for name in found:
+        if name not in known:
+            text = f"{path}: conventions: {name} is not one of {', '.join(known)}"
+            raise ConfigurationError(text)
+    try:
+        return Conventions(**cast("dict[str, Any]", found))
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from None

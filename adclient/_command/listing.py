@@ -1,0 +1,158 @@
+"""`adclient list`: what one of the seven reads returns, page after page."""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from operator import attrgetter
+from typing import TYPE_CHECKING, cast
+
+from adclient._command import EXIT_CODES, connection, exit_codes, output, tell
+from adclient._command.output import json_line
+from adclient._core.jsontext import JSONError, loads
+from adclient._core.operations import OPERATIONS, Operation
+from adclient._extras import needs
+from adclient._json import JSON
+from adclient._tables.records import fields_of
+from adclient.errors import AdClientError, ConfigurationError
+from adclient.models import Item, Result
+
+if TYPE_CHECKING:
+    from adclient import Page
+
+_METHODS = {op.full_name: op for op in OPERATIONS if not op.is_write}
+# `beta.campaigns` is `beta.list_campaigns`.
+_READS = {f"{op.namespace}.{op.name.partition('_')[2]}": op for op in _METHODS.values()}
+_FILTERS = {
+    "campaign_id": ("--campaign", "ID", "only this campaign"),
+    "creative_id": ("--creative", "ID", "only this creative"),
+    "date_range": ("--date-range", "RANGE", "the period of the figures, such as LAST_30_DAYS"),
+    "targeting": ("--targeting", "JSON", 'the options to look for, such as \'{"query": "bike"}\''),
+}
+_EPILOG = """\
+reads, and what narrows them:
+{reads}
+
+The names of the methods, such as beta.list_campaigns, are accepted as well.
+JSON is written page by page. If that is interrupted, or if --limit leaves something out,
+the last line on standard error names the --cursor to continue with.
+
+exit codes:
+{codes}"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _EPILOG.format(
+        reads="\n".join(
+            f"  {name:<24} {' '.join(_FILTERS[each][0] for each in _filters(read))}".rstrip()
+            for name, read in _READS.items()
+        ),
+        codes=exit_codes(EXIT_CODES),
+    )
+    add = parser.add_argument
+    add("read", metavar="READ", choices=[*_READS, *_METHODS], help="what to list; see below")
+    add("--account", "-a", required=True, metavar="ID", help="the connected account")
+    for name, (option, metavar, about) in _FILTERS.items():
+        kind = connection.json_object if name == "targeting" else str
+        add(option, metavar=metavar, dest=name, type=kind, help=about)
+    add("--limit", type=_count, metavar="N", help="the most items to list; all by default")
+    add("--cursor", type=_cursor, metavar="CURSOR", help="where to continue an earlier listing")
+    add_shape = output.add_arguments(parser)
+    add_shape("--parquet", metavar="FILE", help="a Parquet file (extra: arrow)")
+    connection.add_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """List the items; the exit code."""
+    from adclient import AdClient
+
+    name: str = options.read
+    read = _READS.get(name) or _METHODS[name]
+    given = {each: getattr(options, each) for each in _FILTERS}
+    filters = {each: value for each, value in given.items() if value is not None}
+    for each in filters.keys() - set(_filters(read)):
+        raise ConfigurationError(f"{name} takes no {_FILTERS[each][0]}")
+    path: str | None = options.parquet
+    shape = output.shape_of(options)
+    is_streamed = path is None and shape == "json"
+    write = partial(_write, shape) if path is None else _parquet_writer(path)
+    with AdClient(**connection.settings(options)) as client:
+        call = cast("Callable[..., Page[Item]]", attrgetter(read.full_name)(client))
+        page = call(account_id=options.account, cursor=options.cursor, **filters)
+        is_drawn = page.next is not None and sys.stderr.isatty()
+        if is_drawn and not (is_streamed and sys.stdout.isatty()):
+            with suppress(ModuleNotFoundError):  # a bar is no reason to install something
+                page = page.progress()
+        items = _read(page, options, is_streamed)
+    if not is_streamed:
+        write(items)
+    return 0
+
+
+def _read(page: "Page[Item]", options: argparse.Namespace, is_streamed: bool) -> list[Item]:
+    """The items of all pages, as many as are asked for; streamed ones are written and not kept."""
+    kept: list[Item] = []
+    left: int | None = options.limit
+    cursor: JSON = options.cursor
+    try:
+        for each in page.pages():
+            items = each.data[:left]
+            if is_streamed:
+                _write("json", items)
+            else:
+                kept += items
+            is_cut = len(items) < len(each.data)
+            cursor = cursor if is_cut else each.next
+            left = None if left is None else left - len(items)
+            if left == 0:
+                if is_cut or cursor is not None:
+                    again = f", which repeats {len(items)} items" if is_cut else ""
+                    tell(f"more items follow{_how_to_continue(cursor, again)}")
+                break
+    except (AdClientError, KeyboardInterrupt):
+        if is_streamed and cursor is not None:
+            tell(f"what is above is complete{_how_to_continue(cursor)}")
+        raise
+    return kept
+
+
+def _write(shape: str, items: Sequence[Item]) -> None:
+    output.write([fields_of(item) for item in items], shape)
+
+
+def _parquet_writer(path: str) -> Callable[[Sequence[Item]], None]:
+    with needs("arrow"):  # before anything is read
+        from adclient._tables.table import write_parquet
+    return partial(write_parquet, path)
+
+
+def _how_to_continue(cursor: JSON, remark: str = "") -> str:
+    if cursor is None:
+        return ""
+    # A text that reads as JSON, or that a terminal would not show, is written as JSON.
+    text = cursor if isinstance(cursor, str) and cursor.isprintable() else json_line(cursor)
+    if _cursor(text) != cursor:
+        text = json_line(cursor)
+    return f"; continue with --cursor {shlex.quote(text)}{remark}"
+
+
+def _cursor(text: str) -> JSON:
+    """A continuation: any JSON, or text."""
+    try:
+        return loads(text.encode())
+    except (JSONError, UnicodeEncodeError):
+        return text
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
+    return int(text)
+
+
+def _filters(read: Operation[Result]) -> list[str]:
+    return [parameter.name for parameter in read.parameters if not parameter.required]

@@ -1,0 +1,173 @@
+"""The command `adclient`: its help, how it ends, and what it writes to standard error."""
+
+import errno
+import importlib
+import io
+import os
+import subprocess
+import sys
+import warnings
+from contextlib import redirect_stdout
+
+import pytest
+from cases import each_case
+
+from adclient import ConfigurationError, ConnectionFailed, _command
+from adclient._command import EXIT_CODES, main
+from adclient.testing import FakeAdService
+from adclient.testing.server.serving import listen
+
+PROGRAM = [sys.executable, "-m", "adclient"]
+
+
+@pytest.fixture
+def ends(monkeypatch):
+    """Let `adclient list` do something else."""
+
+    def run_instead(what) -> int:
+        module = importlib.import_module("adclient._command.listing")
+        monkeypatch.setattr(module, "run", lambda options: what())
+        return main(["list", "beta.campaigns", "--account", "a"])
+
+    return run_instead
+
+
+def raising(error: BaseException):
+    def run() -> int:
+        raise error
+
+    return run
+
+
+@each_case(
+    ("error", "code", "complaint"),
+    [
+        (ConfigurationError("base_url is missing"), 2, "adclient: base_url is missing\n"),
+        (ConnectionFailed("not\nreached"), 1, "adclient: not reached\n"),
+        (OSError(errno.ENOSPC, "No space left"), 1, "adclient: [Errno 28] No space left\n"),
+        (ModuleNotFoundError("this needs pyarrow"), 1, "adclient: this needs pyarrow\n"),
+        (KeyboardInterrupt(), 130, ""),
+        (
+            KeyError("x"),
+            1,
+            "adclient: a bug: KeyError: 'x'; ADCLIENT_TRACEBACK=full shows where\n",
+        ),
+    ],
+)
+def test_error_is_one_line_and_an_exit_code(error, code, complaint, ends, capsys) -> None:
+    assert ends(raising(error)) == code
+    assert code in EXIT_CODES
+    assert capsys.readouterr() == ("", complaint)
+
+
+def test_traceback_of_a_bug_is_shown_on_request(ends, monkeypatch) -> None:
+    monkeypatch.setenv("ADCLIENT_TRACEBACK", "full")
+    with pytest.raises(KeyError):
+        ends(raising(KeyError("x")))
+
+
+def test_warning_is_one_line(ends, capsys) -> None:
+    def warn() -> int:
+        warnings.warn("draft_1 is over\na limit", UserWarning, stacklevel=1)
+        return 0
+
+    assert ends(warn) == 0
+    assert capsys.readouterr().err == "adclient: warning: draft_1 is over a limit\n"
+
+
+def test_help_lists_the_commands_and_the_exit_codes(capsys) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    assert caught.value.code == 0
+    told = capsys.readouterr().out
+    for name in _command._COMMANDS:
+        assert f"\n    {name} " in told
+    for code, meaning in EXIT_CODES.items():
+        assert f"  {code:<4} {meaning}\n" in told
+
+
+@each_case("name", _command._COMMANDS)
+def test_each_command_has_a_help_that_fits_a_terminal(name, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as caught:
+        main([name, "--help"])
+    assert caught.value.code == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"usage: adclient {name} ")
+    assert max(map(len, told.splitlines())) <= 100
+
+
+def test_only_the_chosen_command_is_loaded() -> None:
+    code = """import sys
+from adclient._command import main
+try:
+    main(["list", "--help"])
+except SystemExit:
+    pass
+print(*sys.modules)"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(run.stdout.splitlines()[-1].split())
+    assert "adclient._command.listing" in loaded
+    assert not loaded & {"adclient.doctor", "adclient.testing", "httpx", "httpcore", "pyarrow"}
+
+
+@each_case(
+    ("line", "expected"),
+    [
+        ("adclient li", ["list"]),
+        ("adclient list beta.cr", ["beta.creative_fatigue"]),
+        ("adclient list beta.campaigns --cu", ["--cursor"]),
+        ("adclient fake --po", ["--port"]),
+    ],
+)
+def test_shell_completes(line, expected, tmp_path) -> None:
+    found = tmp_path / "found"
+    subprocess.run(
+        PROGRAM,
+        check=True,
+        env={
+            **os.environ,
+            "_ARGCOMPLETE": "1",
+            "_ARGCOMPLETE_IFS": "\n",
+            "_ARGCOMPLETE_STDOUT_FILENAME": str(found),
+            "COMP_LINE": line,
+            "COMP_POINT": str(len(line)),
+        },
+    )
+    assert [word.strip() for word in found.read_text().split("\n")] == expected
+
+
+def test_fake_starts_as_its_module_does(capsys, monkeypatch) -> None:
+    served = []
+    module = sys.modules["adclient.testing.server.serving"]  # the package has a function `serving`
+    monkeypatch.setattr(module, "run", lambda app, listening, hints: served.append(hints))
+    assert main(["fake", "--port", "0", "--token", "t"]) == 0
+    assert 'AdClient("http://127.0.0.1:' in served[0]
+    with listen("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
+        assert main(["fake", "--port", str(port)]) == 2
+    assert main(["fake", "--host", "0.0.0.0"]) == 2
+    taken, exposed = capsys.readouterr().err.splitlines()
+    assert taken.startswith(f"adclient: cannot listen on 127.0.0.1:{port}: Address already in use")
+    assert exposed == "adclient: --host 0.0.0.0 is not this machine alone: add --expose to allow it"
+
+
+def test_output_may_go_to_an_object_of_a_program() -> None:
+    with FakeAdService().as_environment(), redirect_stdout(io.StringIO()) as written:
+        assert main(["list", "beta.campaigns", "--account", "account_b204"]) == 0
+    assert written.getvalue().startswith('{"id":"campaign_57a7"')
+
+
+def test_output_is_utf_8_and_never_fails_on_a_character() -> None:
+    code = """import sys
+from adclient.testing import FakeAdService
+from adclient._command import main
+fake = FakeAdService()
+fake.change_live("account_b204", "campaign_57a7", name="Zürich 🚲")
+with fake.as_environment():
+    sys.exit(main(["list", "beta.campaigns", "--account", "account_b204", "--limit", "1"]))"""
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, env=environment
+    )
+    assert "Zürich 🚲" in run.stdout.decode("utf-8")

@@ -1,0 +1,468 @@
+"""`adclient list`: what it requests, and what it prints where."""
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
+from unicodedata import category, east_asian_width
+
+import pyarrow.parquet
+import pytest
+from cases import each_case
+from hypothesis import example, given
+from hypothesis import strategies as st
+from raw_server import RawServer, reply
+
+from adclient import Conventions
+from adclient._command import listing, main
+from adclient._core.operations import OPERATIONS
+from adclient.testing import FakeAdService, Fault, Profile
+from adclient.testing.server import serving
+
+ADS = ["list", "gamma.ads", "--account", "account_c3d8"]
+CAMPAIGNS = ["list", "beta.campaigns", "--account", "account_b204"]
+ACCOUNTS = {"alpha": "a91f", "beta": "b204", "gamma": "c3d8", "delta": "d118"}
+PROGRAM = [sys.executable, "-m", "adclient"]
+SECRET = "hunter2-s3cret"
+HOSTILE = "=1+1|'\u202e\x1b[31m\ud800" + "x" * 80
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeAdService]:
+    with FakeAdService(page_size=20).as_environment() as service:
+        yield service
+
+
+def lines(text: str) -> list[dict]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@each_case("read", [operation for operation in OPERATIONS if not operation.is_write])
+def test_each_read_has_two_names(read, fake, capsys) -> None:
+    account = ["--account", f"account_{ACCOUNTS[read.namespace]}"]
+    short = f"{read.namespace}.{read.name.split('_', 1)[1]}"
+    assert main(["list", read.full_name, *account]) == 0
+    by_method = capsys.readouterr().out
+    assert main(["list", short, *account]) == 0
+    assert capsys.readouterr().out == by_method
+    assert lines(by_method)
+    assert fake.requests[-1].path == read.path
+
+
+def test_json_has_one_object_per_line_from_all_pages(fake, capsys) -> None:
+    assert main(ADS) == 0
+    printed, complained = capsys.readouterr()
+    client = fake.client()
+    ads = client.gamma.list_ads(account_id="account_c3d8").collect()
+    assert lines(printed) == [ad.to_dict() for ad in ads]
+    assert complained == ""
+
+
+def test_filters_are_sent(fake, capsys) -> None:
+    assert main([*CAMPAIGNS, "--campaign", "campaign_57a7", "--date-range", "LAST_7_DAYS"]) == 0
+    assert [item["id"] for item in lines(capsys.readouterr().out)] == ["campaign_57a7"]
+    assert fake.requests[-1].query["date_range"] == "LAST_7_DAYS"
+    search = ["list", "gamma.targeting", "--account", "account_c3d8"]
+    assert main([*search, "--targeting", '{"query": "hik"}']) == 0
+    assert fake.requests[-1].query["targeting"] == '{"query":"hik"}'
+    videos = ["list", "beta.creative_fatigue", "--account", "account_b204"]
+    assert main([*videos, "--creative", "creative_0"]) == 1
+    assert fake.requests[-1].query["creative_id"] == "creative_0"
+
+
+@pytest.mark.parametrize("limit", [1, 19, 20, 21, 125, 126, 127])
+def test_listing_continues_where_a_limit_ended(limit, fake, capsys) -> None:
+    assert main(ADS) == 0
+    everything = lines(capsys.readouterr().out)
+    assert main([*ADS, "--limit", str(limit)]) == 0
+    printed, told = capsys.readouterr()
+    assert lines(printed) == everything[:limit]
+    if limit >= len(everything):
+        assert told == ""
+        return
+    assert told.startswith("adclient: more items follow")
+    if limit > 20:  # else the page to continue with is the first
+        words = shlex.split(told)
+        cursor = words[words.index("--cursor") + 1].rstrip(",")
+        repeated = int(words[-2]) if "repeats" in words else 0
+        assert main([*ADS, "--cursor", cursor]) == 0
+        assert lines(capsys.readouterr().out) == everything[limit - repeated :]
+    assert len(fake.requests) <= 7 + 7 + 7
+
+
+def test_error_on_a_later_page_keeps_what_was_read(fake, capsys) -> None:
+    assert main(ADS) == 0
+    everything = lines(capsys.readouterr().out)
+    fake.faults.add(Fault.status(403), call=3)
+    assert main(ADS) == 1
+    printed, told = capsys.readouterr()
+    assert lines(printed) == everything[:40]
+    note, error = told.splitlines()
+    assert error.startswith("adclient: gamma.list_ads: 403")
+    cursor = shlex.split(note)[-1]
+    assert main([*ADS, "--cursor", cursor]) == 0
+    assert lines(capsys.readouterr().out) == everything[40:]
+
+
+def test_error_on_a_later_page_leaves_no_half_table(fake, tmp_path, capsys) -> None:
+    path = tmp_path / "ads.parquet"
+    for shape in (["--csv"], ["--table"], ["--parquet", str(path)]):
+        fake.faults.add(Fault.status(403), call=3)
+        assert main([*ADS, *shape]) == 1
+        printed, told = capsys.readouterr()
+        assert printed == ""
+        assert len(told.splitlines()) == 1
+    assert not path.exists()
+
+
+@example("1")
+@example("null")
+@example("\u202e")
+@given(st.recursive(st.text() | st.integers() | st.booleans(), st.lists, max_leaves=3))
+def test_any_cursor_can_be_passed_as_it_is_told(cursor) -> None:
+    told = listing._how_to_continue(cursor)
+    assert told.isprintable()
+    words = shlex.split(told)
+    again = listing._cursor(words[-1])
+    assert (type(again), again) == (type(cursor), cursor)
+
+
+def test_interrupt_between_pages_tells_where_to_continue(fake, capsys, monkeypatch) -> None:
+    def interrupt(rows, shape) -> None:
+        print(*map(listing.output.json_line, rows), sep="\n")
+        if len(fake.requests) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(listing.output, "write", interrupt)
+    assert main(ADS) == 130
+    told = capsys.readouterr().err
+    assert told.startswith("adclient: what is above is complete; continue with --cursor ")
+    assert told != "from the second page"
+
+
+@each_case(
+    ("arguments", "complaint"),
+    [
+        (["list"], "the following arguments are required: READ, --account/-a"),
+        (["list", "beta.pause_campaign", "-a", "a"], "invalid choice: 'beta.pause_campaign'"),
+        ([*ADS, "--campaign", "c"], "adclient: gamma.ads takes no --campaign\n"),
+        ([*ADS, "--limit", "0"], "'0' is not a number from 1"),
+        ([*ADS, "--limit", "x"], "'x' is not a number from 1"),
+        ([*ADS, "--lim", "1"], "unrecognized arguments: --lim 1"),
+        ([*ADS, "--targeting", "[]"], "not a JSON object"),
+        ([*ADS, "--targeting", "\udcff"], "not a JSON object"),
+        ([*ADS, "--timeout", "0"], "adclient: timeout must be a finite number"),
+        ([*ADS, "--url", "ads.example.com"], "adclient: base_url must start with http"),
+        ([*ADS, "--token", SECRET, "--token-env", "X"], "not allowed with argument"),
+        ([*ADS, "--token", f"{SECRET} x"], "adclient: token contains whitespace"),
+        ([*ADS, "--token-env", "MISSING"], "adclient: --token-env: MISSING is not set"),
+        ([*ADS, "--token-header", "host"], "'host' is not the name of a header"),
+        ([*ADS, "--token-header", "x-key"], "adclient: token is empty"),
+        ([*ADS, "--json", "--csv"], "not allowed with argument"),
+    ],
+)
+def test_wrong_command_line_is_refused(arguments, complaint, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("ADCLIENT_BASE_URL", "http://127.0.0.1:9")
+    try:
+        code = main(arguments)
+    except SystemExit as refused:
+        code = refused.code
+    assert code == 2
+    printed, told = capsys.readouterr()
+    assert complaint in told
+    assert SECRET not in told
+    assert printed == ""
+
+
+def test_address_is_needed(capsys) -> None:
+    assert main(ADS) == 2
+    assert "base_url is missing: pass it or set ADCLIENT_BASE_URL" in capsys.readouterr().err
+
+
+@each_case(
+    ("arguments", "typed"),
+    [
+        (["--token", SECRET], ""),
+        (["--token-env", "MY_TOKEN"], ""),
+        (["--token-file", "-"], f"{SECRET}\n"),
+        (["--token-file", "{file}"], ""),
+    ],
+)
+def test_token_comes_from_where_it_is_safe(arguments, typed, tmp_path, monkeypatch, capsys) -> None:
+    (tmp_path / "token").write_text(f"{SECRET}\n")
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+    fake = FakeAdService(token=SECRET)
+    arguments = [word.format(file=tmp_path / "token") for word in arguments]
+    with fake.as_environment():
+        monkeypatch.delenv("ADCLIENT_TOKEN")
+        assert main([*CAMPAIGNS, "--limit", "1", *arguments]) == 0
+        assert main([*CAMPAIGNS, "--limit", "1"]) == 1
+    assert [request.status for request in fake.requests] == [200, 401]
+    assert SECRET not in "".join(capsys.readouterr())
+
+
+def test_token_file_that_is_missing_is_named(fake, capsys) -> None:
+    assert main([*ADS, "--token-file", "/nowhere/token"]) == 1
+    assert "/nowhere/token" in capsys.readouterr().err
+
+
+def test_service_with_other_conventions_is_used_by_the_report_of_the_doctor(
+    tmp_path, capsys
+) -> None:
+    conventions = Conventions(
+        read_parameters="body",
+        cursor_parameter="page_token",
+        request_id_headers=("x-correlation-id",),
+    )
+    profile = Profile(key_header="X-Api-Key")
+    fake = FakeAdService(page_size=20, token=SECRET, conventions=conventions, profile=profile)
+    with serving(fake) as url:
+        access = ["--token", SECRET, "--token-header", "X-Api-Key"]
+        accounts = ["--account", "account_b204", "--account", "account_c3d8"]
+        assert main(["doctor", url, *accounts, *access, "--json"]) == 0
+        report = tmp_path / "service.json"
+        report.write_text(capsys.readouterr().out)
+        assert main([*ADS, "--url", url, *access, "--conventions", str(report)]) == 0
+        assert len(lines(capsys.readouterr().out)) == 126
+        assert main([*ADS, "--url", url, *access]) == 1
+
+
+@each_case(
+    ("text", "complaint"),
+    [
+        ("{", "not JSON"),
+        ("[]", 'expected JSON like {"conventions": {…}}'),
+        ('{"conventions": 1}', 'expected JSON like {"conventions": {…}}'),
+        ('{"conventions": {"cursor": "x"}}', "conventions: cursor is not one of read_parameters, "),
+        ('{"conventions": {"cursor_parameter": 1}}', "conventions: cursor_parameter must be"),
+        ('{"conventions": {"continuation": "x"}}', "conventions: continuation must be a function"),
+    ],
+)
+def test_wrong_conventions_are_refused(text, complaint, fake, tmp_path, capsys) -> None:
+    path = tmp_path / "service.json"
+    path.write_text(text)
+    assert main([*ADS, "--conventions", str(path)]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"adclient: {path}: ")
+    assert complaint in told
+
+
+# What is printed.
+
+
+@contextmanager
+def listed(*items: dict) -> Iterator[list[str]]:
+    """The command that lists these items, from a service that has only one page."""
+    listing = {"data": items, "page": {"next": None}}
+
+    def serve(connection) -> None:
+        while connection.read():
+            connection.send(reply(200, json.dumps(listing).encode()))
+
+    with RawServer(serve) as server:
+        yield [*ADS, "--url", server.url]
+
+
+def item(name: str = "n", **fields) -> dict:
+    return {"id": "i", "name": name, "status": "s", **fields}
+
+
+def test_csv_is_safe_in_a_spreadsheet(capsys) -> None:
+    formulas = ["=1+1", " +1", "@x", "-2", "\tx", "\r=x", "＝1"]
+    others = ['a,"b"\nc', "1-2", ""]
+    fields = {"=column": -5, "list": ["=1"], "exact": -0.10, "no": None, "yes": True}
+    items = [item(name) for name in (*formulas, *others)] + [item(**fields)]
+    with listed(*items) as command:
+        assert main([*command, "--csv"]) == 0
+    printed = capsys.readouterr().out
+    head, *rows = csv.reader(io.StringIO(printed, newline=""))
+    assert head == ["id", "name", "status", "'=column", "list", "exact", "no", "yes"]
+    assert [row[1] for row in rows] == [*(f"'{text}" for text in formulas), *others, "n"]
+    assert rows[-1][3:] == ["-5", '["=1"]', "-0.1", "", "true"]
+    assert rows[0][3:] == [""] * 5
+
+
+def test_json_is_printable_and_exact(capsys) -> None:
+    text = '{"data": [{"id": "i", "name": "\\ud800\\u202e\\u001b[31m\\n\\udb40\\udc41", '
+    text += '"status": "s", "exact": 0.12345678901234567890}], "page": {"next": null}}'
+    with RawServer(lambda c: c.read() and c.send(reply(200, text.encode()))) as server:
+        assert main([*ADS, "--url", server.url]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.isprintable()
+    assert json.loads(line)["name"] == "\ud800\u202e\x1b[31m\n\U000e0041"
+    assert '"exact":0.12345678901234567890}' in line
+
+
+def test_deeply_nested_item_is_printed(capsys) -> None:
+    deep = "[" * 3000 + "]" * 3000
+    text = f'{{"data": [{{"id": "i", "name": "n", "status": "s", "x": {deep}}}], "page": {{}}}}'
+    text = text.replace('"page": {}', '"page": {"next": null}')
+    with RawServer(lambda c: c.read() and c.send(reply(200, text.encode()))) as server:
+        assert main([*ADS, "--url", server.url]) in (0, 1)
+    printed, told = capsys.readouterr()
+    assert deep in printed or "nested too deeply" in told
+
+
+def test_parquet_keeps_types(fake, tmp_path, capsys) -> None:
+    path = tmp_path / "ads.parquet"
+    assert main([*ADS, "--parquet", str(path)]) == 0
+    table = pyarrow.parquet.read_table(path)
+    assert (table.num_rows, str(table.schema.field("spend").type)) == (126, "double")
+    assert capsys.readouterr() == ("", "")
+    assert main([*ADS, "--parquet", str(tmp_path / "no" / "ads.parquet")]) == 1
+    assert capsys.readouterr().err.startswith("adclient: ")
+
+
+def test_parquet_without_its_extra_reads_nothing(fake, monkeypatch, capsys) -> None:
+    monkeypatch.delitem(sys.modules, "adclient._tables.table", raising=False)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert main([*ADS, "--parquet", "x"]) == 1
+    assert capsys.readouterr().err.startswith(
+        "adclient: this needs pyarrow: pip install 'adclient[arrow]'"
+    )
+    assert not fake.requests
+
+
+def test_table_fits_the_width_and_hides_nothing_silently(capsys, monkeypatch) -> None:
+    items = [item(HOSTILE, spend=1.5, note="n" * 30), item("自転車 é 🚲" * 9, spend=20, more=None)]
+    with listed(*items) as command:
+        for columns in (200, 80, 40, 20, 5):
+            monkeypatch.setenv("COLUMNS", str(columns))
+            assert main([*command, "--table"]) == 0
+            head, *rows, note = capsys.readouterr().out.splitlines()
+            if columns == 200:
+                rows.append(note)
+                assert head.split() == ["id", "name", "status", "spend", "note", "more"]
+                assert rows[1].endswith("null")
+            else:
+                assert re.fullmatch(r"\(\d of 6 columns do not fit: .*\)", note)
+            assert len(rows) == 2
+            assert all(row.isprintable() for row in rows)
+            for line in (head, *rows):
+                assert width_of(line) <= max(columns, 7)
+
+
+def width_of(line: str) -> int:
+    return sum(2 if east_asian_width(c) in "FW" else category(c) != "Mn" for c in line)
+
+
+def test_table_of_nothing_says_so(capsys) -> None:
+    with listed() as command:
+        assert main([*command, "--table"]) == 0
+    assert capsys.readouterr().out == "(nothing)\n"
+
+
+# On a terminal, and in a pipe.
+
+
+def on_a_terminal(arguments: list[str], **environment: str) -> tuple[str, int]:
+    """What the command writes to a terminal of 60 columns, and its exit code."""
+    controller, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 60))
+    given = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    run = subprocess.Popen(
+        [*PROGRAM, *arguments],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        env={**given, "TERM": "xterm", **environment},
+    )
+    os.close(terminal)
+    written = b""
+    with suppress(OSError):  # the end, once nobody has the terminal open
+        while piece := os.read(controller, 65536):
+            written += piece
+    os.close(controller)
+    return written.decode().replace("\r\n", "\n"), run.wait(30)
+
+
+def test_terminal_gets_a_table_of_its_width_and_a_bar() -> None:
+    with serving(FakeAdService(page_size=20)) as url:
+        written, code = on_a_terminal([*ADS, "--url", url])
+    assert code == 0
+    bar, _, table = written.partition("\nid ")
+    assert "gamma.list_ads: 126 items" in bar
+    *rows, note = table.splitlines()
+    assert len(rows) == 127
+    assert max(map(width_of, rows)) <= 60
+    assert note == "(10 of 13 columns do not fit: --json and --csv have them)"
+
+
+@pytest.mark.parametrize("shape", ["--table", "--json", "--csv"])
+def test_bar_is_drawn_on_standard_error_if_that_is_a_terminal(
+    shape, fake, capsys, monkeypatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main([*ADS, shape]) == 0
+    printed, told = capsys.readouterr()
+    assert "gamma.list_ads: 126 items" in told
+    assert "gamma.list_ads" not in printed
+    assert main([*CAMPAIGNS, shape, "--campaign", "campaign_57a7"]) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main([*ADS, "--json"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_bar_is_no_reason_to_install_something(fake, capsys, monkeypatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    for name in ("tqdm", "tqdm.auto"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert main(ADS) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_json_on_a_terminal_has_no_bar() -> None:
+    with serving(FakeAdService(page_size=20)) as url:
+        written, code = on_a_terminal([*ADS, "--url", url, "--json"])
+    assert code == 0
+    assert len(lines(written)) == 126
+
+
+def test_pipe_that_is_closed_ends_it_quietly() -> None:
+    with serving(FakeAdService(page_size=1)) as url:
+        command = shlex.join([*PROGRAM, *ADS, "--url", url])
+        run = subprocess.run(
+            ["bash", "-c", f"{command} | head -n 1; echo ${{PIPESTATUS[0]}}"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    first, code = run.stdout.splitlines()
+    assert json.loads(first)["id"] == "ad_799a"
+    assert code == "141"
+    assert run.stderr == ""
+
+
+@each_case("arguments", [ADS, ["--help"], ["list", "--help"]])
+def test_output_that_nobody_reads_is_141(arguments, fake, capsys) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as closed, redirect_stdout(closed):
+        assert main(arguments) == 141
+        print("again", file=closed, flush=True)
+    assert capsys.readouterr().err == ""
+
+
+def test_ctrl_c_ends_it_with_130() -> None:
+    fake = FakeAdService(page_size=1)
+    fake.faults.add(Fault.no_response(), call=3)
+    with serving(fake) as url:
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen([*PROGRAM, *ADS, "--url", url], **pipes) as run:
+            printed = run.stdout.readline() + run.stdout.readline()
+            run.send_signal(signal.SIGINT)
+            more, told = run.communicate(timeout=20)
+    assert len(lines(printed + more)) == 2
+    assert run.returncode == 130
+    assert told.startswith("adclient: what is above is complete; continue with --cursor ")
