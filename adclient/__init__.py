@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     )
     from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
     from adclient.ledger.entry import Entry, Ledger, LedgerWarning
+    from adclient.ledger.postgres import PostgresLedger
+    from adclient.ledger.sqlite import SQLiteLedger
     from adclient.models import (
         ENABLED,
         HUMAN_TWO_STEP_APPROVE,
@@ -109,6 +111,7 @@ __all__ = [
     "Policy",
     "PolicyRefused",
     "PolicyWarning",
+    "PostgresLedger",
     "RateLimited",
     "Request",
     "RequestEvent",
@@ -116,6 +119,7 @@ __all__ = [
     "ResponseInfo",
     "RetryEvent",
     "RetryPolicy",
+    "SQLiteLedger",
     "ServerError",
     "TargetingOption",
     "TransportError",
@@ -191,6 +195,8 @@ _MODULES = {
     "Entry": "ledger.entry",
     "Ledger": "ledger.entry",
     "LedgerWarning": "ledger.entry",
+    "PostgresLedger": "ledger.postgres",
+    "SQLiteLedger": "ledger.sqlite",
     "Policy": "policy",
     "PolicyWarning": "policy",
 }

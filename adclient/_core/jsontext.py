@@ -115,19 +115,20 @@ _OBJECT_START, _COLON, _COMMA = (
 )
 
 
-def dumps(value: object, name: str) -> str:
+def dumps(value: object, name: str, *, errors: str = "strict") -> str:
     """Encode a mapping, an instance with fields or a JSON value as compact JSON.
 
-    `name` is the argument that a `JSONError` refers to.
+    `name` is the argument that a `JSONError` refers to. With `errors="backslashreplace"`, a lone
+    surrogate becomes the escape that JSON has for it.
     """
     try:
         text = _encode(value, name)
-        text.encode("utf-8")
+        encoded = text.encode("utf-8", errors)
     except RecursionError:
         raise JSONError(f"{name}: nested too deeply, or contains itself") from None
     except UnicodeEncodeError:
         raise JSONError(f"{name}: contains a lone surrogate") from None
-    return text
+    return text if errors == "strict" else encoded.decode()
 
 
 quoted = json.encoder.encode_basestring

@@ -1,5 +1,62 @@
 """Ledgers: the record of all writes, kept so that no draft is ever lost."""
 
+import os
+from typing import TYPE_CHECKING
+
 from adclient.ledger.entry import Check, Entry, Ledger, LedgerWarning, State
 
-__all__ = ["Check", "Entry", "Ledger", "LedgerWarning", "State"]
+if TYPE_CHECKING:
+    from adclient.ledger.postgres import PostgresLedger
+    from adclient.ledger.sql import SQLLedger
+    from adclient.ledger.sqlite import SQLiteLedger
+
+__all__ = [
+    "Check",
+    "Entry",
+    "Ledger",
+    "LedgerWarning",
+    "PostgresLedger",
+    "SQLiteLedger",
+    "State",
+    "open_ledger",
+]
+
+
+def open_ledger(where: "str | os.PathLike[str]") -> "SQLLedger":
+    """The ledger in a file, or in the database of a `postgresql://` URL.
+
+    Args:
+        where: The path or the URL.
+
+    Returns:
+        A `SQLiteLedger` or a `PostgresLedger`. Nothing is opened or created before it is used.
+
+    Raises:
+        LedgerError: The URL is invalid.
+        ModuleNotFoundError: psycopg is missing; `pip install 'adclient[postgres]'`.
+
+    Example:
+        >>> from adclient.ledger import open_ledger
+        >>> open_ledger("/var/lib/ads/drafts.db")
+        <SQLiteLedger /var/lib/ads/drafts.db>
+    """
+    if isinstance(where, str) and where.startswith(("postgresql://", "postgres://")):
+        from adclient.ledger.postgres import PostgresLedger
+
+        return PostgresLedger(where)
+    from adclient.ledger.sqlite import SQLiteLedger
+
+    return SQLiteLedger(where)
+
+
+# Hidden from type checkers, which would accept any attribute otherwise. Loaded when first used: a
+# client needs no database of its own to record writes in another ledger.
+if not TYPE_CHECKING:  # pragma: no branch
+
+    def __getattr__(name):
+        """Import one of the two ledgers."""
+        import adclient
+
+        if name not in ("PostgresLedger", "SQLiteLedger"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(adclient, name)

@@ -53,7 +53,7 @@ LAYERS = {
     "_extras": set(),
     "_tasks": set(),
     "_blocking": {"_tasks"},
-    "ledger": BASE | {"ledger"},
+    "ledger": BASE | {"_core", "_extras", "_tables", "ledger"},
     "_guard": BASE | {"_core", "ledger"},
     "_progress": {"_extras"},
     "_tool_results": BASE | {"_core", "_guard", "_async", "_sync"},

@@ -1,0 +1,145 @@
+"""A ledger in a PostgreSQL database."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from adclient._core.redact import Redactor, one_line
+from adclient._extras import needs
+from adclient.errors import LedgerError
+from adclient.ledger.rows import SCHEMA, Connection, Cursor
+from adclient.ledger.sql import BUSY_SECONDS, SQLLedger
+
+if TYPE_CHECKING:
+    import psycopg
+
+_FORMAT = "adclient ledger, format 1"
+# One round trip. Each statement sees what was committed before it, so that after the wait for the
+# lock, which all ledgers of a database share, the usage is that of now. A client that vanishes in
+# a transaction must not keep the lock.
+_BEGIN_WRITING = f"""
+BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL lock_timeout = '{BUSY_SECONDS}s';
+SET LOCAL idle_in_transaction_session_timeout = '{2 * BUSY_SECONDS}s';
+SELECT pg_advisory_xact_lock({0x41644C67});
+"""
+_APPEND_ONLY = (
+    """
+    CREATE FUNCTION adclient_ledger_refuse() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN RAISE EXCEPTION ''a ledger is append-only''; END'
+    """,
+    """
+    CREATE TRIGGER adclient_ledger_append_only BEFORE UPDATE OR DELETE OR TRUNCATE
+    ON adclient_ledger EXECUTE FUNCTION adclient_ledger_refuse()
+    """,
+    f"COMMENT ON TABLE adclient_ledger IS '{_FORMAT}'",
+)
+_FIND = """
+SELECT to_regclass('adclient_ledger') IS NOT NULL,
+    obj_description(to_regclass('adclient_ledger'), 'pg_class')
+"""
+
+
+class PostgresLedger(SQLLedger):
+    """A ledger in a PostgreSQL database, which clients on many machines may share.
+
+    Its table `adclient_ledger` is created with the first write. Rows are only added, and each
+    contains a hash of the one before, which detects accidents, not attackers who can write to the
+    database (see `verify`). Nothing here can make a draft live. It needs psycopg:
+    `pip install 'adclient[postgres]'`.
+
+    Args:
+        url: `postgresql://user:password@host:5432/database`, with the parameters of libpq, or less
+            of it: libpq also reads its environment variables and the file `.pgpass`.
+        now: The current time, for tests; None for the clock of this machine.
+
+    Raises:
+        LedgerError: The URL is invalid.
+        ModuleNotFoundError: psycopg is missing.
+
+    Example:
+        Where `SQLiteLedger("drafts.db")` stands in other examples, use
+        `PostgresLedger("postgresql://ads@db.example.com/ads")`.
+    """
+
+    _begin_writing = _BEGIN_WRITING
+
+    def __init__(self, url: str, *, now: Callable[[], datetime] | None = None) -> None:
+        with needs("postgres"):
+            import psycopg.conninfo
+        try:
+            parsed = psycopg.conninfo.conninfo_to_dict(url)
+        except psycopg.Error:
+            parsed = {}
+        found = {name: str(value) for name, value in parsed.items()}
+        defaults = {"connect_timeout": str(BUSY_SECONDS), "application_name": "adclient"}
+        self._conninfo = psycopg.conninfo.make_conninfo("", **(defaults | found))
+        self._redactor = Redactor([found.get("password", "")])
+        place = [found.get(name, "") for name in ("host", "port", "dbname")]
+        # A password with such a character that is not encoded ends in one of them.
+        if not found or "@" in "".join(place):
+            raise LedgerError(
+                "the URL of a ledger must be like postgresql://user:password@host:5432/database, "
+                "with special characters of the password percent-encoded"
+            )
+        host, port, database = place
+        shown = f"postgresql://{host}{port and ':' + port}/{database}"
+        super().__init__(self._redactor.redact(shown), now)
+
+    def _connect(self, *, may_create: bool) -> Connection:
+        import psycopg
+
+        connection = _Connection(
+            # Prepared statements fail behind some poolers.
+            psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None)
+        )
+        try:
+            self._prepare(connection, may_create=may_create)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: Connection, *, may_create: bool) -> None:
+        exists, comment = connection.execute(_FIND).fetchone()
+        if not exists and may_create:
+            connection.execute(_BEGIN_WRITING)
+            exists, comment = connection.execute(_FIND).fetchone()
+            if not exists:  # no other process was faster
+                for statement in SCHEMA + _APPEND_ONLY:
+                    connection.execute(statement)
+                exists, comment = True, _FORMAT
+            connection.execute("COMMIT")
+        if not exists:
+            raise self._error("it does not exist; the first write of a client creates it")
+        if comment != _FORMAT:
+            raise self._error(f"its table has the comment {comment!r} instead of {_FORMAT!r}")
+
+    def _is_lost(self, error: BaseException) -> bool:
+        import psycopg
+
+        connection = self._link.connection
+        is_broken = isinstance(connection, _Connection) and connection.psycopg.broken
+        return is_broken and isinstance(error, psycopg.OperationalError)
+
+    def _reason(self, error: BaseException) -> str | None:
+        import psycopg
+
+        if isinstance(error, psycopg.errors.LockNotAvailable):
+            return f"another process has locked it for {BUSY_SECONDS} seconds"
+        if isinstance(error, psycopg.Error):
+            return self._redactor.redact(one_line(str(error)))
+        return None
+
+
+class _Connection:
+    """A connection of psycopg, with `?` for each value as in SQLite."""
+
+    def __init__(self, connection: "psycopg.Connection[tuple[object, ...]]") -> None:
+        self.psycopg = connection
+
+    def execute(self, sql: str, values: Sequence[str | int | None] = (), /) -> Cursor:
+        return self.psycopg.execute(sql.replace("?", "%s").encode(), values or None)
+
+    def close(self) -> None:
+        self.psycopg.close()

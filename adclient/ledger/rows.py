@@ -1,0 +1,194 @@
+"""The rows of a ledger, and what one transaction reads and adds."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, Protocol, cast
+
+import attrs
+
+from adclient._core import jsontext
+from adclient.ledger.entry import Entry
+from adclient.models import Diff
+from adclient.policy import Usage
+
+FIRST_HASH = "0" * 64
+
+# Both databases read these statements. In the view, each entry is as its last row has it.
+SCHEMA = (
+    """
+    CREATE TABLE adclient_ledger (
+        number BIGINT PRIMARY KEY,
+        event TEXT NOT NULL,
+        recorded_at TEXT NOT NULL,
+        entry_id TEXT NOT NULL,
+        account_id TEXT NOT NULL,
+        change TEXT,
+        state TEXT NOT NULL,
+        at TEXT NOT NULL,
+        day TEXT NOT NULL,
+        drafts_of_day BIGINT NOT NULL,
+        blocks INTEGER NOT NULL,
+        entry TEXT NOT NULL,
+        hash TEXT NOT NULL
+    )
+    """,
+    "CREATE INDEX adclient_ledger_entry ON adclient_ledger (entry_id, number)",
+    "CREATE INDEX adclient_ledger_day ON adclient_ledger (day, number)",
+    "CREATE INDEX adclient_ledger_change ON adclient_ledger (change) WHERE change IS NOT NULL",
+    "CREATE INDEX adclient_ledger_blocks ON adclient_ledger (account_id) WHERE blocks = 1",
+    """
+    CREATE VIEW adclient_ledger_entries AS
+        SELECT * FROM adclient_ledger AS this WHERE NOT EXISTS (
+            SELECT 1 FROM adclient_ledger AS later
+            WHERE later.entry_id = this.entry_id AND later.number > this.number
+        )
+    """,
+)
+
+
+class Row(NamedTuple):
+    """One row, but for its hash; times are in UTC.
+
+    `drafts_of_day` is the number of drafts of that day after this row, so that nobody has to count
+    them. `blocks` is 1 for a draft that blocks its account.
+    """
+
+    number: int
+    event: str
+    recorded_at: str
+    entry_id: str
+    account_id: str
+    change: str | None
+    state: str
+    at: str
+    day: str
+    drafts_of_day: int
+    blocks: int
+    entry: str
+
+    def hash_after(self, last_hash: str) -> str:
+        """The hash of the row, in a chain whose last hash is given."""
+        # `repr`: a damaged database may hold bytes.
+        return hashlib.sha256(json.dumps([last_hash, *self], default=repr).encode()).hexdigest()
+
+
+class Cursor(Protocol):
+    """The rows that a statement returns."""
+
+    def fetchone(self) -> Any:
+        """The next row, or None."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """All rows that are left."""
+        ...
+
+
+class Connection(Protocol):
+    """A connection in autocommit mode; its statements have a `?` for each value."""
+
+    def execute(self, sql: str, values: Sequence[str | int | None] = (), /) -> Cursor:
+        """Execute one statement."""
+        ...
+
+    def close(self) -> None:
+        """Close it, which rolls back what is not committed."""
+        ...
+
+
+@attrs.frozen
+class Transaction:
+    """What one transaction, which began at `now`, reads and adds."""
+
+    connection: Connection
+    now: datetime
+
+    def history(self, entry_id: str) -> list[tuple[str, Entry]]:
+        """The events of an entry, each with the entry as it was then."""
+        sql = "SELECT event, entry FROM adclient_ledger WHERE entry_id = ? ORDER BY number"
+        found = self.connection.execute(sql, [key(entry_id)]).fetchall()
+        return [(event, _entry_from(text)) for event, text in found]
+
+    def entries(self, where: str, *values: str) -> list[Entry]:
+        """The entries that meet a condition, in the order of their admission."""
+        sql = f"SELECT entry FROM adclient_ledger_entries WHERE {where} ORDER BY at, number"  # noqa: S608
+        return [_entry_from(text) for (text,) in self.connection.execute(sql, values).fetchall()]
+
+    def usage(self, account_id: str) -> Usage:
+        """What a write to an account is checked with."""
+        over_limit = self.entries("account_id = ? AND blocks = 1", key(account_id))
+        drafts_today = self._drafts_of(utc_text(self.now)[:10])
+        return Usage(drafts_today, over_limit[0].draft_id if over_limit else None)
+
+    def rows_after(self, number: int) -> list[Any]:
+        """The next rows after one, each followed by its hash."""
+        sql = "SELECT * FROM adclient_ledger WHERE number > ? ORDER BY number LIMIT 1000"
+        return self.connection.execute(sql, [number]).fetchall()
+
+    def append(self, event: str, entry: Entry, before: Entry | None = None) -> Entry:
+        """Add a row for an entry, which was different before if there was one."""
+        last_sql = "SELECT number, hash FROM adclient_ledger ORDER BY number DESC LIMIT 1"
+        number, last_hash = self.connection.execute(last_sql).fetchone() or (0, FIRST_HASH)
+        at = utc_text(entry.at)
+        change_of_count = _counts(entry) - (before is not None and _counts(before))
+        row = Row(
+            number=number + 1,
+            event=event,
+            recorded_at=utc_text(self.now),
+            entry_id=key(entry.entry_id),
+            account_id=key(entry.account_id),
+            change=None if entry.change is None else key(entry.change),
+            state=entry.state,
+            at=at,
+            day=at[:10],
+            drafts_of_day=self._drafts_of(at[:10]) + change_of_count,
+            blocks=int(entry.over_limit is not None and entry.settled_by is None),
+            entry=_text_of(entry),
+        )
+        marks = ", ".join("?" * (len(row) + 1))
+        values = [*row, row.hash_after(last_hash)]
+        self.connection.execute(f"INSERT INTO adclient_ledger VALUES ({marks})", values)  # noqa: S608
+        return entry
+
+    def _drafts_of(self, day: str) -> int:
+        sql = "SELECT drafts_of_day FROM adclient_ledger WHERE day = ? ORDER BY number DESC LIMIT 1"
+        found: tuple[int] = self.connection.execute(sql, [day]).fetchone() or (0,)
+        return found[0]
+
+
+def key(text: str) -> str:
+    """A text that any database can compare: an id may contain a NUL, or a lone surrogate."""
+    return text.encode("unicode_escape").decode("ascii")
+
+
+def utc_text(moment: datetime) -> str:
+    """A moment as text, whose order is that of time."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _counts(entry: Entry) -> bool:
+    """Whether an entry counts as a draft of its day: it is one, or may be."""
+    return entry.state not in ("refused", "not staged")
+
+
+def _text_of(entry: Entry) -> str:
+    """An entry as JSON text; a database takes no lone surrogates, so they are escaped."""
+    try:
+        return jsontext.dumps(entry.to_dict(), "entry", errors="backslashreplace")
+    except jsontext.JSONError:
+        if entry.diff is None:
+            raise
+        # A response may be nested more deeply than can be encoded; its draft is recorded anyway.
+        return _text_of(attrs.evolve(entry, diff=None))
+
+
+def _entry_from(text: str) -> Entry:
+    fields = cast("dict[str, Any]", jsontext.loads(text.encode()))
+    fields["at"] = datetime.fromisoformat(fields["at"])
+    diff = fields.get("diff")
+    if diff is not None:
+        named = {name: diff.pop(name) for name in ("field", "before", "after")}
+        fields["diff"] = Diff(**named, extra=diff)
+    return Entry(**fields)

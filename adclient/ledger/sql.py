@@ -1,0 +1,306 @@
+"""A ledger in an SQL database; `sqlite.py` and `postgres.py` have what differs."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import TypeVar
+
+import attrs
+
+from adclient._core.redact import one_line
+from adclient._tables.items import Items
+from adclient.errors import ConfigurationError, LedgerError
+from adclient.ledger.entry import Check, Entry, State
+from adclient.ledger.link import Link
+from adclient.ledger.rows import FIRST_HASH, Connection, Row, Transaction, key, utc_text
+
+T = TypeVar("T")
+
+BUSY_SECONDS = 5
+
+
+class SQLLedger(ABC):
+    """The base of both ledgers: what they record, and how they answer questions about it.
+
+    All of it is in one connection for each process, and each use of it is a transaction. The rows
+    are never changed: one is added when a write is admitted, when it ends, and when it is settled.
+    """
+
+    _begin_writing: str
+
+    def __init__(self, shown: str, now: Callable[[], datetime] | None) -> None:
+        self._shown = shown
+        self._now = now or (lambda: datetime.now(UTC))
+        self._link = Link()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._shown}>"
+
+    @abstractmethod
+    def _connect(self, *, may_create: bool) -> Connection:
+        """Open a connection to a ledger of this format."""
+
+    @abstractmethod
+    def _reason(self, error: BaseException) -> str | None:
+        """What an error of the database means; None if it is none of the database."""
+
+    def _begin(self, connection: Connection, begin: str) -> None:
+        connection.execute(begin)
+
+    def _is_lost(self, error: BaseException) -> bool:  # noqa: ARG002
+        """Whether the connection broke, so that another one may succeed."""
+        return False
+
+    def reserve(self, entry: Entry, check: Check) -> Entry:
+        """Record a write before it is sent, in one transaction with its check; see `Ledger`.
+
+        Args:
+            entry: The write; the ledger replaces its time by its own.
+            check: Called with what the ledger holds.
+
+        Returns:
+            The entry as it was recorded, or an earlier one of the same change.
+
+        Raises:
+            LedgerError: The entry cannot be recorded; the write is then not sent.
+
+        Example:
+            >>> import tempfile
+            >>> from adclient import Entry, SQLiteLedger
+            >>> ledger = SQLiteLedger(tempfile.mkdtemp() + "/drafts.db")
+            >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
+            >>> ledger.reserve(entry, lambda usage: None)
+            <Entry beta.pause_campaign, a, admitted>
+        """
+        work = partial(self._reserve, entry, check)
+        return self._transact(self._begin_writing, work, may_create=True)
+
+    def end(self, entry: Entry) -> None:
+        """Record how a write ended; see `Ledger`.
+
+        An entry that was never admitted, or that has ended, is ignored. If a human has settled it
+        meanwhile, only a draft is recorded.
+
+        Args:
+            entry: The write, with its final state.
+
+        Returns:
+            Nothing.
+
+        Raises:
+            LedgerError: The end cannot be recorded.
+
+        Example:
+            See `entries`.
+        """
+        self._transact(self._begin_writing, partial(self._end, entry))
+
+    def settle(self, entry: Entry | str, *, draft_id: str | None = None, by: str) -> Entry:
+        """Record what a human found out: how a write of unknown outcome ended.
+
+        The same is said of a draft that is over a limit, once it was dealt with in the approval
+        dashboard: its account is then no longer blocked. Nothing is sent.
+
+        Args:
+            entry: An entry, or its id.
+            draft_id: The draft that was found in the dashboard; None if there is none, or if it is
+                known already.
+            by: Who settles it.
+
+        Returns:
+            The entry as it is now: `staged`, or `not staged`.
+
+        Raises:
+            LedgerError: The ledger holds no such entry, or nothing is left to be settled.
+            ConfigurationError: `draft_id` or `by` is no text, or empty.
+
+        Example:
+            >>> import tempfile
+            >>> from adclient import Entry, SQLiteLedger
+            >>> ledger = SQLiteLedger(tempfile.mkdtemp() + "/drafts.db")
+            >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
+            >>> _ = ledger.reserve(entry, lambda usage: None)
+            >>> ledger.settle(ledger.unknown()[0], draft_id="draft_7c2e", by="kim")
+            <Entry beta.pause_campaign, a, staged, draft_7c2e>
+        """
+        for name, text in (("draft_id", "-" if draft_id is None else draft_id), ("by", by)):
+            if not isinstance(text, str) or not text.strip():
+                raise ConfigurationError(f"{name} must be a text that is not empty", argument=name)
+        entry_id = entry.entry_id if isinstance(entry, Entry) else entry
+        work = partial(self._settle, entry_id, draft_id, by)
+        return self._transact(self._begin_writing, work)
+
+    def entries(
+        self, *, account_id: str | None = None, since: datetime | None = None
+    ) -> Items[Entry]:
+        """The entries of the ledger as they are now, in the order of their admission.
+
+        Args:
+            account_id: Only those of this account.
+            since: Only those that were admitted or refused at this time or later.
+
+        Returns:
+            A list that is also a table.
+
+        Raises:
+            LedgerError: The ledger cannot be read.
+            ConfigurationError: `since` has no time zone.
+
+        Example:
+            >>> import tempfile
+            >>> from adclient import SQLiteLedger
+            >>> from adclient.testing import FakeAdService
+            >>> ledger = SQLiteLedger(tempfile.mkdtemp() + "/drafts.db")
+            >>> with FakeAdService().client(ledger=ledger) as client:
+            ...     draft = client.delta.remove_auto_search_themes(account_id="account_d118")
+            >>> ledger.entries()
+            <Items of 1 × Entry>
+            >>> ledger.entries()[0].draft_id == draft.draft_id
+            True
+        """
+        conditions, values = ["1 = 1"], list[str]()
+        if account_id is not None:
+            conditions.append("account_id = ?")
+            values.append(key(account_id))
+        if since is not None:
+            if since.tzinfo is None:
+                raise ConfigurationError("since must have a time zone", argument="since")
+            conditions.append("at >= ?")
+            values.append(utc_text(since))
+        return self._entries(" AND ".join(conditions), *values)
+
+    def unknown(self) -> Items[Entry]:
+        """The entries for which a draft may have been staged, and nobody knows.
+
+        Those of calls that have not ended yet are among them.
+
+        Raises:
+            LedgerError: The ledger cannot be read.
+
+        Example:
+            See `settle`.
+        """
+        return self._entries("state IN ('admitted', 'unknown')")
+
+    def verify(self) -> str:
+        """Check that no row was changed, lost or added, except at the end; return the last hash.
+
+        Each row contains a hash of itself and of the one before. That detects accidents, not
+        attackers who can write the file: they can compute all hashes again. If you keep the
+        returned one, such as in a pull request, you see that as well.
+
+        Raises:
+            LedgerError: The ledger cannot be read, or a row is damaged; the text has its number.
+
+        Example:
+            >>> import tempfile
+            >>> from adclient import Entry, SQLiteLedger
+            >>> ledger = SQLiteLedger(tempfile.mkdtemp() + "/drafts.db")
+            >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
+            >>> _ = ledger.reserve(entry, lambda usage: None)
+            >>> len(ledger.verify())
+            64
+        """
+        number, last_hash = 0, FIRST_HASH
+        while rows := self._read(partial(Transaction.rows_after, number=number)):
+            for *values, found in rows:
+                number += 1
+                last_hash = Row(*values).hash_after(last_hash)
+                if (values[0], found) != (number, last_hash):
+                    raise self._error(f"row {number} was changed, or is missing")
+        return last_hash
+
+    def close(self) -> None:
+        """Close the connection; the next use opens another one.
+
+        Example:
+            >>> from adclient import SQLiteLedger
+            >>> SQLiteLedger("drafts.db").close()
+        """
+        with self._link.lock:
+            self._link.close()
+
+    def _entries(self, where: str, *values: str) -> Items[Entry]:
+        return Items(self._read(lambda ledger: ledger.entries(where, *values)))
+
+    def _read(self, work: Callable[[Transaction], T]) -> T:
+        return self._transact("BEGIN", work)
+
+    def _reserve(self, entry: Entry, check: Check, ledger: Transaction) -> Entry:
+        if entry.change is not None:
+            is_same = "change = ? AND state NOT IN ('refused', 'not staged')"
+            earlier = ledger.entries(is_same, key(entry.change))
+            if earlier:
+                return earlier[0]
+        if ledger.history(entry.entry_id):
+            raise self._error(f"it holds an entry {entry.entry_id} already")
+        refusal = None if entry.state == "refused" else check(ledger.usage(entry.account_id))
+        if refusal is not None:
+            entry = attrs.evolve(entry, state="refused", rule=refusal.rule, reason=refusal.reason)
+        return ledger.append("reserved", attrs.evolve(entry, at=ledger.now))
+
+    def _end(self, entry: Entry, ledger: Transaction) -> None:
+        history = ledger.history(entry.entry_id)
+        events = [event for event, _ in history]
+        if not history or "ended" in events or history[-1][1].state == "refused":
+            return
+        if "settled" in events and entry.state != "staged":
+            return  # a human knew more than this call
+        before = history[-1][1]
+        ended = attrs.evolve(
+            history[0][1],
+            state=entry.state,
+            draft_id=entry.draft_id,
+            diff=entry.diff,
+            reason=entry.reason,
+            over_limit=entry.over_limit,
+        )
+        ledger.append("ended", ended, before)
+
+    def _settle(self, entry_id: str, draft_id: str | None, by: str, ledger: Transaction) -> Entry:
+        history = ledger.history(entry_id)
+        if not history:
+            raise self._error(f"it holds no entry {entry_id}")
+        before = history[-1][1]
+        if before.is_unknown:
+            state: State = "not staged" if draft_id is None else "staged"
+            settled = attrs.evolve(before, state=state, draft_id=draft_id, settled_by=by)
+        elif before.over_limit is not None and before.settled_by is None:
+            if draft_id not in (None, before.draft_id):
+                raise self._error(f"the draft of entry {entry_id} is {before.draft_id}")
+            settled = attrs.evolve(before, settled_by=by)
+        else:
+            how = f" by {before.settled_by}" if before.settled_by else ""
+            problem = f"entry {entry_id} is {before.state}{how}, and leaves nothing to be settled"
+            raise self._error(one_line(problem))
+        return ledger.append("settled", settled, before)
+
+    def _transact(
+        self, begin: str, work: Callable[[Transaction], T], *, may_create: bool = False
+    ) -> T:
+        """Do the work in one transaction, again if the connection proves to be lost."""
+        link = self._link
+        with link.lock:
+            while True:
+                was_open, is_committing = link.connection is not None, False
+                try:
+                    connection = link.open(partial(self._connect, may_create=may_create))
+                    self._begin(connection, begin)
+                    result = work(Transaction(connection, self._now()))
+                    is_committing = True
+                    connection.execute("COMMIT")
+                except BaseException as error:
+                    reason = self._reason(error)
+                    may_repeat = was_open and not is_committing and self._is_lost(error)
+                    link.close()
+                    if reason is None:
+                        raise
+                else:
+                    return result
+                if not may_repeat:
+                    # Not in the block above: the error of a driver may hold secrets.
+                    raise self._error(reason)
+
+    def _error(self, reason: str) -> LedgerError:
+        return LedgerError(f"the ledger {self._shown}: {reason}")

@@ -1,0 +1,157 @@
+"""A ledger in a file."""
+
+import os
+import sqlite3
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from urllib.parse import quote
+
+from adclient._core.redact import one_line
+from adclient.ledger.rows import SCHEMA, Connection
+from adclient.ledger.sql import BUSY_SECONDS, SQLLedger
+
+_APPLICATION_ID = 0x41644C67  # "AdLg"
+_FORMAT = 1
+# The last one refuses `INSERT OR REPLACE`, which deletes a row without the trigger for that.
+_TRIGGERS = (
+    ("update", "UPDATE", ""),
+    ("delete", "DELETE", ""),
+    ("insert", "INSERT", "WHEN new.number <= (SELECT max(number) FROM adclient_ledger)"),
+)
+_REASONS = {
+    sqlite3.SQLITE_NOTADB: "it is no SQLite database",
+    sqlite3.SQLITE_CORRUPT: "the file is corrupt",
+    sqlite3.SQLITE_BUSY: f"another process has locked it for {BUSY_SECONDS} seconds",
+    sqlite3.SQLITE_READONLY: "it is read-only",
+    sqlite3.SQLITE_FULL: "the disk is full",
+}
+
+
+class SQLiteLedger(SQLLedger):
+    """A ledger in a file, which all threads and processes of one machine may share.
+
+    The file, an SQLite database in WAL mode, is created with the first write, readable by its owner
+    alone. Each row is on the disk before its request is sent. Rows are only added, and each
+    contains a hash of the one before, which detects accidents, not attackers who can write the file
+    (see `verify`). Nothing here can make a draft live.
+
+    Args:
+        path: The file. Its directory must exist, and must not be one of a network.
+        now: The current time, for tests; None for the clock of the machine.
+
+    Example:
+        >>> import tempfile
+        >>> from adclient import Policy, SQLiteLedger
+        >>> from adclient.testing import FakeAdService
+        >>> ledger = SQLiteLedger(tempfile.mkdtemp() + "/drafts.db")
+        >>> policy = Policy(drafts_per_day=20)
+        >>> with FakeAdService().client(policy=policy, ledger=ledger) as client:
+        ...     draft = client.beta.pause_campaign(
+        ...         account_id="account_b204", campaign_id="campaign_57a7"
+        ...     )
+        >>> entry = ledger.entries(account_id="account_b204")[0]
+        >>> entry.state, entry.draft_id == draft.draft_id
+        ('staged', True)
+    """
+
+    _begin_writing = "BEGIN IMMEDIATE"
+
+    def __init__(
+        self, path: "str | os.PathLike[str]", *, now: Callable[[], datetime] | None = None
+    ) -> None:
+        self._path = Path(path).absolute()
+        self._identity: tuple[int, int] | None = None
+        super().__init__(str(self._path), now)
+
+    def _connect(self, *, may_create: bool) -> Connection:
+        self._check_identity()
+        uri = f"{self._path.as_uri()}?mode=rw"
+        if not may_create or self._path.exists():
+            connection = _connection(uri)
+        else:
+            with NamedTemporaryFile() as private:  # SQLite creates a file with the mode of this one
+                connection = _connection(f"{uri}c&modeof={quote(private.name)}")
+        try:
+            self._prepare(connection)
+            found = self._path.stat()
+        except BaseException:
+            connection.close()
+            raise
+        self._identity = (found.st_dev, found.st_ino)
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        # Damaged text must not raise: `verify` finds its row.
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+        connection.execute("PRAGMA synchronous = FULL")
+        if _is_empty(connection):
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(self._begin_writing)
+            if _is_empty(connection):  # no other process was faster
+                _create(connection)
+            connection.execute("COMMIT")
+        if _pragma(connection, "application_id") != _APPLICATION_ID:
+            raise self._error("it is no ledger, but another SQLite database")
+        if (version := _pragma(connection, "user_version")) != _FORMAT:
+            raise self._error(
+                f"its format is {version}, and this version of adclient knows format {_FORMAT}"
+            )
+
+    def _begin(self, connection: Connection, begin: str) -> None:
+        self._check_identity()
+        super()._begin(connection, begin)
+
+    def _check_identity(self) -> None:
+        """Refuse another file than that of the first use: it would know nothing of its drafts."""
+        if self._identity is not None:
+            found = self._path.stat()
+            if (found.st_dev, found.st_ino) != self._identity:
+                raise self._error("it was replaced by another file while it was in use")
+
+    def _reason(self, error: BaseException) -> str | None:
+        if isinstance(error, OSError):
+            return one_line(error.strerror or str(error))
+        if not isinstance(error, sqlite3.Error):
+            return None
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what is specific
+        if code == sqlite3.SQLITE_CANTOPEN:
+            return self._why_it_cannot_be_opened()
+        return _REASONS.get(code, one_line(str(error)))
+
+    def _why_it_cannot_be_opened(self) -> str:
+        if not self._path.parent.is_dir():
+            return "its directory does not exist"
+        if not self._path.exists() and os.access(self._path.parent, os.W_OK):
+            return "it does not exist; the first write of a client creates it"
+        return "it cannot be opened for writing, or its directory cannot"
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    tables: tuple[int] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return tables == (0,) and _pragma(connection, "application_id") == 0
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    for statement in SCHEMA:
+        connection.execute(statement)
+    for name, event, condition in _TRIGGERS:
+        connection.execute(
+            f"CREATE TRIGGER adclient_ledger_{name} BEFORE {event} ON adclient_ledger {condition} "
+            "BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END"
+        )
+    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {_FORMAT}")
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    value: tuple[int] = connection.execute(f"PRAGMA {name}").fetchone()
+    return value[0]
+
+
+def _connection(uri: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
