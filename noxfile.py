@@ -104,7 +104,7 @@ def generated(session: nox.Session) -> None:
 
 @nox.session
 def acceptance(session: nox.Session) -> None:
-    """Try a browser, Jupyter, OpenAPI, Prism, MCP, tools that patch httpx, and the benchmarks."""
+    """Try a browser, PostgreSQL, Jupyter, OpenAPI, Prism, MCP, patching tools, the benchmarks."""
     session.install("-e", ".[acceptance]")
     session.run("python", "tools/run_notebooks.py", "--check")
     session.run("pytest", "-q", "tests/acceptance", *session.posargs)
@@ -119,3 +119,4 @@ def long(session: nox.Session) -> None:
     session.run("pytest", "-q", "tests/soak")
     session.run("python", "tests/soak/soak.py")
     session.run("python", "tests/soak/soak.py", "--keyed", "--rounds", "3", "--calls", "2000")
+    session.run("python", "tests/soak/ledger_soak.py", "--kills", "1000", "--attempts", "100000")

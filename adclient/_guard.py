@@ -14,6 +14,7 @@ from adclient._core.redact import one_line
 from adclient.errors import (
     AdClientError,
     ConfigurationError,
+    LedgerError,
     PolicyRefused,
 )
 from adclient.ledger.entry import Entry, Ledger, LedgerWarning
@@ -83,8 +84,8 @@ class Guard:
         The caller must receive the draft, even if it cannot be recorded.
         """
         assert self.ledger is not None
-        if entry.state == "refused":
-            return
+        if entry.state == "refused" or isinstance(result, LedgerError):
+            return  # it was not admitted
         ended = self._ended(entry, result, attempts)
         try:
             self.ledger.end(ended)

@@ -55,8 +55,9 @@ if not TYPE_CHECKING:  # pragma: no branch
 
     def __getattr__(name):
         """Import one of the two ledgers."""
-        import adclient
+        from importlib import import_module
 
-        if name not in ("PostgresLedger", "SQLiteLedger"):
+        modules = {"PostgresLedger": "postgres", "SQLiteLedger": "sqlite"}
+        if name not in modules:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(adclient, name)
+        return getattr(import_module(f"{__name__}.{modules[name]}"), name)

@@ -25,11 +25,11 @@ SELECT pg_advisory_xact_lock({0x41644C67});
 """
 _APPEND_ONLY = (
     """
-    CREATE FUNCTION adclient_ledger_refuse() RETURNS trigger LANGUAGE plpgsql AS
+    CREATE OR REPLACE FUNCTION adclient_ledger_refuse() RETURNS trigger LANGUAGE plpgsql AS
     'BEGIN RAISE EXCEPTION ''a ledger is append-only''; END'
     """,
     """
-    CREATE TRIGGER adclient_ledger_append_only BEFORE UPDATE OR DELETE OR TRUNCATE
+    CREATE OR REPLACE TRIGGER adclient_ledger_append_only BEFORE UPDATE OR DELETE OR TRUNCATE
     ON adclient_ledger EXECUTE FUNCTION adclient_ledger_refuse()
     """,
     f"COMMENT ON TABLE adclient_ledger IS '{_FORMAT}'",
@@ -89,10 +89,9 @@ class PostgresLedger(SQLLedger):
     def _connect(self, *, may_create: bool) -> Connection:
         import psycopg
 
-        connection = _Connection(
-            # Prepared statements fail behind some poolers.
-            psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None)
-        )
+        # Prepared statements fail behind some poolers.
+        opened = psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None)
+        connection = _Connection(opened)
         try:
             self._prepare(connection, may_create=may_create)
         except BaseException:
@@ -102,25 +101,28 @@ class PostgresLedger(SQLLedger):
 
     def _prepare(self, connection: Connection, *, may_create: bool) -> None:
         exists, comment = connection.execute(_FIND).fetchone()
-        if not exists and may_create:
-            connection.execute(_BEGIN_WRITING)
-            exists, comment = connection.execute(_FIND).fetchone()
-            if not exists:  # no other process was faster
-                for statement in SCHEMA + _APPEND_ONLY:
-                    connection.execute(statement)
-                exists, comment = True, _FORMAT
-            connection.execute("COMMIT")
         if not exists:
-            raise self._error("it does not exist; the first write of a client creates it")
-        if comment != _FORMAT:
+            if not may_create:
+                raise self._error("it does not exist; the first write of a client creates it")
+            connection.execute(_BEGIN_WRITING)
+            for statement in SCHEMA + _APPEND_ONLY:
+                connection.execute(statement)
+            connection.execute("COMMIT")
+        elif comment != _FORMAT:
             raise self._error(f"its table has the comment {comment!r} instead of {_FORMAT!r}")
 
-    def _is_lost(self, error: BaseException) -> bool:
+    def _begin(self, begin: str, *, may_create: bool) -> Connection:
         import psycopg
 
-        connection = self._link.connection
-        is_broken = isinstance(connection, _Connection) and connection.psycopg.broken
-        return is_broken and isinstance(error, psycopg.OperationalError)
+        is_fresh = self._link.connection is None
+        try:
+            return super()._begin(begin, may_create=may_create)
+        except psycopg.OperationalError as error:
+            if is_fresh or isinstance(error, psycopg.errors.LockNotAvailable):
+                raise
+        # The server closed the connection meanwhile, so nothing was done.
+        self._link.close()
+        return super()._begin(begin, may_create=may_create)
 
     def _reason(self, error: BaseException) -> str | None:
         import psycopg
@@ -136,10 +138,10 @@ class _Connection:
     """A connection of psycopg, with `?` for each value as in SQLite."""
 
     def __init__(self, connection: "psycopg.Connection[tuple[object, ...]]") -> None:
-        self.psycopg = connection
+        self._psycopg = connection
 
     def execute(self, sql: str, values: Sequence[str | int | None] = (), /) -> Cursor:
-        return self.psycopg.execute(sql.replace("?", "%s").encode(), values or None)
+        return self._psycopg.execute(sql.replace("?", "%s").encode(), values or None)
 
     def close(self) -> None:
-        self.psycopg.close()
+        self._psycopg.close()

@@ -9,16 +9,18 @@ from typing import Any, NamedTuple, Protocol, cast
 import attrs
 
 from adclient._core import jsontext
+from adclient.errors import LedgerError
 from adclient.ledger.entry import Entry
 from adclient.models import Diff
 from adclient.policy import Usage
 
 FIRST_HASH = "0" * 64
+ROWS_AT_A_TIME = 1000
 
-# Both databases read these statements. In the view, each entry is as its last row has it.
+# Both databases read these statements.
 SCHEMA = (
     """
-    CREATE TABLE adclient_ledger (
+    CREATE TABLE IF NOT EXISTS adclient_ledger (
         number BIGINT PRIMARY KEY,
         event TEXT NOT NULL,
         recorded_at TEXT NOT NULL,
@@ -34,18 +36,22 @@ SCHEMA = (
         hash TEXT NOT NULL
     )
     """,
-    "CREATE INDEX adclient_ledger_entry ON adclient_ledger (entry_id, number)",
-    "CREATE INDEX adclient_ledger_day ON adclient_ledger (day, number)",
-    "CREATE INDEX adclient_ledger_change ON adclient_ledger (change) WHERE change IS NOT NULL",
-    "CREATE INDEX adclient_ledger_blocks ON adclient_ledger (account_id) WHERE blocks = 1",
-    """
-    CREATE VIEW adclient_ledger_entries AS
-        SELECT * FROM adclient_ledger AS this WHERE NOT EXISTS (
-            SELECT 1 FROM adclient_ledger AS later
-            WHERE later.entry_id = this.entry_id AND later.number > this.number
+    *(
+        f"CREATE INDEX IF NOT EXISTS adclient_ledger_{name} ON adclient_ledger {columns}"
+        for name, columns in (
+            ("entry", "(entry_id, number)"),
+            ("day", "(day, number)"),
+            ("change", "(change) WHERE change IS NOT NULL"),
+            ("blocks", "(account_id) WHERE blocks = 1"),
         )
-    """,
+    ),
 )
+_ENTRIES = """
+SELECT entry FROM adclient_ledger AS this WHERE {} AND NOT EXISTS (
+    SELECT 1 FROM adclient_ledger AS later
+    WHERE later.entry_id = this.entry_id AND later.number > this.number
+) ORDER BY at, number
+"""
 
 
 class Row(NamedTuple):
@@ -112,9 +118,9 @@ class Transaction:
         return [(event, _entry_from(text)) for event, text in found]
 
     def entries(self, where: str, *values: str) -> list[Entry]:
-        """The entries that meet a condition, in the order of their admission."""
-        sql = f"SELECT entry FROM adclient_ledger_entries WHERE {where} ORDER BY at, number"  # noqa: S608
-        return [_entry_from(text) for (text,) in self.connection.execute(sql, values).fetchall()]
+        """The entries whose last row meets a condition, in the order of their admission."""
+        found = self.connection.execute(_ENTRIES.format(where), values).fetchall()
+        return [_entry_from(text) for (text,) in found]
 
     def usage(self, account_id: str) -> Usage:
         """What a write to an account is checked with."""
@@ -124,8 +130,8 @@ class Transaction:
 
     def rows_after(self, number: int) -> list[Any]:
         """The next rows after one, each followed by its hash."""
-        sql = "SELECT * FROM adclient_ledger WHERE number > ? ORDER BY number LIMIT 1000"
-        return self.connection.execute(sql, [number]).fetchall()
+        sql = "SELECT * FROM adclient_ledger WHERE number > ? ORDER BY number LIMIT ?"
+        return self.connection.execute(sql, [number, ROWS_AT_A_TIME]).fetchall()
 
     def append(self, event: str, entry: Entry, before: Entry | None = None) -> Entry:
         """Add a row for an entry, which was different before if there was one."""
@@ -177,9 +183,9 @@ def _text_of(entry: Entry) -> str:
     """An entry as JSON text; a database takes no lone surrogates, so they are escaped."""
     try:
         return jsontext.dumps(entry.to_dict(), "entry", errors="backslashreplace")
-    except jsontext.JSONError:
+    except jsontext.JSONError as error:
         if entry.diff is None:
-            raise
+            raise LedgerError(f"the entry cannot be recorded: {error}") from None
         # A response may be nested more deeply than can be encoded; its draft is recorded anyway.
         return _text_of(attrs.evolve(entry, diff=None))
 

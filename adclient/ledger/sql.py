@@ -45,12 +45,10 @@ class SQLLedger(ABC):
     def _reason(self, error: BaseException) -> str | None:
         """What an error of the database means; None if it is none of the database."""
 
-    def _begin(self, connection: Connection, begin: str) -> None:
+    def _begin(self, begin: str, *, may_create: bool) -> Connection:
+        connection = self._link.open(partial(self._connect, may_create=may_create))
         connection.execute(begin)
-
-    def _is_lost(self, error: BaseException) -> bool:  # noqa: ARG002
-        """Whether the connection broke, so that another one may succeed."""
-        return False
+        return connection
 
     def reserve(self, entry: Entry, check: Check) -> Entry:
         """Record a write before it is sent, in one transaction with its check; see `Ledger`.
@@ -279,28 +277,20 @@ class SQLLedger(ABC):
     def _transact(
         self, begin: str, work: Callable[[Transaction], T], *, may_create: bool = False
     ) -> T:
-        """Do the work in one transaction, again if the connection proves to be lost."""
-        link = self._link
-        with link.lock:
-            while True:
-                was_open, is_committing = link.connection is not None, False
-                try:
-                    connection = link.open(partial(self._connect, may_create=may_create))
-                    self._begin(connection, begin)
-                    result = work(Transaction(connection, self._now()))
-                    is_committing = True
-                    connection.execute("COMMIT")
-                except BaseException as error:
-                    reason = self._reason(error)
-                    may_repeat = was_open and not is_committing and self._is_lost(error)
-                    link.close()
-                    if reason is None:
-                        raise
-                else:
-                    return result
-                if not may_repeat:
-                    # Not in the block above: the error of a driver may hold secrets.
-                    raise self._error(reason)
+        """Do the work in one transaction."""
+        with self._link.lock:
+            try:
+                connection = self._begin(begin, may_create=may_create)
+                result = work(Transaction(connection, self._now()))
+                connection.execute("COMMIT")
+                return result
+            except BaseException as error:
+                self._link.close()
+                reason = self._reason(error)
+                if reason is None:
+                    raise
+        # Not in the block above: the error of a driver may hold secrets.
+        raise self._error(reason)
 
     def _error(self, reason: str) -> LedgerError:
         return LedgerError(f"the ledger {self._shown}: {reason}")

@@ -27,6 +27,7 @@ _REASONS = {
     sqlite3.SQLITE_BUSY: f"another process has locked it for {BUSY_SECONDS} seconds",
     sqlite3.SQLITE_READONLY: "it is read-only",
     sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened for writing, or its directory cannot",
 }
 
 
@@ -67,9 +68,12 @@ class SQLiteLedger(SQLLedger):
         super().__init__(str(self._path), now)
 
     def _connect(self, *, may_create: bool) -> Connection:
-        self._check_identity()
-        uri = f"{self._path.as_uri()}?mode=rw"
-        if not may_create or self._path.exists():
+        if not self._path.parent.is_dir():
+            raise self._error("its directory does not exist")
+        uri, exists = f"{self._path.as_uri()}?mode=rw", self._path.exists()
+        if not (exists or may_create):
+            raise self._error("it does not exist; the first write of a client creates it")
+        if exists:
             connection = _connection(uri)
         else:
             with NamedTemporaryFile() as private:  # SQLite creates a file with the mode of this one
@@ -90,8 +94,7 @@ class SQLiteLedger(SQLLedger):
         if _is_empty(connection):
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(self._begin_writing)
-            if _is_empty(connection):  # no other process was faster
-                _create(connection)
+            _create(connection)
             connection.execute("COMMIT")
         if _pragma(connection, "application_id") != _APPLICATION_ID:
             raise self._error("it is no ledger, but another SQLite database")
@@ -100,16 +103,13 @@ class SQLiteLedger(SQLLedger):
                 f"its format is {version}, and this version of adclient knows format {_FORMAT}"
             )
 
-    def _begin(self, connection: Connection, begin: str) -> None:
-        self._check_identity()
-        super()._begin(connection, begin)
-
-    def _check_identity(self) -> None:
-        """Refuse another file than that of the first use: it would know nothing of its drafts."""
+    def _begin(self, begin: str, *, may_create: bool) -> Connection:
+        # Another file than that of the first use would know nothing of its drafts.
         if self._identity is not None:
             found = self._path.stat()
             if (found.st_dev, found.st_ino) != self._identity:
                 raise self._error("it was replaced by another file while it was in use")
+        return super()._begin(begin, may_create=may_create)
 
     def _reason(self, error: BaseException) -> str | None:
         if isinstance(error, OSError):
@@ -117,16 +117,7 @@ class SQLiteLedger(SQLLedger):
         if not isinstance(error, sqlite3.Error):
             return None
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what is specific
-        if code == sqlite3.SQLITE_CANTOPEN:
-            return self._why_it_cannot_be_opened()
         return _REASONS.get(code, one_line(str(error)))
-
-    def _why_it_cannot_be_opened(self) -> str:
-        if not self._path.parent.is_dir():
-            return "its directory does not exist"
-        if not self._path.exists() and os.access(self._path.parent, os.W_OK):
-            return "it does not exist; the first write of a client creates it"
-        return "it cannot be opened for writing, or its directory cannot"
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
@@ -138,10 +129,9 @@ def _create(connection: sqlite3.Connection) -> None:
     for statement in SCHEMA:
         connection.execute(statement)
     for name, event, condition in _TRIGGERS:
-        connection.execute(
-            f"CREATE TRIGGER adclient_ledger_{name} BEFORE {event} ON adclient_ledger {condition} "
-            "BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END"
-        )
+        refuse = f"{condition} BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END"
+        trigger = f"adclient_ledger_{name} BEFORE {event} ON adclient_ledger {refuse}"
+        connection.execute(f"CREATE TRIGGER IF NOT EXISTS {trigger}")
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {_FORMAT}")
 

@@ -1,0 +1,208 @@
+"""The ledger in PostgreSQL, on a server of Debian's package that only these tests use."""
+
+import itertools
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from ledger_tests import *  # noqa: F403
+from ledger_tests import CAMPAIGN, admit, stage, states
+
+import adclient.ledger.postgres
+from adclient import LedgerError
+from adclient.ledger import open_ledger
+from adclient.testing import FakeAdService
+
+PASSWORD = "hunter2-s3cret"
+NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The URL of a running server, without a database."""
+    debian = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parts[4])
+    )
+    programs = shutil.which("initdb") or str(debian[-1] / "initdb")
+    folder = Path(tempfile.mkdtemp())
+    as_whom = {}
+    if os.geteuid() == 0:  # which PostgreSQL refuses
+        shutil.chown(folder, "postgres", "postgres")
+        as_whom = {"user": "postgres", "group": "postgres", "extra_groups": []}
+
+    def run(name: str, *arguments: str) -> None:
+        command = [Path(programs).with_name(name), "-D", folder / "data", *arguments]
+        subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, **as_whom)
+
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    (folder / "password").write_text(PASSWORD)
+    (folder / "password").chmod(0o644)
+    run("initdb", "-U", "ads", "-E", "UTF8", "-A", "scram-sha-256", f"--pwfile={folder}/password")
+    settings = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder}"
+    run("pg_ctl", "start", "-w", "-l", str(folder / "log"), "-o", f"{settings} -c fsync=off")
+    try:
+        yield f"postgresql://ads:{PASSWORD}@127.0.0.1:{port}"
+    finally:
+        run("pg_ctl", "stop", "-m", "immediate")
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def where(server) -> str:
+    """The URL of a new database."""
+    name = f"test_{next(NUMBERS)}"
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return f"{server}/{name}"
+
+
+@pytest.fixture
+def execute(where):
+    """Execute SQL, as anybody with access can."""
+
+    def execute(*statements: str) -> list[tuple]:
+        with psycopg.connect(where) as connection:
+            cursors = [connection.execute(sql) for sql in statements]
+            return cursors[-1].fetchall() if cursors[-1].description else []
+
+    return execute
+
+
+@pytest.fixture
+def tamper(execute):
+    """Execute SQL without the triggers."""
+
+    def tamper(sql: str) -> None:
+        execute("ALTER TABLE adclient_ledger DISABLE TRIGGER USER", sql)
+
+    return tamper
+
+
+@pytest.fixture
+def wipe(execute):
+    """Start again without a ledger."""
+    return lambda: execute("DROP TABLE IF EXISTS adclient_ledger")
+
+
+@pytest.fixture
+def locked(where, ledger, monkeypatch):
+    """A block in which somebody else writes, and takes longer than is waited for."""
+    begin = adclient.ledger.postgres._BEGIN_WRITING
+    monkeypatch.setattr(type(ledger), "_begin_writing", begin.replace("'5s'", "'100ms'"))
+    admit(ledger, "of the past")
+
+    @contextmanager
+    def locked():
+        with psycopg.connect(where, autocommit=True) as connection:
+            connection.execute(begin)
+            yield
+
+    return locked
+
+
+def assert_refuses_a_write(ledger, problem: str) -> None:
+    fake = FakeAdService()
+    client = fake.client(ledger=ledger)
+    with pytest.raises(LedgerError, match=problem) as refused:
+        client.beta.pause_campaign(**CAMPAIGN)
+    assert len(fake.requests) == 0
+    assert ledger._shown in str(refused.value)
+    assert_has_no_secret(refused.value, ledger)
+
+
+def assert_has_no_secret(error: Exception, *others: object) -> None:
+    report = "".join(traceback.format_exception(error))
+    assert PASSWORD not in f"{report} {vars(error)} {error!r} {others!r}"
+    assert error.__context__ is None
+    assert "\n" not in str(error)
+
+
+def test_repr_has_the_place_and_no_password(where) -> None:
+    place = where.partition("@")[2]
+    assert repr(open_ledger(where)) == f"<PostgresLedger postgresql://{place}>"
+
+
+def test_rows_cannot_be_truncated(ledger, execute) -> None:
+    stage(ledger)
+    with pytest.raises(psycopg.errors.RaiseException, match="a ledger is append-only"):
+        execute("TRUNCATE adclient_ledger")
+    assert states(ledger) == ["staged"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://ads:{PASSWORD}@127.0.0.1:port/ads?what",
+        f"postgresql://ads:{PASSWORD}@x@127.0.0.1/ads",
+        f"postgresql://ads:/{PASSWORD}@127.0.0.1/ads",
+    ],
+)
+def test_invalid_url_is_refused_without_its_password(url) -> None:
+    with pytest.raises(LedgerError, match="the URL of a ledger must be like") as refused:
+        open_ledger(url)
+    assert_has_no_secret(refused.value)
+
+
+def test_server_that_is_not_there_is_an_error() -> None:
+    ledger = open_ledger(f"postgresql://ads:{PASSWORD}@127.0.0.1:1/ads")
+    assert_refuses_a_write(ledger, "connection refused|Connection refused")
+
+
+def test_wrong_database_is_an_error(server) -> None:
+    assert_refuses_a_write(open_ledger(f"{server}/nowhere"), 'database "nowhere" does not exist')
+
+
+def test_wrong_password_is_an_error(server) -> None:
+    wrong = server.replace(PASSWORD, f"{PASSWORD}-wrong")
+    assert_refuses_a_write(open_ledger(f"{wrong}/postgres"), "password authentication failed")
+
+
+def test_table_of_something_else_is_refused(ledger, execute) -> None:
+    execute("CREATE TABLE adclient_ledger (x int)")
+    assert_refuses_a_write(ledger, "its table has the comment None")
+
+
+def test_ledger_of_another_version_is_refused(ledger, open_it, execute) -> None:
+    admit(ledger)
+    execute("COMMENT ON TABLE adclient_ledger IS 'adclient ledger, format 2'")
+    assert_refuses_a_write(open_it(), "format 2' instead of 'adclient ledger, format 1'")
+
+
+DISCONNECT = """
+SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+WHERE pid <> pg_backend_pid() AND datname = current_database()
+"""
+
+
+def test_connection_that_was_lost_meanwhile_is_opened_again(ledger, execute) -> None:
+    stage(ledger)
+    execute(DISCONNECT)
+    stage(ledger, 2)
+    execute(DISCONNECT)
+    assert states(ledger) == ["staged", "staged"]
+
+
+def test_connection_that_is_lost_in_a_transaction_admits_nothing(ledger, execute) -> None:
+    stage(ledger)
+    entry = attrs.evolve(ledger.entries()[0], entry_id="entry_2")  # noqa: F405
+    with pytest.raises(LedgerError, match="terminating connection") as refused:
+        ledger.reserve(entry, lambda usage: execute(DISCONNECT) and None)
+    assert_has_no_secret(refused.value)
+    assert states(ledger) == ["staged"]
+
+
+def test_default_of_the_database_does_not_make_usage_stale(ledger, where, execute) -> None:
+    """A snapshot from before the wait for the lock would not see what was written meanwhile."""
+    name = where.rpartition("/")[2]
+    execute(f"ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'")
+    race.run(where, cap=20, processes=2, threads=2, attempts=30)  # noqa: F405
+    race.check(ledger, cap=20, attempts=120)  # noqa: F405

@@ -1,0 +1,626 @@
+"""What every ledger in a database must do.
+
+tests/surface imports these tests for SQLite, and tests/acceptance for PostgreSQL. Both have the
+fixtures `where`, a place without a ledger; `wipe`, which makes it one again; `execute` and
+`tamper`, which execute SQL, the second one without triggers; and `locked`, a block in which
+somebody else writes.
+"""
+
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import attrs
+import ledger_race as race
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from ledger_kills import kill_writers
+
+import adclient.ledger.rows
+from adclient import ConfigurationError, Diff, Entry, LedgerError, Policy
+from adclient.ledger import open_ledger
+from adclient.policy import Refusal, Usage
+from adclient.testing import FakeAdService
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+CAMPAIGN = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+REFUSAL = Refusal("drafts_per_day", "today has enough")
+
+
+@attrs.define
+class Clock:
+    now: datetime = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def open_it(where, clock):
+    """Open the ledger of this test, as another process would."""
+    opened = []
+
+    def open_it():
+        ledger = open_ledger(where)
+        ledger._now = clock
+        opened.append(ledger)
+        return ledger
+
+    yield open_it
+    for ledger in opened:
+        ledger.close()
+
+
+@pytest.fixture
+def ledger(open_it):
+    return open_it()
+
+
+def an_entry(number=1, **more) -> Entry:
+    return Entry(
+        **{
+            "entry_id": f"entry_{number}",
+            "operation": "beta.pause_campaign",
+            "account_id": "a",
+            "arguments": {"account_id": "a", "campaign_id": "c"},
+            **more,
+        }
+    )
+
+
+def admit(ledger, number=1, **more) -> Entry:
+    return ledger.reserve(an_entry(number, **more), lambda usage: None)
+
+
+def stage(ledger, number=1, *, over_limit=None, **more) -> Entry:
+    draft = {"draft_id": f"draft_{number}", "over_limit": over_limit}
+    ended = attrs.evolve(admit(ledger, number, **more), state="staged", **draft)
+    ledger.end(ended)
+    return ended
+
+
+def usage_of(ledger, account_id="a") -> Usage:
+    """What the next write is checked with; it is refused, so that nothing changes."""
+    seen = []
+
+    def check(usage):
+        seen.append(usage)
+        return REFUSAL
+
+    ledger.reserve(an_entry(random.random(), account_id=account_id), check)
+    return seen[0]
+
+
+def states(ledger) -> list[str]:
+    return [entry.state for entry in ledger.entries()]
+
+
+# Entries.
+
+
+def test_write_of_a_client_is_recorded_with_its_draft(ledger) -> None:
+    fake = FakeAdService()
+    with fake.client(ledger=ledger, policy=Policy(drafts_per_day=5)) as client:
+        draft = client.beta.pause_campaign(**CAMPAIGN)
+    [entry] = ledger.entries()
+    assert (entry.state, entry.draft_id, entry.diff) == ("staged", draft.draft_id, draft.diff)
+    assert (entry.operation, entry.arguments) == ("beta.pause_campaign", CAMPAIGN)
+    assert ledger.unknown() == []
+    assert repr(entry) == f"<Entry beta.pause_campaign, account_b204, staged, {draft.draft_id}>"
+    assert draft.draft_id in entry._repr_html_()
+
+
+def test_entry_is_read_as_it_was_recorded_by_another_connection(ledger, open_it) -> None:
+    diff = Diff(
+        field="fields",
+        before=None,
+        after={"a": [1, 1.5, Decimal("0.1000000000000000000000001"), "ä\0\ud800\u2028", True]},
+        extra={"currency": "EUR"},
+    )
+    admitted = admit(ledger, arguments={"fields": {"budget": Decimal("1e400")}}, change="plan/1")
+    ended = attrs.evolve(
+        admitted, state="unknown", draft_id="d\0\ud800", diff=diff, reason="„lost“", over_limit="x"
+    )
+    ledger.end(ended)
+    assert open_it().entries() == [ended]
+    assert open_it().verify() == ledger.verify()
+
+
+def test_time_is_that_of_the_ledger(ledger, clock) -> None:
+    clock.now = NOON.astimezone(datetime.now().astimezone().tzinfo)
+    assert admit(ledger, at=NOON - timedelta(days=400)).at == NOON
+    assert ledger.entries()[0].at == NOON
+
+
+def test_ids_that_look_alike_are_different(ledger) -> None:
+    for number, account_id in enumerate(["\ud800", "\\ud800", "a\0", "a\\x00", "ä", "Ä"]):
+        stage(ledger, number, account_id=account_id)
+        assert [entry.account_id for entry in ledger.entries(account_id=account_id)] == [account_id]
+
+
+def test_entries_are_selected_by_account_and_time(ledger, clock) -> None:
+    for number, account_id in enumerate("aba"):
+        clock.now = NOON + timedelta(hours=number)
+        admit(ledger, number, account_id=account_id)
+    later = NOON + timedelta(hours=1)
+    chosen = ledger.entries(account_id="a", since=later)
+    assert [entry.entry_id for entry in chosen] == ["entry_2"]
+    assert len(ledger.entries(account_id="a")) == len(ledger.entries(since=later)) == 2
+    assert ledger.entries(account_id="' OR 1 = 1 --") == []
+    with pytest.raises(ConfigurationError, match="since must have a time zone"):
+        ledger.entries(since=datetime(2026, 3, 2))
+
+
+def test_entries_are_a_table(ledger) -> None:
+    stage(ledger, 1)
+    admit(ledger, 2, account_id="b")
+    entries = ledger.entries()
+    assert repr(entries) == "<Items of 2 × Entry>"
+    assert [row["state"] for row in entries.to_records()] == ["staged", "admitted"]
+    assert list(entries.to_pandas()["account_id"]) == ["a", "b"]
+    assert "draft_1" in entries._repr_html_()
+    assert pickle.loads(pickle.dumps(entries)) == entries
+
+
+def test_diff_that_is_nested_too_deeply_does_not_lose_its_draft(ledger) -> None:
+    deep = []
+    for _ in range(3000):
+        deep = [deep]
+    diff = Diff(field="x", before=None, after=deep)
+    ledger.end(attrs.evolve(admit(ledger), state="staged", draft_id="draft_1", diff=diff))
+    [entry] = ledger.entries()
+    assert (entry.state, entry.draft_id, entry.diff) == ("staged", "draft_1", None)
+
+
+# What a write is checked with.
+
+
+def test_usage_counts_the_drafts_of_a_day_in_utc(ledger, clock) -> None:
+    clock.now = datetime(2026, 3, 1, 23, 59, 59, 999999, tzinfo=UTC)
+    before_midnight = admit(ledger, 1)
+    assert usage_of(ledger).drafts_today == 1
+    clock.now += timedelta(microseconds=1)
+    assert usage_of(ledger).drafts_today == 0
+    ledger.end(attrs.evolve(before_midnight, state="not staged"))
+    stage(ledger, 2, account_id="another")
+    assert usage_of(ledger).drafts_today == 1
+    clock.now -= timedelta(microseconds=1)
+    assert usage_of(ledger).drafts_today == 0
+
+
+@pytest.mark.parametrize(
+    ("state", "count"), [("staged", 1), ("unknown", 1), ("not staged", 0), ("admitted", 1)]
+)
+def test_usage_counts_what_may_have_been_staged(ledger, state, count) -> None:
+    entry = admit(ledger)
+    if state != "admitted":
+        ledger.end(attrs.evolve(entry, state=state))
+    assert usage_of(ledger).drafts_today == count
+
+
+def test_refused_write_is_recorded_and_does_not_count(ledger) -> None:
+    refused = ledger.reserve(an_entry(), lambda usage: REFUSAL)
+    assert (refused.state, refused.rule, refused.reason) == ("refused", *REFUSAL)
+    already = an_entry(2, state="refused", rule="accounts", reason="no")
+    assert ledger.reserve(already, check=None).rule == "accounts"
+    ledger.end(attrs.evolve(refused, state="staged", draft_id="draft_1"))
+    assert states(ledger) == ["refused", "refused"]
+    assert usage_of(ledger).drafts_today == 0
+
+
+def test_draft_over_a_limit_blocks_its_account_until_it_is_settled(ledger) -> None:
+    entry = stage(ledger, over_limit="100 → 200")
+    stage(ledger, 2, account_id="b")
+    assert usage_of(ledger).over_limit == "draft_1"
+    assert usage_of(ledger, "b").over_limit is None
+    with pytest.raises(LedgerError, match="the draft of entry entry_1 is draft_1"):
+        ledger.settle(entry, draft_id="draft_2", by="kim")
+    settled = ledger.settle(entry, by="kim")
+    assert (settled.state, settled.draft_id, settled.settled_by) == ("staged", "draft_1", "kim")
+    assert usage_of(ledger).over_limit is None
+    with pytest.raises(LedgerError, match="is staged by kim, and leaves nothing to be settled"):
+        ledger.settle(entry, by="kim")
+
+
+def test_check_that_fails_records_nothing(ledger) -> None:
+    admit(ledger, 1)
+    with pytest.raises(ZeroDivisionError):
+        ledger.reserve(an_entry(2), lambda usage: 1 / 0)
+    assert len(ledger.entries()) == 1
+    admit(ledger, 2)
+
+
+# Changes of a plan.
+
+
+@pytest.mark.parametrize("state", ["admitted", "staged", "unknown"])
+def test_change_of_a_plan_is_reserved_once(ledger, state) -> None:
+    first = attrs.evolve(admit(ledger, 1, change="plan/1"), state=state)
+    if state != "admitted":
+        ledger.end(first)
+    assert admit(ledger, 2, change="plan/1") == first
+    assert ledger.reserve(an_entry(3, change="plan/1", state="refused"), None) == first
+    assert admit(ledger, 4, change="plan/2").entry_id == "entry_4"
+    assert len(ledger.entries()) == 2
+
+
+def test_change_of_a_plan_is_reserved_again_if_nothing_was_staged(ledger) -> None:
+    ledger.reserve(an_entry(1, change="plan/1"), lambda usage: REFUSAL)
+    ledger.end(attrs.evolve(admit(ledger, 2, change="plan/1"), state="not staged"))
+    ledger.settle(admit(ledger, 3, change="plan/1"), by="kim")
+    assert admit(ledger, 4, change="plan/1").entry_id == "entry_4"
+
+
+def test_late_draft_of_a_settled_change_counts_after_a_later_one_failed(ledger) -> None:
+    first = admit(ledger, 1, change="plan/1")
+    ledger.settle(first, by="kim")
+    second = admit(ledger, 2, change="plan/1")
+    ledger.end(attrs.evolve(first, state="staged", draft_id="draft_1"))
+    ledger.end(attrs.evolve(second, state="not staged"))
+    assert admit(ledger, 3, change="plan/1").draft_id == "draft_1"
+
+
+# Ends, and settling.
+
+
+def test_entry_is_admitted_and_ended_once(ledger) -> None:
+    entry = stage(ledger)
+    ledger.end(attrs.evolve(entry, state="not staged"))
+    ledger.end(an_entry(2, state="staged"))
+    assert states(ledger) == ["staged"]
+    with pytest.raises(LedgerError, match="holds an entry entry_1 already"):
+        admit(ledger)
+
+
+@pytest.mark.parametrize("ended", [False, True])
+@pytest.mark.parametrize(("draft_id", "state"), [("draft_7", "staged"), (None, "not staged")])
+def test_unknown_outcome_is_settled_by_a_human(ledger, draft_id, state, ended) -> None:
+    entry = admit(ledger)
+    if ended:
+        ledger.end(attrs.evolve(entry, state="unknown", draft_id="draft_from_the_response"))
+    assert [unknown.entry_id for unknown in ledger.unknown()] == ["entry_1"]
+    settled = ledger.settle("entry_1", draft_id=draft_id, by="kim")
+    assert (settled.state, settled.draft_id, settled.settled_by) == (state, draft_id, "kim")
+    assert ledger.entries() == [settled]
+    assert ledger.unknown() == []
+    assert usage_of(ledger).drafts_today == (state == "staged")
+
+
+def test_draft_that_arrives_after_its_entry_was_settled_is_recorded(ledger) -> None:
+    entry = admit(ledger)
+    ledger.settle(entry, by="kim")
+    staged = attrs.evolve(entry, state="staged", draft_id="draft_1", over_limit="100 → 200")
+    ledger.end(staged)
+    ledger.end(attrs.evolve(entry, state="staged", draft_id="draft_2"))
+    assert ledger.entries() == [staged]
+    assert usage_of(ledger) == Usage(1, "draft_1")
+
+
+@pytest.mark.parametrize("state", ["unknown", "not staged"])
+def test_what_a_human_settled_stays_without_a_draft(ledger, state) -> None:
+    entry = admit(ledger)
+    settled = ledger.settle(entry, draft_id="draft_1", by="kim")
+    ledger.end(attrs.evolve(entry, state=state))
+    assert ledger.entries() == [settled]
+
+
+def test_nothing_else_can_be_settled(ledger) -> None:
+    ledger.reserve(an_entry(1), lambda usage: REFUSAL)
+    stage(ledger, 2)
+    for number, problem in enumerate(["no entry entry_0", "is refused,", "is staged,"]):
+        with pytest.raises(LedgerError, match=problem):
+            ledger.settle(f"entry_{number}", by="kim")
+    for argument, bad in [("by", ""), ("by", " "), ("by", None), ("draft_id", "")]:
+        with pytest.raises(ConfigurationError, match=f"^{argument} must be a text") as refused:
+            ledger.settle("entry_2", **{"by": "kim", argument: bad})
+        assert refused.value.argument == argument
+    assert states(ledger) == ["refused", "staged"]
+
+
+# The chain.
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE adclient_ledger SET state = 'not staged'",
+        "DELETE FROM adclient_ledger WHERE number = 2",
+    ],
+)
+def test_rows_cannot_be_changed_or_deleted(ledger, execute, sql) -> None:
+    stage(ledger)
+    head = ledger.verify()
+    with pytest.raises(Exception, match="a ledger is append-only"):
+        execute(sql)
+    assert ledger.verify() == head
+
+
+def test_verify_returns_the_last_hash(ledger) -> None:
+    heads = set()
+    for number in range(3):
+        stage(ledger, number)
+        heads.add(ledger.verify())
+    assert len(heads) == 3
+    assert {len(head) for head in heads} == {64}
+
+
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE adclient_ledger SET state = 'refused' WHERE number = {}",
+        "UPDATE adclient_ledger SET drafts_of_day = 7 WHERE number = {}",
+        "UPDATE adclient_ledger SET entry = replace(entry, 'pause', 'Pause') WHERE number = {}",
+        "UPDATE adclient_ledger SET hash = 'x' WHERE number = {}",
+        "UPDATE adclient_ledger SET number = 99 WHERE number = {}",
+        "DELETE FROM adclient_ledger WHERE number = {}",
+    ],
+)
+def test_verify_names_the_first_bad_row(ledger, tamper, change, number) -> None:
+    stage(ledger, 1)
+    stage(ledger, 2)
+    tamper(change.format(number))
+    with pytest.raises(LedgerError, match=f"row {number} was changed, or is missing"):
+        ledger.verify()
+
+
+def test_verify_reads_a_long_ledger_in_pieces(ledger, tamper, monkeypatch) -> None:
+    monkeypatch.setattr(adclient.ledger.rows, "ROWS_AT_A_TIME", 2)
+    for number in range(5):
+        ledger.reserve(an_entry(number, state="refused"), None)
+    ledger.verify()
+    tamper("UPDATE adclient_ledger SET account_id = 'b' WHERE number = 5")
+    with pytest.raises(LedgerError, match="row 5 was changed"):
+        ledger.verify()
+
+
+# Many users.
+
+
+@attrs.define
+class Model:
+    """A ledger as a dictionary of entries, for one day and one account."""
+
+    entries: dict[str, Entry] = attrs.field(factory=dict)
+    ended: set[str] = attrs.field(factory=set)
+
+    @property
+    def usage(self) -> Usage:
+        drafts = sum(e.state not in ("refused", "not staged") for e in self.entries.values())
+        over = [e.draft_id for e in self.entries.values() if e.over_limit and not e.settled_by]
+        return Usage(drafts, over[0] if over else None)
+
+    def reserve(self, entry: Entry, cap: int) -> None:
+        is_full = self.usage.drafts_today >= cap
+        state = "refused" if is_full else "admitted"
+        self.entries.setdefault(entry.entry_id, attrs.evolve(entry, state=state))
+
+    def end(self, entry: Entry) -> None:
+        known = self.entries.get(entry.entry_id)
+        if known is None or known.state == "refused" or entry.entry_id in self.ended:
+            return
+        if known.settled_by is None or entry.state == "staged":
+            self.entries[entry.entry_id] = entry
+            self.ended.add(entry.entry_id)
+
+    def settle(self, entry_id: str, draft_id: str | None) -> None:
+        known = self.entries.get(entry_id)
+        if known is not None and known.is_unknown:
+            state = "staged" if draft_id else "not staged"
+            known = attrs.evolve(known, state=state, draft_id=draft_id, settled_by="kim")
+            self.entries[entry_id] = known
+        elif known is not None and known.over_limit and draft_id in (None, known.draft_id):
+            self.entries[entry_id] = attrs.evolve(known, settled_by=known.settled_by or "kim")
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["reserve", "end", "settle"]),
+        st.integers(0, 4),
+        st.sampled_from(["staged", "over limit", "not staged", "unknown"]),
+    ),
+    max_size=25,
+)
+
+
+@given(STEPS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_ledger_agrees_with_a_model_after_each_step(open_it, wipe, steps) -> None:
+    wipe()
+    ledgers, model = [open_it(), open_it()], Model()
+    for turn, (step, number, state) in enumerate(steps):
+        ledger, draft_id = ledgers[turn % 2], f"draft_{number}"
+        entry = an_entry(number, at=NOON)
+        if step == "reserve":
+            with suppress(LedgerError):  # it was reserved before
+                ledger.reserve(entry, lambda usage: REFUSAL if usage.drafts_today >= 3 else None)
+            model.reserve(entry, cap=3)
+        elif step == "end":
+            over_limit = "too much" if state == "over limit" else None
+            state = "staged" if over_limit else state
+            has_draft = {"draft_id": draft_id} if state == "staged" else {}
+            entry = attrs.evolve(entry, state=state, over_limit=over_limit, **has_draft)
+            with suppress(LedgerError):  # there is no ledger yet
+                ledger.end(entry)
+            model.end(entry)
+        else:
+            draft_id = draft_id if state == "staged" else None
+            with suppress(LedgerError):
+                ledger.settle(entry.entry_id, draft_id=draft_id, by="kim")
+            model.settle(entry.entry_id, draft_id)
+    if model.entries:
+        found = {entry.entry_id: entry for entry in ledgers[0].entries()}
+        expected = {
+            entry_id: attrs.evolve(entry, rule=found[entry_id].rule, reason=found[entry_id].reason)
+            for entry_id, entry in model.entries.items()
+        }
+        assert found == expected
+        assert {e.entry_id for e in ledgers[0].unknown()} == {
+            entry_id for entry_id, entry in model.entries.items() if entry.is_unknown
+        }
+        usage = usage_of(ledgers[1])
+        assert usage.drafts_today == model.usage.drafts_today
+        assert (usage.over_limit is None) is (model.usage.over_limit is None)
+        assert ledgers[0].verify() == ledgers[1].verify()
+
+
+def test_processes_and_threads_share_one_daily_cap(where, ledger) -> None:
+    race.run(where, cap=40, processes=2, threads=5, attempts=100)
+    race.check(ledger, cap=40, attempts=1000)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9")
+def test_killed_writers_lose_no_draft(where) -> None:
+    """The long form is tests/soak/ledger_soak.py."""
+    counts = kill_writers(where, kills=30, seed=random.randrange(1000))
+    assert counts["drafts at the server"] > 0
+
+
+def run_script(script: str, *arguments: str) -> None:
+    """Run a script in a process of its own, which may fork."""
+    command = [sys.executable, "-W", "error", "-c", script, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+FORKS = """
+import os, sys, threading, traceback, warnings
+import attrs
+from adclient import Entry
+from adclient.ledger import open_ledger
+
+warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+
+def admit(ledger, entry_id):
+    entry = Entry(entry_id=entry_id, operation="beta.pause_campaign", account_id="a")
+    return ledger.reserve(entry, lambda usage: None)
+
+def forked(work):
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    return child
+
+def succeeded(child):
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+ledger = open_ledger(sys.argv[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_forked_child_loses_nothing_when_its_parent_closes_the_ledger(where, ledger) -> None:
+    script = """
+admit(ledger, "of the parent")
+to_parent, to_child = os.pipe(), os.pipe()
+
+def work():
+    admit(ledger, "first of the child")
+    os.write(to_parent[1], b"x")
+    os.read(to_child[0], 1)
+    admit(ledger, "second of the child")
+
+child = forked(work)
+os.read(to_parent[0], 1)
+ledger.close()
+os.write(to_child[1], b"x")
+succeeded(child)
+assert len(ledger.entries()) == 3
+"""
+    run_script(FORKS + script, where)
+    assert len(ledger.entries()) == 3
+    ledger.verify()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_children_can_be_forked_while_threads_write(where, ledger) -> None:
+    script = """
+admit(ledger, "of the parent")
+is_over = threading.Event()
+written = []
+
+def write(name):
+    while not is_over.is_set():
+        entry_id = f"{name} {len(written)}"
+        ledger.end(attrs.evolve(admit(ledger, entry_id), state="staged", draft_id="draft"))
+        written.append(entry_id)
+
+threads = [threading.Thread(target=write, args=(name,)) for name in "ab"]
+for thread in threads:
+    thread.start()
+for number in range(10):
+    succeeded(forked(lambda: admit(ledger, f"child {number}")))
+is_over.set()
+for thread in threads:
+    thread.join()
+found = [entry.entry_id for entry in ledger.entries()]
+assert sorted(found) == sorted([*written, "of the parent", *(f"child {n}" for n in range(10))])
+"""
+    run_script(FORKS + script, where)
+    ledger.verify()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_processes_may_create_a_ledger_at_the_same_time(where) -> None:
+    script = """
+start = os.pipe()
+
+def work(number):
+    os.close(start[1])
+    os.read(start[0], 1)  # until the parent closes its end
+    admit(ledger, f"child {number}")
+
+children = [forked(lambda: work(number)) for number in range(8)]
+os.close(start[1])
+for child in children:
+    succeeded(child)
+assert len(ledger.entries()) == 8
+"""
+    run_script(FORKS + script, where)
+
+
+# Errors.
+
+
+def test_write_is_not_sent_while_another_process_holds_the_ledger(
+    ledger, locked, monkeypatch
+) -> None:
+    fake = FakeAdService()
+    with fake.client(ledger=ledger) as client:
+        with locked(), pytest.raises(LedgerError, match="another process has locked it"):
+            client.beta.pause_campaign(**CAMPAIGN)
+        assert len(fake.requests) == 0
+        client.beta.pause_campaign(**CAMPAIGN)
+
+
+def test_ledger_that_does_not_exist_is_not_created_by_reading(ledger, open_it) -> None:
+    for use in (ledger.entries, ledger.unknown, ledger.verify):
+        with pytest.raises(LedgerError, match="does not exist; the first write of a client"):
+            use()
+    with pytest.raises(LedgerError, match="does not exist"):
+        open_it().settle("entry_1", by="kim")
+
+
+def test_closed_ledger_opens_again(ledger) -> None:
+    admit(ledger)
+    ledger.close()
+    assert states(ledger) == ["admitted"]
+    ledger.close()
+    ledger.close()

@@ -1,0 +1,292 @@
+"""A ledger in a file."""
+
+import os
+import resource
+import shutil
+import sqlite3
+import sys
+import tempfile
+import threading
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from ledger_tests import *  # noqa: F403
+from ledger_tests import CAMPAIGN, admit, stage, states
+
+import adclient.ledger.sqlite
+from adclient import LedgerError
+from adclient.ledger import link, open_ledger
+from adclient.testing import FakeAdService
+
+
+@pytest.fixture
+def where(tmp_path) -> str:
+    return str(tmp_path / "drafts.db")
+
+
+@pytest.fixture
+def execute(where):
+    """Execute SQL, as anybody with access can."""
+
+    def execute(*statements: str) -> list[tuple]:
+        with closing(sqlite3.connect(where)) as connection, connection:
+            return [connection.execute(sql).fetchall() for sql in statements][-1]
+
+    return execute
+
+
+@pytest.fixture
+def wipe(where):
+    """Start again without a ledger."""
+
+    def wipe() -> None:
+        for suffix in ("", "-wal", "-shm"):
+            Path(where + suffix).unlink(missing_ok=True)
+
+    return wipe
+
+
+@pytest.fixture
+def tamper(execute):
+    """Execute SQL without the triggers."""
+
+    def tamper(sql: str) -> None:
+        names = ("update", "delete", "insert")
+        execute(*(f"DROP TRIGGER IF EXISTS adclient_ledger_{name}" for name in names), sql)
+
+    return tamper
+
+
+@pytest.fixture
+def locked(where, ledger, monkeypatch):
+    """A block in which somebody else writes, and takes longer than is waited for."""
+    monkeypatch.setattr(adclient.ledger.sqlite, "BUSY_SECONDS", 0.1)
+    admit(ledger, "of the past")
+    ledger.close()
+
+    @contextmanager
+    def locked():
+        with closing(sqlite3.connect(where)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield
+
+    return locked
+
+
+# Errors of files. Each is raised before anything is sent, and names the path.
+
+
+@pytest.fixture
+def assert_refuses_a_write(caplog):
+    def assert_refuses_a_write(ledger, problem: str) -> None:
+        fake = FakeAdService()
+        client = fake.client(ledger=ledger)
+        with pytest.raises(LedgerError, match=problem) as refused:
+            client.beta.pause_campaign(**CAMPAIGN)
+        assert len(fake.requests) == 0
+        assert ledger._shown in str(refused.value)
+        assert "\n" not in str(refused.value)
+        assert refused.value.__context__ is None
+        assert caplog.text == ""  # one error, and no warning that the end cannot be recorded
+
+    return assert_refuses_a_write
+
+
+@contextmanager
+def as_ordinary_user(path):
+    """For root, who may do anything, as somebody else who owns the directory."""
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.chown(path, 65534, 65534)
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if is_root:
+            os.seteuid(0)
+
+
+@pytest.fixture
+def directory():
+    """A directory that every user can reach."""
+    path = Path(tempfile.mkdtemp())
+    yield path
+    path.chmod(0o700)
+    shutil.rmtree(path)
+
+
+def test_file_of_a_ledger_is_private(ledger, where) -> None:
+    old = os.umask(0)
+    try:
+        stage(ledger)
+        modes = {path.suffix: path.stat().st_mode & 0o777 for path in Path(where).parent.iterdir()}
+    finally:
+        os.umask(old)
+    assert modes == {".db": 0o600, ".db-wal": 0o600, ".db-shm": 0o600}
+
+
+def test_replaced_row_is_refused(ledger, execute) -> None:
+    """SQLite deletes what is replaced without the trigger for deletions."""
+    stage(ledger)
+    copy = "SELECT * FROM adclient_ledger WHERE number = 1"
+    with pytest.raises(sqlite3.IntegrityError, match="a ledger is append-only"):
+        execute(f"INSERT OR REPLACE INTO adclient_ledger {copy}")
+
+
+def test_rows_are_written_to_the_disk(ledger) -> None:
+    """A test cannot cut the power; these are the settings with which SQLite survives that."""
+    stage(ledger)
+    connection = ledger._link.connection
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+def test_path_may_be_relative_and_have_any_characters(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ledger = open_ledger(Path("50%?#ä &modeof=x.db"))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    admit(ledger)
+    ledger.close()
+    assert (tmp_path / "50%?#ä &modeof=x.db").exists()
+
+
+def test_directory_must_exist(assert_refuses_a_write, tmp_path) -> None:
+    ledger = open_ledger(tmp_path / "missing" / "drafts.db")
+    assert_refuses_a_write(ledger, "its directory does not exist")
+
+
+def test_directory_is_no_ledger(assert_refuses_a_write, tmp_path) -> None:
+    assert_refuses_a_write(open_ledger(tmp_path), "it cannot be opened for writing")
+
+
+def test_file_that_is_no_database_is_refused(assert_refuses_a_write, ledger, where) -> None:
+    Path(where).write_text("a text" * 1000)
+    assert_refuses_a_write(ledger, "it is no SQLite database")
+    assert Path(where).read_text() == "a text" * 1000
+
+
+@pytest.mark.parametrize("sql", ["CREATE TABLE t (x)", "PRAGMA application_id = 7"])
+def test_database_of_something_else_is_refused(
+    assert_refuses_a_write, ledger, execute, where, sql
+) -> None:
+    execute(sql)
+    before = Path(where).read_bytes()
+    assert_refuses_a_write(ledger, "it is no ledger, but another SQLite database")
+    assert Path(where).read_bytes() == before
+
+
+def test_ledger_of_another_version_is_refused(assert_refuses_a_write, ledger, execute) -> None:
+    admit(ledger)
+    ledger.close()
+    execute("PRAGMA user_version = 2")
+    problem = "its format is 2, and this version of adclient knows format 1"
+    assert_refuses_a_write(ledger, problem)
+
+
+def test_corrupt_file_is_refused(assert_refuses_a_write, ledger, where) -> None:
+    stage(ledger)
+    ledger.close()
+    with Path(where).open("r+b") as file:
+        file.seek(100)
+        file.write(os.urandom(50_000))
+    assert_refuses_a_write(ledger, "the file is corrupt")
+
+
+def test_damaged_text_is_found_by_verify(ledger, tamper) -> None:
+    stage(ledger)
+    tamper("UPDATE adclient_ledger SET account_id = CAST(x'ff' AS TEXT), state = x'ff'")
+    with pytest.raises(LedgerError, match="row 1 was changed"):
+        ledger.verify()
+
+
+def test_read_only_file_is_refused(assert_refuses_a_write, directory) -> None:
+    with as_ordinary_user(directory):
+        ledger = open_ledger(directory / "drafts.db")
+        stage(ledger)
+        ledger.close()
+        (directory / "drafts.db").chmod(0o400)
+        assert_refuses_a_write(ledger, "it is read-only")
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_read_only_directory_is_refused(assert_refuses_a_write, directory, exists) -> None:
+    with as_ordinary_user(directory):
+        ledger = open_ledger(directory / "drafts.db")
+        if exists:
+            stage(ledger)
+            ledger.close()
+        directory.chmod(0o500)
+        problem = "it is read-only" if exists else "cannot be opened for writing, or its directory"
+        assert_refuses_a_write(ledger, problem)
+
+
+def test_full_disk_is_refused_until_there_is_space(assert_refuses_a_write, ledger, where) -> None:
+    stage(ledger)
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (Path(where + "-wal").stat().st_size, old[1]))
+    try:
+        assert_refuses_a_write(ledger, "disk")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    stage(ledger, 2)
+    assert states(ledger) == ["staged", "staged"]
+    ledger.verify()
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_ledger_whose_file_was_replaced_is_refused(
+    assert_refuses_a_write, ledger, where, is_replaced
+) -> None:
+    """Otherwise the rows would go to the removed file, or the caps would begin again."""
+    stage(ledger)
+    Path(where).rename(where + ".old")
+    if is_replaced:
+        Path(where).touch()
+    for _ in range(2):
+        assert_refuses_a_write(ledger, "replaced by another" if is_replaced else "No such file")
+    assert Path(where).exists() is is_replaced
+
+
+# What needs no file.
+
+
+def test_ledger_is_open_neither_during_a_fork_nor_used_by_another_thread(ledger) -> None:
+    """`os.fork` calls these two; a real one, in another process, is tested above."""
+    stage(ledger)
+    link._before_fork()
+    try:
+        assert ledger._link.connection is None
+        late = threading.Thread(target=stage, args=(ledger, 2))
+        late.start()
+        late.join(0.05)
+        assert late.is_alive()
+    finally:
+        link._after_fork()
+    late.join()
+    assert states(ledger) == ["staged", "staged"]
+
+
+def test_clock_is_that_of_the_machine(where) -> None:
+    with closing(open_ledger(where)) as ledger:
+        assert abs(admit(ledger).at - datetime.now(UTC)) < timedelta(minutes=1)
+
+
+def test_entry_that_is_no_json_is_refused(ledger) -> None:
+    with pytest.raises(LedgerError, match=r"cannot be recorded: entry\.arguments\.x: expected a"):
+        admit(ledger, arguments={"x": float("nan")})
+
+
+def test_ledgers_are_loaded_by_their_names(where) -> None:
+    assert repr(open_ledger(where)) == f"<SQLiteLedger {where}>"
+    assert adclient.ledger.SQLiteLedger is adclient.SQLiteLedger
+    assert adclient.ledger.PostgresLedger is adclient.PostgresLedger
+    assert not hasattr(adclient.ledger, "OracleLedger")
+
+
+def test_url_of_postgres_needs_its_driver(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'adclient\[postgres\]'"):
+        open_ledger("postgresql://ads@db.example.com/ads")
