@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-def open_ledger(where: "str | os.PathLike[str]") -> "SQLLedger":
+def open_ledger(where: str | os.PathLike[str]) -> "SQLLedger":
     """The ledger in a file, or in the database of a `postgresql://` URL.
 
     Args:

@@ -62,6 +62,9 @@ class PostgresLedger(SQLLedger):
         `PostgresLedger("postgresql://ads@db.example.com/ads")`.
     """
 
+    __module__ = "adclient.ledger"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
+
     _begin_writing = _BEGIN_WRITING
 
     def __init__(self, url: str, *, now: Callable[[], datetime] | None = None) -> None:

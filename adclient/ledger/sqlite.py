@@ -58,10 +58,13 @@ class SQLiteLedger(SQLLedger):
         ('staged', True)
     """
 
+    __module__ = "adclient.ledger"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
+
     _begin_writing = "BEGIN IMMEDIATE"
 
     def __init__(
-        self, path: "str | os.PathLike[str]", *, now: Callable[[], datetime] | None = None
+        self, path: str | os.PathLike[str], *, now: Callable[[], datetime] | None = None
     ) -> None:
         self._path = Path(path).absolute()
         self._identity: tuple[int, int] | None = None

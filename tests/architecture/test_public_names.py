@@ -41,6 +41,7 @@ from adclient import (
     testing,
 )
 from adclient.aiohttp import AiohttpTransport
+from adclient.ledger import open_ledger
 
 CLASSES = {
     name: cls for name in adclient.__all__ if inspect.isclass(cls := getattr(adclient, name))
@@ -295,7 +296,7 @@ def test_docstrings_of_writes_say_that_nothing_is_changed(cls) -> None:
 def examples():
     finder, seen = doctest.DocTestFinder(recurse=True, exclude_empty=True), set()
     of_modules = [getattr(module, name) for module in (doctor, testing) for name in module.__all__]
-    for cls in [*SHOWN, *FUNCTIONS, AiohttpTransport, *of_modules]:
+    for cls in [*SHOWN, *FUNCTIONS, AiohttpTransport, open_ledger, *of_modules]:
         for test in finder.find(cls, cls.__qualname__, globs={}):
             needs_polars = test.name.endswith(".to_polars")  # tested in tests/acceptance
             if test.examples and test.docstring not in seen and not needs_polars:
