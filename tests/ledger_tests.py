@@ -376,6 +376,15 @@ def test_verify_names_the_first_bad_row(ledger, tamper, change, number) -> None:
         ledger.verify()
 
 
+@pytest.mark.parametrize("text", ["{", "[]", '{"at": 1}', '{"entry_id": "1"}', '{"at": "now"}'])
+def test_damaged_entry_is_an_error_that_names_the_ledger(ledger, tamper, text) -> None:
+    admit(ledger)
+    tamper(f"UPDATE adclient_ledger SET entry = '{text}'")
+    with pytest.raises(LedgerError, match="an entry is damaged; verify") as refused:
+        ledger.entries()
+    assert ledger._shown in str(refused.value)
+
+
 def test_verify_reads_a_long_ledger_in_pieces(ledger, tamper, monkeypatch) -> None:
     monkeypatch.setattr(adclient.ledger.rows, "ROWS_AT_A_TIME", 2)
     for number in range(5):

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Protocol, cast
 import attrs
 
 from adclient._core import jsontext
-from adclient.errors import LedgerError
 from adclient.ledger.entry import Entry
 from adclient.models import Diff
 from adclient.policy import Usage
@@ -52,6 +51,10 @@ SELECT entry FROM adclient_ledger AS this WHERE {} AND NOT EXISTS (
     WHERE later.entry_id = this.entry_id AND later.number > this.number
 ) ORDER BY at, number
 """
+
+
+class RowError(Exception):
+    """An entry cannot be written as a row, or read from it."""
 
 
 class Row(NamedTuple):
@@ -185,16 +188,19 @@ def _text_of(entry: Entry) -> str:
         return jsontext.dumps(entry.to_dict(), "entry", errors="backslashreplace")
     except jsontext.JSONError as error:
         if entry.diff is None:
-            raise LedgerError(f"the entry cannot be recorded: {error}") from None
+            raise RowError(f"the entry cannot be recorded: {error}") from None
         # A response may be nested more deeply than can be encoded; its draft is recorded anyway.
         return _text_of(attrs.evolve(entry, diff=None))
 
 
 def _entry_from(text: str) -> Entry:
-    fields = cast("dict[str, Any]", jsontext.loads(text.encode()))
-    fields["at"] = datetime.fromisoformat(fields["at"])
-    diff = fields.get("diff")
-    if diff is not None:
-        named = {name: diff.pop(name) for name in ("field", "before", "after")}
-        fields["diff"] = Diff(**named, extra=diff)
-    return Entry(**fields)
+    try:
+        fields = cast("dict[str, Any]", jsontext.loads(text.encode()))
+        fields["at"] = datetime.fromisoformat(fields["at"])
+        diff = fields.get("diff")
+        if diff is not None:
+            named = {name: diff.pop(name) for name in ("field", "before", "after")}
+            fields["diff"] = Diff(**named, extra=diff)
+        return Entry(**fields)
+    except (jsontext.JSONError, TypeError, ValueError, LookupError, AttributeError):
+        raise RowError("an entry is damaged; verify() finds its row") from None

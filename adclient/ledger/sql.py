@@ -13,7 +13,7 @@ from adclient._tables.items import Items
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.ledger.entry import Check, Entry, State
 from adclient.ledger.link import Link
-from adclient.ledger.rows import FIRST_HASH, Connection, Row, Transaction, key, utc_text
+from adclient.ledger.rows import FIRST_HASH, Connection, Row, RowError, Transaction, key, utc_text
 
 T = TypeVar("T")
 
@@ -286,7 +286,7 @@ class SQLLedger(ABC):
                 return result
             except BaseException as error:
                 self._link.close()
-                reason = self._reason(error)
+                reason = str(error) if isinstance(error, RowError) else self._reason(error)
                 if reason is None:
                     raise
         # Not in the block above: the error of a driver may hold secrets.

@@ -275,7 +275,10 @@ def test_clock_is_that_of_the_machine(where) -> None:
 
 
 def test_entry_that_is_no_json_is_refused(ledger) -> None:
-    with pytest.raises(LedgerError, match=r"cannot be recorded: entry\.arguments\.x: expected a"):
+    with pytest.raises(
+        LedgerError,
+        match=r"drafts\.db: the entry cannot be recorded: entry\.arguments\.x: expected a",
+    ):
         admit(ledger, arguments={"x": float("nan")})
 
 
