@@ -9,6 +9,9 @@ from hypothesis import settings
 
 from adclient._core import jsontext
 
+# Tests that more than one module imports.
+pytest.register_assert_rewrite("ledger_kills", "ledger_race", "ledger_tests")
+
 # The duration of an example depends on the machine.
 settings.register_profile("ordinary", deadline=None, max_examples=30)
 settings.register_profile("long", deadline=None, max_examples=1000)
