@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         WastedSpend,
     )
     from adclient.options import RetryPolicy
+    from adclient.plan import Plan, PlanReport
     from adclient.policy import Policy, PolicyWarning
 
 __all__ = [
@@ -108,6 +109,8 @@ __all__ = [
     "PageIterator",
     "PaginationError",
     "PermissionDenied",
+    "Plan",
+    "PlanReport",
     "Policy",
     "PolicyRefused",
     "PolicyWarning",
@@ -197,9 +200,15 @@ _MODULES = {
     "LedgerWarning": "ledger.entry",
     "PostgresLedger": "ledger.postgres",
     "SQLiteLedger": "ledger.sqlite",
+    "Plan": "plan",
+    "PlanReport": "plan",
     "Policy": "policy",
     "PolicyWarning": "policy",
 }
+
+_PUBLIC_MODULES = frozenset(
+    {"conventions", "errors", "hooks", "ledger", "models", "options", "plan", "policy"}
+)
 
 # Hidden from type checkers, which would accept any attribute otherwise.
 if not TYPE_CHECKING:  # pragma: no branch
@@ -208,7 +217,7 @@ if not TYPE_CHECKING:  # pragma: no branch
         """Import a public name, or a public module."""
         from importlib import import_module
 
-        if name in ("conventions", "errors", "hooks", "ledger", "models", "options", "policy"):
+        if name in _PUBLIC_MODULES:
             return import_module(f"{__name__}.{name}")
         if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -68,7 +68,8 @@ LAYERS = {
     "_typed": BASE | {"_core"},
     "_async": CLIENT | {"_async", "aiohttp"},
     "_sync": CLIENT | {"_sync"},
-    "__init__": CLIENT - {"_http", "_telemetry"} | {"_async", "_sync", "_tools"},
+    "__init__": CLIENT - {"_http", "_telemetry"} | {"_async", "_sync", "_tools", "plan"},
+    "plan": BASE | {"_core", "_guard", "_sync", "_toml", "ledger", "plan"},
     "pytest_plugin": {"__init__", "testing"},
     "doctor": BASE | {"_core", "_http", "doctor", "transports"},
     # Subcommands are loaded when they are chosen, also those of `doctor` and `testing`.

@@ -31,6 +31,7 @@ from adclient import (
     Hooks,
     Items,
     Page,
+    PlanReport,
     Request,
     RequestEvent,
     ResponseEvent,
@@ -203,6 +204,7 @@ VALUES = [
     DraftEvent(**CALL, draft=Draft(draft_id="draft_1", status="s", diff=DIFF, requires="two")),
     Conventions(cursor_parameter="page"),
     adclient.Policy(accounts=["a"], money={"daily_budget": 150}),
+    PlanReport(plan_id="w47", title="Spring", changes=()),
     *(cls("what happened", operation="a.b", details={"a": [1]}) for cls in ERRORS),
 ]
 
@@ -233,6 +235,7 @@ SHOWS_ITSELF = (
     Diff,
     Draft,
     adclient.Policy,
+    PlanReport,
     adclient.Item,
     Items,
     Page,

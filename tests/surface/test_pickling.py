@@ -52,7 +52,17 @@ from adclient import (
 )
 from adclient.testing import FakeAdService, Fault
 
-_MODULES = ("", ".conventions", ".errors", ".hooks", ".ledger", ".models", ".options", ".policy")
+_MODULES = (
+    "",
+    ".conventions",
+    ".errors",
+    ".hooks",
+    ".ledger",
+    ".models",
+    ".options",
+    ".plan",
+    ".policy",
+)
 PUBLIC = {f"adclient{name}" for name in _MODULES}
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 

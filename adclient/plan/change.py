@@ -1,0 +1,97 @@
+"""One change of a plan, as it is read from a file."""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import cast
+
+import attrs
+
+from adclient._core import jsontext
+from adclient._core.operations import OPERATIONS, Call, Operation
+from adclient._core.redact import one_line
+from adclient._core.request import validated
+from adclient._diffs import MISSING, Missing
+from adclient._json import JSON, is_object
+from adclient._toml import Document
+from adclient.errors import InvalidRequest
+from adclient.models import Draft
+
+_WRITES = {
+    operation.full_name: cast("Operation[Draft]", operation)
+    for operation in OPERATIONS
+    if operation.is_write
+}
+
+
+@attrs.frozen(kw_only=True)
+class PlannedChange:
+    """One change of a plan.
+
+    Attributes:
+        number: Its place in the file, from 1.
+        call: Its call, with arguments that were checked.
+        key: What a ledger knows it by: the id of the plan, and a digest of the call and its
+            arguments. So a change that moves in the file stays the same, and an edited one is
+            another.
+        why: The reason for it.
+        expect: The value before the change that its author expects, if the file has one.
+    """
+
+    __module__ = "adclient.plan"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
+
+    number: int
+    call: Call[Draft] = attrs.field(repr=False)
+    key: str
+    why: str | None = None
+    expect: JSON | Missing = attrs.field(default=MISSING, hash=False)
+
+
+def read_change(document: Document, plan_id: str, index: int, table: object) -> PlannedChange:
+    """Read one `[[change]]`, or raise a `ConfigurationError` that names its line."""
+    path = ("change", index)
+    if not is_object(table):
+        raise document.error("expected a table [[change]] for each change", *path)
+    name = table.get("call")
+    operation = _WRITES.get(name) if isinstance(name, str) else None
+    if operation is None:
+        raise document.error(f"expected as call one of {', '.join(_WRITES)}", *path, "call")
+    names = [parameter.name for parameter in operation.parameters]
+    document.check_keys(
+        cast("Mapping[str, object]", table), ("call", *names, "why", "expect"), *path
+    )
+    values: dict[str, JSON] = {}
+    for key, value in table.items():
+        name = str(key)
+        try:  # as a response is read, so that the two can be compared
+            values[name] = jsontext.loads(jsontext.dumps(value, name).encode())
+        except jsontext.JSONError as error:
+            raise document.error(one_line(str(error)), *path, name) from None
+    for name, kind, is_required in operation.parameters:
+        if is_required and name not in values:
+            raise document.error(f"{operation.full_name} needs {name}", *path)
+        if kind == "object" and name in values and not isinstance(values[name], dict):
+            example = f'such as {name} = {{ status = "PAUSED" }}'
+            raise document.error(f"expected a table as {name}, {example}", *path, name)
+    why = values.get("why")
+    if why is not None and not isinstance(why, str):
+        raise document.error("expected a text as why", *path, "why")
+    try:
+        call = validated(operation, {name: values.get(name) for name in names})
+    except InvalidRequest as error:
+        problem = error.message.removesuffix("; nothing was sent")
+        raise document.error(problem, *path, error.argument or "call") from None
+    return PlannedChange(
+        number=index + 1,
+        call=call,
+        key=_key(plan_id, call),
+        why=why,
+        expect=values.get("expect", MISSING),
+    )
+
+
+def _key(plan_id: str, call: Call[Draft]) -> str:
+    """The key of a change in ledgers: if it were made differently, old plans could run again."""
+    content = json.dumps([call.operation.full_name, call.arguments], sort_keys=True, default=repr)
+    return f"{plan_id}:{sha256(content.encode()).hexdigest()[:32]}"

@@ -1,0 +1,293 @@
+"""A plan: the changes of a file, checked against a policy, and staged once each."""
+
+import os
+import re
+from collections.abc import Iterable
+from typing import Protocol, Self, runtime_checkable
+
+import attrs
+
+from adclient import _toml
+from adclient._core import rules
+from adclient._diffs import MISSING
+from adclient._guard import AlreadyReserved, Guard
+from adclient._json import differ, is_array
+from adclient._notebook import short_pair
+from adclient._sync.client import AdClient
+from adclient._sync.engine import Engine
+from adclient.errors import AdClientError, ConfigurationError, LedgerError, PolicyRefused
+from adclient.ledger.entry import Entry, Ledger
+from adclient.models import Diff
+from adclient.options import check_type
+from adclient.plan.change import PlannedChange, read_change
+from adclient.plan.report import ChangeReport, PlanReport, Verdict
+from adclient.policy import Policy
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,79}")
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Plan:
+    """The changes of a file, which a team reviews before they are staged.
+
+    The file has an `id` and perhaps a `title`, and a table `[[change]]` for each change: its
+    `call`, which is one of the nine writes, the arguments of that, and perhaps `why`, a reason, and
+    `expect`, the value that should be found before the change.
+
+    A change is staged once for the id of its plan, however often and by however many processes. It
+    is the same change as long as its call and arguments are; one that was edited is staged as
+    another, and the report names the earlier draft. To stage the same change again, such as after
+    its draft was rejected, put it into a plan with another id.
+
+    Attributes:
+        id: The id of the plan: up to 80 letters, digits and `._/-`.
+        title: What the plan is for.
+        changes: The changes, in the order of the file.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from adclient import Plan, Policy
+        >>> text = '''
+        ... id = "2026-w47"
+        ... [[change]]
+        ... call = "beta.pause_campaign"
+        ... account_id = "account_b204"
+        ... campaign_id = "campaign_57a7"
+        ... why = "It has spent its budget."
+        ... expect = "ENABLED"
+        ... '''
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "changes.toml")
+        ...     _ = path.write_text(text)
+        ...     plan = Plan.read(path)
+        >>> print(plan.check(Policy(accounts=["account_b204"])))
+        Plan 2026-w47: 1 allowed
+          1  allowed  beta.pause_campaign · account_b204 campaign_57a7 · It has spent its budget.
+    """
+
+    __module__ = "adclient.plan"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
+
+    id: str
+    title: str | None = None
+    changes: tuple[PlannedChange, ...]
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a plan, and check all of it; nothing is sent.
+
+        Args:
+            path: A TOML file.
+
+        Returns:
+            The plan.
+
+        Raises:
+            ConfigurationError: The file cannot be read, or parts of it cannot be meant. The text
+                has a line for each of these, with the file, the line and what was expected.
+
+        Example:
+            See `Plan`.
+        """
+        document = _toml.read(path)
+        values = document.values
+        document.check_keys(values, ("id", "title", "change"))
+        plan_id, title, tables = values.get("id"), values.get("title"), values.get("change")
+        if not isinstance(plan_id, str) or not _ID.fullmatch(plan_id):
+            expected = "letters, digits and ._/-, at most 80, such as '2026-w47/budgets'"
+            raise document.error(f"expected an id of the plan: {expected}", "id")
+        if title is not None and not isinstance(title, str):
+            raise document.error("expected a text as title", "title")
+        if not is_array(tables) or not tables:
+            raise document.error("expected a table [[change]] for each change", "change")
+        changes: dict[str, PlannedChange] = {}
+        problems: list[str] = []
+        for index, table in enumerate(tables):
+            try:
+                change = read_change(document, plan_id, index, table)
+                if change.key in changes:
+                    line = document.line_of("change", changes[change.key].number - 1)
+                    problem = f"expected each change once; this is the same as that in line {line}"
+                    raise document.error(problem, "change", index)
+                changes[change.key] = change
+            except ConfigurationError as error:
+                problems.append(str(error))
+        if problems:
+            raise ConfigurationError("\n".join(problems), argument="path")
+        return cls(id=plan_id, title=title, changes=tuple(changes.values()))
+
+    def check(self, policy: Policy | None = None) -> PlanReport:
+        """What a policy refuses; nothing is sent.
+
+        What a ledger has to judge, such as `drafts_per_day`, is judged when the plan is staged.
+
+        Args:
+            policy: The policy; without one, everything that can be read is allowed.
+
+        Returns:
+            A report with `allowed` or `refused` for each change.
+
+        Raises:
+            ConfigurationError: `policy` has the wrong type.
+
+        Example:
+            See `Plan`.
+        """
+        check_type("policy", policy, Policy)
+        return self._report(_checked(change, policy or Policy()) for change in self.changes)
+
+    def stage(self, client: AdClient) -> PlanReport:
+        """Stage every change that was not staged before, one after the other.
+
+        A change that is refused or fails holds up no other. One whose outcome is unknown is never
+        repeated. After an interruption, call it again: nothing is staged twice.
+
+        Args:
+            client: A sync client with a ledger; its policy applies. There is no async form, as the
+                changes are staged one after the other: call this in a thread.
+
+        Returns:
+            A report with a verdict on each change.
+
+        Raises:
+            ConfigurationError: The client is closed, is an async one, or has no ledger.
+
+        Example:
+            >>> from adclient import Plan, SQLiteLedger
+            >>> from adclient.testing import FakeAdService
+            >>> def stage(path: str) -> int:
+            ...     with FakeAdService().client(ledger=SQLiteLedger("drafts.db")) as client:
+            ...         report = Plan.read(path).stage(client)
+            ...     print(report)
+            ...     return report.exit_code
+        """
+        given: object = client
+        if not isinstance(given, AdClient):
+            problem = f"a plan is staged by an AdClient, not {type(given).__name__}"
+            raise ConfigurationError(problem, argument="client")
+        engine = _Client.engine_of(client)
+        guard = engine.guard
+        if guard is None or guard.ledger is None:
+            problem = "a plan is staged by a client with a ledger, which knows what was staged"
+            raise ConfigurationError(f"{problem}: pass ledger= to AdClient", argument="ledger")
+        engine.check_open()
+        staged = [_staged(engine, guard, change) for change in self.changes]
+        return self._report(staged, guard.ledger)
+
+    def __repr__(self) -> str:
+        return f"<Plan {self.id}, {len(self.changes)} changes>"
+
+    def _report(self, changes: Iterable[ChangeReport], ledger: Ledger | None = None) -> PlanReport:
+        report = PlanReport(plan_id=self.id, title=self.title, changes=tuple(changes))
+        if not isinstance(ledger, _Audited):
+            return report
+        try:
+            notes = tuple(map(_note, filter(self._is_superseded, ledger.entries())))
+            return attrs.evolve(report, notes=notes, ledger_head=ledger.verify())
+        except LedgerError as error:  # the drafts are staged all the same
+            return attrs.evolve(report, ledger_problem=str(error))
+
+    def _is_superseded(self, entry: Entry) -> bool:
+        """Whether a draft was, or may have been, staged by a change that was edited since."""
+        if entry.change is None or not entry.change.startswith(f"{self.id}:"):
+            return False
+        is_here = any(change.key == entry.change for change in self.changes)
+        is_open = (entry.is_unknown or entry.state == "staged") and entry.settled_by is None
+        return is_open and not is_here
+
+
+class _Client(AdClient):
+    """Gives a plan the engine of a client, which is private to clients."""
+
+    @staticmethod
+    def engine_of(client: AdClient) -> Engine:
+        return client._engine
+
+
+@runtime_checkable
+class _Audited(Ledger, Protocol):
+    """A ledger that can be read, as those of this library can."""
+
+    def entries(self) -> Iterable[Entry]: ...
+    def verify(self) -> str: ...
+
+
+def _checked(change: PlannedChange, policy: Policy) -> ChangeReport:
+    refusal = rules.refusal_of(policy, change.call)
+    if refusal is None:
+        return _report_on(change, "allowed")
+    return _report_on(change, "refused", refusal.reason)
+
+
+def _staged(engine: Engine, guard: Guard, change: PlannedChange) -> ChangeReport:
+    """Stage one change, unless the ledger has it."""
+    engine = attrs.evolve(engine, guard=attrs.evolve(guard, change=change.key))
+    try:
+        draft = engine.run(change.call)
+    except AlreadyReserved as reserved:
+        return _found(change, reserved.entry)
+    except AdClientError as error:
+        verdict: Verdict = "unknown" if error.outcome_unknown else "not staged"
+        if isinstance(error, PolicyRefused):
+            verdict = "refused"
+        reason = str(error).removeprefix(f"{change.call.operation.full_name}: ")
+        return _report_on(change, verdict, reason, draft_id=error.draft_id)
+    over_limit = rules.excess_of(guard.policy, draft.diff)
+    return _judged(change, "staged", "", draft.draft_id, draft.diff, over_limit)
+
+
+def _found(change: PlannedChange, entry: Entry) -> ChangeReport:
+    """The report on a change that the ledger has."""
+    if entry.is_unknown:
+        reason = entry.reason or "another run is staging it, or was interrupted while it did"
+        return _report_on(change, "unknown", reason, draft_id=entry.draft_id)
+    over_limit = None if entry.settled_by else entry.over_limit
+    when = f"staged on {entry.at:%Y-%m-%d}"
+    return _judged(change, "already staged", when, entry.draft_id, entry.diff, over_limit)
+
+
+def _judged(
+    change: PlannedChange,
+    verdict: Verdict,
+    reason: str,
+    draft_id: str | None,
+    diff: Diff | None,
+    over_limit: str | None,
+) -> ChangeReport:
+    """The report on a draft; one that should be rejected stays so in later runs."""
+    if diff is not None and change.expect is not MISSING and differ(diff.before, change.expect):
+        before, expected = short_pair(diff.before, change.expect)
+        verdict, reason = "stale", f"it was {before}, and the plan expects {expected}"
+    if over_limit is not None:
+        verdict, reason = "over limit", over_limit
+    return _report_on(change, verdict, reason, draft_id=draft_id, diff=diff)
+
+
+def _report_on(
+    change: PlannedChange,
+    verdict: Verdict,
+    reason: str = "",
+    *,
+    draft_id: str | None = None,
+    diff: Diff | None = None,
+) -> ChangeReport:
+    call = change.call
+    return ChangeReport(
+        number=change.number,
+        operation=call.operation.full_name,
+        account_id=call.account_id,
+        target_id=call.target_id,
+        arguments=rules.arguments_of(call),
+        why=change.why,
+        verdict=verdict,
+        reason=reason or None,
+        draft_id=draft_id,
+        diff=diff,
+    )
+
+
+def _note(entry: Entry) -> str:
+    what = f"draft {entry.draft_id}" if entry.state == "staged" else "perhaps a draft"
+    where = f"{entry.operation}, {entry.account_id}, {entry.at:%Y-%m-%d}"
+    return f"{what} was staged by a change that was edited or removed since ({where})"

@@ -1,0 +1,256 @@
+"""What came of a plan: for people, for a pull request, and as JSON."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final, Literal
+
+import attrs
+
+from adclient import _diffs, _notebook
+from adclient._core.redact import one_line
+from adclient._json import JSON, copied_fields
+from adclient._notebook import ROWS, more, short
+from adclient.models import Diff
+
+Verdict = Literal[
+    "allowed",
+    "staged",
+    "already staged",
+    "not staged",
+    "refused",
+    "stale",
+    "over limit",
+    "unknown",
+]
+
+VERDICTS: Final[Mapping[Verdict, tuple[int, str]]] = {
+    "allowed": (0, "stage the plan"),
+    "staged": (0, "approve in dashboard"),
+    "already staged": (0, "approve in dashboard"),
+    "not staged": (1, "run it again"),
+    "refused": (3, "see the reason"),  # 2 is a command line or a file that is wrong
+    "stale": (4, "reject in dashboard"),
+    "over limit": (4, "reject in dashboard"),
+    "unknown": (5, "settle in ledger"),
+}
+"""The exit code of a command that ends with a verdict, and what is missing, in three words."""
+
+FORMAT_VERSION: Final = "1.0"
+
+_LONGEST = 36_000  # of all rows; a comment on GitHub has at most 65,536 characters
+_HEAD = """\
+| # | verdict | missing | call | account and target | before → after | draft | reason | why |
+|--:|---|---|---|---|---|---|---|---|"""
+
+
+@attrs.frozen(kw_only=True)
+class ChangeReport:
+    """What came of one change of a plan.
+
+    Attributes:
+        number: The place of the change in its file, from 1.
+        operation: The method that it calls, such as `beta.pause_campaign`.
+        account_id: The account of the change.
+        target_id: The campaign, creative or ad that it names, if it names one.
+        arguments: The arguments of the call, as JSON.
+        why: The reason for the change, if the plan has one.
+        verdict: `allowed` or `refused` by the policy, if the plan was only checked. Otherwise
+            `staged`, now, or `already staged` earlier; `stale`, if its draft found another value
+            than the plan expects; `over limit`, if the draft should be rejected; `not staged`, if
+            the call failed: the next run tries again; or `unknown`: no run does.
+        reason: What the verdict is based on.
+        draft_id: The id of the draft, if there is one.
+        diff: The change that the draft would make.
+    """
+
+    __module__ = "adclient.plan"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
+
+    number: int
+    operation: str
+    account_id: str
+    target_id: str | None = None
+    arguments: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
+    why: str | None = None
+    verdict: Verdict
+    reason: str | None = None
+    draft_id: str | None = None
+    diff: Diff | None = None
+
+    @property
+    def missing(self) -> str:
+        """What has to happen next, in three words."""
+        return VERDICTS[self.verdict][1]
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class PlanReport(_notebook.HTMLRepr):
+    """What came of a plan that was checked or staged; `print` shows it.
+
+    Attributes:
+        plan_id: The id of the plan.
+        title: The title of the plan.
+        changes: A report on each change, in the order of the file.
+        notes: What else a reviewer should know, such as drafts of changes that were edited since.
+        ledger_head: The head of the ledger's hash chain after the plan was staged: whoever keeps
+            it, such as a pull request, can see that no row was lost since.
+        ledger_problem: Why the ledger has no head.
+
+    Example:
+        >>> from adclient.plan import ChangeReport, PlanReport
+        >>> change = ChangeReport(
+        ...     number=1, operation="delta.remove_auto_search_themes", account_id="account_d118",
+        ...     verdict="staged", draft_id="draft_51c0",
+        ... )
+        >>> report = PlanReport(plan_id="2026-w47", changes=(change,))
+        >>> report
+        <PlanReport 2026-w47, 1 staged>
+        >>> report.exit_code, report.changes[0].missing
+        (0, 'approve in dashboard')
+    """
+
+    __module__ = "adclient.plan"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
+
+    plan_id: str
+    title: str | None = None
+    changes: tuple[ChangeReport, ...]
+    notes: tuple[str, ...] = ()
+    ledger_head: str | None = None
+    ledger_problem: str | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command that ends with this report: the highest one that applies.
+
+        0: every change is allowed, staged or already staged. 1: a call failed, and the next run
+        tries it again. 3: the policy refused a change. 4: a draft is stale or over a limit. 5: the
+        outcome of a change is unknown, or the ledger is damaged. 2 is left for a file or a command
+        line that is wrong.
+        """
+        codes = [VERDICTS[change.verdict][0] for change in self.changes]
+        return max(codes, default=0) if self.ledger_problem is None else VERDICTS["unknown"][0]
+
+    def to_dict(self) -> dict[str, JSON]:
+        """The report as JSON, without what it does not have.
+
+        A new `format_version` before the dot means that fields were renamed or removed.
+        """
+        changes: list[JSON] = []
+        for change in self.changes:
+            fields: dict[str, JSON] = {
+                "number": change.number,
+                "operation": change.operation,
+                "account_id": change.account_id,
+                "target_id": change.target_id,
+                "arguments": copied_fields(change.arguments),
+                "why": change.why,
+                "verdict": change.verdict,
+                "missing": change.missing,
+                "reason": change.reason,
+                "draft_id": change.draft_id,
+                "diff": None if change.diff is None else change.diff.to_dict(),
+            }
+            changes.append({name: value for name, value in fields.items() if value is not None})
+        report: dict[str, JSON] = {
+            "format_version": FORMAT_VERSION,
+            "plan_id": self.plan_id,
+            "title": self.title,
+            "exit_code": self.exit_code,
+            "changes": changes,
+            "notes": list(self.notes),
+            "ledger_head": self.ledger_head,
+            "ledger_problem": self.ledger_problem,
+        }
+        return {name: value for name, value in report.items() if value is not None}
+
+    def markdown(self) -> str:
+        """The report as Markdown for a comment on a pull request, with the worst verdicts first.
+
+        Whatever comes from the plan or the service is code in it, so that no name can look like a
+        part of the report, or mention somebody.
+        """
+        title = _code(one_line(self.title or ""))
+        heading = f"### Plan {_code(self.plan_id)}{title and f': {title}'}"
+        lines = [heading, "", f"{self._counts}.", "", _HEAD]
+        left = _LONGEST
+        for change in self._worst_first:
+            row = _row(change)
+            left -= len(row) + 1
+            if left < 0:
+                shown = len(lines) - 5
+                lines += ["", f"{len(self.changes) - shown} more are in the report as JSON."]
+                break
+            lines.append(row)
+        lines += ["", *(f"- {_code(line)}" for line in self._remarks)]
+        lines.append("- nothing is changed until a human approves a draft, in two steps")
+        return "\n".join(lines) + "\n"
+
+    @property
+    def _counts(self) -> str:
+        counts = Counter(change.verdict for change in self._worst_first)
+        return ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "no changes"
+
+    @property
+    def _worst_first(self) -> list[ChangeReport]:
+        return sorted(self.changes, key=lambda change: -VERDICTS[change.verdict][0])
+
+    def __str__(self) -> str:
+        numbers = max((len(str(change.number)) for change in self.changes), default=0)
+        verdicts = max((len(change.verdict) for change in self.changes), default=0)
+        lines = [f"Plan {self.plan_id}: {self._counts}"]
+        for change in self._worst_first:
+            what = " · ".join(filter(None, _cells(change)))
+            lines.append(f"  {change.number:>{numbers}}  {change.verdict:<{verdicts}}  {what}")
+        return "\n".join([*lines, *self._remarks])
+
+    @property
+    def _remarks(self) -> list[str]:
+        """What is said below the changes, one printable line each."""
+        lines = [*map(one_line, self.notes[:ROWS]), *more(len(self.notes), "notes")]
+        if self.ledger_problem is not None:
+            lines.append(one_line(self.ledger_problem))
+        if self.ledger_head is not None:
+            lines.append(f"head of the ledger: {one_line(self.ledger_head)}")
+        return lines
+
+    def __repr__(self) -> str:
+        return f"<PlanReport {short(self.plan_id)}, {self._counts}>"
+
+    def _repr_html_(self) -> str:
+        names = ("#", "verdict", "call", "account", "change", "draft", "reason", "why")
+        rows: list[dict[str, object]] = [
+            dict(zip(names, (change.number, change.verdict, *_cells(change)), strict=True))
+            for change in self._worst_first
+        ]
+        about = [self.plan_id, self._counts]
+        return _notebook.table(
+            "PlanReport", rows, total=len(rows), about=about, notes=self._remarks
+        )
+
+
+def _cells(change: ChangeReport) -> tuple[str, ...]:
+    """Call, account, change, draft, reason and why, each as one printable line."""
+    ids = " ".join(short(each) for each in (change.account_id, change.target_id) if each)
+    if change.diff is not None:
+        what = _diffs.one_line(change.diff)
+    else:  # what is asked for
+        values = {n: value for n, value in change.arguments.items() if not n.endswith("_id")}
+        what = f"→ {short(values)}" if values else ""
+    texts = (change.draft_id, change.reason, change.why)
+    return (change.operation, ids, what, *(one_line(text or "") for text in texts))
+
+
+def _row(change: ChangeReport) -> str:
+    cells = [str(change.number), f"**{change.verdict}**", change.missing]
+    return f"| {' | '.join([*cells, *map(_code, _cells(change))])} |"
+
+
+def _code(text: str) -> str:
+    """A line as code spans, where Markdown has no other syntax, mentions or links.
+
+    What could end a span, or the cell of a table, is an entity between two of them.
+    """
+    parts = re.findall(r"[^|`\\]+|[|`\\]", text)
+    return "".join(f"&#{ord(part)};" if part in ("|", "`", "\\") else f"`{part}`" for part in parts)

@@ -1,0 +1,143 @@
+"""Files of plans: what they hold, and what is wrong with them."""
+
+from decimal import Decimal
+
+import pytest
+from cases import each_case
+from plans import FIRST, SECOND, budget, pause, plan_of
+
+from adclient import ConfigurationError, Plan, Policy
+
+ONE = 'id = "a"\n[[change]]\n'
+PAUSE = ONE + 'call = "beta.pause_campaign"\n'
+IDS = 'account_id = "a"\ncampaign_id = "c"\n'
+SETS = ONE + 'call = "beta.create_video_campaign"\naccount_id = "a"\n'
+
+# A file, the line of its problem, and what the error says about it.
+BAD = [
+    ("", 1, "expected keys and values, but the file has none"),
+    ('title = "x"\n', 1, "expected an id of the plan: letters, digits and ._/-, at most 80"),
+    ("id = 5\n", 1, "expected an id"),
+    ('id = ""\n', 1, "expected an id"),
+    ('id = "a b"\n', 1, "expected an id"),
+    ('id = "a:b"\n', 1, "expected an id"),
+    (f'id = "{"a" * 81}"\n', 1, "expected an id"),
+    ('id = "a"\ntitle = 5\n', 2, "expected a text as title"),
+    ('id = "a"\ntilte = "x"\n', 2, "tilte is not a key here: did you mean title?"),
+    ('id = "a"\n', 1, r"expected a table \[\[change\]\] for each change"),
+    ('id = "a"\nchange = []\n', 2, r"expected a table \[\[change\]\]"),
+    ('id = "a"\nchange = [5]\n', 2, r"expected a table \[\[change\]\]"),
+    ('id = "a"\n[change]\ncall = "x"\n', 2, r"expected a table \[\[change\]\]"),
+    ('id = "a"\nid = "b"\n', 2, "expected each key and table once"),
+    ('id = "a"\n[[change]]\ncall = "beta.pau', 3, "not TOML"),
+    ('id = "a"\nwhy = "\udcff"\n', 2, "expected UTF-8 text"),
+    (ONE, 2, r"expected as call one of alpha\.update_campaign_targeting, "),
+    (ONE + "call = 5\n", 3, "expected as call one of"),
+    (ONE + 'call = "beta.list_campaigns"\n', 3, "expected as call one of"),
+    (ONE + 'call = "beta.approve"\n', 3, "expected as call one of"),
+    (PAUSE + 'account_id = "a"\n', 2, "beta.pause_campaign needs campaign_id"),
+    (PAUSE + 'campaign_id = "a"\n', 2, "beta.pause_campaign needs account_id"),
+    (PAUSE + IDS + 'campain_id = "a"\n', 6, "did you mean campaign_id?"),
+    (PAUSE + IDS + "daily_budget = 5\n", 6, "daily_budget is not a key here"),
+    (PAUSE + IDS + '"a\\n\\u202eb" = 5\n', 6, r"a\\n\\u202eb is not a key here"),
+    (PAUSE + 'account_id = ""\ncampaign_id = "c"\n', 4, "account_id must be a non-empty str, got"),
+    (PAUSE + 'account_id = "a"\ncampaign_id = 5\n', 5, "campaign_id must be a non-empty str, got"),
+    (PAUSE + IDS + "why = 5\n", 6, "expected a text as why"),
+    (PAUSE + IDS + "expect = nan\n", 6, "expect: expected a finite number, got NaN"),
+    (PAUSE + IDS + "expect = 2026-11-23\n", 6, "expect: expected a JSON value, got date"),
+    (SETS, 2, "beta.create_video_campaign needs fields"),
+    (SETS + 'fields = "x"\n', 5, "expected a table as fields, such as"),
+    (SETS + "fields = { a = { b = inf } }\n", 5, "fields.a.b: expected a finite number"),
+    (SETS + "[change.fields]\na = 1\nb = 1979-05-27T07:32:00Z\n", 5, "fields.b: expected a JSON"),
+    (SETS + f"fields = {{ a = 1{'0' * 5000} }}\n", 5, "expected shorter numbers"),
+    (SETS + f"fields = {{ a = {'[' * 5000}{']' * 5000} }}\n", 5, "less nesting"),
+    (f'id = "a"{budget("true")}', 6, "daily_budget must be a finite number"),
+    (f'id = "a"{budget("nan")}', 6, "daily_budget: expected a finite number, got NaN"),
+    (f'id = "a"{budget(chr(34) + "5" + chr(34))}', 6, "daily_budget must be a finite number"),
+    (f'id = "a"{pause()}{pause(SECOND)}{pause()}', 14, "this is the same as that in line 2"),
+]
+
+
+@each_case(("text", "line", "problem"), BAD)
+def test_file_that_cannot_be_meant_is_refused_with_its_line(tmp_path, text, line, problem) -> None:
+    path = tmp_path / "changes.toml"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    message = rf"changes\.toml, line {line}: .*{problem}"
+    with pytest.raises(ConfigurationError, match=message) as bad:
+        Plan.read(path)
+    assert "\n" not in str(bad.value)
+
+
+def test_all_changes_that_are_wrong_are_named_at_once(tmp_path) -> None:
+    path = tmp_path / "changes.toml"
+    path.write_text(f'id = "a"{pause("")}{pause()}{budget("inf")}', "utf-8")
+    with pytest.raises(ConfigurationError) as wrong:
+        Plan.read(path)
+    first, second = str(wrong.value).splitlines()
+    assert "line 5: beta.pause_campaign: campaign_id must be" in first
+    assert "line 18: daily_budget: expected a finite number" in second
+
+
+@each_case("path", ["nowhere.toml", "", "a\0b", None, 5])
+def test_file_that_cannot_be_read_is_refused(path) -> None:
+    with pytest.raises(ConfigurationError, match="the file cannot be read"):
+        Plan.read(path)
+
+
+def test_file_is_read_as_editors_write_it(tmp_path) -> None:
+    path = tmp_path / "changes.toml"
+    text = f'id = "2026-w47/budgets"\ntitle = "Größer"\n{pause()}'.replace("\n", "\r\n")
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    plan = Plan.read(path)
+    assert (plan.id, plan.title, len(plan.changes)) == ("2026-w47/budgets", "Größer", 1)
+    assert repr(plan) == "<Plan 2026-w47/budgets, 1 changes>"
+
+
+def test_numbers_keep_their_digits(tmp_path) -> None:
+    first, second = plan_of(tmp_path, budget("0.1"), budget("0.12345678901234567890")).changes
+    assert first.call.encoded["daily_budget"] == "0.1"
+    assert second.call.arguments["daily_budget"] == Decimal("0.12345678901234567890")
+    assert second.call.encoded["daily_budget"] == "0.12345678901234567890"
+
+
+def test_key_of_a_change_is_that_of_earlier_versions(tmp_path) -> None:
+    """Otherwise a plan that was staged by one would be staged again."""
+    keys = [change.key for change in plan_of(tmp_path, pause(), budget("120.5")).changes]
+    assert keys == ["w47:37d8c76b819147031f6fd414155e8339", "w47:99156f193381bcc6bf1175e7286d26a1"]
+
+
+def test_change_is_the_same_wherever_and_however_it_is_written(tmp_path) -> None:
+    create = '[[change]]\ncall = "beta.create_video_campaign"\naccount_id = "a"\n'
+    one = create + "fields = { a = 1, b = { c = 2, d = 3 } }\n"
+    other = create + 'why = "x"\nexpect = 5\n[change.fields]\nb.d = 3\nb.c = 2\na = 1\n'
+    before = plan_of(tmp_path, one, pause()).changes
+    after = plan_of(tmp_path, pause(), other).changes
+    assert [change.key for change in after] == [change.key for change in reversed(before)]
+
+
+def test_change_that_is_edited_is_another(tmp_path) -> None:
+    texts = [pause(), pause(SECOND), budget(), budget("121"), budget("121.5")]
+    keys = [change.key for change in plan_of(tmp_path, *texts).changes]
+    keys += [change.key for change in plan_of(tmp_path, pause(), plan_id="w48").changes]
+    assert len(set(keys)) == 6
+
+
+def test_check_names_what_the_policy_refuses_and_sends_nothing(tmp_path) -> None:
+    plan = plan_of(tmp_path, pause(), budget("999", 'why = "Spring"'))
+    report = plan.check(Policy(operations=["beta.*", "alpha.*"], money={"daily_budget": 150}))
+    assert [change.verdict for change in report.changes] == ["allowed", "refused"]
+    assert report.changes[1].reason == "daily_budget is 999, not 0 to 150 as money allows"
+    assert report.exit_code == 3
+    assert str(report).splitlines() == [
+        "Plan w47: 1 refused, 1 allowed",
+        "  2  refused  alpha.update_campaign_budget · account_a91f campaign_4c10 · "
+        "→ {daily_budget: 999} · daily_budget is 999, not 0 to 150 as money allows · Spring",
+        f"  1  allowed  beta.pause_campaign · account_b204 {FIRST}",
+    ]
+
+
+def test_check_without_a_policy_allows_what_can_be_read(tmp_path) -> None:
+    report = plan_of(tmp_path, pause()).check()
+    assert (report.exit_code, report.changes[0].missing) == (0, "stage the plan")
+    with pytest.raises(ConfigurationError, match="policy must be a Policy"):
+        plan_of(tmp_path, pause()).check({"accounts": []})

@@ -1,0 +1,195 @@
+"""Reports on plans: as text, as Markdown for a pull request, as JSON, and in a notebook."""
+
+import json
+
+import attrs
+import pytest
+from cases import each_case
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from plans import FIRST, AuditedLedger, budget, pause, plan_of
+
+from adclient import Diff, PlanReport
+from adclient.plan import ChangeReport
+from adclient.testing import FakeAdService
+
+HOSTILE = [
+    "a | b | c",
+    "`code` ``more`` ```",
+    "ends in a backslash \\",
+    "\\| \\` \\\\|",
+    "<!-- --> </code></td></table><script>alert(1)</script>",
+    "@everyone #1 GH-1 octo/repo@0123456789abcdef0123456789abcdef01234567",
+    "www.example.com https://example.com <https://example.com> a@example.com",
+    "![x](https://example.com/x.png) [staged](https://example.com) [x]: y",
+    "line\nline\r\n\r\n# heading\n| 1 | **staged** |\u2028\u2029\x85\x0b\x0c",
+    "\u202eegats\u202c \u2066x\u2069 \u200b\ufeff\x00\x1b[31m",
+    "**staged** __x__ ~~x~~ $x$ :tada: &#124; &lt;b&gt; {{ x }}",
+    " ",
+    "",
+]
+MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
+
+
+def reported(text: str) -> PlanReport:
+    """A report in which whoever writes plans, or runs a service, has put a text everywhere."""
+    change = ChangeReport(
+        number=1,
+        operation="beta.pause_campaign",
+        account_id=f"a{text}",
+        target_id=f"c{text}",
+        arguments={f"k{text}": text},
+        why=text,
+        verdict="refused",
+        reason=text,
+    )
+    diff = Diff(field=f"f{text}", before=text, after=f"{text}!")
+    draft = attrs.evolve(change, number=2, verdict="staged", draft_id=f"d{text}", diff=diff)
+    return PlanReport(
+        plan_id="w47",
+        title=text,
+        changes=(change, draft),
+        notes=(text,),
+        ledger_head="f00d",
+        ledger_problem=f"p{text}",
+    )
+
+
+def shown(markdown: str) -> tuple[list[str], list[list[str]]]:
+    """The text of a document outside of code, and the cells of its table with code as `…`."""
+    outside, rows = [], []
+    for token in MARKDOWN.parse(markdown):
+        if token.type == "tr_open":
+            rows.append([])
+        for part in token.children or ():
+            assert part.type in ("text", "code_inline", "strong_open", "strong_close"), part
+            if part.type == "text" and (text := part.content.strip(" :|`\\")):
+                outside.append(text)
+        if token.type == "inline" and token.level == 4:
+            rows[-1].append("".join(part.content for part in token.children))
+        assert token.type != "html_block"
+    return outside, rows
+
+
+HEADINGS = ["#", "verdict", "missing", "call", "account and target", "before → after"]
+HEADINGS += ["draft", "reason", "why"]
+
+
+def check_that_nothing_is_forged(text: str) -> None:
+    report = reported(text)
+    outside, rows = shown(report.markdown())
+    assert outside == [
+        "Plan",
+        "1 refused, 1 staged.",
+        *HEADINGS,
+        *("1", "refused", "see the reason"),
+        *("2", "staged", "approve in dashboard"),
+        "nothing is changed until a human approves a draft, in two steps",
+    ]
+    assert rows[0] == HEADINGS
+    assert [len(row) for row in rows] == [9, 9, 9]
+    assert rows[1][3] == "beta.pause_campaign"
+    for line in (*report.markdown().splitlines(), *str(report).splitlines()):
+        assert line.isprintable()
+    assert len(str(report).splitlines()) == 1 + len(report.changes) + 3
+    assert "<script" not in report._repr_html_()
+
+
+@each_case("text", HOSTILE)
+def test_hostile_text_cannot_forge_a_report(text) -> None:
+    check_that_nothing_is_forged(text)
+
+
+@given(st.text(alphabet="|`\\<>&@#*_[]()!:. \n\u202e-=a1", max_size=30))
+def test_no_text_can_forge_a_report(text) -> None:
+    check_that_nothing_is_forged(text)
+
+
+def test_code_in_a_cell_is_what_was_written() -> None:
+    _, rows = shown(reported("a|b `c` \\ <d> @e").markdown())
+    assert rows[1][7] == "a|b `c` \\ <d> @e"
+
+
+def test_worst_verdicts_come_first_with_what_is_missing() -> None:
+    verdicts = ["staged", "unknown", "not staged", "over limit", "already staged", "stale"]
+    verdicts += ["refused", "allowed"]
+    report = PlanReport(
+        plan_id="w47",
+        changes=tuple(
+            ChangeReport(number=number, operation="a.b", account_id="a", verdict=verdict)
+            for number, verdict in enumerate(verdicts, 1)
+        ),
+    )
+    _, [_, *rows] = shown(report.markdown())
+    assert [row[:3] for row in rows] == [
+        ["2", "unknown", "settle in ledger"],
+        ["4", "over limit", "reject in dashboard"],
+        ["6", "stale", "reject in dashboard"],
+        ["7", "refused", "see the reason"],
+        ["3", "not staged", "run it again"],
+        ["1", "staged", "approve in dashboard"],
+        ["5", "already staged", "approve in dashboard"],
+        ["8", "allowed", "stage the plan"],
+    ]
+    alone = (attrs.evolve(report, changes=(change,)) for change in report.changes)
+    codes = [each.exit_code for each in alone]
+    assert codes == [0, 5, 1, 4, 0, 4, 3, 0]
+    assert {len(change.missing.split()) for change in report.changes} == {3}
+
+
+@pytest.mark.parametrize("text", ["x" * 200, "|" * 200])
+def test_comment_fits_github_and_says_what_it_leaves_out(text) -> None:
+    one = reported(text)
+    changes = tuple(attrs.evolve(one.changes[number % 2], number=number) for number in range(500))
+    report = attrs.evolve(one, changes=changes, notes=(text,) * 100)
+    markdown = report.markdown()
+    assert len(markdown) < 65_536
+    _, [_, *rows] = shown(markdown)
+    assert f"\n{500 - len(rows)} more are in the report as JSON.\n" in markdown
+    assert "80 more notes are not shown" in markdown
+    assert len(report.to_dict()["changes"]) == 500
+
+
+def test_report_is_json_with_a_version(tmp_path) -> None:
+    fake = FakeAdService()
+    client = fake.client(ledger=AuditedLedger())
+    changes = budget("120.5", 'why = "Spring"'), pause("campaign_0")
+    report = plan_of(tmp_path, *changes, title='title = "T"').stage(client)
+    told = json.loads(json.dumps(report.to_dict()))
+    assert {name: value for name, value in told.items() if name != "changes"} == {
+        "format_version": "1.0",
+        "plan_id": "w47",
+        "title": "T",
+        "exit_code": 1,
+        "notes": [],
+        "ledger_head": "head4",
+    }
+    assert told["changes"][0] == {
+        "number": 1,
+        "operation": "alpha.update_campaign_budget",
+        "account_id": "account_a91f",
+        "target_id": "campaign_4c10",
+        "arguments": {
+            "account_id": "account_a91f",
+            "campaign_id": "campaign_4c10",
+            "daily_budget": 120.5,
+        },
+        "why": "Spring",
+        "verdict": "staged",
+        "missing": "approve in dashboard",
+        "draft_id": fake.drafts[0].draft_id,
+        "diff": {"field": "daily_budget", "before": 100, "after": 120.5},
+    }
+    assert told["changes"][1]["verdict"] == "not staged"
+    assert told["changes"][1]["reason"].startswith("404 campaign_not_found")
+
+
+def test_report_is_a_card_in_a_notebook(tmp_path) -> None:
+    report = plan_of(tmp_path, *(pause(f"campaign_{n}") for n in range(25)), pause()).check()
+    assert repr(report) == "<PlanReport w47, 26 allowed>"
+    card = report._repr_html_()
+    assert "PlanReport" in card
+    assert "6 more rows are not shown" in card
+    assert card.count("beta.pause_campaign") == 20
+    assert FIRST not in card
