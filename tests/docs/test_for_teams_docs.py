@@ -1,0 +1,158 @@
+"""The page for teams is correct: its plan, and the CI script, in a git repository."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from adclient import Plan, Policy
+from adclient.ledger import SQLiteLedger
+from adclient.plan.report import VERDICTS
+from adclient.testing import FakeAdService
+from adclient.testing.server import serving
+
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "for-teams.md").read_text("utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+PLAN, POLICY = blocks("toml")
+[SCRIPT] = blocks("python")
+CHECK, STAGE = "".join(blocks("sh")).splitlines()
+
+
+class Repository(NamedTuple):
+    """A clone of a repository, and the service and the ledger of its CI."""
+
+    folder: Path
+    fake: FakeAdService
+    environment: dict[str, str]
+
+    def git(self, *arguments: str) -> None:
+        self._run("git", *arguments, check=True)
+
+    def commit(self, path: str, text: str) -> None:
+        file = self.folder / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, "utf-8")
+        self.git("add", path)
+        self.git("commit", "-q", "-m", f"Change {path}")
+
+    def ci(self, command: str) -> tuple[int, str]:
+        """Run a command of the page; the exit code and what it printed."""
+        program, *arguments = shlex.split(command)
+        assert program == "python"
+        done = self._run(sys.executable, *arguments)
+        return done.returncode, done.stdout + done.stderr
+
+    @property
+    def report(self) -> str:
+        return (self.folder / "report.md").read_text("utf-8")
+
+    def _run(self, *command: str, check: bool = False) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self.environment,
+            check=check,
+            capture_output=True,
+            encoding="utf-8",
+        )
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Iterator[Repository]:
+    fake, folder = FakeAdService(token="secret-token"), tmp_path / "ads"
+    roles, parts = ("AUTHOR", "COMMITTER"), ("NAME", "EMAIL")
+    names = {f"GIT_{role}_{part}": "ci@x" for role in roles for part in parts}
+    folder.mkdir()
+    with serving(fake) as url:
+        environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
+            **names,
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "ADCLIENT_BASE_URL": url,
+            "ADCLIENT_TOKEN": "secret-token",
+            "ADCLIENT_LEDGER": str(tmp_path / "drafts.db"),
+            "PYTHONIOENCODING": "utf-8",
+        }
+        made = Repository(folder, fake, environment)
+        made.git("init", "-q", "--bare", "-b", "main", str(tmp_path / "origin.git"))
+        made.git("clone", "-q", str(tmp_path / "origin.git"), ".")
+        made.git("checkout", "-q", "-b", "main")
+        made.commit("policy.toml", POLICY)
+        made.commit("ci/plan.py", SCRIPT)
+        made.git("push", "-q", "origin", "main")
+        yield made
+
+
+def plan_of_fifty() -> str:
+    """The plan of the page, and 48 changes more."""
+    client = FakeAdService().client()
+    listed = client.beta.list_campaigns(account_id="account_b204").items()
+    running = [each.id for each in listed if each.status == "ENABLED"]
+    return PLAN + "".join(
+        f'\n[[change]]\ncall = "beta.pause_campaign"\naccount_id = "account_b204"\n'
+        f'campaign_id = "{campaign}"\nexpect = "ENABLED"\n'
+        for campaign in running[1:49]
+    )
+
+
+def test_plan_of_fifty_changes_is_checked_staged_and_reported(repository: Repository) -> None:
+    text, fake = plan_of_fifty(), repository.fake
+    repository.git("checkout", "-q", "-b", "spring")
+    repository.commit("plans/2026-w47.toml", text)
+    assert repository.ci(CHECK)[0] == 0
+    assert "\n50 allowed.\n" in repository.report
+    assert fake.requests == ()
+
+    repository.git("checkout", "-q", "main")
+    repository.git("merge", "-q", "--no-ff", "--no-edit", "spring")
+    code, told = repository.ci(STAGE)
+    assert code == 0, told
+    assert "secret-token" not in told + repository.report
+    assert len(fake.requests) == len({draft.draft_id for draft in fake.drafts}) == 50
+    assert "\n50 staged.\n" in repository.report
+    for draft in fake.drafts:
+        assert f"| `{draft.draft_id}` |" in repository.report
+    assert "`daily_budget: 100 → 120`" in repository.report
+    head = SQLiteLedger(repository.environment["ADCLIENT_LEDGER"]).verify()
+    assert f"`head of the ledger: {head}`" in repository.report
+
+    assert repository.ci(STAGE)[0] == 0
+    assert "\n50 already staged.\n" in repository.report
+    assert f"`head of the ledger: {head}`" in repository.report
+    assert len(fake.requests) == 50
+
+
+def test_plan_that_the_policy_refuses_or_that_cannot_be_read_fails(repository: Repository) -> None:
+    repository.git("checkout", "-q", "-b", "spring")
+    repository.commit("plans/2026-w47.toml", PLAN.replace("= 120", "= 999"))
+    assert repository.ci(CHECK)[0] == 3
+    assert "daily_budget is 999, not 0 to 500 as money allows" in repository.report
+    repository.commit("plans/2026-w47.toml", PLAN.replace("account_id", "acount_id", 1))
+    code, told = repository.ci(CHECK)
+    assert code == 2
+    problem = "acount_id is not a key here: did you mean account_id?"
+    assert told == f"plans/2026-w47.toml, line 7: {problem}\n"
+    assert repository.fake.requests == ()
+
+
+def test_plan_of_the_page_is_allowed_by_its_policy(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(PLAN, "utf-8")
+    (tmp_path / "policy.toml").write_text(POLICY, "utf-8")
+    report = Plan.read(tmp_path / "plan.toml").check(Policy.read(tmp_path / "policy.toml"))
+    assert [change.verdict for change in report.changes] == ["allowed", "allowed"]
+
+
+def test_verdicts_of_the_page_are_those_of_reports() -> None:
+    rows = re.findall(r"^\| `(.+)` \| (.+) \| (\d) \|$", PAGE, re.MULTILINE)
+    assert {verdict: (int(code), missing) for verdict, missing, code in rows} == dict(VERDICTS)
