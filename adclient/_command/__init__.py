@@ -31,6 +31,9 @@ class _Command(NamedTuple):
 
 _COMMANDS = {
     "list": _Command("adclient._command.listing", "list what one of the seven reads returns"),
+    "plan": _Command("adclient._command.plan", "check a plan of changes, or stage them"),
+    "ledger": _Command("adclient._command.ledger", "show, settle and verify the record of writes"),
+    "mcp": _Command("adclient._command.mcp", "serve the operations to a model, over MCP"),
     "doctor": _Command(
         "adclient.doctor.command",
         "find out by reads what the service does where its interface is silent",
@@ -121,6 +124,12 @@ def _run(options: argparse.Namespace) -> int:
             raise
         tell(f"a bug: {type(error).__name__}: {error}; ADCLIENT_TRACEBACK=full shows where")
     return 1
+
+
+def add_actions(parser: Parser, **actions: str) -> dict[str, Parser]:
+    """Add what a subcommand can do, each with its help text, and return their parsers."""
+    group = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    return {name: _added(group.add_parser, name, text) for name, text in actions.items()}
 
 
 def _added(add: Callable[..., Parser], name: str, text: str) -> Parser:

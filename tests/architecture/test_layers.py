@@ -73,7 +73,8 @@ LAYERS = {
     "pytest_plugin": {"__init__", "testing"},
     "doctor": BASE | {"_core", "_http", "doctor", "transports"},
     # Subcommands are loaded when they are chosen, also those of `doctor` and `testing`.
-    "_command": BASE | {"_command", "_core", "_extras", "_tables", "__init__"},
+    "_command": BASE
+    | {"_command", "_core", "_extras", "_mcp", "_tables", "__init__", "ledger", "plan"},
     "__main__": {"_command"},
     "testing": CLIENT | {"_async", "_sync", "testing", "__init__"},
 }

@@ -1,0 +1,89 @@
+"""`adclient ledger`: what a ledger holds, and what a human found out about it."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+
+from adclient._command import add_actions, output
+from adclient._json import JSON
+from adclient.errors import ConfigurationError
+from adclient.ledger import Entry, open_ledger
+
+WHERE = (
+    "the file of the ledger, or a postgresql:// URL; a password in it shows in the process list, "
+    "unlike one in PGPASSWORD or ~/.pgpass"
+)
+_FIRST = ("entry_id", "state", "draft_id", "operation", "account_id", "over_limit", "at")
+_SHORT = 12  # of an id in a table; `settle` takes the beginning of one
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line."""
+    actions = add_actions(
+        parser,
+        show="list the entries, the oldest first",
+        unknown="list the entries for which a draft may have been staged, and nobody knows",
+        settle="record what a human found out about an entry, in the approval dashboard",
+        verify="check that no entry was changed or lost, and print the hash of the last row",
+    )
+    for name, action in actions.items():
+        action.add_argument("--ledger", required=True, metavar="WHERE", help=WHERE)
+        if name != "verify":
+            output.add_arguments(action)
+    add = actions["show"].add_argument
+    add("--account", "-a", metavar="ID", help="only those of this account")
+    add("--since", type=_moment, metavar="TIME", help="only later ones, such as 2026-03-01 (UTC)")
+    add = actions["settle"].add_argument
+    add("entry", metavar="ENTRY", help="the id of the entry, or its beginning")
+    found = actions["settle"].add_mutually_exclusive_group(required=True)
+    found.add_argument(
+        "--draft", metavar="ID", help="this draft was staged, or is no longer over a limit"
+    )
+    found.add_argument("--not-staged", action="store_true", help="no draft was staged")
+    add("--by", required=True, metavar="NAME", help="who found it out")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do what is asked; the exit code."""
+    entries: Sequence[Entry]
+    with closing(open_ledger(options.ledger)) as ledger:
+        match options.action:
+            case "show":
+                entries = ledger.entries(account_id=options.account, since=options.since)
+            case "unknown":
+                entries = ledger.unknown()
+            case "settle":
+                entry = _found(ledger.entries(), options.entry)
+                if options.not_staged and entry.draft_id is not None:
+                    raise ConfigurationError(f"{options.entry}: its draft is {entry.draft_id}")
+                entries = [ledger.settle(entry, draft_id=options.draft, by=options.by)]
+            case _:
+                print(ledger.verify())
+                return 0
+    shape = output.shape_of(options)
+    output.write([_row(entry, shape) for entry in entries], shape)
+    return 0
+
+
+def _found(entries: Sequence[Entry], start: str) -> Entry:
+    """The only entry whose id begins like this."""
+    found = [entry for entry in entries if entry.entry_id.startswith(start)]
+    if len(found) != 1:
+        raise ConfigurationError(f"{len(found)} entries have an id that begins with {start!r}")
+    return found[0]
+
+
+def _row(entry: Entry, shape: str) -> Mapping[str, JSON]:
+    fields = entry.to_dict()
+    if shape == "table":
+        fields["entry_id"] = entry.entry_id[:_SHORT]
+    return {**{name: fields[name] for name in _FIRST if name in fields}, **fields}
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 2026-03-01") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

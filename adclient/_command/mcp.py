@@ -1,0 +1,53 @@
+"""`adclient mcp`: serve the operations to a model, over standard input and output."""
+
+import argparse
+from contextlib import ExitStack, closing
+
+import attrs
+
+from adclient._command import connection
+from adclient._command.ledger import WHERE
+from adclient.errors import ConfigurationError
+from adclient.ledger import open_ledger
+from adclient.policy import Policy
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line."""
+    add = parser.add_argument
+    add("--policy", metavar="FILE", help="the policy, a TOML file")
+    add("--account", "-a", metavar="ID", help="the only account; else those of the policy")
+    add("--writes", action="store_true", help="offer the writes, too; needs a policy and a ledger")
+    add("--ledger", metavar="WHERE", help=WHERE)
+    connection.add_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until the input ends; the exit code."""
+    policy = Policy() if options.policy is None else Policy.read(options.policy)
+    account: str | None = options.account
+    if account is not None:
+        if policy.accounts is not None and account not in policy.accounts:
+            raise ConfigurationError(f"--account: the policy does not name {account!r}")
+        policy = attrs.evolve(policy, accounts=[account])
+    elif policy.accounts is None:
+        raise ConfigurationError("name the accounts in a policy, or one with --account")
+    if options.writes and (options.policy is None or options.ledger is None):
+        raise ConfigurationError("--writes needs --policy and --ledger")
+    import anyio
+
+    anyio.run(_serve, options, policy)
+    return 0
+
+
+async def _serve(options: argparse.Namespace, policy: Policy) -> None:
+    from adclient import AsyncAdClient
+    from adclient._mcp import serve
+
+    settings = connection.settings(options)
+    with ExitStack() as stack:
+        ledger = None
+        if options.ledger is not None:
+            ledger = stack.enter_context(closing(open_ledger(options.ledger)))
+        async with AsyncAdClient(**settings, policy=policy, ledger=ledger) as client:
+            await serve(client, writes=options.writes)

@@ -1,0 +1,61 @@
+"""`adclient plan`: check a plan, or stage its changes."""
+
+import argparse
+from contextlib import closing
+
+from adclient._command import EXIT_CODES, add_actions, connection, exit_codes
+from adclient._command.ledger import WHERE
+from adclient._command.output import json_line
+from adclient.ledger import open_ledger
+from adclient.plan import Plan
+from adclient.policy import Policy
+
+CODES = EXIT_CODES | {
+    1: f"{EXIT_CODES[1]}, so a change is not staged",
+    3: "a change is refused",
+    4: "a draft is stale, or over a limit",
+    5: "the outcome of a change is unknown, or the ledger is damaged",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the command line."""
+    actions = add_actions(
+        parser,
+        check="say what a policy would refuse; nothing is sent",
+        stage="stage each change once, however often this runs, and report what came of it",
+    )
+    for name, action in actions.items():
+        action.formatter_class = argparse.RawDescriptionHelpFormatter
+        action.epilog = f"exit codes, of which the worst counts:\n{exit_codes(CODES)}"
+        add = action.add_argument
+        add("plan", metavar="FILE", help="the plan, a TOML file")
+        add("--policy", metavar="FILE", help="the policy, a TOML file")
+        shape = action.add_mutually_exclusive_group()
+        shape.add_argument("--markdown", action="store_true", help="for a pull request")
+        shape.add_argument("--json", action="store_true", help="for programs")
+        if name == "stage":
+            add("--ledger", required=True, metavar="WHERE", help=WHERE)
+            connection.add_arguments(action)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check or stage a plan, and print the report; its exit code."""
+    plan = Plan.read(options.plan)
+    policy = None if options.policy is None else Policy.read(options.policy)
+    if options.action == "check":
+        report = plan.check(policy)
+    else:
+        from adclient import AdClient
+
+        settings = connection.settings(options)
+        with (
+            closing(open_ledger(options.ledger)) as ledger,
+            AdClient(**settings, policy=policy, ledger=ledger) as client,
+        ):
+            report = plan.stage(client)
+    if options.markdown:
+        print(report.markdown(), end="")
+    else:
+        print(json_line(report.to_dict()) if options.json else report)
+    return report.exit_code

@@ -1,0 +1,247 @@
+"""`adclient plan`, `adclient ledger` and `adclient mcp`: limits, records, and exit codes."""
+
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+from cases import each_case
+
+import adclient._mcp
+from adclient import SQLiteLedger
+from adclient._command import main
+from adclient.plan.report import VERDICTS
+from adclient.testing import FakeAdService, Fault
+from adclient.testing.server import serving
+
+mcp = pytest.importorskip("mcp")
+
+PAUSE = 'call = "beta.pause_campaign"\naccount_id = "account_b204"\ncampaign_id = "{}"\n'
+POLICY = 'accounts = ["account_a91f", "account_b204"]\nmoney = { daily_budget = 150 }\n'
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeAdService]:
+    with FakeAdService().as_environment() as service:
+        yield service
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "policy.toml").write_text(POLICY)
+    return tmp_path
+
+
+def planned(folder: Path, *changes: str) -> None:
+    texts = [change if "call" in change else PAUSE.format(change) for change in changes]
+    (folder / "changes.toml").write_text('id = "w47"\n' + "[[change]]\n".join(["", *texts]))
+
+
+CHECK = ["plan", "check", "changes.toml", "--policy", "policy.toml"]
+STAGE = ["plan", "stage", "changes.toml", "--policy", "policy.toml", "--ledger", "drafts.db"]
+SHOW = ["ledger", "show", "--ledger", "drafts.db"]
+TOO_MUCH = (
+    'call = "alpha.update_campaign_budget"\naccount_id = "account_a91f"\n'
+    'campaign_id = "campaign_4c10"\ndaily_budget = 999\n'
+)
+
+
+def test_plan_is_checked_without_a_request(fake, files, capsys) -> None:
+    planned(files, "campaign_57a7", TOO_MUCH)
+    assert main(CHECK) == 3
+    told = capsys.readouterr().out
+    assert "1 refused, 1 allowed" in told
+    assert "daily_budget is 999" in told
+    planned(files, "campaign_57a7")
+    assert main(CHECK) == 0
+    assert main(["plan", "check", "changes.toml"]) == 0
+    assert not fake.requests
+    assert not (files / "drafts.db").exists()
+
+
+def test_plan_is_staged_once(fake, files, capsys) -> None:
+    planned(files, "campaign_57a7", "campaign_cb1a")
+    assert main([*STAGE, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [change["verdict"] for change in report["changes"]] == ["staged", "staged"]
+    assert {change["draft_id"] for change in report["changes"]} == {
+        draft.draft_id for draft in fake.drafts
+    }
+    assert main([*STAGE, "--markdown"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("### Plan `w47`\n")
+    assert told.count("**already staged**") == 2
+    assert told.endswith("in two steps\n")
+    assert len(fake.drafts) == 2
+
+
+def test_exit_code_is_that_of_the_worst_verdict(fake, files, capsys) -> None:
+    fake.faults.add(Fault.status(503), operation="beta.pause_campaign", call=2)
+    planned(files, "campaign_57a7", "campaign_cb1a", TOO_MUCH)
+    assert main(STAGE) == 5
+    assert main(["plan", "stage", "changes.toml", "--ledger", "other.db"]) == 0
+    planned(files, PAUSE.format("campaign_57a7") + 'expect = "PAUSED"\n')
+    assert main([*STAGE[:-1], "third.db"]) == 4
+
+
+def test_help_has_the_exit_code_of_each_verdict(capsys, monkeypatch) -> None:
+    with pytest.raises(SystemExit):
+        main(["plan", "stage", "--help"])
+    told = capsys.readouterr().out.partition("exit codes")[2]
+    codes = [int(line.split()[0]) for line in told.splitlines()[1:]]
+    assert codes == sorted({0, 1, 2, 130, 141} | {code for code, _ in VERDICTS.values()})
+
+
+@each_case(
+    ("text", "complaints"),
+    [
+        ("x = 1", ["changes.toml, line 1"]),
+        (f'id = "w"\n[[change]]\n{PAUSE}x = 1\n[[change]]\ncall = "beta"\n', ["line 6", "line 8"]),
+    ],
+)
+def test_each_problem_of_a_plan_is_a_line(text, complaints, files, capsys) -> None:
+    (files / "changes.toml").write_text(text)
+    assert main(["plan", "check", "changes.toml"]) == 2
+    printed, told = capsys.readouterr()
+    assert printed == ""
+    for line, complaint in zip(told.splitlines(), complaints, strict=True):
+        assert line.startswith("adclient: changes.toml, ")
+        assert complaint in line
+
+
+def test_ledger_shows_what_was_staged(fake, files, capsys) -> None:
+    planned(files, "campaign_57a7", "campaign_cb1a", TOO_MUCH)
+    assert main(STAGE) == 3
+    capsys.readouterr()
+    assert main(SHOW) == 0
+    entries = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert entries == [entry.to_dict() for entry in SQLiteLedger("drafts.db").entries()]
+    assert [entry["state"] for entry in entries] == ["staged", "staged", "refused"]
+    assert main([*SHOW, "--account", "account_a91f", "--csv"]) == 0
+    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert row["reason"].startswith("daily_budget is 999")
+    for since, count in (("2020-01-01", 3), ("2999-01-01T00:00:00+02:00", 0)):
+        assert main([*SHOW, "--since", since]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == count
+    assert main([*SHOW, "--table"]) == 0
+    assert capsys.readouterr().out.startswith("entry_id      state    draft_id ")
+    assert main(["ledger", "verify", "--ledger", "drafts.db"]) == 0
+    assert capsys.readouterr().out == f"{SQLiteLedger('drafts.db').verify()}\n"
+
+
+UNKNOWN = ["ledger", "unknown", "--ledger", "drafts.db"]
+SETTLE = ["ledger", "settle", "--ledger", "drafts.db", "--by", "kim"]
+
+
+@each_case(
+    ("found", "state"), [(["--draft", "draft_1"], "staged"), (["--not-staged"], "not staged")]
+)
+def test_human_settles_what_is_unknown(found, state, fake, files, capsys) -> None:
+    (files / "drafts.db").unlink(missing_ok=True)
+    fake.faults.add(Fault.dropped(taken=True))
+    planned(files, "campaign_57a7", "campaign_cb1a")
+    assert main(STAGE) == 5
+    capsys.readouterr()
+    assert main([*UNKNOWN, "--table"]) == 0
+    _head, row, _note = capsys.readouterr().out.splitlines()
+    start = row.split()[0]
+    assert len(start) == 12
+    assert main([*SETTLE, start, *found]) == 0
+    settled = json.loads(capsys.readouterr().out)
+    assert (settled["state"], settled["settled_by"]) == (state, "kim")
+    assert main(UNKNOWN) == 0
+    assert capsys.readouterr().out == ""
+    assert main([*SETTLE, start, *found]) in (1, 2)
+    assert main([*SETTLE, "", *found]) == 2
+    assert "2 entries have an id that begins with ''" in capsys.readouterr().err
+
+
+def test_draft_over_a_limit_is_not_settled_as_if_it_were_none(fake, files, capsys) -> None:
+    (files / "policy.toml").write_text("money = { daily_budget = 999 }\nchange_at_most = 20\n")
+    planned(files, TOO_MUCH)
+    assert main(STAGE) == 4
+    assert "adclient: warning: alpha.update_campaign_budget: over your limit: reject draft_" in (
+        capsys.readouterr().err
+    )
+    (entry,) = SQLiteLedger("drafts.db").entries()
+    assert main([*SETTLE, entry.entry_id, "--not-staged"]) == 2
+    assert f"its draft is {entry.draft_id}" in capsys.readouterr().err
+    assert main([*SETTLE, entry.entry_id, "--draft", entry.draft_id]) == 0
+
+
+@each_case(
+    ("arguments", "code", "complaint"),
+    [
+        (["ledger"], 2, "required: ACTION"),
+        (["ledger", "show"], 2, "required: --ledger"),
+        ([*SHOW, "--since", "yesterday"], 2, "'yesterday' is not a time such as 2026-03-01"),
+        (["ledger", "show", "--ledger", "missing.db"], 1, "adclient: the ledger "),
+        (["ledger", "verify", "--ledger", "policy.toml"], 1, "adclient: the ledger "),
+        ([*SETTLE, "e"], 2, "one of the arguments --draft --not-staged is required"),
+        (["plan"], 2, "required: ACTION"),
+        (["plan", "stage", "changes.toml"], 2, "required: --ledger"),
+        (["plan", "check", "missing.toml"], 2, "missing.toml"),
+        (["mcp"], 2, "adclient: name the accounts in a policy, or one with --account"),
+        (["mcp", "-a", "x", "--policy", "policy.toml"], 2, "the policy does not name 'x'"),
+        (["mcp", "-a", "x", "--writes"], 2, "adclient: --writes needs --policy and --ledger"),
+    ],
+)
+def test_wrong_command_line_is_refused(arguments, code, complaint, files, capsys) -> None:
+    try:
+        found = main(arguments)
+    except SystemExit as refused:
+        found = refused.code
+    printed, told = capsys.readouterr()
+    assert (found, printed) == (code, "")
+    assert complaint in told
+
+
+@each_case(
+    ("arguments", "accounts", "writes"),
+    [
+        (["-a", "account_b204"], ["account_b204"], False),
+        (["--policy", "policy.toml"], ["account_a91f", "account_b204"], False),
+        (["--policy", "policy.toml", "-a", "account_a91f"], ["account_a91f"], False),
+        (
+            ["--policy", "policy.toml", "-a", "account_a91f", "--ledger", "d.db", "--writes"],
+            ["account_a91f"],
+            True,
+        ),
+    ],
+)
+def test_accounts_of_a_model_are_pinned(arguments, accounts, writes, fake, files, monkeypatch):
+    served = []
+
+    async def serve(client, *, writes) -> None:
+        served.append((client._engine.guard, writes))
+
+    monkeypatch.setattr(adclient._mcp, "serve", serve)
+    assert main(["mcp", *arguments]) == 0
+    [(guard, has_writes)] = served
+    assert (list(guard.policy.accounts), has_writes) == (accounts, writes)
+    assert (guard.ledger is not None) is writes
+    assert (guard.policy.money is not None) is ("--policy" in arguments)
+
+
+def test_model_reads_over_standard_streams() -> None:
+    fake = FakeAdService(token="sesame")
+    arguments = ["-W", "error", "-m", "adclient", "mcp", "--account", "account_b204"]
+
+    async def scenario(url: str) -> None:
+        environment = {**os.environ, "ADCLIENT_BASE_URL": url, "ADCLIENT_TOKEN": "sesame"}
+        command = mcp.StdioServerParameters(command=sys.executable, args=arguments, env=environment)
+        with anyio.fail_after(60):
+            async with mcp.Client(command) as client:
+                assert len((await client.list_tools()).tools) == 7
+                result = await client.call_tool("beta_list_campaigns", {})
+                assert not result.is_error
+
+    with serving(fake) as url:
+        anyio.run(scenario, url)
+    assert [request.account_id for request in fake.requests] == ["account_b204"]
