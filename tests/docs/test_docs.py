@@ -14,6 +14,7 @@ import httpx
 import pytest
 import respx
 from cases import each_case
+from shown import run_page
 
 from adclient import errors, testing
 from adclient._core.operations import OPERATIONS
@@ -110,27 +111,11 @@ def test_quickstart_shows_drafts_and_listings() -> None:
         assert expected in done.stdout
 
 
-def test_code_in_the_agents_page_works_as_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    tools, reads_only = blocks("python", (ROOT / "docs" / "agents.md").read_text("utf-8"))
-    shown: dict[str, object] = {}
-    exec(tools, shown)
-    signature, draft, refusal = capsys.readouterr().out.splitlines()
-    assert signature.startswith("16 beta_pause_campaign(*, account_id: str, campaign_id: str)")
-    assert "Staged, not done" in draft
-    assert "campaign_id must be a non-empty str, got int; nothing was sent" in refusal
-    service = FakeAdService()
-    service.faults.add(testing.Fault.dropped(taken=True))
-    tool = service.client().beta.pause_campaign
-    call_tool = shown["called"]
-    assert callable(call_tool)
-    assert isinstance(shown["TOOLS"], dict)
-    shown["TOOLS"]["beta_pause_campaign"] = tool
-    ids = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
-    assert call_tool("beta_pause_campaign", ids).endswith(
-        "Do not repeat this call; ask a human to look."
-    )
-    exec(reads_only, {})
-    assert capsys.readouterr().out == "['create_video_campaign', 'pause_campaign']\n"
+def test_code_in_the_page_for_models_prints_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_page((ROOT / "docs" / "for-models.md").read_text("utf-8")) == 3
 
 
 FAKE = (ROOT / "docs" / "fake-inventions.md").read_text("utf-8")

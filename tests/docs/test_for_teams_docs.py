@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from shown import run_page
 
 from adclient import Plan, Policy
 from adclient.ledger import SQLiteLedger
@@ -25,7 +26,7 @@ def blocks(language: str) -> list[str]:
 
 
 PLAN, POLICY = blocks("toml")
-[SCRIPT] = blocks("python")
+*_, SCRIPT = blocks("python")
 CHECK, STAGE = "".join(blocks("sh")).splitlines()
 
 
@@ -151,6 +152,13 @@ def test_plan_of_the_page_is_allowed_by_its_policy(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(POLICY, "utf-8")
     report = Plan.read(tmp_path / "plan.toml").check(Policy.read(tmp_path / "policy.toml"))
     assert [change.verdict for change in report.changes] == ["allowed", "allowed"]
+
+
+def test_code_about_policies_and_ledgers_prints_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_page(PAGE.partition("## A plan")[0]) == 3
 
 
 def test_verdicts_of_the_page_are_those_of_reports() -> None:
