@@ -13,7 +13,7 @@ class Link:
     """The connection of one ledger, if one is open; whoever uses it holds the lock."""
 
     def __init__(self) -> None:
-        self.lock = RLock()
+        self.lock: RLock = RLock()
         self.connection: Connection | None = None
         _LINKS.add(self)
 

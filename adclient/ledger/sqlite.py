@@ -79,7 +79,8 @@ class SQLiteLedger(SQLLedger):
         if exists:
             connection = _connection(uri)
         else:
-            with NamedTemporaryFile() as private:  # SQLite creates a file with the mode of this one
+            # SQLite creates a file with the mode of this one.
+            with NamedTemporaryFile(dir=self._path.parent) as private:
                 connection = _connection(f"{uri}c&modeof={quote(private.name)}")
         try:
             self._prepare(connection)

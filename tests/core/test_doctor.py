@@ -24,8 +24,9 @@ def examined(*outcomes: Outcome) -> tuple[Examination, list[Probe]]:
     while left:
         observation = Observation(probe=asked[-1], outcome=left.pop(0))
         examination.requests += 1
+        examination.observations.append(observation)
         try:
-            asked.append(steps.send(examination.note(observation)))
+            asked.append(steps.send(observation))
         except StopIteration:
             break
     return examination, asked
@@ -45,7 +46,7 @@ def test_search_begins_in_the_query_and_goes_on_in_the_body() -> None:
 def test_failure_ends_the_search() -> None:
     examination, asked = examined(Failure(reason="refused", sent=False))
     assert len(asked) == 1
-    assert report_of(examination)["service"].conclusion == "gives no response: refused"
+    assert report_of(examination, {})["service"].conclusion == "gives no response: refused"
 
 
 def test_report_is_possible_at_any_point() -> None:
@@ -54,16 +55,17 @@ def test_report_is_possible_at_any_point() -> None:
     outcomes += [listing, listing, page("3"), page("3")]
     for count in range(len(outcomes) + 1):
         examination, _ = examined(*outcomes[:count])
-        report = report_of(examination)
+        report = report_of(examination, {})
         assert len(report.findings) == 12
         assert report.is_accepted is (count > 0)
-    assert report_of(Examination(base_url="x", accounts=["a"]))["service"].certainty == (
-        "not observed"
+    assert (
+        report_of(Examination(base_url="x", accounts=["a"]), {})["service"].certainty
+        == "not observed"
     )
 
 
 def test_unknown_account_is_asked_for_where_the_known_one_was_accepted() -> None:
     examination, asked = examined(page("1"), REFUSED)
     assert asked[1].account_id != asked[0].account_id == "a"
-    found = report_of(examination)["read parameters"]
+    found = report_of(examination, {})["read parameters"]
     assert (found.conclusion, found.certainty) == ("in the query", "observed")

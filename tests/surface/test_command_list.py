@@ -13,6 +13,7 @@ import sys
 import termios
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
+from functools import partial
 from unicodedata import category, east_asian_width
 
 import pyarrow.parquet
@@ -459,7 +460,10 @@ def test_ctrl_c_ends_it_with_130() -> None:
     fake.faults.add(Fault.no_response(), call=3)
     with serving(fake) as url:
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        with subprocess.Popen([*PROGRAM, *ADS, "--url", url], **pipes) as run:
+        # A shell without a terminal makes its background jobs ignore SIGINT, and so their children.
+        heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        command = [*PROGRAM, *ADS, "--url", url]
+        with subprocess.Popen(command, **pipes, preexec_fn=heed) as run:
             printed = run.stdout.readline() + run.stdout.readline()
             run.send_signal(signal.SIGINT)
             more, told = run.communicate(timeout=20)

@@ -219,7 +219,7 @@ def test_read_only_directory_is_refused(assert_refuses_a_write, directory, exist
             stage(ledger)
             ledger.close()
         directory.chmod(0o500)
-        problem = "it is read-only" if exists else "cannot be opened for writing, or its directory"
+        problem = "it is read-only" if exists else "Permission denied"
         assert_refuses_a_write(ledger, problem)
 
 
