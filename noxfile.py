@@ -62,7 +62,7 @@ def oldest(session: nox.Session) -> None:
         if not line.startswith("adclient[")
     ]
     tools = [line for line in EXTRAS["test"] if not line.startswith("adclient[")]
-    session.install("-e", ".[aiohttp,otel,pandas,server]", *tools, *lowest)
+    session.install("-e", ".[aiohttp,completion,otel,pandas,server]", *tools, *lowest)
     # anyio before 4.15.1 leaves the socket of a cancelled connect to the garbage collector, which
     # warns, in whatever test runs then.
     known = "-Wignore:unclosed <socket:ResourceWarning"

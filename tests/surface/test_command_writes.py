@@ -12,14 +12,11 @@ import anyio
 import pytest
 from cases import each_case
 
-import adclient._mcp
 from adclient import SQLiteLedger
 from adclient._command import main
 from adclient.plan.report import VERDICTS
 from adclient.testing import FakeAdService, Fault
 from adclient.testing.server import serving
-
-mcp = pytest.importorskip("mcp")
 
 PAUSE = 'call = "beta.pause_campaign"\naccount_id = "account_b204"\ncampaign_id = "{}"\n'
 POLICY = 'accounts = ["account_a91f", "account_b204"]\nmoney = { daily_budget = 150 }\n'
@@ -216,12 +213,13 @@ def test_wrong_command_line_is_refused(arguments, code, complaint, files, capsys
     ],
 )
 def test_accounts_of_a_model_are_pinned(arguments, accounts, writes, fake, files, monkeypatch):
+    pytest.importorskip("mcp")
     served = []
 
     async def serve(client, *, writes) -> None:
         served.append((client._engine.guard, writes))
 
-    monkeypatch.setattr(adclient._mcp, "serve", serve)
+    monkeypatch.setattr("adclient._mcp.serve", serve)
     assert main(["mcp", *arguments]) == 0
     [(guard, has_writes)] = served
     assert (list(guard.policy.accounts), has_writes) == (accounts, writes)
@@ -230,6 +228,7 @@ def test_accounts_of_a_model_are_pinned(arguments, accounts, writes, fake, files
 
 
 def test_model_reads_over_standard_streams() -> None:
+    mcp = pytest.importorskip("mcp")
     fake = FakeAdService(token="sesame")
     arguments = ["-W", "error", "-m", "adclient", "mcp", "--account", "account_b204"]
 
