@@ -293,6 +293,13 @@ def cells_of(value):
     return [(name, unescape(re.sub("<.*?>", "", value))) for name, value in rows]
 
 
+def test_line_of_long_changes_has_fewer_of_them():
+    before = {name: name * 80 for name in "abc"}
+    diff = Diff(field="x", before=before, after={name: name.upper() * 80 for name in before})
+    assert repr(diff).endswith(" and 2 more>")
+    assert len(repr(diff)) <= 210
+
+
 def test_card_names_the_keywords():
     new = [{**KEYWORD, "cpc_bid": 2}, {**BOOTS, "status": "PAUSED"}]
     assert cells_of(diff_of([KEYWORD, BOOTS], new, "keywords")) == [
