@@ -10,18 +10,19 @@ from decimal import Decimal
 from adclient._json import is_array, is_object
 
 SHORT = 60
+NOTE = 400  # a whole error message
 ROWS = 20
 COLUMNS = 16
 _FIRST = ("id", "name", "status")
 
 
-def short(value: object) -> str:
-    """A value as one printable line of at most 60 characters."""
+def short(value: object, limit: int = SHORT) -> str:
+    """A value as one printable line of at most 60 characters, or as many as given."""
     line = ""
     for piece in _pieces(value):
-        line += _printable(piece[: SHORT + 1])
-        if len(line) > SHORT:
-            return line[: SHORT - 1] + "…"
+        line += _printable(piece[: limit + 1])
+        if len(line) > limit:
+            return line[: limit - 1] + "…"
     return line
 
 
@@ -106,18 +107,25 @@ Row = tuple[str] | tuple[str, object] | tuple[str, object, object, str]
 """A heading, a name with a value, or a name with a value before and after and a remark."""
 
 
-def card(title: str, rows: Sequence[Row], *, state: str = "", notes: Sequence[str] = ()) -> str:
-    """A title, a state and rows."""
+def card(
+    title: str,
+    rows: Sequence[Row],
+    *,
+    state: str = "",
+    notes: Sequence[str] = (),
+    limit: int = SHORT,
+) -> str:
+    """A title, a state and rows, whose values are cut at a limit."""
     # The space is for pages that show notebooks without their styles.
     badge = f' <span style="{_BADGE}">{_html(state)}</span>' if state else ""
-    return _framed(title, badge, "".join(map(_card_row, rows)), notes)
+    return _framed(title, badge, "".join(_card_row(row, limit) for row in rows), notes)
 
 
-def _card_row(row: Row) -> str:
+def _card_row(row: Row, limit: int) -> str:
     if len(row) == 1:
         return f'<tr><th colspan="2"{_WRAPPED}>{_html(row[0])}</th></tr>'
     if len(row) == 2:
-        cell = _html(row[1])
+        cell = _html(row[1], limit)
     else:
         before, after = map(_html, short_pair(row[1], row[2]))
         remark = row[3] and f" <span{_MUTED}>{_html(row[3])}</span>"
@@ -197,8 +205,8 @@ def _are_numbers(values: Iterable[object]) -> bool:
 
 def _framed(title: str, after_title: str, rows: str, notes: Sequence[str]) -> str:
     body = f'<table cellpadding="4" style="{_TABLE}">{rows}</table>' if rows else ""
-    foot = "; ".join(map(_html, notes))
-    foot = foot and f'<div style="margin-top:.4em;opacity:.7">{foot}</div>'
+    foot = "; ".join(_html(note, NOTE) for note in notes)
+    foot = foot and f'<div style="margin-top:.4em;overflow-wrap:anywhere;opacity:.7">{foot}</div>'
     return f'<div style="{_FRAME}"><strong>{_html(title)}</strong>{after_title}{body}{foot}</div>'
 
 
@@ -207,10 +215,10 @@ def more(count: int, what: str, shown: int = ROWS) -> list[str]:
     return [f"{count - shown} more {what} are not shown"] if count > shown else []
 
 
-def _html(value: object) -> str:
+def _html(value: object, limit: int = SHORT) -> str:
     from html import escape  # deferred: slow to import
 
-    return escape(short(value))
+    return escape(short(value, limit))
 
 
 def _pieces(value: object) -> Iterator[str]:

@@ -158,7 +158,8 @@ class Policy(_notebook.HTMLRepr):
 
     def _repr_html_(self) -> str:
         rules = list(self._rules())
-        return _notebook.card("Policy", rules, state="" if rules else "without rules")
+        state = "" if rules else "without rules"
+        return _notebook.card("Policy", rules, state=state, limit=_notebook.NOTE)
 
 
 def _check_texts(rule: str, texts: object) -> None:

@@ -11,7 +11,7 @@ from adclient import AdClientError
 from adclient.testing import FakeAdService
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
-SIZE = "1280,2020"
+SIZE = "1280,2060"
 THEMES = {"light": ("#ffffff", "#1f1f1f"), "dark": ("#111111", "#e0e0e0")}
 # What JupyterLab says of tables in outputs; other notebooks say less.
 LAB = """

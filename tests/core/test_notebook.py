@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient import errors
-from adclient._notebook import COLUMNS, ROWS, SHORT, card, first_rows, short, table
+from adclient._notebook import COLUMNS, NOTE, ROWS, SHORT, card, first_rows, short, table
 
 
 class Balanced(HTMLParser):
@@ -164,6 +164,17 @@ def test_rows_beyond_the_limit_are_counted(count):
 
 def test_limits_of_rows_columns_and_line_length():
     assert (ROWS, COLUMNS, SHORT) == (20, 16, 60)
+
+
+def test_note_is_as_long_as_an_error_message():
+    error = errors.BadRequest("x" * (NOTE - 1) + "!", status=400)
+    for html in (
+        error._repr_html_(),
+        card("t", [], notes=["x" * (NOTE - 1) + "!"]),
+        table("t", [], total=0, notes=["x" * (NOTE - 1) + "!"]),
+    ):
+        assert "x!" in html
+    assert "x!" not in card("t", [], notes=["x" * NOTE + "!"])
 
 
 def test_columns_beyond_the_limit_are_counted():

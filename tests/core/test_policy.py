@@ -154,6 +154,8 @@ def test_policy_is_shown_by_its_rules() -> None:
     assert "fields" not in html
     assert repr(Policy()) == "<Policy without rules>"
     assert "without rules" in Policy()._repr_html_()
+    accounts = [f"account_{number}" for number in range(9)]
+    assert f"[{', '.join(accounts)}]" in Policy(accounts=accounts)._repr_html_()
 
 
 # Files.
