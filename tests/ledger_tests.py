@@ -119,7 +119,12 @@ def test_write_of_a_client_is_recorded_with_its_draft(ledger) -> None:
     assert (entry.operation, entry.arguments) == ("beta.pause_campaign", CAMPAIGN)
     assert ledger.unknown() == []
     assert repr(entry) == f"<Entry beta.pause_campaign, account_b204, staged, {draft.draft_id}>"
-    assert draft.draft_id in entry._repr_html_()
+    card = entry._repr_html_()
+    for text in (draft.draft_id, ">campaign_id</th>", "ENABLED</span> → <strong>PAUSED"):
+        assert text in card
+    failed = attrs.evolve(entry, state="unknown", diff=None, reason="x" * 80 + "!")._repr_html_()
+    assert "x!" in failed
+    assert failed.count("unknown") == 1
 
 
 def test_entry_is_read_as_it_was_recorded_by_another_connection(ledger, open_it) -> None:

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 import attrs
 
-from adclient import _notebook
+from adclient import _diffs, _notebook
 from adclient._json import JSON, copied, copied_fields
 from adclient.models import Diff
 from adclient.policy import Refusal, Usage
@@ -82,7 +82,15 @@ class Entry(_notebook.HTMLRepr):
         return f"<Entry {', '.join(map(_notebook.short, parts))}>"
 
     def _repr_html_(self) -> str:
-        rows, notes = _notebook.first_rows(list(self.to_dict().items()))
+        fields = self.to_dict()
+        for name in ("state", "arguments", "diff", "reason"):  # shown apart from the others
+            fields.pop(name, None)
+        arguments = ((n, value) for n, value in self.arguments.items() if n not in fields)
+        rows, more = _notebook.first_rows([*fields.items(), *arguments])
+        notes = [*filter(None, [self.reason]), *more]
+        if self.diff is not None:
+            changes, remarks = _diffs.rows(self.diff)
+            rows, notes = [*rows, *changes], [*notes, *remarks]
         return _notebook.card("Entry", rows, state=self.state, notes=notes)
 
 

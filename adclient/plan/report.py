@@ -183,7 +183,7 @@ class PlanReport(_notebook.HTMLRepr):
                 lines += ["", f"{len(self.changes) - shown} more are in the report as JSON."]
                 break
             lines.append(row)
-        lines += ["", *(f"- {_code(line)}" for line in self._remarks)]
+        lines += ["", *(f"- {_code(line)}" for line in (*self._remarks, *self._head))]
         lines.append("- nothing is changed until a human approves a draft, in two steps")
         return "\n".join(lines) + "\n"
 
@@ -203,7 +203,7 @@ class PlanReport(_notebook.HTMLRepr):
         for change in self._worst_first:
             what = " · ".join(filter(None, _cells(change)))
             lines.append(f"  {change.number:>{numbers}}  {change.verdict:<{verdicts}}  {what}")
-        return "\n".join([*lines, *self._remarks])
+        return "\n".join([*lines, *self._remarks, *self._head])
 
     @property
     def _remarks(self) -> list[str]:
@@ -211,19 +211,28 @@ class PlanReport(_notebook.HTMLRepr):
         lines = [*map(one_line, self.notes[:ROWS]), *more(len(self.notes), "notes")]
         if self.ledger_problem is not None:
             lines.append(one_line(self.ledger_problem))
-        if self.ledger_head is not None:
-            lines.append(f"head of the ledger: {one_line(self.ledger_head)}")
         return lines
+
+    @property
+    def _head(self) -> list[str]:
+        """The head of the ledger, for what is kept; a notebook does not show it."""
+        if self.ledger_head is None:
+            return []
+        return [f"head of the ledger: {one_line(self.ledger_head)}"]
 
     def __repr__(self) -> str:
         return f"<PlanReport {short(self.plan_id)}, {self._counts}>"
 
     def _repr_html_(self) -> str:
         names = ("#", "verdict", "call", "account", "change", "draft", "reason", "why")
-        rows: list[dict[str, object]] = [
+        all_rows: list[dict[str, object]] = [
             dict(zip(names, (change.number, change.verdict, *_cells(change)), strict=True))
             for change in self._worst_first
         ]
+        # Few columns fit on a page: first what differs, and none that is empty.
+        order = ("#", "verdict", "change", "account", "reason", "draft", "why", "call")
+        columns = [name for name in order if any(row[name] for row in all_rows)]
+        rows = [{name: row[name] for name in columns} for row in all_rows]
         about = [self.plan_id, self._counts]
         return _notebook.table(
             "PlanReport", rows, total=len(rows), about=about, notes=self._remarks

@@ -1,6 +1,7 @@
 """Reports on plans: as text, as Markdown for a pull request, as JSON, and in a notebook."""
 
 import json
+import re
 
 import attrs
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from plans import FIRST, AuditedLedger, budget, pause, plan_of
 
-from adclient import Diff, PlanReport
+from adclient import Diff, PlanReport, Policy
 from adclient.plan import ChangeReport
 from adclient.testing import FakeAdService
 
@@ -193,3 +194,27 @@ def test_report_is_a_card_in_a_notebook(tmp_path) -> None:
     assert "6 more rows are not shown" in card
     assert card.count("beta.pause_campaign") == 20
     assert FIRST not in card
+
+
+def columns_of(report: PlanReport) -> list[str]:
+    return re.findall("<th [^>]*>(.*?)</th>", report._repr_html_())
+
+
+def test_card_begins_with_what_differs_and_has_no_empty_column(tmp_path) -> None:
+    plan = plan_of(tmp_path, budget("120", 'why = "Spring"'), pause())
+    assert columns_of(plan.check()) == ["#", "verdict", "change", "account", "why", "call"]
+    staged = plan.stage(FakeAdService().client(ledger=AuditedLedger()))
+    columns = ["#", "verdict", "change", "account", "draft", "why", "call"]
+    assert columns_of(staged) == columns
+    refused = plan.check(Policy(operations=["beta.*"]))
+    assert columns_of(refused)[4] == "reason"
+
+
+def test_card_has_whole_notes_and_no_head_of_the_ledger(tmp_path) -> None:
+    client = FakeAdService().client(ledger=AuditedLedger())
+    plan_of(tmp_path, budget("120")).stage(client)
+    report = plan_of(tmp_path, budget("130")).stage(client)
+    card = report._repr_html_()
+    assert report.notes[0] in card
+    assert "head of the ledger: head4" in str(report)
+    assert "head4" not in card
