@@ -7,8 +7,6 @@ and tells what a fresh run shows otherwise; pictures are not compared. Both need
 
 import asyncio
 import difflib
-import html
-import re
 import sys
 from copy import deepcopy
 from pathlib import Path
@@ -20,7 +18,6 @@ from nbformat import NotebookNode
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 LONGEST = 120  # seconds for one cell, on a busy machine
-WIDGET = "application/vnd.jupyter.widget-view+json"
 PICTURE = "image/png"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -43,23 +40,8 @@ async def run(path: Path) -> NotebookNode:
         for output in cell.get("outputs", []):
             if output.get("name") == "stderr":
                 raise ValueError(f"it warns: {output.text}")
-            if WIDGET in output.get("data", {}):
-                model = output.data[WIDGET]["model_id"]
-                output.data = {"text/plain": bar(client.widget_state, model)}
     notebook.metadata = nbformat.from_dict(METADATA)
     return notebook
-
-
-def bar(states: dict[str, dict[str, object]], model: str) -> str:
-    """A progress bar as text, as it stood in the end and without times.
-
-    A page that only shows a notebook has no widgets, and would show the bar of the start.
-    """
-    left, _, right = (
-        states[child.removeprefix("IPY_MODEL_")] for child in states[model]["children"]
-    )
-    told = html.unescape(f"{left['value']}|{'█' * 10}|{right['value']}")
-    return re.sub(r" *\[.*", "", told)
 
 
 def text_of(notebook: NotebookNode) -> str:
