@@ -1,6 +1,7 @@
 """Which reads the doctor sends, in which order. It decides everything, and sends nothing."""
 
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile
 
 import attrs
 
@@ -67,6 +68,9 @@ class Examination:
             yield from self._try_without_credentials(self.base)
         yield from self._read_all()
         yield from self._place_by_items()
+        refused = filter(None, (self.unknown_account, self.anonymous))
+        if not all(map(self.is_accepted_after, refused)):
+            yield attrs.evolve(self.base.probe, purpose="the accepted read, again")
         search = self.reads.get("gamma.search_targeting")
         in_query = self.base.probe.conventions.read_parameters == "query"
         if in_query and search is not None and search.page is not None:
@@ -77,6 +81,14 @@ class Examination:
             endpoint = self.base_url + first.probe.operation.path
             self.continuation = Continuation(first, endpoint)
             yield from self.continuation.search(lambda: self.left)
+
+    def is_accepted_after(self, refused: Observation) -> bool:
+        """Whether any read was accepted after another was refused.
+
+        If none was, it may have been refused for another reason, such as a quota that was used up.
+        """
+        later = dropwhile(lambda seen: seen is not refused, self.observations)
+        return any(seen.page is not None and seen.probe.has_credentials for seen in later)
 
     def _find(self) -> Asks:
         """Find a read that is accepted, with its parameters in the query or in the body."""

@@ -117,7 +117,8 @@ def _credentials(found: Examination) -> Finding:
         return Finding(point=point, conclusion=needless, observed=observed, certainty=by_items)
     if anonymous is not None and anonymous.is_refused:
         observed = f"accepted with them, refused without: {anonymous}"
-        return Finding(point=point, conclusion=needed, observed=observed)
+        certainty: Certainty = "observed" if found.is_accepted_after(anonymous) else "likely"
+        return Finding(point=point, conclusion=needed, observed=observed, certainty=certainty)
     if anonymous is not None and anonymous.page is not None:
         if anonymous.page.ids == base.page.ids:
             observed = "the same items with and without them"
@@ -141,7 +142,14 @@ def _read_parameters(found: Examination) -> Finding:
     if found.reads_account:
         assert found.unknown_account is not None
         observed = f"{where}, an unknown account makes a difference: {found.unknown_account}"
-        return Finding(point=point, conclusion=where, observed=observed, settings=settings)
+        is_proven = found.is_accepted_after(found.unknown_account)
+        return Finding(
+            point=point,
+            conclusion=where,
+            observed=observed,
+            certainty="observed" if is_proven else "likely",
+            settings=settings,
+        )
     if base.probe.conventions == IN_BODY:
         observed = "not accepted in the query, but in the body"
     elif found.other_place is not None and found.other_place.is_refused:

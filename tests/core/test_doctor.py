@@ -65,7 +65,7 @@ def test_report_is_possible_at_any_point() -> None:
 
 
 def test_unknown_account_is_asked_for_where_the_known_one_was_accepted() -> None:
-    examination, asked = examined(page("1"), REFUSED)
+    examination, asked = examined(page("1"), REFUSED, page("1"))
     assert asked[1].account_id != asked[0].account_id == "a"
     found = report_of(examination, {})["read parameters"]
     assert (found.conclusion, found.certainty) == ("in the query", "observed")

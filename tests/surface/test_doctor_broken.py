@@ -264,6 +264,38 @@ def test_refusal_of_any_one_request_is_no_proof(status, number, unknown_account)
     assert len(service.requests) == report.sent <= 30
 
 
+@each_case("status", [401, 403])
+@each_case("accepted", range(1, 20))
+def test_service_that_refuses_everything_from_some_request_on_proves_nothing(
+    status, accepted
+) -> None:
+    class Exhausted(Service):
+        def handle(self, request):
+            response = super().handle(request)
+            return response if len(self.requests) <= accepted else self.refusal(status, "quota")
+
+    service = Exhausted(unknown_account="same")
+    report = examined(service, token="needless")
+    assert report["read parameters"].certainty != "observed"
+    credentials = report["credentials"]
+    assert credentials.certainty != "observed" or credentials.conclusion.startswith("none")
+    assert len(service.requests) == report.sent <= 30
+
+
+def test_refusals_are_proof_though_only_one_read_is_accepted() -> None:
+    class OnlyCampaigns(Service):
+        def listing(self, request, given):
+            if request.url.path.endswith("list-beta-campaigns"):
+                return super().listing(request, given)
+            return self.refusal(403, "not on this platform")
+
+    report = examined(
+        OnlyCampaigns(token_header="x-key", count=3), auth=lambda _: {"x-key": "sesame"}
+    )
+    for point in ("read parameters", "credentials"):
+        assert report[point].certainty == "observed"
+
+
 def test_hostile_continuations_are_not_followed() -> None:
     class Huge(Service):
         def next(self, request, end):
