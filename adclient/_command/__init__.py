@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import NamedTuple
 
@@ -62,16 +63,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: An argument is invalid, or asks for help.
     """
-    _make_output_robust()
+    from adclient.errors import AdClientError, ConfigurationError, InvalidRequest
+
+    _make_streams_robust()
     try:
-        try:
-            return _run(_parsed(sys.argv[1:] if arguments is None else list(arguments)))
-        finally:
-            sys.stdout.flush()  # now, while a closed pipe can still be handled
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _tell_warning
+            try:
+                options = _parsed(sys.argv[1:] if arguments is None else list(arguments))
+                code: int = options.run(options)
+                return code
+            finally:
+                _flush_output()
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:
-        # At its end, Python flushes again what could not be written.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return 141
+    except (ConfigurationError, InvalidRequest) as error:
+        for problem in str(error).splitlines():  # a plan may have several
+            tell(problem)
+        return 2
+    except (AdClientError, ModuleNotFoundError, OSError) as error:
+        tell(str(error))
+    except Exception as error:
+        if os.environ.get("ADCLIENT_TRACEBACK") == "full":
+            raise
+        tell(f"a bug: {type(error).__name__}: {error}; ADCLIENT_TRACEBACK=full shows where")
+    return 1
 
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
@@ -99,33 +119,6 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def _run(options: argparse.Namespace) -> int:
-    """Run a subcommand; what it raises becomes one line and an exit code."""
-    from adclient.errors import AdClientError, ConfigurationError, InvalidRequest
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = _tell_warning
-            code: int = options.run(options)
-            return code
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        raise
-    except (ConfigurationError, InvalidRequest) as error:
-        for problem in str(error).splitlines():  # a plan may have several
-            tell(problem)
-        return 2
-    except (AdClientError, ModuleNotFoundError, OSError) as error:
-        tell(str(error))
-    except Exception as error:
-        if os.environ.get("ADCLIENT_TRACEBACK") == "full":
-            raise
-        tell(f"a bug: {type(error).__name__}: {error}; ADCLIENT_TRACEBACK=full shows where")
-    return 1
-
-
 def add_actions(parser: Parser, **actions: str) -> dict[str, Parser]:
     """Add what a subcommand can do, each with its help text, and return their parsers."""
     group = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
@@ -145,16 +138,34 @@ def tell(text: str) -> None:
     """Write one line to standard error."""
     from adclient._core.redact import one_line
 
-    print(f"adclient: {one_line(text, 1000)}", file=sys.stderr)
+    with suppress(OSError):  # there is nowhere else to complain
+        print(f"adclient: {one_line(text, 1000)}", file=sys.stderr)
 
 
 def _tell_warning(message: Warning | str, *_: object, **__: object) -> None:
     tell(f"warning: {message}")
 
 
-def _make_output_robust() -> None:
+def _make_streams_robust() -> None:
     """Write what the encoding of a terminal does not have as escapes, and UTF-8 elsewhere."""
+    for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
+        if getattr(sys, name) is None:  # closed, as `>&-` does
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             encoding = stream.encoding if stream.isatty() else "utf-8"
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+def _flush_output() -> None:
+    """Flush now, while a full disk or a closed pipe can be handled."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _discard_output()
+        raise
+
+
+def _discard_output() -> None:
+    """Discard what cannot be written: Python flushes it again at its end, and would complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -33,7 +33,7 @@ def ends(monkeypatch):
 
 
 def raising(error: BaseException):
-    def run() -> int:
+    def run(*_: object) -> int:
         raise error
 
     return run
@@ -73,6 +73,45 @@ def test_warning_is_one_line(ends, capsys) -> None:
 
     assert ends(warn) == 0
     assert capsys.readouterr().err == "adclient: warning: draft_1 is over a limit\n"
+
+
+@each_case("arguments", [["--help"], ["list", "beta.campaigns", "--account", "account_b204"]])
+@each_case("page_size", [1, 50])
+def test_full_disk_is_one_line(arguments, page_size, capsys) -> None:
+    with (
+        FakeAdService(page_size=page_size).as_environment(),
+        open("/dev/full", "w") as full,
+        redirect_stdout(full),
+    ):
+        assert main(arguments) == 1
+    assert capsys.readouterr().err == "adclient: [Errno 28] No space left on device\n"
+
+
+@each_case("name", ["stdin", "stdout", "stderr"])
+def test_standard_streams_may_be_closed(name, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, name, None)
+    with FakeAdService().as_environment():
+        campaigns = ["list", "beta.campaigns", "--account", "account_b204"]
+        assert main(campaigns) == 0
+        assert main([*campaigns, "--token-env", "NOT_SET"]) == 2
+    getattr(sys, name).close()
+    monkeypatch.undo()
+    printed, told = capsys.readouterr()
+    assert bool(printed) is (name != "stdout")
+    assert bool(told) is (name != "stderr")
+
+
+def test_exit_code_survives_if_nobody_reads_the_error(monkeypatch) -> None:
+    with open("/dev/full", "w", buffering=1) as full:
+        monkeypatch.setattr(sys, "stderr", full)
+        assert main(["list", "beta.campaigns", "--account", "a", "--token-env", "NOT_SET"]) == 2
+        os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())
+
+
+def test_interrupt_while_a_command_is_loaded_is_130(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(_command, "import_module", raising(KeyboardInterrupt()))
+    assert main(["list", "--help"]) == 130
+    assert capsys.readouterr() == ("", "")
 
 
 def test_help_lists_the_commands_and_the_exit_codes(capsys) -> None:
