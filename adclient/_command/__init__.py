@@ -36,7 +36,7 @@ _COMMANDS = {
     "ledger": _Command("adclient._command.ledger", "show, settle and verify the record of writes"),
     "mcp": _Command("adclient._command.mcp", "serve the operations to a model, over MCP"),
     "doctor": _Command(
-        "adclient.doctor.command",
+        "adclient._command.doctor",
         "find out by reads what the service does where its interface is silent",
     ),
     "fake": _Command(

@@ -1,4 +1,4 @@
-"""The options of each subcommand that talks to the service: address, credentials, conventions."""
+"""The options of each subcommand that talks to a service: address, credentials, conventions."""
 
 import argparse
 import sys
@@ -27,27 +27,9 @@ class Settings(TypedDict):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
-    group = parser.add_argument_group("the service")
-    add = group.add_argument
+    add_credentials(parser)
+    add = parser.add_argument_group("the service").add_argument
     add("--url", help=f"its address ({ENV_BASE_URL})")
-    given = group.add_mutually_exclusive_group()
-    given.add_argument(
-        "--token-env",
-        metavar="NAME",
-        help=f"the environment variable that holds the token ({ENV_TOKEN})",
-    )
-    given.add_argument(
-        "--token-file",
-        metavar="FILE",
-        help="a file that holds the token; - is standard input",
-    )
-    given.add_argument("--token", help=f"a token; it shows in the process list, unlike {ENV_TOKEN}")
-    add(
-        "--token-header",
-        metavar="NAME",
-        type=_header,
-        help="the header that carries the token, instead of a bearer token",
-    )
     add(
         "--conventions",
         metavar="FILE",
@@ -63,21 +45,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_credentials(parser: argparse.ArgumentParser) -> None:
+    """Describe the options for the token."""
+    group = parser.add_argument_group("credentials")
+    given = group.add_mutually_exclusive_group()
+    given.add_argument(
+        "--token-env",
+        metavar="NAME",
+        help=f"the environment variable that holds the token ({ENV_TOKEN})",
+    )
+    given.add_argument(
+        "--token-file",
+        metavar="FILE",
+        help="a file that holds the token; - is standard input",
+    )
+    given.add_argument("--token", help=f"a token; it shows in the process list, unlike {ENV_TOKEN}")
+    group.add_argument(
+        "--token-header",
+        metavar="NAME",
+        type=_header,
+        help="the header that carries the token, instead of a bearer token",
+    )
+
+
 def settings(options: argparse.Namespace) -> Settings:
     """The settings of a client; a `ConfigurationError` if one cannot be used."""
     path: Path | None = options.conventions
-    found: Settings = {
+    token, auth = credentials(options)
+    return {
         "base_url": options.url,
-        "token": _token(options),
-        "auth": None,
+        "token": token,
+        "auth": auth,
         "timeout": options.timeout,
         "conventions": None if path is None else _conventions(path),
     }
-    name: str | None = options.token_header
-    if name is not None:
-        token, found["token"] = check_token(found["token"] or ""), None
-        found["auth"] = lambda _: {name: token}
-    return found
+
+
+def credentials(options: argparse.Namespace) -> tuple[str | None, Auth | None]:
+    """The arguments `token` and `auth` of a client; a `ConfigurationError` without a token."""
+    token = _token(options)
+    header: str | None = options.token_header
+    if header is None:
+        return token, None
+    if token is None:
+        raise ConfigurationError(f"--token-header: pass the token, or set {ENV_TOKEN}")
+    return None, lambda _: {header: token}
 
 
 def json_object(text: str) -> dict[str, JSON]:
@@ -101,7 +113,10 @@ def _token(options: argparse.Namespace) -> str | None:
     given: str | None = options.token
     file: str | None = options.token_file
     if file is not None:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
+        try:
+            text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8-sig")
+        except UnicodeDecodeError:
+            raise ConfigurationError(f"--token-file: {file} is not UTF-8") from None
         given = text.strip()
     if given is not None:
         return check_token(given)

@@ -72,9 +72,9 @@ LAYERS = {
     "plan": BASE | {"_core", "_guard", "_sync", "_toml", "ledger", "plan"},
     "pytest_plugin": {"__init__", "testing"},
     "doctor": BASE | {"_core", "_http", "doctor", "transports"},
-    # Subcommands are loaded when they are chosen, also those of `doctor` and `testing`.
+    # Subcommands are loaded when they are chosen, also that of `testing`.
     "_command": BASE
-    | {"_command", "_core", "_extras", "_mcp", "_tables", "__init__", "ledger", "plan"},
+    | {"_command", "_core", "_extras", "_mcp", "_tables", "__init__", "doctor", "ledger", "plan"},
     "__main__": {"_command"},
     "testing": CLIENT | {"_async", "_sync", "testing", "__init__"},
 }

@@ -167,7 +167,7 @@ def test_interrupt_between_pages_tells_where_to_continue(fake, capsys, monkeypat
         ([*ADS, "--token", f"{SECRET} x"], "adclient: token contains whitespace"),
         ([*ADS, "--token-env", "MISSING"], "adclient: --token-env: MISSING is not set"),
         ([*ADS, "--token-header", "host"], "'host' is not the name of a header"),
-        ([*ADS, "--token-header", "x-key"], "adclient: token is empty"),
+        ([*ADS, "--token-header", "x-key"], "adclient: --token-header: pass the token, or set"),
         ([*ADS, "--json", "--csv"], "not allowed with argument"),
     ],
 )
@@ -210,6 +210,18 @@ def test_token_comes_from_where_it_is_safe(arguments, typed, tmp_path, monkeypat
         assert main([*CAMPAIGNS, "--limit", "1"]) == 1
     assert [request.status for request in fake.requests] == [200, 401]
     assert SECRET not in "".join(capsys.readouterr())
+
+
+def test_token_file_may_come_from_windows(tmp_path, capsys) -> None:
+    path = tmp_path / "token"
+    arguments = [*CAMPAIGNS, "--limit", "1", "--token-file", str(path)]
+    with FakeAdService(token=SECRET).as_environment():
+        path.write_text(f"{SECRET}\r\n", "utf-8-sig")
+        assert main(arguments) == 0
+        path.write_text(SECRET, "utf-16")
+        capsys.readouterr()
+        assert main(arguments) == 2
+    assert capsys.readouterr() == ("", f"adclient: --token-file: {path} is not UTF-8\n")
 
 
 def test_token_file_that_is_missing_is_named(fake, capsys) -> None:

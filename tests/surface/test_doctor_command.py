@@ -107,11 +107,15 @@ def test_dry_run_sends_nothing(capsys) -> None:
         (["doctor", "http://x", *BETA, "--timeout", "soon"], "invalid float value: 'soon'"),
         (["doctor", "http://x", *BETA, "--token", "a b"], "token contains whitespace"),
         (["doctor", "http://x", *BETA, "--token", "a", "--token-env", "B"], "not allowed with"),
-        (["doctor", "http://x", *BETA, "--token-env", "NOT_SET"], "NOT_SET holds no token"),
-        (["doctor", "http://x", *BETA, "--token-header", "X-Api-Key"], "TOKEN holds no token"),
+        (["doctor", "http://x", *BETA, "--token-env", "NOT_SET"], "NOT_SET is not set"),
+        (
+            ["doctor", "http://x", *BETA, "--token-header", "X-Api-Key"],
+            "pass the token, or set ADCLIENT_TOKEN",
+        ),
         (["doctor", "http://x", *BETA, "--token-header", "host"], "'host' is not the name of a"),
         (["doctor", "http://x", *BETA, "--targeting", "[1]"], "not a JSON object"),
         (["doctor", "http://x", *BETA, "--targeting", "{"], "not a JSON object"),
+        (["doctor", "http://x", *BETA, "--targeting", "\udcff"], "not a JSON object"),
         (["doctor", "http://x", *BETA, "--json", "--details"], "not allowed with"),
     ],
 )
@@ -166,8 +170,17 @@ def echoing(connection) -> None:
 
 
 @each_case("shape", [[], ["--details"], ["--json"]])
-@each_case("how", [["--token", SECRET], ["--token", SECRET, "--token-header", "X-Key"]])
-def test_no_secret_is_printed(how, shape, capsys) -> None:
+@each_case(
+    "how",
+    [
+        ["--token", SECRET],
+        ["--token", SECRET, "--token-header", "X-Key"],
+        ["--token-file", "token"],
+    ],
+)
+def test_no_secret_is_printed(how, shape, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("token").write_text(SECRET)
     with RawServer(echoing) as server:
         codes = [
             main(["doctor", server.url, "--account", account, *how, *shape])
