@@ -1,6 +1,7 @@
 """`adclient mcp`: serve the operations to a model, over standard input and output."""
 
 import argparse
+import signal
 from contextlib import ExitStack, closing
 
 import attrs
@@ -36,8 +37,18 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError("--writes needs --policy and --ledger")
     import anyio
 
-    anyio.run(_serve, options, policy)
-    return 0
+    code, on_interrupt = 0, signal.getsignal(signal.SIGINT)
+    if on_interrupt is signal.default_int_handler:
+        # Nothing can cancel the thread that waits for input, so Ctrl-C ends the process at once. A
+        # ledger is made for that.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        anyio.run(_serve, options, policy)
+    except* BrokenPipeError:
+        code = 141
+    finally:
+        signal.signal(signal.SIGINT, on_interrupt)
+    return code
 
 
 async def _serve(options: argparse.Namespace, policy: Policy) -> None:

@@ -4,8 +4,12 @@ import csv
 import io
 import json
 import os
+import signal
+import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -225,6 +229,85 @@ def test_accounts_of_a_model_are_pinned(arguments, accounts, writes, fake, files
     assert (list(guard.policy.accounts), has_writes) == (accounts, writes)
     assert (guard.ledger is not None) is writes
     assert (guard.policy.money is not None) is ("--policy" in arguments)
+
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "0"},
+    },
+}
+
+
+@contextmanager
+def served() -> Iterator[subprocess.Popen[str]]:
+    """A server that has answered once, and waits for input."""
+    pytest.importorskip("mcp")
+    # A shell without a terminal makes its background jobs ignore SIGINT, and so their children.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    command = [sys.executable, "-m", "adclient", "mcp", "--account", "a", "--url", "http://x.test"]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed,
+    ) as server:
+        server.stdin.write(json.dumps(HELLO) + "\n")
+        server.stdin.flush()
+        assert "serverInfo" in server.stdout.readline()
+        yield server
+
+
+def test_ctrl_c_ends_the_server_that_waits_for_input() -> None:
+    with served() as server:
+        server.send_signal(signal.SIGINT)
+        assert server.wait(20) == -signal.SIGINT  # a shell says 130
+        assert server.stderr.read() == ""
+
+
+def test_server_ends_quietly_if_nobody_reads() -> None:
+    with served() as server:
+        server.stdout.close()
+        server.stdin.write(json.dumps({**HELLO, "id": 2}) + "\n")
+        server.stdin.close()
+        assert server.wait(20) == 141
+        assert server.stderr.read() == ""
+
+
+def test_closed_output_is_141_whatever_task_notices_it(fake, monkeypatch) -> None:
+    pytest.importorskip("mcp")
+
+    async def serve(client, *, writes) -> None:
+        raise ExceptionGroup("tasks", [BrokenPipeError()])
+
+    monkeypatch.setattr("adclient._mcp.serve", serve)
+    assert main(["mcp", "--account", "a"]) == 141
+
+
+@each_case("handler", [signal.SIG_IGN, signal.default_int_handler])
+def test_interrupts_are_handled_as_before_once_the_server_has_ended(
+    handler, fake, monkeypatch
+) -> None:
+    pytest.importorskip("mcp")
+    seen = []
+
+    async def serve(client, *, writes) -> None:
+        seen.append(signal.getsignal(signal.SIGINT))
+
+    monkeypatch.setattr("adclient._mcp.serve", serve)
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        assert main(["mcp", "--account", "a"]) == 0
+        assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [signal.SIG_IGN if handler is signal.SIG_IGN else signal.SIG_DFL]
 
 
 def test_model_reads_over_standard_streams() -> None:
