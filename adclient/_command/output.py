@@ -4,6 +4,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from json.encoder import encode_basestring_ascii
 from shutil import get_terminal_size
 from unicodedata import category, east_asian_width
@@ -14,9 +15,10 @@ from adclient._tables.records import by_name, json_text
 Rows = Sequence[Mapping[str, object]]
 
 _GAP = "  "
-# What a spreadsheet may take for a formula, also in the full width of East Asian scripts.
 _QUOTED = re.compile(r'[",\r\n]')
-_FORMULA = re.compile(r"[\t\r\n]|\s*[=+\-@＝＋－＠]")
+# Where a spreadsheet may see a formula, also in the full width of East Asian scripts. Where commas
+# are decimal points, it separates cells by semicolons, and heeds no quotes between them.
+_FORMULA = re.compile(r"^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=\s*[=+\-@＝＋－＠])")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> Callable[..., object]:
@@ -63,10 +65,9 @@ def _write_csv(rows: Rows) -> None:
 
 
 def _csv_cell(value: object) -> str:
-    if isinstance(value, str):
-        text = f"'{value}" if _FORMULA.match(value) else value
-    else:
-        text = "" if value is None else json_text(value)
+    text = value if isinstance(value, str) else "" if value is None else json_text(value)
+    if not isinstance(value, int | float | Decimal):
+        text = _FORMULA.sub("'", text)
     # The module `csv` does not quote every line break.
     return '"{}"'.format(text.replace('"', '""')) if _QUOTED.search(text) else text
 

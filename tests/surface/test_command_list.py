@@ -291,17 +291,19 @@ def item(name: str = "n", **fields) -> dict:
 
 
 def test_csv_is_safe_in_a_spreadsheet(capsys) -> None:
-    formulas = ["=1+1", " +1", "@x", "-2", "\tx", "\r=x", "＝1"]
-    others = ['a,"b"\nc', "1-2", ""]
-    fields = {"=column": -5, "list": ["=1"], "exact": -0.10, "no": None, "yes": True}
-    items = [item(name) for name in (*formulas, *others)] + [item(**fields)]
+    formulas = ["=1+1", " +1", "@x", "-2", "\tx", "\rx", "＝1"]
+    inner = {"a;=1": "a;'=1", "a\n +1\t@x": "a\n' +1\t'@x", '"x"; =1': '"x";\' =1'}
+    others = ['a,"b"\nc', "a;b", "1-2", ""]
+    fields = {"=column": -5, "list": [";=1"], "exact": -0.10, "no": None, "yes": True}
+    items = [item(name) for name in (*formulas, *inner, *others)] + [item(**fields)]
     with listed(*items) as command:
         assert main([*command, "--csv"]) == 0
     printed = capsys.readouterr().out
     head, *rows = csv.reader(io.StringIO(printed, newline=""))
     assert head == ["id", "name", "status", "'=column", "list", "exact", "no", "yes"]
-    assert [row[1] for row in rows] == [*(f"'{text}" for text in formulas), *others, "n"]
-    assert rows[-1][3:] == ["-5", '["=1"]', "-0.1", "", "true"]
+    safe = [*(f"'{text}" for text in formulas), *inner.values(), *others, "n"]
+    assert [row[1] for row in rows] == safe
+    assert rows[-1][3:] == ["-5", """[";'=1"]""", "-0.1", "", "true"]
     assert rows[0][3:] == [""] * 5
 
 
