@@ -4,6 +4,7 @@ A call is judged by the JSON that it sends, not by the objects that it was made 
 """
 
 import decimal
+import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fnmatch import fnmatchcase
@@ -140,7 +141,7 @@ def _of_cursor(cursor: JSON) -> JSON:
     if not isinstance(cursor, str):
         return cursor
     query = cursor.partition("#")[0].partition("?")[2]
-    return [dict([decoded(piece)]) for piece in query.split("&")]
+    return [dict([decoded(piece)]) for piece in re.split("[&;]", query)]
 
 
 def _refusal_of_keys(policy: Policy, arguments: Mapping[str, JSON]) -> Refusal | None:

@@ -126,6 +126,7 @@ def test_account_inside_targeting_of_a_read_is_compared_as_well() -> None:
     [
         "https://ads.example.com/v1/x?a=1&Account_Id=account_2",
         "?accountId=account%5F2#top",
+        "?a=1;account_id=account_2",  # some services separate by semicolons
         {"account_id": "account_2"},
         [{"account-id": "account_2"}],
     ],
