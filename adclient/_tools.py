@@ -62,6 +62,8 @@ def tools(client: "AdClient | AsyncAdClient", *, writes: bool = False) -> list[O
         ('beta_list_campaigns', 'List the campaigns of an account.')
     """
     policy = _policy_of(client)
+    if policy.accounts == ():  # an `enum` must not be empty
+        return []
     return [
         _described(operation, inspect.getdoc(_method(client, operation)) or "", policy)
         for operation in _callable(writes).values()

@@ -108,6 +108,7 @@ def test_pinned_accounts_are_an_enumeration_or_absent() -> None:
     assert list(properties_of(one, "beta_pause_campaign")) == ["campaign_id"]
     [tool] = [tool for tool in tools(one) if tool["name"] == "alpha_explain_objectives"]
     assert tool["input_schema"]["required"] == []
+    assert tools(with_policy(accounts=[])) == []
 
 
 def test_keys_and_amounts_of_the_policy_are_described() -> None:
