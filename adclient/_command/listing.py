@@ -98,11 +98,14 @@ def _read(page: "Page[Item]", options: argparse.Namespace, is_streamed: bool) ->
     kept: list[Item] = []
     left: int | None = options.limit
     cursor: JSON = options.cursor
+    is_whole = True
     try:
         for each in page.pages():
             items = each.data[:left]
             if is_streamed:
+                is_whole = False
                 _write("json", items)
+                is_whole = True
             else:
                 kept += items
             is_cut = len(items) < len(each.data)
@@ -115,7 +118,8 @@ def _read(page: "Page[Item]", options: argparse.Namespace, is_streamed: bool) ->
                 break
     except (AdClientError, KeyboardInterrupt):
         if is_streamed and cursor is not None:
-            tell(f"what is above is complete{_how_to_continue(cursor)}")
+            what = "what is above is complete" if is_whole else "the last page may be incomplete"
+            tell(what + _how_to_continue(cursor, "" if is_whole else ", which repeats it"))
         raise
     return kept
 

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from functools import partial
@@ -137,17 +138,25 @@ def test_any_cursor_can_be_passed_as_it_is_told(cursor) -> None:
     assert (type(again), again) == (type(cursor), cursor)
 
 
-def test_interrupt_between_pages_tells_where_to_continue(fake, capsys, monkeypatch) -> None:
+def test_interrupt_within_a_page_tells_where_to_repeat_it(fake, capsys, monkeypatch) -> None:
     def interrupt(rows, shape) -> None:
-        print(*map(listing.output.json_line, rows), sep="\n")
-        if len(fake.requests) == 2:
+        is_second = len(fake.requests) == 7 + 2
+        print(*map(listing.output.json_line, rows[: 7 if is_second else None]), sep="\n")
+        if is_second:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(listing.output, "write", interrupt)
-    assert main(ADS) == 130
-    told = capsys.readouterr().err
-    assert told.startswith("adclient: what is above is complete; continue with --cursor ")
-    assert told != "from the second page"
+    assert main(ADS) == 0
+    everything = lines(capsys.readouterr().out)
+    with monkeypatch.context() as patched:
+        patched.setattr(listing.output, "write", interrupt)
+        assert main(ADS) == 130
+    printed, told = capsys.readouterr()
+    assert lines(printed) == everything[:27]
+    assert told.startswith("adclient: the last page may be incomplete; continue with --cursor ")
+    words = shlex.split(told)
+    assert words[-3:] == ["which", "repeats", "it"]
+    assert main([*ADS, "--cursor", words[-4].rstrip(",")]) == 0
+    assert lines(capsys.readouterr().out) == everything[20:]
 
 
 @each_case(
@@ -479,6 +488,8 @@ def test_ctrl_c_ends_it_with_130() -> None:
         command = [*PROGRAM, *ADS, "--url", url]
         with subprocess.Popen(command, **pipes, preexec_fn=heed) as run:
             printed = run.stdout.readline() + run.stdout.readline()
+            while len(fake.requests) < 3:
+                time.sleep(0.01)
             run.send_signal(signal.SIGINT)
             more, told = run.communicate(timeout=20)
     assert len(lines(printed + more)) == 2
