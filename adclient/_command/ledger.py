@@ -84,6 +84,6 @@ def _row(entry: Entry, shape: str) -> Mapping[str, JSON]:
 def _moment(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):  # the latter for what is before the year 1 in UTC
         raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 2026-03-01") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
