@@ -118,7 +118,10 @@ def examine(
             base_url=options.base_url,
             accounts=tuple(dict.fromkeys(accounts)),
             has_credentials=credentials.kind != "none",
-            verifies_tls=sent_by is None and http_client is None and verify is not False,
+            # A context may verify nothing, or no names.
+            verifies_tls=sent_by is None
+            and http_client is None
+            and bool(getattr(verify, "check_hostname", verify)),
             targeting=given,
         ),
         options=options,

@@ -1,6 +1,7 @@
 """The doctor and services that are broken: it finishes in time, and reports what it found."""
 
 import json
+import ssl
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,7 +11,7 @@ import httpx
 import pytest
 from cases import each_case
 from doctor_services import ACCOUNT, Service, examined
-from raw_server import Connection, RawServer, refusing_url, reply
+from raw_server import CERTIFICATE, Connection, RawServer, refusing_url, reply
 
 from adclient import ConfigurationError, InvalidRequest
 from adclient._core.operations import OPERATIONS
@@ -101,6 +102,27 @@ def test_certificate_that_is_not_trusted_is_reported() -> None:
         report = examine(server.url.replace("http:", "https:"), account_id=ACCOUNT)
     assert "certificate" in service_of(report)
     assert report.sent == 1
+
+
+@each_case(
+    ("verify", "conclusion"),
+    [
+        (CERTIFICATE, "reachable, its certificate is valid"),
+        (ssl.create_default_context(cafile=CERTIFICATE), "reachable, its certificate is valid"),
+        (False, "reachable"),
+        (ssl._create_unverified_context(), "reachable"),
+    ],
+)
+def test_certificate_is_valid_only_if_it_was_verified(verify, conclusion) -> None:
+    def serve(connection) -> None:
+        connection.start_tls()
+        while connection.read():
+            connection.send(reply(200, LISTING))
+
+    with RawServer(serve) as server:
+        url = server.url.replace("http:", "https:")
+        report = examine(url, account_id=ACCOUNT, verify=verify)
+    assert report["service"].conclusion == conclusion
 
 
 def test_service_that_stays_silent_ends_at_the_time_limit() -> None:
