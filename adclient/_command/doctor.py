@@ -33,7 +33,7 @@ At most {most} requests would be sent to {url}, each one of these reads:
      and others until one is accepted (at most 12)
   2. the same for an account that cannot exist, and if that changes nothing, in the body
   3. the same without credentials, if there are any
-  4. each of the seven
+  4. each of the seven; if no other is accepted, the first of them again
   5. search-gamma-targeting with an object as JSON, in brackets, and again without it
   6. a page with a `next`: that sent back under a wrong name; then followed, if it is a URL, or
      entry by entry, if it is an object; then under the names that services use, until one

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> Callable[..., object]:
     for name, about in {
         "table": "a table that fits the terminal: the default on a terminal",
         "json": "one JSON object per line: the default elsewhere",
-        "csv": "CSV; a text that could be a formula gets an apostrophe in front",
+        "csv": "CSV; apostrophes keep a spreadsheet from taking texts for formulas",
     }.items():
         shape.add_argument(f"--{name}", action="store_const", const=name, dest="shape", help=about)
     return shape.add_argument
