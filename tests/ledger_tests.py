@@ -592,6 +592,20 @@ assert sorted(found) == sorted([*written, "of the parent", *(f"child {n}" for n 
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_fork_does_not_wait_for_a_ledger_that_waits_for_it(where, ledger) -> None:
+    script = """
+fork = threading.Thread(target=lambda: succeeded(forked(lambda: None)))
+with ledger._link.lock:  # as in a use that has not connected yet
+    fork.start()
+    fork.join(0.1)
+    admit(ledger, "of the parent")
+fork.join()
+"""
+    run_script(FORKS + script, where)
+    assert len(ledger.entries()) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_processes_may_create_a_ledger_at_the_same_time(where) -> None:
     script = """
 start = os.pipe()

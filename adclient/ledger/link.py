@@ -1,5 +1,8 @@
 """The connection of a ledger to its database, which does not cross a fork."""
 
+# Imported for its own function before a fork. That of whatever is imported last runs first, and so
+# would hold the lock of all logs while it waits for a link whose driver writes one.
+import logging as logging
 import os
 import weakref
 from collections.abc import Callable
@@ -23,7 +26,7 @@ class Link:
     def open(self, connect: Callable[[], Connection]) -> Connection:
         """The open connection, or a new one."""
         if self.connection is None:
-            with _FORKING:
+            with _OPENING:
                 self.connection = connect()
         return self.connection
 
@@ -38,22 +41,29 @@ class Link:
 # Even a connection of its own would make SQLite in a child believe that it holds the locks of its
 # parent, and lose rows. So all are closed before a fork, and none is opened meanwhile.
 _LINKS: weakref.WeakSet[Link] = weakref.WeakSet()
+_OPENING = RLock()
 _FORKING = RLock()
-_held: list[Link] = []
+_held: set[Link] = set()
 
 
 def _before_fork() -> None:
-    _FORKING.acquire()
-    for link in list(_LINKS):
-        link.lock.acquire()  # when its transaction has ended
-        link.close()
-        _held.append(link)
+    _FORKING.acquire()  # one fork after the other
+    _OPENING.acquire()
+    while waiting := set(_LINKS) - _held:
+        _OPENING.release()  # whoever waits for it holds the lock of a link
+        for link in waiting:
+            _held.add(link)
+            link.lock.acquire()  # when its transaction has ended
+            link.close()
+        _OPENING.acquire()
 
 
 def _after_fork() -> None:
-    while _held:
-        _held.pop().lock.release()
-    _FORKING.release()
+    locks = [_OPENING, *(link.lock for link in _held), _FORKING]
+    _held.clear()
+    for lock in locks:
+        with suppress(RuntimeError):  # an interrupt came before it was acquired
+            lock.release()
 
 
 if hasattr(os, "register_at_fork"):  # pragma: no branch  (there is none on Windows)
