@@ -34,6 +34,13 @@ _APPEND_ONLY = (
     """,
     f"COMMENT ON TABLE adclient_ledger IS '{_FORMAT}'",
 )
+# For a network that drops packets: without the last ones, a call could wait for hours.
+_TIMEOUTS = {
+    "connect_timeout": str(BUSY_SECONDS),
+    "tcp_user_timeout": str(2000 * BUSY_SECONDS),
+    "keepalives_idle": str(BUSY_SECONDS),
+    "keepalives_interval": "1",
+}
 _FIND = """
 SELECT to_regclass('adclient_ledger') IS NOT NULL,
     obj_description(to_regclass('adclient_ledger'), 'pg_class')
@@ -75,7 +82,7 @@ class PostgresLedger(SQLLedger):
         except psycopg.Error:
             parsed = {}
         found = {name: str(value) for name, value in parsed.items()}
-        defaults = {"connect_timeout": str(BUSY_SECONDS), "application_name": "adclient"}
+        defaults = {"application_name": "adclient", **_TIMEOUTS}
         self._conninfo = psycopg.conninfo.make_conninfo("", **(defaults | found))
         self._redactor = Redactor([found.get("password", "")])
         place = [found.get(name, "") for name in ("host", "port", "dbname")]

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psycopg
@@ -155,6 +155,16 @@ def test_invalid_url_is_refused_without_its_password(url) -> None:
 def test_server_that_is_not_there_is_an_error() -> None:
     ledger = open_ledger(f"postgresql://ads:{PASSWORD}@127.0.0.1:1/ads")
     assert_refuses_a_write(ledger, "connection refused|Connection refused")
+
+
+def test_network_that_drops_packets_does_not_hang_the_ledger(ledger) -> None:
+    """A test cannot drop them; these are the settings with which Linux notices it."""
+    admit(ledger)
+    fileno = os.dup(ledger._link.connection._psycopg.fileno())
+    with closing(socket.socket(fileno=fileno)) as connected:
+        options = [socket.TCP_USER_TIMEOUT, socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL]
+        found = [connected.getsockopt(socket.IPPROTO_TCP, option) for option in options]
+    assert found == [10_000, 5, 1]
 
 
 def test_wrong_database_is_an_error(server) -> None:
