@@ -3,6 +3,7 @@
 import logging
 import warnings
 from contextlib import suppress
+from functools import partial
 from uuid import uuid4
 
 import attrs
@@ -11,16 +12,11 @@ from adclient._core import rules
 from adclient._core.events import write_log
 from adclient._core.operations import Call
 from adclient._core.redact import one_line
-from adclient.errors import (
-    AdClientError,
-    ConfigurationError,
-    LedgerError,
-    PolicyRefused,
-)
-from adclient.ledger.entry import Entry, Ledger, LedgerWarning
+from adclient.errors import AdClientError, ConfigurationError, LedgerError, PolicyRefused
+from adclient.ledger.entry import Entry, Ledger, LedgerWarning, State
 from adclient.models import Diff, Draft, Result
 from adclient.options import check_type
-from adclient.policy import Policy, PolicyWarning, Refusal, Usage
+from adclient.policy import Policy, PolicyWarning, Refusal
 
 
 class AlreadyReserved(Exception):
@@ -71,7 +67,7 @@ class Guard:
             AlreadyReserved: The change of the plan was made before.
         """
         assert self.ledger is not None
-        recorded = self.ledger.reserve(entry, self._check)
+        recorded = self.ledger.reserve(entry, partial(rules.refusal_of_usage, self.policy))
         if recorded.entry_id != entry.entry_id:
             raise AlreadyReserved(recorded)
         if recorded.state == "refused":
@@ -84,7 +80,7 @@ class Guard:
         The caller must receive the draft, even if it cannot be recorded.
         """
         assert self.ledger is not None
-        if entry.state == "refused" or isinstance(result, LedgerError):
+        if isinstance(result, LedgerError | PolicyRefused | AlreadyReserved):
             return  # it was not admitted
         ended = self._ended(entry, result, attempts)
         try:
@@ -93,7 +89,7 @@ class Guard:
             what = f"draft {ended.draft_id}" if ended.draft_id else "the end of a call"
             _warn(
                 f"{entry.operation}: the ledger could not record {what}, so its entry "
-                f"{entry.entry_id} stays unknown: {one_line(str(error))}",
+                f"{entry.entry_id} stays unknown: {error}",
                 LedgerWarning,
             )
         if ended.over_limit is not None:
@@ -102,9 +98,6 @@ class Guard:
                 f"dashboard: {ended.over_limit}",
                 PolicyWarning,
             )
-
-    def _check(self, usage: Usage) -> Refusal | None:
-        return rules.refusal_of_usage(self.policy, usage)
 
     def excess_of(self, diff: Diff) -> str | None:
         """How a draft exceeds a limit of the policy; never raises."""
@@ -122,16 +115,14 @@ class Guard:
                 diff=result.diff,
                 over_limit=self.excess_of(result.diff),
             )
-        # A cancellation says nothing about the attempt that it stopped.
-        is_unknown = attempts > 0
+        # Of other errors, such as a cancellation, nothing is known. Their text may hold secrets, as
+        # that of an error of the caller's function for a token.
+        is_unknown, draft_id, reason = attempts > 0, None, type(result).__name__
         if isinstance(result, AdClientError):
-            is_unknown = result.outcome_unknown
-        return attrs.evolve(
-            entry,
-            state="unknown" if is_unknown else "not staged",
-            draft_id=getattr(result, "draft_id", None),
-            reason=one_line(f"{type(result).__name__}: {result}"),
-        )
+            is_unknown, draft_id = result.outcome_unknown, result.draft_id
+            reason = one_line(f"{reason}: {result}")
+        state: State = "unknown" if is_unknown else "not staged"
+        return attrs.evolve(entry, state=state, draft_id=draft_id, reason=reason)
 
 
 def resolve_guard(policy: Policy | None, ledger: Ledger | None) -> Guard:
@@ -156,6 +147,7 @@ def _refused(operation: str, refusal: Refusal) -> PolicyRefused:
 
 
 def _warn(text: str, category: type[Warning]) -> None:
+    text = one_line(text, 600)  # the id of a draft may hold any characters
     write_log(logging.WARNING, text)
     # A program that turns warnings into errors must not lose the draft, either.
     with suppress(Warning):

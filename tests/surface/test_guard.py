@@ -112,6 +112,22 @@ async def test_draft_id_of_an_unreadable_response_is_recorded(client_kind) -> No
 
 
 @sync_and_async
+async def test_text_of_an_error_that_is_not_of_this_library_is_not_recorded(client_kind) -> None:
+    """It may hold a secret, such as that of a caller's function for a token."""
+
+    def token() -> str:
+        raise RuntimeError("https://auth.example.com?client_secret=hunter2")
+
+    ledger = MemoryLedger()
+    options = {"transport": Service().transport, "ledger": ledger, "token": token}
+    async with client_kind.open(**options) as client:
+        with pytest.raises(RuntimeError):
+            await wait(write(client))
+    assert ledger.states == ["admitted", "not staged"]
+    assert ledger.rows[-1].reason == "RuntimeError"
+
+
+@sync_and_async
 async def test_policy_refuses_a_write_before_it_is_sent(client_kind) -> None:
     service, policy = Service(), Policy(accounts=["b"])
     async with client_kind.open(transport=service.transport, policy=policy) as client:
@@ -153,8 +169,9 @@ async def test_refusal_is_recorded(client_kind) -> None:
     ids=["drafts_per_day", "change_at_most"],
 )
 @sync_and_async
-async def test_what_the_ledger_holds_can_refuse_a_write(client_kind, rules, usage) -> None:
+async def test_what_the_ledger_holds_can_refuse_a_write(client_kind, rules, usage, caplog) -> None:
     ledger, service = MemoryLedger(usage), Service()
+    ledger.is_broken_from = "end"
     options = {"transport": service.transport, "ledger": ledger}
     async with client_kind.open(**options, policy=Policy(**rules)) as client:
         with pytest.raises(PolicyRefused) as refused:
@@ -165,6 +182,7 @@ async def test_what_the_ledger_holds_can_refuse_a_write(client_kind, rules, usag
             )
     assert refused.value.rule == next(iter(rules))
     assert (ledger.states, service.requests) == (["refused"], [])
+    assert caplog.text == ""  # what was never admitted has no end
 
 
 @sync_and_async
@@ -214,6 +232,16 @@ async def test_draft_is_returned_if_its_end_cannot_be_recorded(client_kind, capl
         with caplog.at_level(logging.WARNING, "adclient"):
             assert await wait(write(client)) == draft
     assert "could not record draft draft_7c2e" in caplog.text
+
+
+def test_warning_about_a_hostile_draft_id_is_one_line(caplog) -> None:
+    ledger = MemoryLedger()
+    ledger.is_broken_from = "end"
+    service = Service(a_draft(draft_id="draft_1\nCRITICAL \x1b[2J"))
+    client = AdClient(BASE_URL, transport=service.transport, ledger=ledger)
+    with pytest.warns(LedgerWarning, match=r"could not record draft draft_1 CRITICAL \[2J, so"):
+        write(client)
+    assert len(caplog.messages[-1].splitlines()) == 1
 
 
 @sync_and_async
