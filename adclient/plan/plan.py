@@ -193,8 +193,9 @@ class Plan:
         if entry.change is None or not entry.change.startswith(f"{self.id}:"):
             return False
         is_here = any(change.key == entry.change for change in self.changes)
-        is_open = (entry.is_unknown or entry.state == "staged") and entry.settled_by is None
-        return is_open and not is_here
+        is_rejected = entry.over_limit is not None and entry.settled_by is not None
+        is_draft = entry.is_unknown or (entry.state == "staged" and not is_rejected)
+        return is_draft and not is_here
 
 
 class _Client(AdClient):
@@ -233,7 +234,7 @@ def _staged(engine: Engine, guard: Guard, change: PlannedChange) -> ChangeReport
             verdict = "refused"
         reason = str(error).removeprefix(f"{change.call.operation.full_name}: ")
         return _report_on(change, verdict, reason, draft_id=error.draft_id)
-    over_limit = rules.excess_of(guard.policy, draft.diff)
+    over_limit = guard.excess_of(draft.diff)
     return _judged(change, "staged", "", draft.draft_id, draft.diff, over_limit)
 
 

@@ -66,7 +66,7 @@ def test_change_that_was_edited_is_staged_and_its_earlier_draft_is_named(tmp_pat
     assert (report.exit_code, len(fake.drafts)) == (0, 3)
 
 
-def test_unknown_draft_of_an_edited_change_is_named_until_it_is_settled(tmp_path) -> None:
+def test_unknown_draft_of_an_edited_change_is_named_unless_there_is_none(tmp_path) -> None:
     fake, ledger = FakeAdService(), AuditedLedger()
     client = fake.client(ledger=ledger)
     fake.faults.add(Fault.dropped(taken=True))
@@ -75,6 +75,20 @@ def test_unknown_draft_of_an_edited_change_is_named_until_it_is_settled(tmp_path
     [note] = edited.stage(client).notes
     assert note.startswith("perhaps a draft was staged by a change that was edited")
     settled(ledger, 0, state="staged", draft_id="draft_1")
+    [note] = edited.stage(client).notes
+    assert note.startswith("draft draft_1 was staged by a change that was edited")
+    settled(ledger, 0, state="not staged", draft_id=None)
+    assert edited.stage(client).notes == ()
+
+
+def test_draft_over_a_limit_of_an_edited_change_is_named_until_it_is_settled(tmp_path) -> None:
+    ledger = AuditedLedger()
+    client = FakeAdService().client(ledger=ledger, policy=Policy(change_at_most=10, **MONEY))
+    with pytest.warns(UserWarning, match="over your limit"):
+        plan_of(tmp_path, budget("120")).stage(client)
+    edited = plan_of(tmp_path, budget("105"))
+    assert len(edited.stage(client).notes) == 1
+    settled(ledger, 0)
     assert edited.stage(client).notes == ()
 
 
@@ -106,7 +120,7 @@ def test_expected_value_is_compared_as_json(tmp_path, expect, verdict) -> None:
     assert verdicts(report) == [verdict]
 
 
-def test_draft_over_a_limit_stays_so_until_it_is_settled(tmp_path) -> None:
+def test_draft_over_a_limit_stays_so_until_it_is_settled(tmp_path, caplog) -> None:
     fake, ledger = FakeAdService(), AuditedLedger()
     policy = Policy(change_at_most=10, **MONEY)
     client = fake.client(ledger=ledger, policy=policy)
@@ -116,10 +130,20 @@ def test_draft_over_a_limit_stays_so_until_it_is_settled(tmp_path) -> None:
     assert (verdicts(report), report.exit_code) == (["over limit"], 4)
     assert report.changes[0].reason == "daily_budget: 100 → 120, and change_at_most allows 10 %"
     assert report.changes[0].missing == "reject in dashboard"
+    ledger.is_broken_from = "end"  # nothing ends in a run that sends nothing
     assert plan.stage(client).changes == report.changes
+    assert "could not record" not in caplog.text
     settled(ledger, 0)
     expected = plan_of(tmp_path, budget("120"))
     assert verdicts(expected.stage(client)) == ["already staged"]
+
+
+def test_draft_that_cannot_be_judged_is_reported_as_over_the_limit(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("adclient._core.rules.excess_of", lambda policy, diff: 1 / 0)
+    client = FakeAdService().client(ledger=AuditedLedger())
+    with pytest.warns(UserWarning, match="could not be judged"):
+        report = plan_of(tmp_path, pause()).stage(client)
+    assert (verdicts(report), report.exit_code) == (["over limit"], 4)
 
 
 def test_refused_and_failed_changes_hold_up_no_other_and_are_tried_again(tmp_path) -> None:
