@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 import attrs
 
 from adclient import _diffs, _notebook
-from adclient._json import JSON, copied, copied_fields
+from adclient._json import JSON, copied
 from adclient.models import Diff
 from adclient.policy import Refusal, Usage
 
@@ -39,10 +39,10 @@ class Entry(_notebook.HTMLRepr):
     __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     entry_id: str
-    operation: str
-    account_id: str
     at: datetime = attrs.field(factory=lambda: datetime.now(UTC))
     state: State = "admitted"
+    operation: str
+    account_id: str
     arguments: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
     change: str | None = None
     draft_id: str | None = None
@@ -59,21 +59,10 @@ class Entry(_notebook.HTMLRepr):
 
     def to_dict(self) -> dict[str, JSON]:
         """The entry as JSON, without what it does not have."""
-        fields: dict[str, JSON] = {
-            "entry_id": self.entry_id,
-            "at": self.at.isoformat(timespec="microseconds"),
-            "state": self.state,
-            "operation": self.operation,
-            "account_id": self.account_id,
-            "arguments": copied_fields(self.arguments),
-            "change": self.change,
-            "draft_id": self.draft_id,
-            "diff": None if self.diff is None else self.diff.to_dict(),
-            "rule": self.rule,
-            "reason": self.reason,
-            "over_limit": self.over_limit,
-            "settled_by": self.settled_by,
-        }
+        fields: dict[str, JSON] = {name: getattr(self, name) for name in attrs.fields_dict(Entry)}
+        fields["at"] = self.at.isoformat(timespec="microseconds")
+        fields["arguments"] = dict(self.arguments)
+        fields["diff"] = None if self.diff is None else self.diff.to_dict()
         return {name: copied(value) for name, value in fields.items() if value is not None}
 
     def __repr__(self) -> str:

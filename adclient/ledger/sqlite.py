@@ -15,11 +15,18 @@ from adclient.ledger.sql import BUSY_SECONDS, SQLLedger
 
 _APPLICATION_ID = 0x41644C67  # "AdLg"
 _FORMAT = 1
+_MARKS = (f"PRAGMA application_id = {_APPLICATION_ID}", f"PRAGMA user_version = {_FORMAT}")
 # The last one refuses `INSERT OR REPLACE`, which deletes a row without the trigger for that.
-_TRIGGERS = (
-    ("update", "UPDATE", ""),
-    ("delete", "DELETE", ""),
-    ("insert", "INSERT", "WHEN new.number <= (SELECT max(number) FROM adclient_ledger)"),
+_APPEND_ONLY = tuple(
+    f"""
+    CREATE TRIGGER IF NOT EXISTS adclient_ledger_{event} BEFORE {event} ON adclient_ledger
+    {condition} BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END
+    """
+    for event, condition in (
+        ("update", ""),
+        ("delete", ""),
+        ("insert", "WHEN new.number <= (SELECT max(number) FROM adclient_ledger)"),
+    )
 )
 _REASONS = {
     sqlite3.SQLITE_NOTADB: "it is no SQLite database",
@@ -73,15 +80,15 @@ class SQLiteLedger(SQLLedger):
     def _connect(self, *, may_create: bool) -> Connection:
         if not self._path.parent.is_dir():
             raise self._error("its directory does not exist")
-        uri, exists = f"{self._path.as_uri()}?mode=rw", self._path.exists()
-        if not (exists or may_create):
-            raise self._error("it does not exist; the first write of a client creates it")
-        if exists:
-            connection = _connection(uri)
-        else:
+        uri = f"{self._path.as_uri()}?mode=rw"
+        if self._path.exists():
+            connection = _open(uri)
+        elif may_create:
             # SQLite creates a file with the mode of this one.
             with NamedTemporaryFile(dir=self._path.parent) as private:
-                connection = _connection(f"{uri}c&modeof={quote(private.name)}")
+                connection = _open(f"{uri}c&modeof={quote(private.name)}")
+        else:
+            raise self._error("it does not exist; the first write of a client creates it")
         try:
             self._prepare(connection)
             found = self._path.stat()
@@ -95,10 +102,12 @@ class SQLiteLedger(SQLLedger):
         # Damaged text must not raise: `verify` finds its row.
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
         connection.execute("PRAGMA synchronous = FULL")
-        if _is_empty(connection):
+        [has_tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not has_tables and _pragma(connection, "application_id") == 0:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(self._begin_writing)
-            _create(connection)
+            for statement in (*SCHEMA, *_APPEND_ONLY, *_MARKS):
+                connection.execute(statement)
             connection.execute("COMMIT")
         if _pragma(connection, "application_id") != _APPLICATION_ID:
             raise self._error("it is no ledger, but another SQLite database")
@@ -124,28 +133,12 @@ class SQLiteLedger(SQLLedger):
         return _REASONS.get(code, one_line(str(error)))
 
 
-def _is_empty(connection: sqlite3.Connection) -> bool:
-    tables: tuple[int] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    return tables == (0,) and _pragma(connection, "application_id") == 0
-
-
-def _create(connection: sqlite3.Connection) -> None:
-    for statement in SCHEMA:
-        connection.execute(statement)
-    for name, event, condition in _TRIGGERS:
-        refuse = f"{condition} BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END"
-        trigger = f"adclient_ledger_{name} BEFORE {event} ON adclient_ledger {refuse}"
-        connection.execute(f"CREATE TRIGGER IF NOT EXISTS {trigger}")
-    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {_FORMAT}")
-
-
 def _pragma(connection: sqlite3.Connection, name: str) -> int:
     value: tuple[int] = connection.execute(f"PRAGMA {name}").fetchone()
     return value[0]
 
 
-def _connection(uri: str) -> sqlite3.Connection:
+def _open(uri: str) -> sqlite3.Connection:
     return sqlite3.connect(
         uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
