@@ -97,13 +97,14 @@ class SQLLedger(ABC):
     def settle(self, entry: Entry | str, *, draft_id: str | None = None, by: str) -> Entry:
         """Record what a human found out: how a write of unknown outcome ended.
 
-        The same is said of a draft that is over a limit, once it was dealt with in the approval
-        dashboard: its account is then no longer blocked. Nothing is sent.
+        Or that a draft over a limit was dealt with in the approval dashboard: its account is then
+        no longer blocked. Nothing is sent.
 
         Args:
             entry: An entry, or its id.
-            draft_id: The draft that was found in the dashboard; None if there is none, or if it is
-                known already.
+            draft_id: The draft that was found in the dashboard. If the outcome is unknown, None
+                means that there is none, even if the entry has an id; a plan then stages it again.
+                A draft over a limit needs none.
             by: Who settles it.
 
         Returns:
