@@ -85,7 +85,7 @@ class Policy(_notebook.HTMLRepr):
         ...     )
         ... except PolicyRefused as refused:
         ...     print(refused.rule, refused.message.partition(": ")[2], sep=": ")
-        money: daily_budget is 999, not 0 to 150 as money allows; nothing was sent
+        money: daily_budget is 999, and money allows 0 to 150; nothing was sent
     """
 
     accounts: tuple[str, ...] | None = attrs.field(default=None, converter=_texts)

@@ -166,7 +166,7 @@ def _refusal_of_values(
         if key == _ACCOUNT and policy.accounts is not None and value not in policy.accounts:
             rule, problem = "accounts", "not one of the policy's accounts"
         elif most is not None and (amount is None or not 0 <= amount <= most):
-            rule, problem = "money", f"not 0 to {short(most)} as money allows"
+            rule, problem = "money", f"and money allows 0 to {short(most)}"
         else:
             continue
         return Refusal(rule, f"{short_end(path)} is {_shown(value)}, {problem}")

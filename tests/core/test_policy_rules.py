@@ -250,11 +250,11 @@ def test_amount_that_is_not_finite_is_no_valid_request(amount) -> None:
 def test_sentence_names_the_rule_and_the_value() -> None:
     assert (
         sentence(CAPPED, BUDGET, daily_budget=999)
-        == "daily_budget is 999, not 0 to 150 as money allows"
+        == "daily_budget is 999, and money allows 0 to 150"
     )
     assert (
         sentence(CAPPED, fields={"name": [{"bid": "2"}]})
-        == 'fields.name[0].bid is "2", not 0 to 2.50 as money allows'
+        == 'fields.name[0].bid is "2", and money allows 0 to 2.50'
     )
     assert (
         sentence(CAPPED, fields={"status": "PAUSED"})

@@ -138,7 +138,7 @@ def test_plan_that_the_policy_refuses_or_that_cannot_be_read_fails(repository: R
     repository.git("checkout", "-q", "-b", "spring")
     repository.commit("plans/2026-w47.toml", PLAN.replace("= 120", "= 999"))
     assert repository.ci(CHECK)[0] == 3
-    assert "daily_budget is 999, not 0 to 500 as money allows" in repository.report
+    assert "daily_budget is 999, and money allows 0 to 500" in repository.report
     repository.commit("plans/2026-w47.toml", PLAN.replace("account_id", "acount_id", 1))
     code, told = repository.ci(CHECK)
     assert code == 2

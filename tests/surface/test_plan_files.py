@@ -126,12 +126,12 @@ def test_check_names_what_the_policy_refuses_and_sends_nothing(tmp_path) -> None
     plan = plan_of(tmp_path, pause(), budget("999", 'why = "Spring"'))
     report = plan.check(Policy(operations=["beta.*", "alpha.*"], money={"daily_budget": 150}))
     assert [change.verdict for change in report.changes] == ["allowed", "refused"]
-    assert report.changes[1].reason == "daily_budget is 999, not 0 to 150 as money allows"
+    assert report.changes[1].reason == "daily_budget is 999, and money allows 0 to 150"
     assert report.exit_code == 3
     assert str(report).splitlines() == [
         "Plan w47: 1 refused, 1 allowed",
         "  2  refused  alpha.update_campaign_budget · account_a91f campaign_4c10 · "
-        "→ {daily_budget: 999} · daily_budget is 999, not 0 to 150 as money allows · Spring",
+        "→ {daily_budget: 999} · daily_budget is 999, and money allows 0 to 150 · Spring",
         f"  1  allowed  beta.pause_campaign · account_b204 {FIRST}",
     ]
 
