@@ -119,4 +119,4 @@ def long(session: nox.Session) -> None:
     session.run("pytest", "-q", "tests/soak")
     session.run("python", "tests/soak/soak.py")
     session.run("python", "tests/soak/soak.py", "--keyed", "--rounds", "3", "--calls", "2000")
-    session.run("python", "tests/soak/ledger_soak.py", "--kills", "1000", "--attempts", "100000")
+    session.run("python", "tests/soak/ledger_soak.py", "--kills", "10000", "--attempts", "100000")

@@ -12,7 +12,8 @@ from adclient._command import EXIT_CODES, main
 from adclient.testing import FakeAdService
 from adclient.testing.server import serving
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "command.md").read_text("utf-8")
+DOCS = Path(__file__).parent.parent.parent / "docs"
+PAGE = (DOCS / "command.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
@@ -41,6 +42,22 @@ def test_each_block_does_what_is_shown(tmp_path) -> None:
                 assert (language, printed) == ("text", text)
                 printed = ""
         assert printed == ""
+
+
+def test_servers_of_the_page_for_models_start(tmp_path) -> None:
+    page = (DOCS / "for-models.md").read_text("utf-8")
+    [commands] = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "policy.toml").write_text('accounts = ["account_a91f"]')
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run = subprocess.run(
+        ["bash", "-ec", commands],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        cwd=tmp_path,
+        encoding="utf-8",
+        env={**os.environ, "PATH": path},
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
 def test_options_and_exit_codes_are_those_of_the_command(capsys) -> None:
