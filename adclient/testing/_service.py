@@ -79,8 +79,6 @@ class FakeAdService(InEnvironment):
         ...     )
         >>> draft.diff.before, draft.diff.after
         (100, 120)
-        >>> fake.requests[0].operation
-        'alpha.update_campaign_budget'
         >>> fake.drafts[0].status
         'pending_approval'
     """
@@ -236,11 +234,9 @@ class FakeAdService(InEnvironment):
             >>> import asyncio
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().async_client()
-            >>> pausing = client.beta.pause_campaign(
-            ...     account_id="account_b204", campaign_id="campaign_57a7"
-            ... )
-            >>> asyncio.run(pausing).diff.field
-            'status'
+            >>> removing = client.delta.remove_auto_search_themes(account_id="account_d118")
+            >>> asyncio.run(removing).status
+            'pending_approval'
         """
         return AsyncAdClient(
             self.base_url,
@@ -281,10 +277,8 @@ class FakeAdService(InEnvironment):
             if entity is None:
                 raise ValueError(f"there is no {entity_id} in an account {account_id}")
             try:
-                changes = {
-                    name: jsontext.loads(jsontext.dumps(value, name).encode())
-                    for name, value in values.items()
-                }
+                texts = {name: jsontext.dumps(value, name) for name, value in values.items()}
+                changes = {name: jsontext.loads(text.encode()) for name, text in texts.items()}
             except jsontext.JSONError as error:
                 raise ValueError(str(error)) from None
             entity.change(changes, self.clock.today())
@@ -329,11 +323,9 @@ class FakeAdService(InEnvironment):
 
         Example:
             >>> from adclient import Request
-            >>> from adclient.testing import FakeAdService, Fault
-            >>> fake = FakeAdService()
-            >>> fake.faults.add(Fault.slow(2))
-            >>> outcome, latency = fake.handle_untimed(Request(method="GET", url="/v2"))
-            >>> latency
+            >>> from adclient.testing import FakeAdService, Profile
+            >>> fake = FakeAdService(profile=Profile(latency=2))
+            >>> fake.handle_untimed(Request(method="GET", url="/v2"))[1]
             2.0
         """
         return self._outcome(request, is_timed=False)
@@ -344,16 +336,15 @@ class FakeAdService(InEnvironment):
         """What a client receives that waits so long, and after how many seconds."""
         operation = operation_at(request, self.base_url)
         with self._lock:
-            fault = self.faults.take(None if operation is None else operation.full_name)
-        fault = fault or _NO_FAULT
+            taken = self.faults.take(None if operation is None else operation.full_name)
+        fault = taken or _NO_FAULT
         if isinstance(fault.instead, Failure) and not fault.instead.sent:
             return fault.instead, 0
         outcome = self._router.outcome(request, operation, fault)
         seconds = self._latency + fault.latency
         if is_timed:
             outcome, seconds = received_within(time_left, outcome, seconds)
-        record = recorded(request, operation, outcome)
         with self._lock:
             self._received += 1
-            self._requests.append(record)
+            self._requests.append(recorded(request, operation, outcome))
         return outcome, seconds
