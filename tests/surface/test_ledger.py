@@ -111,7 +111,7 @@ def as_ordinary_user(path):
 @pytest.fixture
 def directory():
     """A directory that every user can reach."""
-    path = Path(tempfile.mkdtemp())
+    path = Path(tempfile.mkdtemp(dir="/tmp"))  # not below a private TMPDIR
     yield path
     path.chmod(0o700)
     shutil.rmtree(path)
