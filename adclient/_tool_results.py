@@ -19,6 +19,7 @@ from adclient._notebook import short
 from adclient.errors import (
     AdClientError,
     InvalidRequest,
+    LedgerError,
     OutcomeUnknown,
     PolicyRefused,
     RateLimited,
@@ -51,6 +52,7 @@ _LOOK = (
 _ADVICE: tuple[tuple[type[AdClientError] | tuple[type[AdClientError], ...], str], ...] = (
     (OutcomeUnknown, _LOOK),
     (PolicyRefused, "Nothing was sent: stay within the policy, or ask a human."),
+    (LedgerError, "Nothing was sent: a human must first repair the ledger."),
     (InvalidRequest, "Nothing was sent: correct the arguments, and call again."),
     ((RateLimited, ServerError, TransportError), "Nothing was staged: call again later."),
     (AdClientError, "Nothing was staged: check the arguments, or ask a human."),

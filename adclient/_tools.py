@@ -133,7 +133,10 @@ def _prepared(
     """The call of a tool, and what shows its result. The call itself checks the values."""
     operation, policy = _callable(writes).get(name), _policy_of(client)
     if operation is None:
-        raise InvalidRequest(f"there is no tool {short(name)}; nothing was sent", argument="name")
+        problem = f"there is no tool {short(name)}"
+        if name in _callable(writes=True):
+            problem = f"{name} stages a draft, and this caller may only read"
+        raise InvalidRequest(f"{problem}; nothing was sent", argument="name")
     arguments: dict[str, Any] = dict.fromkeys(each.name for each in operation.parameters)
     if policy.accounts is not None and len(policy.accounts) == 1:
         arguments["account_id"] = policy.accounts[0]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from adclient._core.redact import one_line
-from adclient._core.response import Failure, RawResponse
+from adclient._core.response import Failure, RawResponse, problem_of
 from adclient.doctor._continuation import WRONG_NAME, Continuation
 from adclient.doctor._examination import IN_BODY, Examination
 from adclient.doctor._fields import classes_of
@@ -77,7 +77,11 @@ def _service(found: Examination) -> Finding:
     elif outcome.is_success:
         conclusion = "responds, but not with the documented shape: check the URL"
     elif last.is_refused:
-        conclusion = f"reachable, but refuses every read: {outcome.status}"
+        # A 400 may only mean that the parameters were in the wrong place.
+        refused = [seen.response for seen in found.observations if seen.is_refused]
+        telling = next((it for it in refused if it is not None and it.status != 400), outcome)
+        message = one_line(problem_of(telling).message or "", 80)
+        conclusion = f"reachable, but refuses every read: {telling.status} {message}".strip()
     else:
         conclusion = f"reachable, but fails: {outcome.status}"
     return Finding(point=point, conclusion=conclusion, observed=observed)

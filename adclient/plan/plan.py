@@ -244,7 +244,8 @@ def _found(change: PlannedChange, entry: Entry) -> ChangeReport:
         reason = entry.reason or "another run is staging it, or was interrupted while it did"
         return _report_on(change, "unknown", reason, draft_id=entry.draft_id)
     over_limit = None if entry.settled_by else entry.over_limit
-    when = f"staged on {entry.at:%Y-%m-%d}"
+    settled = f", settled by {entry.settled_by}" if entry.settled_by else ""
+    when = f"staged on {entry.at:%Y-%m-%d}{settled}"
     return _judged(change, "already staged", when, entry.draft_id, entry.diff, over_limit)
 
 

@@ -27,8 +27,8 @@ Verdict = Literal[
 VERDICTS: Final[Mapping[Verdict, tuple[int, str]]] = {
     "allowed": (0, "stage the plan"),
     "staged": (0, "approve in dashboard"),
-    "already staged": (0, "approve in dashboard"),
-    "not staged": (1, "run it again"),
+    "already staged": (0, "see the dashboard"),
+    "not staged": (1, "see the reason"),
     "refused": (3, "see the reason"),  # 2 is a command line or a file that is wrong
     "stale": (4, "reject in dashboard"),
     "over limit": (4, "reject in dashboard"),

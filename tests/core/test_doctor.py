@@ -43,6 +43,13 @@ def test_search_begins_in_the_query_and_goes_on_in_the_body() -> None:
     ]
 
 
+def test_refusal_is_reported_with_its_reason() -> None:
+    malformed = RawResponse(status=400, body=b'{"message": "no query"}')
+    examination, _ = examined(REFUSED, malformed, REFUSED, malformed)
+    conclusion = report_of(examination, {})["service"].conclusion
+    assert conclusion == "reachable, but refuses every read: 404 no"
+
+
 def test_failure_ends_the_search() -> None:
     examination, asked = examined(Failure(reason="refused", sent=False))
     assert len(asked) == 1

@@ -134,8 +134,9 @@ def test_draft_over_a_limit_stays_so_until_it_is_settled(tmp_path, caplog) -> No
     assert plan.stage(client).changes == report.changes
     assert "could not record" not in caplog.text
     settled(ledger, 0)
-    expected = plan_of(tmp_path, budget("120"))
-    assert verdicts(expected.stage(client)) == ["already staged"]
+    again = plan_of(tmp_path, budget("120")).stage(client)
+    assert verdicts(again) == ["already staged"]
+    assert again.changes[0].reason.endswith(", settled by kim")
 
 
 def test_draft_that_cannot_be_judged_is_reported_as_over_the_limit(tmp_path, monkeypatch) -> None:

@@ -128,9 +128,9 @@ def test_worst_verdicts_come_first_with_what_is_missing() -> None:
         ["4", "over limit", "reject in dashboard"],
         ["6", "stale", "reject in dashboard"],
         ["7", "refused", "see the reason"],
-        ["3", "not staged", "run it again"],
+        ["3", "not staged", "see the reason"],
         ["1", "staged", "approve in dashboard"],
-        ["5", "already staged", "approve in dashboard"],
+        ["5", "already staged", "see the dashboard"],
         ["8", "allowed", "stage the plan"],
     ]
     alone = (attrs.evolve(report, changes=(change,)) for change in report.changes)

@@ -274,7 +274,10 @@ def test_wrong_call_is_refused_in_one_sentence(name, arguments, message) -> None
 def test_write_is_no_tool_unless_asked_for() -> None:
     fake = FakeAdService()
     result = call_tool(fake.client(), "beta_pause_campaign", IDS)
-    assert "there is no tool beta_pause_campaign" in result["untrusted"]["message"]
+    assert (
+        "beta_pause_campaign stages a draft, and this caller may only read"
+        in result["untrusted"]["message"]
+    )
     assert not fake.requests
 
 
@@ -316,6 +319,15 @@ def test_draft_id_of_an_unreadable_response_is_shown() -> None:
     result = call_tool(client, "beta_pause_campaign", IDS, writes=True)
     assert result["outcome_unknown"] is True
     assert result["untrusted"]["draft_id"] == "draft_7c2e"
+
+
+def test_model_is_told_that_the_ledger_is_broken() -> None:
+    ledger = MemoryLedger()
+    ledger.is_broken_from = "reserve"
+    client = AdClient("https://ads.example.com", transport=Service().transport, ledger=ledger)
+    result = call_tool(client, "beta_pause_campaign", IDS, writes=True)
+    assert result["error"] == "LedgerError"
+    assert result["summary"] == "Nothing was sent: a human must first repair the ledger."
 
 
 def test_refusal_of_the_policy_is_a_result() -> None:
