@@ -91,7 +91,8 @@ def typing(session: nox.Session) -> None:
     session.install("-e", ".[typing]")
     session.run("mypy")
     session.run("pyright")
-    session.run("pytest", "-q", "tests/typing", *session.posargs)
+    # On a busy machine, a type checker alone takes longer than a test may.
+    session.run("pytest", "-q", "-o", "faulthandler_timeout=300", "tests/typing", *session.posargs)
 
 
 @nox.session
