@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import time
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
@@ -80,6 +81,17 @@ class SQLiteLedger(SQLLedger):
     def _connect(self, *, may_create: bool) -> Connection:
         if not self._path.parent.is_dir():
             raise self._error("its directory does not exist")
+        deadline = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                return self._connect_once(may_create=may_create)
+            except sqlite3.OperationalError as error:
+                # SQLite itself does not wait for another process that sets up the same new file.
+                if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.01)
+
+    def _connect_once(self, *, may_create: bool) -> sqlite3.Connection:
         uri = f"{self._path.as_uri()}?mode=rw"
         if self._path.exists():
             connection = _open(uri)
@@ -129,8 +141,12 @@ class SQLiteLedger(SQLLedger):
             return one_line(error.strerror or str(error))
         if not isinstance(error, sqlite3.Error):
             return None
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what is specific
-        return _REASONS.get(code, one_line(str(error)))
+        return _REASONS.get(_code(error), one_line(str(error)))
+
+
+def _code(error: sqlite3.Error) -> int:
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF  # without what is specific
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:

@@ -153,6 +153,21 @@ def test_path_may_be_relative_and_have_any_characters(tmp_path, monkeypatch) -> 
     assert (tmp_path / "50%?#ä &modeof=x.db").exists()
 
 
+def test_ledger_waits_for_another_process_that_sets_up_the_file(ledger, where, monkeypatch) -> None:
+    with closing(sqlite3.connect(where, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        waits: list[float] = []
+
+        def sleep(seconds: float) -> None:
+            waits.append(seconds)
+            other.execute("ROLLBACK")
+
+        monkeypatch.setattr(adclient.ledger.sqlite.time, "sleep", sleep)
+        admit(ledger)
+    assert waits == [0.01]
+    assert states(ledger) == ["admitted"]
+
+
 def test_directory_must_exist(assert_refuses_a_write, tmp_path) -> None:
     ledger = open_ledger(tmp_path / "missing" / "drafts.db")
     assert_refuses_a_write(ledger, "its directory does not exist")
