@@ -1,16 +1,18 @@
 """Blocking work of a call, such as that of the ledger: async code does it in a thread."""
 
-import math
 from collections.abc import Callable
 
 
-def run_blocking(work: Callable[[], None], seconds: float = math.inf) -> bool:  # noqa: ARG001
+def run_blocking(
+    work: Callable[[], None],
+    seconds: float,  # noqa: ARG001 (the async one has it)
+) -> bool:
     """Do the work; a sync call cannot be interrupted, so it has no timeout."""
     work()
     return True
 
 
-async def async_run_blocking(work: Callable[[], None], seconds: float = math.inf) -> bool:
+async def async_run_blocking(work: Callable[[], None], seconds: float) -> bool:
     """Do the work in a thread, one after the other in each event loop.
 
     Returns:

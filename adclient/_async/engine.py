@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Result)
 T = TypeVar("T")
 
+LONGEST_END = 30.0  # seconds to wait until a ledger has recorded the end of a call
+
 
 @attrs.define(eq=False, repr=False)
 class AsyncEngine:
@@ -174,7 +176,8 @@ class AsyncEngine:
     async def _end(self, entry: "Entry", result: Result | BaseException, attempts: int) -> None:
         """Record in the ledger how a write ended, even if the caller is cancelled meanwhile."""
         assert self.guard is not None
-        await async_run_blocking(partial(self.guard.end, entry, result, attempts))
+        # The caller gets the draft, even from behind a ledger that hangs.
+        await async_run_blocking(partial(self.guard.end, entry, result, attempts), LONGEST_END)
 
     async def _acquire(self, exchange: Exchange[R], slot: AsyncSlot) -> Failure | None:
         """Get the credentials and the slot of an attempt; a failure if that takes too long."""

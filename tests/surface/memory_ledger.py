@@ -15,6 +15,8 @@ class MemoryLedger:
         self.threads: set[int] = set()
         self.is_broken_from: str | None = None
         self.has_ended = threading.Event()
+        self.may_end = threading.Event()
+        self.may_end.set()
         self.may_reserve = threading.Event()
         self.may_reserve.set()
 
@@ -34,6 +36,7 @@ class MemoryLedger:
 
     def end(self, entry):
         self.threads.add(threading.get_ident())
+        self.may_end.wait(10)
         if self.is_broken_from == "end":
             raise LedgerError("the disk is full")
         if any(row.entry_id == entry.entry_id and row.state == "admitted" for row in self.rows):

@@ -319,6 +319,23 @@ def test_call_cancelled_after_it_was_sent_is_unknown(backend) -> None:
     assert ledger.states == ["admitted", "unknown"]
 
 
+def test_async_call_returns_its_draft_if_the_ledger_hangs(monkeypatch) -> None:
+    monkeypatch.setattr("adclient._async.engine.LONGEST_END", 0.05)
+    ledger = MemoryLedger()
+    ledger.may_end.clear()
+
+    async def scenario() -> None:
+        transport = Service(a_draft()).transport
+        async with ASYNC.open(transport=transport, ledger=ledger) as client:
+            assert (await write(client)).draft_id == "draft_7c2e"
+            assert ledger.states == ["admitted"]
+            ledger.may_end.set()
+
+    anyio.run(scenario)
+    assert ledger.has_ended.wait(10)
+    assert ledger.states == ["admitted", "staged"]
+
+
 @each_client_class
 def test_rules_that_need_a_ledger_are_refused_without_one(client_class) -> None:
     with pytest.raises(ConfigurationError, match="drafts_per_day is judged by what a ledger holds"):
