@@ -1,4 +1,4 @@
-"""Generate the table in `docs/endpoints.md` from the operations that the client sends.
+"""Generate the table in `docs/reference/endpoints.md` from the operations that the client sends.
 
 `python tools/make_endpoint_table.py` writes it; with `--check` it only says whether it is up to
 date.
@@ -11,7 +11,7 @@ from typing import get_args
 from adclient._core.operations import OPERATIONS, Operation
 from adclient.models import Draft, Result
 
-PAGE = Path(__file__).parent.parent / "docs" / "endpoints.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "endpoints.md"
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 
 

@@ -1,9 +1,9 @@
-"""The code in `docs/notebooks.md` runs."""
+"""The code in `docs/how-to/notebooks.md` runs."""
 
 import re
 from pathlib import Path
 
-PAGE = (Path(__file__).parents[2] / "docs" / "notebooks.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "notebooks.md").read_text("utf-8")
 
 
 def test_code_in_the_notebook_page_runs() -> None:

@@ -13,7 +13,7 @@ from adclient.testing import FakeAdService
 from adclient.testing.server import serving
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
-PAGE = (DOCS / "command.md").read_text("utf-8")
+PAGE = (DOCS / "reference" / "command.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
@@ -45,7 +45,7 @@ def test_each_block_does_what_is_shown(tmp_path) -> None:
 
 
 def test_servers_of_the_page_for_models_start(tmp_path) -> None:
-    page = (DOCS / "for-models.md").read_text("utf-8")
+    page = (DOCS / "how-to" / "for-models.md").read_text("utf-8")
     [commands] = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     (tmp_path / "policy.toml").write_text('accounts = ["account_a91f"]')
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

@@ -12,7 +12,7 @@ from adclient import Conventions
 from adclient._command import main
 from adclient.testing import FakeAdService
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "connect.md").read_text("utf-8")
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "how-to" / "connect.md").read_text("utf-8")
 SETTINGS = Conventions(
     object_style="deep_object",
     cursor_parameter="page_token",

@@ -21,7 +21,7 @@ from adclient._core.operations import OPERATIONS
 from adclient.testing import FakeAdService
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 README = (ROOT / "README.md").read_text("utf-8")
 
 
@@ -29,7 +29,7 @@ def blocks(language: str, page: str = README) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
-TESTING = blocks("python", (ROOT / "docs" / "testing.md").read_text("utf-8"))
+TESTING = blocks("python", (ROOT / "docs" / "how-to" / "testing.md").read_text("utf-8"))
 TESTS = [code for code in TESTING if "def test_" in code]
 SCRIPTS = [code for code in TESTING if code not in TESTS]
 
@@ -54,7 +54,7 @@ def test_code_in_the_testing_page_runs(code: str) -> None:
 
 
 def test_code_about_aiohttp_runs() -> None:
-    found = blocks("python", (ROOT / "docs" / "speed.md").read_text("utf-8"))
+    found = blocks("python", (ROOT / "docs" / "explanation" / "speed.md").read_text("utf-8"))
     (code,) = (code for code in found if "AiohttpTransport" in code)
     names: dict[str, object] = {}
     exec(code, names)
@@ -115,10 +115,10 @@ def test_code_in_the_page_for_models_prints_what_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run_page((ROOT / "docs" / "for-models.md").read_text("utf-8")) == 3
+    assert run_page((ROOT / "docs" / "how-to" / "for-models.md").read_text("utf-8")) == 3
 
 
-FAKE = (ROOT / "docs" / "fake-inventions.md").read_text("utf-8")
+FAKE = (ROOT / "docs" / "reference" / "fake-inventions.md").read_text("utf-8")
 
 
 def test_code_in_the_fake_page_runs() -> None:
@@ -127,7 +127,7 @@ def test_code_in_the_fake_page_runs() -> None:
 
 
 def test_code_about_alpha_campaign_ids_runs() -> None:
-    [code] = blocks("python", (ROOT / "docs" / "open-points.md").read_text("utf-8"))
+    [code] = blocks("python", (ROOT / "docs" / "explanation" / "open-points.md").read_text("utf-8"))
     exec(code, {})
 
 
@@ -166,7 +166,9 @@ def test_links_have_existing_targets(page: Path) -> None:
 
 
 def test_error_tree_is_the_same_in_docs_and_code() -> None:
-    drawn = re.search(r"```text\n(.*?)```", (ROOT / "docs/errors.md").read_text("utf-8"), re.DOTALL)
+    drawn = re.search(
+        r"```text\n(.*?)```", (ROOT / "docs/how-to/errors.md").read_text("utf-8"), re.DOTALL
+    )
     assert drawn is not None
     in_code = inspect.getdoc(errors) or ""
     for line in drawn[1].splitlines():

@@ -5,7 +5,9 @@ from pathlib import Path
 
 from adclient.testing import command
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "fake-server.md").read_text("utf-8")
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "reference" / "fake-server.md").read_text(
+    "utf-8"
+)
 
 
 def test_code_in_the_fake_server_page_runs() -> None:

@@ -18,7 +18,7 @@ from adclient.plan.report import VERDICTS
 from adclient.testing import FakeAdService
 from adclient.testing.server import serving
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "for-teams.md").read_text("utf-8")
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "how-to" / "for-teams.md").read_text("utf-8")
 
 
 def blocks(language: str) -> list[str]:

@@ -10,7 +10,9 @@ import pytest
 
 from adclient import hooks
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "observability.md").read_text("utf-8")
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "how-to" / "observability.md").read_text(
+    "utf-8"
+)
 LOG, HOOKS, SPANS, TRACE = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
