@@ -33,20 +33,27 @@ def tests(session: nox.Session) -> None:
     session.run(*PYTEST, *session.posargs)
 
 
+def built(session: nox.Session) -> Path:
+    """The folder of the sdist and the wheel of the current commit."""
+    session.install("build", "check-wheel-contents", "hatchling", "twine")
+    dist = Path(session.create_tmp()).resolve() / "dist"
+    shutil.rmtree(dist, ignore_errors=True)
+    session.run("python", "tools/build_package.py", str(dist))
+    session.run("twine", "check", "--strict", *map(str, dist.iterdir()))
+    session.run("check-wheel-contents", *map(str, dist.glob("*.whl")))
+    return dist
+
+
 @nox.session(python=NEWEST)
 def wheel(session: nox.Session) -> None:
-    """Run the tests against the built wheel, in a folder without the source."""
-    session.install("build", "hatchling")
-    built, away = Path(session.create_tmp()) / "dist", Path(session.create_tmp()) / "away"
-    for folder in (built, away):
-        shutil.rmtree(folder, ignore_errors=True)
-    session.run("python", "-m", "build", "--no-isolation", "--outdir", str(built), silent=True)
-    for name in ("tests", "examples", "docs", "benchmarks"):
-        shutil.copytree(name, away / name)
-    for name in ("pyproject.toml", "README.md", "CHANGELOG.md"):
-        shutil.copy(name, away)
-    session.install(f"adclient[test] @ {next(built.glob('*.whl')).resolve().as_uri()}")
-    session.chdir(away)
+    """Run the tests of the sdist against the built wheel, in a folder without the source."""
+    dist, away = built(session), Path(session.create_tmp()) / "away"
+    shutil.rmtree(away, ignore_errors=True)
+    shutil.unpack_archive(next(dist.glob("*.tar.gz")), away, filter="data")
+    [source] = away.iterdir()
+    shutil.rmtree(source / "adclient")
+    session.install(f"adclient[test] @ {next(dist.glob('*.whl')).resolve().as_uri()}")
+    session.chdir(source)
     # The generator of the sync client belongs to the source tree.
     session.run(*PYTEST, "--ignore=tests/architecture/test_sync_twin.py", *session.posargs)
 
