@@ -7,6 +7,7 @@ import nox
 
 PROJECT = nox.project.load_toml("pyproject.toml")
 EXTRAS = PROJECT["project"]["optional-dependencies"]
+OF_USERS = sorted(set(EXTRAS) - {"acceptance", "dev", "docs", "test", "typing"})
 PYTHONS = nox.project.python_versions(PROJECT)
 OLDEST = PYTHONS[0]
 NEWEST = next(name for name in reversed(PYTHONS) if shutil.which(f"python{name}"))
@@ -56,6 +57,14 @@ def wheel(session: nox.Session) -> None:
     session.chdir(source)
     # The generator of the sync client belongs to the source tree.
     session.run(*PYTEST, "--ignore=tests/architecture/test_sync_twin.py", *session.posargs)
+
+
+@nox.session(python=NEWEST)
+@nox.parametrize("extra", ["", *OF_USERS])
+def extras(session: nox.Session, extra: str) -> None:
+    """Use what each extra is for, in an environment of its own, or all of them missing."""
+    session.install("-e", f".[{extra}]" if extra else ".")
+    session.run("python", "-P", "tests/extras.py", *filter(None, [extra]))
 
 
 @nox.session(python=OLDEST)

@@ -113,8 +113,10 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
             module.add_arguments(sub)
             sub.set_defaults(run=module.run)
     if is_completing:  # pragma: no cover  (in a process of its own, which this ends)
-        from argcomplete import autocomplete
+        from adclient._extras import needs
 
+        with needs("completion"):
+            from argcomplete import autocomplete
         autocomplete(parser)
     return parser.parse_args(words)
 

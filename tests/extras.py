@@ -1,0 +1,226 @@
+"""`extras.py EXTRA` uses what one extra is for; `extras.py` shows what is missing without any.
+
+It runs in environments that have nothing else: `nox -s extras`.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Thread
+from urllib.request import urlopen
+
+from adclient import AdClient, AsyncAdClient, LedgerError, Request
+from adclient.ledger import open_ledger
+from adclient.testing import FakeAdService
+
+BETA = {"account_id": "account_b204"}
+COMMAND = Path(sys.executable).parent / "adclient"
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The URL of a fake over HTTP, without the extra `server`."""
+    fake = FakeAdService()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            response = fake.handle(Request(method="GET", url=fake.base_url + self.path))
+            self.send_response(response.status)
+            self.send_header("content-type", "application/json")
+            self.end_headers()
+            self.wfile.write(response.body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def campaigns():
+    return FakeAdService().client().beta.list_campaigns(**BETA).collect()
+
+
+async def first_campaign(client: AsyncAdClient) -> str:
+    async with client:
+        page = await client.beta.list_campaigns(**BETA)
+        return page.data[0].id
+
+
+def run(*arguments: str, **options) -> str:
+    """The output of the command; it ends this process if it fails, with what it says."""
+    done = subprocess.run(
+        [COMMAND, *arguments], capture_output=True, text=True, check=False, **options
+    )
+    if done.returncode != 0:
+        sys.exit(done.stderr)
+    return done.stdout
+
+
+def aiohttp() -> None:
+    from adclient.aiohttp import AiohttpTransport
+
+    async def scenario(url: str) -> str:
+        async with AiohttpTransport() as transport:
+            return await first_campaign(AsyncAdClient(url, token="t", transport=transport))
+
+    with served() as url:
+        assert asyncio.run(scenario(url)) == "campaign_57a7"
+
+
+def arrow() -> None:
+    assert campaigns().__arrow_c_stream__() is not None
+    with served() as url, tempfile.TemporaryDirectory() as folder:
+        target = Path(folder, "campaigns.parquet")
+        options = ["--account", "account_b204", "--url", url, "--parquet", str(target)]
+        run("list", "beta.campaigns", *options, env=os.environ | {"ADCLIENT_TOKEN": "t"})
+        assert target.read_bytes()[:4] == b"PAR1"
+
+
+def completion() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        found = Path(folder, "found")
+        line = "adclient li"
+        of_shell = {"COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE": "1"}
+        of_shell["_ARGCOMPLETE_STDOUT_FILENAME"] = str(found)
+        run(env=os.environ | of_shell)
+        assert found.read_text().strip() == "list"
+
+
+def examples() -> None:
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    pyplot.style.use("examples/charts.mplstyle")
+    [line] = pyplot.plot(campaigns().to_pandas()["spend"])
+    assert len(line.get_ydata()) == len(campaigns())
+
+
+def fast() -> None:
+    import_module("sniffio")
+    with served() as url:
+        assert asyncio.run(first_campaign(AsyncAdClient(url, token="t"))) == "campaign_57a7"
+
+
+def httpx2() -> None:
+    import httpx2
+
+    with served() as url, httpx2.Client() as http:
+        client = AdClient(url, token="t", http_client=http)
+        assert client.beta.list_campaigns(**BETA).data[0].id == "campaign_57a7"
+
+
+def mcp() -> None:
+    client = {"name": "extras", "version": "1"}
+    starting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+    messages = [
+        {"id": 1, "method": "initialize", "params": starting},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/list"},
+    ]
+    lines = [json.dumps({"jsonrpc": "2.0"} | message) + "\n" for message in messages]
+    environment = os.environ | {"ADCLIENT_TOKEN": "t"}
+    options = ["--account", "account_b204", "--url", "https://ads.example.com"]
+    output = run("mcp", *options, input="".join(lines), env=environment)
+    [listed] = [line for line in map(json.loads, output.splitlines()) if line.get("id") == 2]
+    assert "beta_list_campaigns" in {tool["name"] for tool in listed["result"]["tools"]}
+
+
+def notebook() -> None:
+    listing = FakeAdService().client().beta.list_campaigns(**BETA)
+    assert len(list(listing.progress())) == len(campaigns())
+    assert find_spec("ipywidgets")
+    assert find_spec("jupyterlab")
+
+
+def otel() -> None:
+    from opentelemetry import trace
+
+    started = []
+
+    class Tracer(trace.NoOpTracer):
+        def start_span(self, name, *arguments, **options):
+            started.append(name)
+            return super().start_span(name, *arguments, **options)
+
+    class Provider(trace.NoOpTracerProvider):
+        def get_tracer(self, *_, **__):
+            return Tracer()
+
+    trace.set_tracer_provider(Provider())
+    campaigns()
+    assert len(started) == 2  # pages
+
+
+def pandas() -> None:
+    assert campaigns().to_pandas()["id"][0] == "campaign_57a7"
+
+
+def polars() -> None:
+    assert campaigns().to_polars()["id"][0] == "campaign_57a7"
+
+
+def postgres() -> None:
+    ledger = open_ledger("postgresql://ads@127.0.0.1:1/ads")  # where nothing listens
+    message = ""
+    try:
+        ledger.entries()
+    except LedgerError as error:
+        message = str(error)
+    assert "127.0.0.1" in message
+
+
+def server() -> None:
+    with subprocess.Popen(
+        [COMMAND, "fake", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        hints = process.stdout.readline()
+        if not hints:
+            sys.exit(process.stderr.read())
+        url = hints.split()[-1]
+        assert AdClient(url, token="t").beta.list_campaigns(**BETA).data[0].id == "campaign_57a7"
+        with urlopen(f"{url}/approval") as page:
+            assert page.status == 200
+        process.send_signal(signal.SIGINT)
+
+
+USES = [
+    *(aiohttp, arrow, completion, examples, fast, httpx2, mcp, notebook, otel),
+    *(pandas, polars, postgres, server),
+]
+# adclient works without these, which are imported by the caller, by httpcore, or if they are there.
+OF_CALLERS = {"examples", "fast", "httpx2", "otel"}
+
+
+def main() -> None:
+    uses = {use.__name__: use for use in USES}
+    if len(sys.argv) > 1:
+        uses[sys.argv[1]]()
+        return
+    for extra, use in uses.items():
+        try:
+            use()
+        except (ModuleNotFoundError, SystemExit) as error:
+            message = str(error)
+        else:
+            sys.exit(f"the extra {extra} is not needed: this environment has more than adclient")
+        print(f"{extra}: {message}")
+        assert extra in OF_CALLERS or f"'adclient[{extra}]'" in message
+
+
+if __name__ == "__main__":
+    main()
