@@ -128,6 +128,25 @@ def acceptance(session: nox.Session) -> None:
     session.run("python", "benchmarks/compare.py", "--quick")
 
 
+@nox.session(python=NEWEST, default=False)
+def release(session: nox.Session) -> None:
+    """Build what is released into `release/`, publish it to a local index, and try it from there.
+
+    `nox -s release -- v0.1.0` also checks that this tag is the version.
+    """
+    dist = built(session)
+    version = next(dist.glob("*.whl")).name.split("-")[1]
+    if session.posargs not in ([], [f"v{version}"]):
+        session.error(f"the tag {session.posargs[0]} is not the version {version}")
+    released = Path("release")
+    shutil.rmtree(released, ignore_errors=True)
+    shutil.copytree(dist, released / "dist")
+    session.install("cyclonedx-bom", "pypiserver")
+    # Without TMPDIR, which nox sets to a folder in the source.
+    command = ("python", "tools/rehearse_release.py", str(released), version)
+    session.run(*command, env={"TMPDIR": None})
+
+
 @nox.session(python=PYTHONS, default=False)
 def long(session: nox.Session) -> None:
     """Run everything on each Python, with all seeds; then the soak: an hour or more."""
