@@ -115,10 +115,13 @@ def workflows(session: nox.Session) -> None:
 
 @nox.session
 def typing(session: nox.Session) -> None:
-    """Run both type checkers at their strictest, on the package and on code of users."""
+    """Run five type checkers on the package, and two on code of users."""
     session.install("-e", ".[typing]")
     session.run("mypy")
     session.run("pyright")
+    session.run("basedpyright")
+    session.run("ty", "check")
+    session.run("pyrefly", "check")
     # On a busy machine, a type checker alone takes longer than a test may.
     session.run("pytest", "-q", "-o", "faulthandler_timeout=300", "tests/typing", *session.posargs)
 

@@ -54,8 +54,8 @@ class Guard:
             account_id=call.account_id,
             arguments=rules.arguments_of(call),
             change=self.change,
-            rule=refusal and refusal.rule,
-            reason=refusal and refusal.reason,
+            rule=None if refusal is None else refusal.rule,
+            reason=None if refusal is None else refusal.reason,
         )
 
     def reserve(self, entry: Entry) -> None:

@@ -67,12 +67,14 @@ class Bar:
 
     def _made(self, initial: int) -> "tqdm[NoReturn]":
         """A new bar; `initial` is not 0 if the iteration continues after an error."""
-        from tqdm.auto import tqdm
+        from tqdm import auto
 
-        make = partial(tqdm, desc=self._title, unit=" items", initial=initial, dynamic_ncols=True)
+        make = partial(
+            auto.tqdm, desc=self._title, unit=" items", initial=initial, dynamic_ncols=True
+        )
         # tqdm.auto loads this module in a notebook with widgets.
         notebook = sys.modules.get("tqdm.notebook")
-        if notebook is None or not issubclass(tqdm, notebook.tqdm):
+        if notebook is None or not issubclass(auto.tqdm, notebook.tqdm):
             return make(disable=sys.stderr is None)  # as in a program without a console
         # A notebook is saved with the text of the widget, which would stay that of its start.
         bar: Any = make(display=False)

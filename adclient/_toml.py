@@ -65,7 +65,7 @@ class Document:
         for line, statement in _statements(self.text):
             found: object = tomllib.loads(statement)
             if not statement.lstrip().startswith("["):
-                waiting = [(table, found)]
+                waiting: list[tuple[tuple[object, ...], object]] = [(table, found)]
                 while waiting:
                     path, value = waiting.pop()
                     lines.setdefault(path, line)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from adclient import AdClient, AsyncAdClient
     from adclient.testing import FakeAdService
 
-_SERVICE = pytest.StashKey["FakeAdService"]()
+_SERVICE: "pytest.StashKey[FakeAdService]" = pytest.StashKey()
 _MEETS_FAULTS = "fail_on_unmet_faults"
 
 

@@ -20,7 +20,7 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         # Every escaped form contains the longest word; searching for it is cheaper than a pattern.
-        self._secrets = [
+        self._secrets: list[tuple[str, str]] = [
             (secret, max(re.findall(r"[A-Za-z0-9]+", secret), key=len, default=""))
             for secret in secrets
             if len(secret) >= _SHORTEST_SECRET

@@ -108,24 +108,24 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
             raise
 
     async def _receive(self, tls: TLS | None, max_bytes: int) -> bytes:
-        if tls is None:
-            assert self._socket is not None
+        if tls is not None:
+            if not tls.has_unread:
+                tls.feed(await self._receive(tls.below, CHUNK))
+            try:
+                return await self._perform(tls, tls.object.read, max_bytes)
+            except ssl.SSLEOFError:  # many servers skip the closing handshake
+                return b""
+        assert self._socket is not None
+        with suppress(BlockingIOError):
+            data = self._socket.recv(max_bytes)
+            # Without it, a peer that sends fast enough would block the loop and the deadline.
+            await anyio.lowlevel.checkpoint()
+            return data
+        while True:
+            await anyio.wait_readable(self._socket)
+            # A selector may report a socket that turns out to have nothing to read.
             with suppress(BlockingIOError):
-                data = self._socket.recv(max_bytes)
-                # Without it, a peer that sends fast enough would block the loop and the deadline.
-                await anyio.lowlevel.checkpoint()
-                return data
-            while True:
-                await anyio.wait_readable(self._socket)
-                # A selector may report a socket that turns out to have nothing to read.
-                with suppress(BlockingIOError):
-                    return self._socket.recv(max_bytes)
-        if not tls.has_unread:
-            tls.feed(await self._receive(tls.below, CHUNK))
-        try:
-            return await self._perform(tls, tls.object.read, max_bytes)
-        except ssl.SSLEOFError:  # many servers skip the closing handshake
-            return b""
+                return self._socket.recv(max_bytes)
 
     async def _send(self, tls: TLS | None, data: bytes) -> None:
         rest = memoryview(data)

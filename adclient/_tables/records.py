@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import chain
-from typing import cast
+from typing import TypeAlias, cast
 
 from adclient import _notebook, models
 from adclient._core import jsontext
@@ -107,4 +107,4 @@ def _pieces(value: object, *, inside: bool = False) -> Iterator["str | Pieces"]:
             yield jsontext.quoted(text) if inside else text
 
 
-Pieces = Iterator["str | Pieces"]
+Pieces: TypeAlias = "Iterator[str | Pieces]"

@@ -71,7 +71,7 @@ class Metrics:
     def total(cls, parts: Iterable["Metrics"]) -> "Metrics":
         """The sum of metrics."""
         columns = zip(*map(_values_of, parts), strict=True)
-        return cls(**dict(zip(_NAMES, map(sum, columns), strict=False)))
+        return cls(**{name: sum(column) for name, column in zip(_NAMES, columns, strict=False)})
 
 
 _NAMES = [field.name for field in attrs.fields(Metrics)]
