@@ -115,7 +115,7 @@ def workflows(session: nox.Session) -> None:
 
 @nox.session
 def typing(session: nox.Session) -> None:
-    """Run five type checkers on the package, and two on code of users."""
+    """Run five type checkers on the package, and six on code of users."""
     session.install("-e", ".[typing]")
     session.run("mypy")
     session.run("pyright")

@@ -15,10 +15,20 @@ JSON = TypeAliasType(
 """Any JSON value. A number is an `int` or `float`, or a `Decimal` if a float would lose digits."""
 
 
+class HasAttrs(Protocol):
+    """An instance of any attrs class, as mypy alone sees it."""
+
+    __attrs_attrs__: ClassVar[Any]
+
+
 class DataclassInstance(Protocol):
-    """An instance of any dataclass."""
+    """An instance of any dataclass; other type checkers take an attrs class for one, too."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+# That of attrs is any object to those others, so that they accepted whatever a caller passed.
+AttrsInstance = HasAttrs | DataclassInstance
 
 
 class PydanticModel(Protocol):
@@ -29,9 +39,7 @@ class PydanticModel(Protocol):
         ...
 
 
-ObjectLike = TypeAliasType(
-    "ObjectLike", Mapping[str, object] | attrs.AttrsInstance | DataclassInstance | PydanticModel
-)
+ObjectLike = TypeAliasType("ObjectLike", Mapping[str, object] | AttrsInstance | PydanticModel)
 """What is sent as a JSON object: a mapping, such as a `TypedDict`, or an instance with fields."""
 
 

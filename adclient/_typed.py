@@ -7,10 +7,11 @@ import attrs
 
 from adclient._core.jsontext import JSONError
 from adclient._core.redact import one_line
+from adclient._json import AttrsInstance
 from adclient.errors import UnexpectedResponse
 from adclient.models import JSON
 
-A = TypeVar("A", bound=attrs.AttrsInstance)
+A = TypeVar("A", bound=AttrsInstance)
 
 
 def read_items(items: Iterable[dict[str, JSON]], cls: type[A], operation: str) -> tuple[A, ...]:

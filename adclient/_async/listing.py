@@ -4,10 +4,9 @@ import warnings
 from collections.abc import Coroutine, Generator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import attrs
-
 from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator, collect
 from adclient._async.page import AsyncPage, AsyncSource
+from adclient._json import AttrsInstance
 from adclient._notebook import PublicDir, short
 from adclient._signatures import unquote
 from adclient._tables.items import Items
@@ -16,7 +15,7 @@ from adclient.errors import AdClientError
 from adclient.models import JSON
 
 T = TypeVar("T")
-A = TypeVar("A", bound=attrs.AttrsInstance)
+A = TypeVar("A", bound=AttrsInstance)
 
 
 class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):

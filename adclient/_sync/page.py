@@ -4,14 +4,14 @@
 from collections.abc import Mapping, Sequence
 from copy import copy
 from operator import attrgetter
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 import attrs
 
 from adclient._sync.iterators import ItemIterator, PageIterator, collect
 from adclient._core.operations import Call, Listing
 from adclient._core.paging import following
-from adclient._json import copied, copied_fields
+from adclient._json import AttrsInstance, copied, copied_fields
 from adclient._notebook import short
 from adclient._received import as_json
 from adclient._signatures import hide, unquote
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Result)
 T = TypeVar("T")
-A = TypeVar("A", bound=attrs.AttrsInstance)
+A = TypeVar("A", bound=AttrsInstance)
 
 # Items of classes that do not keep what they were read from, each with that. A page may have been
 # made of other items since, by `attrs.evolve`.
@@ -59,7 +59,7 @@ class Source(Generic[T]):
         self._engine = engine
         self.call: Call[Listing[T]] | None = call
         self.raw: Raw = raw
-        self.cls: type[attrs.AttrsInstance] | None = None  # the class of `typed()`
+        self.cls: type[Any] | None = None  # the class of `typed()`
         self.shows_progress: bool = False
 
     @property
@@ -86,7 +86,7 @@ class Source(Generic[T]):
                 response=listing.response,
                 source=self,
             )
-            return page if self.cls is None else cast("Page[T]", page.typed(self.cls))
+            return page if self.cls is None else page.typed(self.cls)
         except AdClientError as error:
             error.cursor = cursor
             raise

@@ -1,46 +1,41 @@
-"""What mypy and Pyright, at their strictest, make of the public types."""
+"""What six type checkers make of the public types: the same of right code, and of each mistake."""
 
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
 
+import attrs
 import pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
-HAS_HTTPX2 = find_spec("httpx2") is not None
-GOOD = ("sync_surface.py", "async_surface.py") + ("httpx2_surface.py",) * HAS_HTTPX2
 README = re.findall(
     r"^```python\n(.*?)^```$",
     (ROOT / "README.md").read_text("utf-8"),
     re.MULTILINE | re.DOTALL,
 )
-SHOWN = {f"readme_{number}.py": code for number, code in enumerate(README)} | {
-    path.name: path.read_text("utf-8") for path in (ROOT / "examples").glob("*.py")
+RIGHT = {f"readme_{number}.py": code for number, code in enumerate(README)} | {
+    path.name: path.read_text("utf-8")
+    for path in [*HERE.glob("*_surface.py"), *(ROOT / "examples").glob("*.py")]
 }
 
 PRELUDE = """
 from datetime import date
 import httpx
-from adclient import AdClient, AsyncAdClient, Campaign, Page, RetryPolicy
+import httpx2
+from adclient import AdClient, AsyncAdClient, Campaign, Page, Policy, RetryPolicy, SQLiteLedger
+from adclient.testing import FakeAdService
 client, other = AdClient("https://ads.example.com"), AsyncAdClient("https://ads.example.com")
 page = client.beta.list_campaigns(account_id="a")
-async def wrong() -> None:
+async def mistakes() -> None:
 """
 
-
-def lines_of(text: str) -> list[str]:
-    return text.strip().splitlines()
-
-
-# Each line is one mistake, and each checker must find it.
-WRONG = lines_of("""
+# Each line is one mistake.
+MISTAKES = """
 client.beta.pause_campaign(account_id="a")
 client.beta.pause_campaign(campaign_id="c")
 client.beta.pause_campaign("a", "c")
@@ -48,8 +43,13 @@ client.beta.pause_campaign(account_id=1, campaign_id="c")
 client.beta.pause_campaign(account_id="a", campaign_id=None)
 client.beta.pause_campaign(account_id="a", campaign_id="c", approve=True)
 client.beta.create_video_campaign(account_id="a")
+client.beta.create_video_campaign(account_id="a", fields=None)
+client.beta.create_video_campaign(account_id="a", fields="name")
+client.beta.create_video_campaign(account_id="a", fields={1: 2})
+client.beta.create_video_campaign(account_id="a", fields=date.today())
 client.gamma.create_image_campaign(account_id="a")
 client.gamma.create_dco_ad(account_id="a", ad_id="x")
+client.gamma.search_targeting(account_id="a", targeting=["x"])
 client.alpha.update_campaign_targeting(account_id="a")
 client.alpha.update_campaign_budget(account_id="a", campaign_id="c", daily_budget="120")
 client.delta.update_keyword(account_id="a")
@@ -64,6 +64,9 @@ page.data[0].daily_budget
 page.data[0].name = "other"
 page.next = None
 page.collect(3)
+page.typed(dict)
+page.typed(date)
+page.typed("Campaign")
 len(page)
 await page
 ads: Page[Campaign] = client.gamma.list_ads(account_id="a")
@@ -73,139 +76,122 @@ AdClient("https://ads.example.com", "t0ken")
 AdClient(timeout="30")
 AdClient(hooks=print)
 AdClient(http_client=httpx.AsyncClient())
+AdClient(http_client=httpx2.AsyncClient())
 AdClient(transport=httpx.AsyncHTTPTransport())
+AdClient(transport=httpx2.AsyncHTTPTransport())
+AdClient(ledger="drafts.db")
 AsyncAdClient(http_client=httpx.Client())
+AsyncAdClient(http_client=httpx2.Client())
 AsyncAdClient(transport=httpx.HTTPTransport())
+AsyncAdClient(transport=httpx2.HTTPTransport())
 RetryPolicy(3)
+Policy(["a"])
+Policy(money={"daily_budget": "500"})
+SQLiteLedger("drafts.db").settle("entry")
+FakeAdService().client(hooks=print)
 (await other.beta.pause_campaign(account_id="a", campaign_id="c")).draft
 other.beta.pause_campaign(account_id="a", campaign_id="c").draft_id
 other.beta.list_campaigns(account_id="a").data
 await other.beta.pause_campaign(account_id="a")
 [x for x in other.beta.list_campaigns(account_id="a")]
-""")
+"""
 
-WRONG_OF_HTTPX2 = lines_of("""
-AdClient(http_client=httpx2.AsyncClient())
-AdClient(transport=httpx2.AsyncHTTPTransport())
-AsyncAdClient(http_client=httpx2.Client())
-AsyncAdClient(transport=httpx2.HTTPTransport())
-""")
+# Also at the end of each right module: a checker that does not read a module misses its last line.
+WRONG = "  # wrong"
+LAST = f"last: int = ''{WRONG}"
 
-# To Pyright, every object is an AttrsInstance: attrs declares that protocol without a member.
-WRONG_TO_MYPY = lines_of("""
-client.beta.create_video_campaign(account_id="a", fields=None)
-client.beta.create_video_campaign(account_id="a", fields="name")
-client.beta.create_video_campaign(account_id="a", fields={1: 2})
-client.gamma.search_targeting(account_id="a", targeting=["x"])
-page.typed(dict)
-""")
-FIRST = PRELUDE.lstrip().count("\n") + 1
+
+@attrs.frozen(kw_only=True)
+class Checker:
+    """A type checker: its command, a setting to be strict, and right lines that it reports."""
+
+    command: str
+    settings: tuple[str, str] | None = None
+    wrongly: tuple[str, ...] = ()
+
+
+# What they say of an expression for its form alone would hide that they miss the mistake in it.
+STRICT = {
+    "typeCheckingMode": "strict",
+    "pythonVersion": "3.11",
+    "reportUnusedCoroutine": False,
+    "reportUnusedExpression": False,
+    "reportUnusedVariable": False,
+}
+PYRIGHT = ("pyrightconfig.json", json.dumps(STRICT))
+CHECKERS = {
+    "mypy": Checker(command="mypy --strict --config-file= ."),
+    "pyright": Checker(command="pyright", settings=PYRIGHT),
+    "basedpyright": Checker(command="basedpyright", settings=PYRIGHT),
+    "ty": Checker(command="ty check --output-format=concise"),
+    "pyrefly": Checker(
+        command="pyrefly check --output-format=min-text",
+        settings=("pyrefly.toml", 'preset = "strict"'),
+    ),
+    "zuban": Checker(
+        command="zuban check --strict .",
+        # It infers no argument of a lambda where None is allowed as well, and for the type of a
+        # field it takes what the converter takes.
+        wrongly=("lambda event: assert_type", "assert_type(policy.money"),
+    ),
+}
+ERROR = re.compile(r"^(ERROR )?.*?(\w+\.py):(\d+):(?(1)|\S* (?:- )?error\b)", re.MULTILINE)
 
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A user's project: two files that are right, and one whose function is all wrong."""
+    """A user's project: right modules, and one with a function of mistakes."""
     folder = tmp_path_factory.mktemp("project")
-    for name in GOOD:
-        shutil.copy(HERE / name, folder)
-    for name, code in SHOWN.items():
-        (folder / name).write_text(code, "utf-8")
-    body = "".join(f"    {line}\n" for line in WRONG + WRONG_TO_MYPY)
-    (folder / "wrong.py").write_text(PRELUDE.lstrip() + body)
-    imports = "import httpx2\nfrom adclient import AdClient, AsyncAdClient\n"
-    (folder / "wrong_of_httpx2.py").write_text(imports + "\n".join(WRONG_OF_HTTPX2))
-    settings = {"typeCheckingMode": "strict", "pythonVersion": "3.11"}
-    (folder / "pyrightconfig.json").write_text(json.dumps(settings))
+    for name, code in RIGHT.items():
+        (folder / name).write_text(f"{code}\n{LAST}\n", "utf-8")
+    mistakes = "".join(f"    {line}{WRONG}\n" for line in MISTAKES.strip().splitlines())
+    (folder / "wrong.py").write_text(PRELUDE.lstrip() + mistakes)
+    for checker in CHECKERS.values():
+        if checker.settings is not None:
+            name, text = checker.settings
+            (folder / name).write_text(text)
     return folder
 
 
-def run(*command: str, cwd: Path) -> str:
-    # Pyright takes its search path from the first Python that it finds.
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-m", *command],
-        cwd=cwd,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout, done.stderr
-    return done.stdout
-
-
-Errors = dict[str, dict[int, str]]
-
-
 @pytest.fixture(scope="session")
-def reports(project: Path, pytestconfig: pytest.Config) -> dict[str, str]:
+def reports(project: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What each checker says of the project; they run at once, for each takes its time."""
-    kept = getattr(pytestconfig, "cache", None)
-    cache = f"--cache-dir={kept.mkdir('mypy') if kept else project / 'cache'}"
-    # The decimals of the standard library are themselves not complete.
-    complete = ("--verifytypes", "adclient", "--ignoreexternal")
-    strict = ("--strict", "--output=json", "--config-file=", cache)
-    commands = {
-        "mypy": ("mypy", *strict, "."),
-        "pyright": ("pyright", "--outputjson"),
-        "completeness": ("pyright", *complete, "--outputjson"),
+    # All look there for the packages that are installed.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    environment = {
+        **os.environ,
+        "PATH": path,
+        "VIRTUAL_ENV": sys.prefix,
+        "MYPY_CACHE_DIR": str(tmp_path_factory.mktemp("mypy")),
     }
+
+    def run(command: str) -> str:
+        done = subprocess.run(
+            command.split(), cwd=project, env=environment, capture_output=True, text=True
+        )
+        return done.stdout + done.stderr
+
+    commands = {name: checker.command for name, checker in CHECKERS.items()}
+    # The decimals of the standard library are themselves not complete.
+    commands["completeness"] = "pyright --verifytypes adclient --ignoreexternal --outputjson"
     with ThreadPoolExecutor() as pool:
-        runs = {name: pool.submit(run, *command, cwd=project) for name, command in commands.items()}
-    return {name: finished.result() for name, finished in runs.items()}
+        return dict(zip(commands, pool.map(run, commands.values()), strict=True))
 
 
-@pytest.fixture(scope="session")
-def mypy_errors(reports: dict[str, str]) -> Errors:
-    found: Errors = {}
-    for line in reports["mypy"].splitlines():
-        if line.startswith("{"):
-            error = json.loads(line)
-            if error["severity"] == "error":
-                found.setdefault(Path(error["file"]).name, {})[error["line"]] = error["message"]
-    return found
-
-
-@pytest.fixture(scope="session")
-def pyright_errors(reports: dict[str, str]) -> Errors:
-    found: Errors = {}
-    for error in json.loads(reports["pyright"])["generalDiagnostics"]:
-        if error["severity"] == "error" and error.get("rule") not in _STYLE:
-            line = error["range"]["start"]["line"] + 1
-            found.setdefault(Path(error["file"]).name, {})[line] = error["message"]
-    return found
-
-
-# What Pyright says of an expression for its form alone.
-_STYLE = {"reportUnusedExpression", "reportUnusedCoroutine", "reportUnusedVariable"}
-
-
-@pytest.fixture(params=["mypy", "pyright"])
-def errors(request: pytest.FixtureRequest) -> Errors:
-    found: Errors = request.getfixturevalue(f"{request.param}_errors")
-    return found
-
-
-@pytest.mark.parametrize("name", [*GOOD, *SHOWN])
-def test_correct_code_type_checks(errors: Errors, name: str) -> None:
-    assert errors.get(name, {}) == {}
-
-
-def test_every_mistake_is_reported(errors: Errors) -> None:
-    assert missed(errors, WRONG, FIRST) == []
-    assert min(errors["wrong.py"]) >= FIRST, "the lines before are right"
-
-
-@pytest.mark.skipif(not HAS_HTTPX2, reason="httpx2 is not installed")
-def test_every_mistake_with_httpx2_is_reported(errors: Errors) -> None:
-    assert sorted(errors["wrong_of_httpx2.py"]) == [3, 4, 5, 6]
-
-
-def test_mypy_reports_arguments_that_are_not_objects(mypy_errors: Errors) -> None:
-    assert missed(mypy_errors, WRONG_TO_MYPY, FIRST + len(WRONG)) == []
-
-
-def missed(errors: Errors, lines: list[str], first: int) -> list[str]:
-    return [line for n, line in enumerate(lines, first) if n not in errors["wrong.py"]]
+@pytest.mark.parametrize("name", CHECKERS)
+def test_checker_reports_each_mistake_and_nothing_else(
+    project: Path, reports: dict[str, str], name: str
+) -> None:
+    lines = {path.name: path.read_text("utf-8").splitlines() for path in project.glob("*.py")}
+    errors = {(file, int(line)) for _, file, line in ERROR.findall(reports[name])}
+    reported = [f"{file}: {lines[file][line - 1].strip()}" for file, line in sorted(errors)]
+    expected = [
+        f"{file}: {line.strip()}"
+        for file in sorted(lines)
+        for line in lines[file]
+        if line.endswith(WRONG) or any(part in line for part in CHECKERS[name].wrongly)
+    ]
+    assert reported == expected, reports[name]
 
 
 def test_every_public_type_is_known(reports: dict[str, str]) -> None:
