@@ -16,6 +16,7 @@ import respx
 from cases import each_case
 from shown import run_page
 
+import adclient
 from adclient import errors, testing
 from adclient._core.operations import OPERATIONS
 from adclient.testing import FakeAdService
@@ -117,6 +118,20 @@ def test_code_in_the_page_for_models_prints_what_is_shown(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run_page((ROOT / "docs" / "how-to" / "for-models.md").read_text("utf-8")) == 3
+
+
+def test_page_on_what_is_public_names_every_public_module() -> None:
+    page = (ROOT / "docs" / "reference" / "public-api.md").read_text("utf-8")
+    named, _, _ = page.partition(";")
+    package = Path(inspect.getfile(adclient)).parent
+    files = [
+        path.relative_to(package.parent).with_suffix("")
+        for path in package.rglob("*.py")
+        if "\n__all__ = " in path.read_text("utf-8")
+    ]
+    modules = {".".join(path.parts).removesuffix(".__init__") for path in files}
+    public = {module for module in modules if "._" not in module}
+    assert public == set(re.findall(r"`(adclient[.\w]*)`", named))
 
 
 FAKE = (ROOT / "docs" / "reference" / "fake-inventions.md").read_text("utf-8")
