@@ -59,14 +59,25 @@ async def first_campaign(client: AsyncAdClient) -> str:
         return page.data[0].id
 
 
-def run(*arguments: str, **options) -> str:
-    """The output of the command; it ends this process if it fails, with what it says."""
-    done = subprocess.run(
-        [COMMAND, *arguments], capture_output=True, text=True, check=False, **options
+def started(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+    """The command, with its standard streams."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        [COMMAND, *arguments],
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        env=os.environ | {"ADCLIENT_TOKEN": "t"} | environment,
     )
-    if done.returncode != 0:
-        sys.exit(done.stderr)
-    return done.stdout
+
+
+def run(*arguments: str, **environment: str) -> None:
+    """Run the command; if it fails, end with what it says."""
+    with started(*arguments, **environment) as process:
+        complaint = process.communicate()[1]
+    if process.returncode != 0:
+        sys.exit(complaint)
 
 
 def aiohttp() -> None:
@@ -85,17 +96,15 @@ def arrow() -> None:
     with served() as url, tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "campaigns.parquet")
         options = ["--account", "account_b204", "--url", url, "--parquet", str(target)]
-        run("list", "beta.campaigns", *options, env=os.environ | {"ADCLIENT_TOKEN": "t"})
+        run("list", "beta.campaigns", *options)
         assert target.read_bytes()[:4] == b"PAR1"
 
 
 def completion() -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = Path(folder, "found")
-        line = "adclient li"
-        of_shell = {"COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE": "1"}
-        of_shell["_ARGCOMPLETE_STDOUT_FILENAME"] = str(found)
-        run(env=os.environ | of_shell)
+        of_shell = {"COMP_LINE": "adclient li", "COMP_POINT": "11", "_ARGCOMPLETE": "1"}
+        run(**of_shell, _ARGCOMPLETE_STDOUT_FILENAME=str(found))
         assert found.read_text().strip() == "list"
 
 
@@ -133,10 +142,15 @@ def mcp() -> None:
         {"id": 2, "method": "tools/list"},
     ]
     lines = [json.dumps({"jsonrpc": "2.0"} | message) + "\n" for message in messages]
-    environment = os.environ | {"ADCLIENT_TOKEN": "t"}
     options = ["--account", "account_b204", "--url", "https://ads.example.com"]
-    output = run("mcp", *options, input="".join(lines), env=environment)
-    [listed] = [line for line in map(json.loads, output.splitlines()) if line.get("id") == 2]
+    with started("mcp", *options) as process:
+        process.stdin.write("".join(lines))
+        process.stdin.flush()
+        responses = map(json.loads, process.stdout)
+        listed = next((line for line in responses if line.get("id") == 2), None)
+        process.stdin.close()  # not before: the server ends with its input
+        if listed is None:
+            sys.exit(process.stderr.read())
     assert "beta_list_campaigns" in {tool["name"] for tool in listed["result"]["tools"]}
 
 
@@ -185,9 +199,7 @@ def postgres() -> None:
 
 
 def server() -> None:
-    with subprocess.Popen(
-        [COMMAND, "fake", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with started("fake", "--port", "0") as process:
         hints = process.stdout.readline()
         if not hints:
             sys.exit(process.stderr.read())
