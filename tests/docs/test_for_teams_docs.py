@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from shown import run_page
 
-from adclient import Plan, Policy
 from adclient.ledger import SQLiteLedger
 from adclient.plan.report import VERDICTS
 from adclient.testing import FakeAdService
@@ -145,20 +143,6 @@ def test_plan_that_the_policy_refuses_or_that_cannot_be_read_fails(repository: R
     problem = "acount_id is not a key here: did you mean account_id?"
     assert told == f"plans/2026-w47.toml, line 7: {problem}\n"
     assert repository.fake.requests == ()
-
-
-def test_plan_of_the_page_is_allowed_by_its_policy(tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text(PLAN, "utf-8")
-    (tmp_path / "policy.toml").write_text(POLICY, "utf-8")
-    report = Plan.read(tmp_path / "plan.toml").check(Policy.read(tmp_path / "policy.toml"))
-    assert [change.verdict for change in report.changes] == ["allowed", "allowed"]
-
-
-def test_code_about_policies_and_ledgers_prints_what_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert run_page(PAGE.partition("## A plan")[0]) == 3
 
 
 def test_verdicts_of_the_page_are_those_of_reports() -> None:

@@ -1,0 +1,90 @@
+"""Every code block of every page runs, and prints what the page shows."""
+
+from pathlib import Path
+
+import pytest
+from cases import each_case
+from pages import PAGES, ROOT, run_page
+
+from adclient import Conventions
+from adclient.testing import FakeAdService
+
+# What `adclient doctor` finds out on its page is not the fake's default.
+SERVICES = {
+    "connect.md": {
+        "page_size": 20,
+        "token": "YOUR-TOKEN",
+        "conventions": Conventions(
+            object_style="deep_object",
+            cursor_parameter="page_token",
+            request_id_headers=("x-correlation-id",),
+        ),
+    }
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_blocks_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> None:
+    run_page(page, tmp_path, FakeAdService(**SERVICES.get(page.name, {})))
+
+
+def run(text: str, folder: Path) -> None:
+    page = folder / "page.md"
+    page.write_text(text, "utf-8")
+    run_page(page, folder, FakeAdService())
+
+
+def test_blocks_share_names_files_and_exported_variables(tmp_path: Path) -> None:
+    run(
+        """
+```toml
+# settings/mine.toml
+name = "mine"
+```
+
+```sh
+export NAME=spring
+cat settings/mine.toml >copy.toml
+```
+
+```python
+import os
+
+name = os.environ["NAME"]
+```
+
+```python
+with open("copy.toml") as file:
+    print(name, len(list(file)))
+```
+
+```text
+spring 2
+```
+""",
+        tmp_path,
+    )
+
+
+@each_case(
+    ("text", "failure"),
+    [
+        ("```python\n1 / 0\n```", "division by zero"),
+        ("```python\nprint(1)\n```\n\n```text\n2\n```", "line 5, .*\n.*\n.*\n.*\n-2\n\\+1"),
+        ("```python\nprint({})\n```\n\n```json\n{}\n1\n```", "line 5, "),
+        ("```python\nprint(1)\n```\n\nIt prints:\n\n```text\n1\n```", "line 7, .*\nno block"),
+        ("\n```python\ndef test_it():\n    assert 1 == 2\n```", r"test_line_2\.py:2: "),
+        ("```sh\necho begun\nfalse\n```", "line 1, .*\nexit code 1\nbegun"),
+        ("```sh\necho 1\n```\n\n```text\n2\n```", "line 5, "),
+        ("```toml\nid = 1\n```", "line 1, .*\nnothing runs"),
+        ("```\nid = 1\n```", "line 1, .*\nnothing runs"),
+        ('<!-- skip: next "tests/none.py" -->\n\n```sh\nfalse\n```', "line 3, .*\nit is left to"),
+        (
+            '<!-- skip: next "noxfile.py::none" -->\n\n```sh\nfalse\n```',
+            "line 3, .*\nit is left to",
+        ),
+    ],
+)
+def test_block_that_is_wrong_fails(tmp_path: Path, text: str, failure: str) -> None:
+    with pytest.raises(Exception, match=failure):
+        run(text, tmp_path)

@@ -1,0 +1,189 @@
+"""Run the code blocks of a page as a reader would paste them, from top to bottom."""
+
+import difflib
+import gc
+import logging
+import os
+import re
+import runpy
+import socket
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from threading import Thread
+from types import ModuleType
+from unittest import SkipTest, mock
+
+import pytest
+import uvicorn
+from sybil import Document, Example, Region, Sybil
+from sybil.evaluators.python import PythonEvaluator
+from sybil.example import SybilFailure
+from sybil.parsers.markdown import SkipParser
+from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
+
+from adclient.testing import FakeAdService
+from adclient.testing.server import create_app
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+_CERTIFICATE = ROOT / "tests" / "surface" / "localhost.pem"  # names ads.example.com, too
+_RESOLVER = ROOT / "tests" / "ads_example_com"
+_BLOCK = RawFencedCodeBlockLexer(re.compile(r"(?P<language>\w*).*\n"))
+# The first line of a block that is a file, such as `# plans/2026-w47.toml`.
+_FILE = re.compile(r"(?:#|//) (\S+\.\w+)\n")
+_TEST = re.compile(r"^(?:async )?def test_", re.MULTILINE)
+
+
+def run_page(page: Path, folder: Path, fake: FakeAdService, *, runner: str = "") -> None:
+    """Run a page in a folder, with a fake as https://ads.example.com.
+
+    A block may be left to a test, by `<!-- skip: next "file::text in it" -->`. It is run all the
+    same if that test is the `runner`.
+    """
+    blocks = _Blocks(folder)
+    document = Sybil([blocks.parse, SkipParser()]).parse(page)
+    main = ModuleType("__main__")
+    document.namespace = vars(main)
+    with (
+        # As Python does by default, of a client that a script never closes, say.
+        warnings.catch_warnings(action="ignore", category=ResourceWarning),
+        mock.patch.dict(os.environ, _environment(), clear=True),
+        pytest.MonkeyPatch.context() as patch,
+        _at_ads_example_com(fake, patch),
+    ):
+        patch.chdir(folder)
+        patch.setitem(sys.modules, "__main__", main)
+        patch.setattr(logging.root, "handlers", [])  # with one, `basicConfig` does nothing
+        try:
+            for example in document.examples():
+                _run(example, runner)
+            blocks.run_tests()
+        finally:
+            vars(main).clear()
+            gc.collect()
+            logging.getLogger("adclient").setLevel(logging.NOTSET)
+
+
+def _environment() -> dict[str, str]:
+    """This one, with the commands of its Python, and without settings that a reader may lack."""
+    unset = re.compile("ADCLIENT_.*|PYTHON.*|.*_PROXY", re.IGNORECASE)
+    kept = {name: value for name, value in os.environ.items() if not unset.fullmatch(name)}
+    return {**kept, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"}
+
+
+def _run(example: Example, runner: str) -> None:
+    try:
+        example.evaluate()
+    except SkipTest as skip:
+        test = str(skip)
+        if test == runner:
+            failure = example.region.evaluator(example)
+        else:
+            failure = None if _exists(test) else f"it is left to {test}, which does not exist"
+        if failure:
+            raise SybilFailure(example, failure) from None
+
+
+def _exists(test: str) -> bool:
+    name, _, text = test.partition("::")
+    file = ROOT / name
+    if name.startswith(".ci/") and not (ROOT / ".ci").exists():
+        return True  # an sdist has no settings of CI
+    return file.is_file() and text in file.read_text("utf-8")
+
+
+class _Blocks:
+    """The blocks of one page, of whatever language."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._python = PythonEvaluator()
+        self._printed = ""
+        self._end: int | None = None  # of the block that printed this
+        self._tests: list[str] = []
+
+    def parse(self, document: Document) -> Iterable[Region]:
+        for region in _BLOCK(document):
+            region.parsed = region.lexemes["source"]
+            region.evaluator = self._evaluate
+            yield region
+
+    def run_tests(self) -> None:
+        """Run the blocks with tests, all in one process, as pytest takes a second to start."""
+        if self._tests:
+            failure = self._shell(f"python -W error -m pytest -q {' '.join(self._tests)}")
+            assert not failure, failure
+
+    def _evaluate(self, example: Example) -> str | None:
+        """Run a block; the text of a failure."""
+        language, source = example.region.lexemes["language"], example.parsed
+        end, self._end = self._end, None
+        if file := _FILE.match(source):
+            path = self._folder / file[1]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(source, "utf-8")
+            return None
+        if language in ("text", "json"):
+            if end is None or example.document.text[end : example.start].strip():
+                return "no block directly before this output prints it"
+            shown, printed = source.splitlines(), self._printed.splitlines()
+            return "\n".join(difflib.unified_diff(shown, printed, "shown", "printed", lineterm=""))
+        self._end = example.end
+        if language == "sh":
+            return self._shell(source)
+        if language == "python" and _TEST.search(source):
+            test = self._folder / f"test_line_{example.line}.py"
+            test.write_text(source, "utf-8")
+            self._tests.append(test.name)
+            return None
+        if language == "python":
+            with StringIO() as printed, redirect_stdout(printed), redirect_stderr(printed):
+                self._python(example)
+                self._printed = printed.getvalue()
+            return None
+        return f"nothing runs a block of the language {language!r}"
+
+    def _shell(self, source: str) -> str | None:
+        """Run a block in bash; what it exports stays for the blocks after it."""
+        exported = self._folder.with_suffix(".environment")
+        run = subprocess.run(
+            ["bash", "-ec", f"""trap 'env -0 >"$0"' EXIT\n{source}""", exported],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            encoding="utf-8",
+        )
+        self._printed = run.stdout
+        if run.returncode:
+            return f"exit code {run.returncode}\n{run.stdout}"
+        os.environ.update(line.split("=", 1) for line in exported.read_text().split("\0")[:-1])
+        return None
+
+
+@contextmanager
+def _at_ads_example_com(fake: FakeAdService, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Serve a fake at https://ads.example.com, to this process and to those that it starts."""
+    config = uvicorn.Config(
+        create_app(fake), ssl_certfile=_CERTIFICATE, lifespan="off", log_level="critical"
+    )
+    server = uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        os.environ["ADS_EXAMPLE_COM_PORT"] = str(listening.getsockname()[1])
+        os.environ["SSL_CERT_FILE"] = str(_CERTIFICATE)
+        os.environ["PYTHONPATH"] = str(_RESOLVER)
+        patch.setattr(socket, "getaddrinfo", socket.getaddrinfo)
+        runpy.run_path(str(_RESOLVER / "sitecustomize.py"))
+        thread = Thread(target=server.run, args=([listening],), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            server.should_exit = True
+            thread.join()
