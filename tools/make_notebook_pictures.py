@@ -13,6 +13,7 @@ from adclient.testing import FakeAdService
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 SIZE = "1280,2060"
 THEMES = {"light": ("#ffffff", "#1f1f1f"), "dark": ("#111111", "#e0e0e0")}
+PREFERENCES = {"dark": 0, "light": 1}  # the numbers of Chromium
 # What JupyterLab says of tables in outputs; other notebooks say less.
 LAB = """
 table { border: none; font-size: 12px; table-layout: fixed; margin: 0 auto 1em }
@@ -54,8 +55,8 @@ def parts() -> list[str]:
     return [value._repr_html_() for value in shown]
 
 
-def draw(url: str, picture: Path, size: str) -> None:
-    """Draw a page as Chromium displays it in a window of a size."""
+def draw(url: str, picture: Path, size: str, theme: str) -> None:
+    """Draw a page as Chromium displays it in a window of a size, to users who prefer a theme."""
     with tempfile.TemporaryDirectory() as profile:
         subprocess.run(
             [
@@ -65,6 +66,7 @@ def draw(url: str, picture: Path, size: str) -> None:
                 "--hide-scrollbars",
                 f"--user-data-dir={profile}",
                 f"--window-size={size}",
+                f"--blink-settings=preferredColorScheme={PREFERENCES[theme]}",
                 f"--screenshot={picture}",
                 url,
             ],
@@ -80,7 +82,7 @@ def main() -> None:
         for theme in THEMES:
             source = Path(folder) / f"{theme}.html"
             source.write_text(page(theme, made), "utf-8")
-            draw(source.as_uri(), IMAGES / f"notebook-{theme}.png", SIZE)
+            draw(source.as_uri(), IMAGES / f"notebook-{theme}.png", SIZE, theme)
 
 
 if __name__ == "__main__":

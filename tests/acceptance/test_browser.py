@@ -1,6 +1,5 @@
 """The approval page in a real browser: headless Chromium."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.resources import files
@@ -17,22 +16,6 @@ from adclient.testing.server import serving
 
 ACCOUNT = "account_b204"
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[webdriver.Chrome]:
-    found = [shutil.which(name) for name in ("chromium", "google-chrome", "chromium-browser")]
-    binary, driver = next(filter(None, found), None), shutil.which("chromedriver")
-    assert binary, "Chromium must be installed: apt-get install chromium"
-    assert driver, "its driver must be installed: apt-get install chromium-driver"
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    # Containers have no sandbox and little shared memory.
-    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):
-        options.add_argument(f"--{argument}")
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield browser
-    browser.quit()
 
 
 @pytest.fixture
