@@ -27,6 +27,10 @@ RULES: list[tuple[str, str]] = [
         r"from adclient\._async\.listing import AsyncListing",
         "from adclient._sync.page import Page",
     ),
+    (
+        r"A listing of (`\w+`) items; await it for one page, or iterate over all items\.",
+        r"A page of \1 items; iterating over it continues through all later pages.",
+    ),
     (r"\b_async\b", "_sync"),
     (r" \| aiohttp\.AiohttpTransport", ""),
     (r", for async code", ""),

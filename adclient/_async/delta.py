@@ -12,7 +12,15 @@ from adclient.models import JSON, BusinessProfile, Draft, ObjectLike, WastedSpen
 
 
 class AsyncDelta(AsyncNamespace):
-    """The operations on delta accounts."""
+    """The operations on delta accounts, which belong to a search platform.
+
+    Examples:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().async_client()
+        >>> page = await client.delta.analyze_wasted_spend(account_id="account_d118")
+        >>> len(page.data)
+        10
+    """
 
     async def update_keyword(
         self,
@@ -23,25 +31,29 @@ class AsyncDelta(AsyncNamespace):
     ) -> Draft:
         """Stage the addition, change or removal of keywords.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 6 in section 4 of
-        the interface.
+        The draft waits for approval; nothing is changed until a human approves it.
+        Sends `POST /v1/delta-ads/update-keyword`.
 
         Args:
             account_id: The id of the connected ad account.
-            keywords: The keyword texts.
-            fields: What to do with them. A mapping or instance with fields; a None inside
-                is sent as null.
+            keywords: The texts of the keywords to add, change or remove.
+            fields: What to do with the keywords. A mapping, or an instance of an attrs class, a
+                dataclass or a pydantic model. None is not sent; a None inside is sent as null. The
+                interface does not name its keys.
 
         Returns:
-            The staged draft, with its diff from before to after. It waits for approval.
+            The staged draft, with the value before and after in its `diff`.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            OutcomeUnknown: The call failed, but a draft may have been staged: look in the approval
+                dashboard before you repeat it.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().async_client()
             >>> draft = await client.delta.update_keyword(
@@ -66,27 +78,28 @@ class AsyncDelta(AsyncNamespace):
     ) -> Draft:
         """Stage the removal of search themes from automated campaigns.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 9 in section 4 of
-        the interface.
+        The draft waits for approval; nothing is changed until a human approves it.
+        Sends `DELETE /v1/delta-ads/remove-delta-auto-search-themes`.
 
         Args:
             account_id: The id of the connected ad account.
 
         Returns:
-            The staged draft, with its diff from before to after. It waits for approval.
+            The staged draft, with the value before and after in its `diff`.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            OutcomeUnknown: The call failed, but a draft may have been staged: look in the approval
+                dashboard before you repeat it.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().async_client()
-            >>> draft = await client.delta.remove_auto_search_themes(
-            ...     account_id="account_d118"
-            ... )
+            >>> draft = await client.delta.remove_auto_search_themes(account_id="account_d118")
             >>> draft.diff.field
             'search_themes'
         """
@@ -103,30 +116,31 @@ class AsyncDelta(AsyncNamespace):
     ) -> AsyncListing[WastedSpend]:
         """Analyze the wasted spend of an account.
 
-        Read-only: it changes no state and touches no spend. Operation 15 in section 4 of the
-        interface.
+        Read-only: it changes no state and touches no spend.
+        Sends `GET /v1/delta-ads/analyze-wasted-spend`.
 
         Args:
             account_id: The id of the connected ad account.
-            cursor: The `next` of an earlier page, to continue from there.
+            cursor: The `next` of an earlier page, to continue after that page; None for the first.
 
         Returns:
-            A page of `WastedSpend` items; iterate over it for those of all pages.
+            A listing of `WastedSpend` items; await it for one page, or iterate over all items.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
             UnexpectedResponse: The response does not have the documented shape.
-            PaginationError: The listing cannot continue from `cursor`, or repeats.
+            PaginationError: The listing cannot continue: its `next` repeats, or leads elsewhere.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().async_client()
-            >>> page = await client.delta.analyze_wasted_spend(
-            ...     account_id="account_d118"
-            ... )
-            >>> first = page.data[0].name
+            >>> page = await client.delta.analyze_wasted_spend(account_id="account_d118")
+            >>> page.data[0]
+            <WastedSpend waste_0001, AUTO · All Pages, CRITICAL, 11 extra fields>
         """
         return self._engine.read(
             ANALYZE_WASTED_SPEND,
@@ -142,30 +156,31 @@ class AsyncDelta(AsyncNamespace):
     ) -> AsyncListing[BusinessProfile]:
         """Infer the business profile of an account.
 
-        Read-only: it changes no state and touches no spend. Operation 16 in section 4 of the
-        interface.
+        Read-only: it changes no state and touches no spend.
+        Sends `GET /v1/delta-ads/infer-business-profile`.
 
         Args:
             account_id: The id of the connected ad account.
-            cursor: The `next` of an earlier page, to continue from there.
+            cursor: The `next` of an earlier page, to continue after that page; None for the first.
 
         Returns:
-            A page of `BusinessProfile` items; iterate over it for those of all pages.
+            A listing of `BusinessProfile` items; await it for one page, or iterate over all items.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
             UnexpectedResponse: The response does not have the documented shape.
-            PaginationError: The listing cannot continue from `cursor`, or repeats.
+            PaginationError: The listing cannot continue: its `next` repeats, or leads elsewhere.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().async_client()
-            >>> page = await client.delta.infer_business_profile(
-            ...     account_id="account_d118"
-            ... )
-            >>> first = page.data[0].name
+            >>> page = await client.delta.infer_business_profile(account_id="account_d118")
+            >>> page.data[0]
+            <BusinessProfile profile_0001, vertical, CONFIRMED, 3 extra fields>
         """
         return self._engine.read(
             INFER_BUSINESS_PROFILE,

@@ -26,19 +26,23 @@ T = TypeVar("T")
 
 
 class AsyncPageIterator(PublicDir, Generic[T]):
-    """Iterates over a listing page by page.
+    """An iterator over the pages of a listing.
+
+    After an error, the next step requests the same page again, so nothing is lost.
 
     Attributes:
-        cursor: The continuation of the next page; None before the first page of a listing, and
-            after its last. After an error, it is where to continue.
+        cursor: Where to continue: pass it as `cursor=` to the method. It is the `next` of the page
+            that was returned last, so None before the first page and after the last.
 
-    Example:
+    Examples:
         >>> from adclient.testing import FakeAdService
         >>> client = FakeAdService().async_client()
         >>> pages = client.gamma.list_ads(account_id="account_c3d8").pages()
         >>> sizes = [len(page.data) async for page in pages]
         >>> sizes
         [50, 50, 26]
+        >>> pages.cursor is None
+        True
     """
 
     __module__ = "adclient"  # its public name, which signatures show
@@ -125,19 +129,22 @@ class AsyncPageIterator(PublicDir, Generic[T]):
 
 
 class AsyncItemIterator(PublicDir, Generic[T]):
-    """Iterates over a listing item by item.
+    """An iterator over the items of a listing, page after page.
 
     Attributes:
-        cursor: The continuation of the next page, as for pages. The items of the current page
-            that were not returned yet come before it.
+        cursor: Where the page after the current one begins: pass it as `cursor=` to the method.
+            The items of the current page that were not returned yet come before it.
 
-    Example:
+    Examples:
         >>> from adclient.testing import FakeAdService
         >>> client = FakeAdService().async_client()
         >>> ads = aiter(client.gamma.list_ads(account_id="account_c3d8"))
         >>> first = await anext(ads)
         >>> first.status
         'ENABLED'
+        >>> rest = await client.gamma.list_ads(account_id="account_c3d8", cursor=ads.cursor)
+        >>> len(rest.data)
+        50
     """
 
     __module__ = "adclient"  # its public name, which signatures show
@@ -149,6 +156,7 @@ class AsyncItemIterator(PublicDir, Generic[T]):
 
     @property
     def cursor(self) -> JSON:
+        """Where the page after the current one begins."""
         return self._pages.cursor
 
     def __repr__(self) -> str:

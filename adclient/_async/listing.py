@@ -19,12 +19,12 @@ A = TypeVar("A", bound=AttrsInstance)
 
 
 class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
-    """The listing of an async read method: await it for its first page, or iterate over its items.
+    """What an async read returns: await it for its first page, or iterate over the items of all.
 
-    Nothing is sent before that. It is a coroutine, so whatever takes one takes it, such as
-    `asyncio.gather`, `asyncio.create_task` and `asyncio.run`: the result is the first page.
+    Nothing is sent before that. It is a coroutine, so `asyncio.gather`, `asyncio.create_task`,
+    `asyncio.run` and others accept it; the result is the first page.
 
-    Example:
+    Examples:
         >>> import asyncio
         >>> from adclient.testing import FakeAdService
         >>> client = FakeAdService().async_client()
@@ -81,20 +81,21 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
         """Run the coroutine to its next step, as an event loop does for a task.
 
         Args:
-            value: The result of what the coroutine waited for.
+            value: The result that the coroutine was waiting for; None for the first step.
 
         Returns:
             What it waits for next.
 
         Raises:
-            StopIteration: The first page is there, as the value of this error.
+            StopIteration: The coroutine has ended; the `value` of this error is the first page.
             AdClientError: The page could not be read.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().async_client()
-            >>> page = await asyncio.create_task(client.gamma.list_ads(account_id="account_c3d8"))
+            >>> listing = client.gamma.list_ads(account_id="account_c3d8")
+            >>> page = await asyncio.create_task(listing)  # the event loop calls listing.send(None)
         """
         try:
             return self._coroutine().send(value)
@@ -106,16 +107,16 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
         """Raise an error inside the coroutine, as an event loop does to cancel a task.
 
         Args:
-            thrown: The error, as for any coroutine.
+            *thrown: The error, as for the `throw` of any coroutine.
 
         Returns:
             What the coroutine waits for next.
 
         Raises:
-            StopIteration: The first page is there, as the value of this error.
+            StopIteration: The coroutine has ended; the `value` of this error is the first page.
             AdClientError: The page could not be read.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().async_client()
             >>> listing = client.gamma.list_ads(account_id="account_c3d8")
@@ -132,7 +133,13 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
             raise
 
     def close(self) -> None:
-        """End the coroutine, as an event loop does with a task that never started."""
+        """End the coroutine, as an event loop does with a task that never started.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> listing = FakeAdService().async_client().gamma.list_ads(account_id="account_c3d8")
+            >>> listing.close()  # await is no longer possible, and nothing was sent
+        """
         self._coroutine().close()
 
     def _used(self) -> AsyncSource[T]:
@@ -156,13 +163,13 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
                 most one page is fetched ahead.
 
         Returns:
-            An iterator; its `cursor` is where to continue.
+            An iterator, whose `cursor` is where to continue.
 
         Raises:
-            AdClientError: During iteration: a page could not be read. The next step requests it
-                again.
+            AdClientError: During iteration: a page could not be read. The next step requests the
+                same page again.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().async_client()
             >>> listing = client.gamma.list_ads(account_id="account_c3d8")
@@ -178,13 +185,13 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
                 is fetched ahead.
 
         Returns:
-            An iterator; its `cursor` is where to continue.
+            An iterator, whose `cursor` is where to continue.
 
         Raises:
-            AdClientError: During iteration: a page could not be read. The next step requests it
-                again.
+            AdClientError: During iteration: a page could not be read. The next step requests the
+                same page again.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().async_client()
             >>> listing = client.gamma.list_ads(account_id="account_c3d8")
@@ -194,15 +201,18 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
         return AsyncPageIterator(self._used(), cursor=self._cursor, prefetch=prefetch)
 
     def progress(self) -> "AsyncListing[T]":
-        """The same listing, with a progress bar for whatever iterates over it or collects from it.
+        """Return the same listing with a progress bar for its iterations and `collect()`.
 
         The bar counts pages and items and shows the rate, in a terminal or a notebook. It is
-        written to standard error, and closed when the iteration ends, is abandoned or fails.
+        written to standard error, and closed when the iteration ends, fails or is abandoned.
+
+        Returns:
+            A listing that shows a bar.
 
         Raises:
             ModuleNotFoundError: tqdm is missing; `pip install 'adclient[notebook]'`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().async_client()
             >>> listing = client.gamma.list_ads(account_id="account_c3d8")
@@ -211,19 +221,20 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
         return AsyncListing(self._used().with_progress(), self._cursor)
 
     async def collect(self, *, limit: int | None = None) -> Items[T]:
-        """Collect every item in a list that is also a table.
+        """Collect the items of all pages in a list that is also a table.
 
         Args:
-            limit: The most items to collect; no page beyond them is requested.
+            limit: The most items to collect; None for all. No page beyond them is requested.
 
         Returns:
-            A list of the items; `to_pandas()` and its siblings make a table of it.
+            A list of the items, with `to_pandas()`, `to_polars()` and `to_records()`.
 
         Raises:
-            InvalidRequest: `limit` is not a count of items.
-            AdClientError: A page could not be read; `cursor` on the error is that page's.
+            InvalidRequest: `limit` is not a whole number from 0.
+            AdClientError: A page could not be read; the `cursor` of the error is where it begins.
+                The items before it are lost: iterate with `pages()` to keep them.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().async_client()
             >>> ads = await client.gamma.list_ads(account_id="account_c3d8").collect()
@@ -233,20 +244,22 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
         return await collect(self.__aiter__(), limit)
 
     def typed(self, cls: type[A]) -> "AsyncListing[A]":
-        """The same listing with its items read into your own attrs class.
+        """Read the items into an attrs class of yours.
 
         Args:
-            cls: An attrs class. A subclass of `Item` or one of its kinds keeps unknown fields in
-                `extra`; any other class gets the fields that it names.
+            cls: An attrs class. A subclass of `Item`, or of one of its kinds, keeps unknown fields
+                in `extra`; any other class gets the fields that it names.
 
         Returns:
-            A listing of your class. An item that does not fit is an error when its page is read.
+            A listing of instances of your class.
 
         Raises:
-            TypeError: When its first page is read: `cls` is not an attrs class, or has a field that
-                cannot be read from JSON.
+            UnexpectedResponse: When a page is read: an item does not fit the class; the message
+                names the place and the mismatch.
+            TypeError: When the first page is read: `cls` is not an attrs class, lacks the
+                decorator, or has a field that cannot be read from JSON.
 
-        Example:
+        Examples:
             >>> import attrs
             >>> from adclient import Campaign
             >>> from adclient.testing import FakeAdService

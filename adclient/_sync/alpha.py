@@ -15,7 +15,15 @@ from adclient.models import JSON, Draft, Objective, ObjectLike
 
 
 class Alpha(Namespace):
-    """The operations on alpha accounts."""
+    """The operations on alpha accounts, which belong to a professional-network platform.
+
+    Examples:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().client()
+        >>> page = client.alpha.explain_objectives(account_id="account_a91f")
+        >>> len(page.data)
+        7
+    """
 
     def update_campaign_targeting(
         self,
@@ -27,26 +35,29 @@ class Alpha(Namespace):
     ) -> Draft:
         """Stage a change to a campaign's targeting.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 1 in section 4 of
-        the interface.
+        The draft waits for approval; nothing is changed until a human approves it.
+        Sends `POST /v1/alpha-ads/update-alpha-campaign-targeting`.
 
         Args:
             account_id: The id of the connected ad account.
             campaign_id: The campaign to change.
-            targeting: The targeting to apply. A mapping or instance with fields; a None
-                inside is sent as null.
-            fields: Further fields to set on the campaign, passed like `targeting`.
+            targeting: The targeting to apply. A mapping, or an instance of an attrs class, a
+                dataclass or a pydantic model. None is not sent; a None inside is sent as null.
+            fields: Further fields to set on the campaign. Passed like `targeting`.
 
         Returns:
-            The staged draft, with its diff from before to after. It waits for approval.
+            The staged draft, with the value before and after in its `diff`.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            OutcomeUnknown: The call failed, but a draft may have been staged: look in the approval
+                dashboard before you repeat it.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> draft = client.alpha.update_campaign_targeting(
@@ -75,27 +86,31 @@ class Alpha(Namespace):
     ) -> Draft:
         """Stage a change to a campaign's daily budget.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 2 in section 4 of
-        the interface.
+        The draft waits for approval; nothing is changed until a human approves it.
+        Sends `POST /v1/alpha-ads/update-alpha-campaign-budget`.
 
         Args:
             account_id: The id of the connected ad account.
             campaign_id: The campaign to change.
-            daily_budget: The new daily budget, in the account's currency. Its digits are sent
-                unchanged.
-            fields: Further fields to set on the campaign. A mapping or instance with fields;
-                a None inside is sent as null.
+            daily_budget: The new daily budget, in the account's currency. A finite number, whose
+                digits are sent unchanged; None is not sent.
+            fields: Further fields to set on the campaign. A mapping, or an instance of an attrs
+                class, a dataclass or a pydantic model. None is not sent; a None inside is sent as
+                null.
 
         Returns:
-            The staged draft, with its diff from before to after. It waits for approval.
+            The staged draft, with the value before and after in its `diff`.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            OutcomeUnknown: The call failed, but a draft may have been staged: look in the approval
+                dashboard before you repeat it.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> draft = client.alpha.update_campaign_budget(
@@ -121,25 +136,29 @@ class Alpha(Namespace):
     ) -> Draft:
         """Stage a change to a creative, or a new creative.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 4 in section 4 of
-        the interface.
+        The draft waits for approval; nothing is changed until a human approves it.
+        Sends `POST /v1/alpha-ads/update-alpha-creative`.
 
         Args:
             account_id: The id of the connected ad account.
-            creative_id: The creative to change; the interface leaves open what its absence means.
-            fields: The fields to set. A mapping or instance with fields; a None inside is
-                sent as null.
+            creative_id: The creative to change. None is not sent; the interface does not say what
+                that means, and the fake then stages a new creative.
+            fields: The fields to set. A mapping, or an instance of an attrs class, a dataclass or a
+                pydantic model. None is not sent; a None inside is sent as null.
 
         Returns:
-            The staged draft, with its diff from before to after. It waits for approval.
+            The staged draft, with the value before and after in its `diff`.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            OutcomeUnknown: The call failed, but a draft may have been staged: look in the approval
+                dashboard before you repeat it.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> draft = client.alpha.update_creative(
@@ -163,30 +182,31 @@ class Alpha(Namespace):
     ) -> Page[Objective]:
         """Explain the campaign objectives of an account.
 
-        Read-only: it changes no state and touches no spend. Operation 14 in section 4 of the
-        interface.
+        Read-only: it changes no state and touches no spend.
+        Sends `GET /v1/alpha-ads/explain-alpha-objectives`.
 
         Args:
             account_id: The id of the connected ad account.
-            cursor: The `next` of an earlier page, to continue from there.
+            cursor: The `next` of an earlier page, to continue after that page; None for the first.
 
         Returns:
-            A page of `Objective` items; iterate over it for those of all pages.
+            A page of `Objective` items; iterating over it continues through all later pages.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
             UnexpectedResponse: The response does not have the documented shape.
-            PaginationError: The listing cannot continue from `cursor`, or repeats.
+            PaginationError: The listing cannot continue: its `next` repeats, or leads elsewhere.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
-            >>> page = client.alpha.explain_objectives(
-            ...     account_id="account_a91f"
-            ... )
-            >>> first = page.data[0].name
+            >>> page = client.alpha.explain_objectives(account_id="account_a91f")
+            >>> page.data[0]
+            <Objective objective_awareness, AWARENESS, ENABLED, 7 extra fields>
         """
         return self._engine.read(
             EXPLAIN_ALPHA_OBJECTIVES,

@@ -13,7 +13,15 @@ from adclient.models import JSON, Campaign, CreativeFatigue, Draft, ObjectLike
 
 
 class Beta(Namespace):
-    """The operations on beta accounts."""
+    """The operations on beta accounts, which belong to a short-video platform.
+
+    Examples:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().client()
+        >>> page = client.beta.list_campaigns(account_id="account_b204")
+        >>> len(page.data)
+        50
+    """
 
     def create_video_campaign(
         self,
@@ -24,25 +32,29 @@ class Beta(Namespace):
     ) -> Draft:
         """Stage a new video campaign.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 3 in section 4 of
-        the interface.
+        The draft waits for approval; nothing is changed until a human approves it.
+        Sends `POST /v1/beta-ads/create-beta-video-campaign`.
 
         Args:
             account_id: The id of the connected ad account.
-            campaign_id: A campaign that the draft refers to; the interface leaves open how.
-            fields: The fields of the campaign. A mapping or instance with fields; a None
-                inside is sent as null.
+            campaign_id: A campaign that the draft refers to. The interface does not say what it
+                means here; None is not sent.
+            fields: The fields of the campaign. A mapping, or an instance of an attrs class, a
+                dataclass or a pydantic model. A None inside is sent as null.
 
         Returns:
-            The staged draft, with its diff from before to after. It waits for approval.
+            The staged draft, with the value before and after in its `diff`.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            OutcomeUnknown: The call failed, but a draft may have been staged: look in the approval
+                dashboard before you repeat it.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> draft = client.beta.create_video_campaign(
@@ -67,23 +79,26 @@ class Beta(Namespace):
     ) -> Draft:
         """Stage the pause of a campaign.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 8 in section 4 of
-        the interface.
+        The draft waits for approval; nothing is changed until a human approves it.
+        Sends `POST /v1/beta-ads/pause-beta-campaign`.
 
         Args:
             account_id: The id of the connected ad account.
             campaign_id: The campaign to pause.
 
         Returns:
-            The staged draft, with its diff from before to after. It waits for approval.
+            The staged draft, with the value before and after in its `diff`.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            OutcomeUnknown: The call failed, but a draft may have been staged: look in the approval
+                dashboard before you repeat it.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> draft = client.beta.pause_campaign(
@@ -108,32 +123,36 @@ class Beta(Namespace):
     ) -> Page[Campaign]:
         """List the campaigns of an account.
 
-        Read-only: it changes no state and touches no spend. Operation 10 in section 4 of the
-        interface.
+        Read-only: it changes no state and touches no spend.
+        Sends `GET /v1/beta-ads/list-beta-campaigns`.
 
         Args:
             account_id: The id of the connected ad account.
-            campaign_id: Return only this campaign.
-            date_range: The period of the figures, such as `LAST_30_DAYS`.
-            cursor: The `next` of an earlier page, to continue from there.
+            campaign_id: Return only this campaign; None for all campaigns.
+            date_range: The period of the figures, such as `LAST_30_DAYS`. The interface names no
+                other value; None lets the service choose.
+            cursor: The `next` of an earlier page, to continue after that page; None for the first.
 
         Returns:
-            A page of `Campaign` items; iterate over it for those of all pages.
+            A page of `Campaign` items; iterating over it continues through all later pages.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
             UnexpectedResponse: The response does not have the documented shape.
-            PaginationError: The listing cannot continue from `cursor`, or repeats.
+            PaginationError: The listing cannot continue: its `next` repeats, or leads elsewhere.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> page = client.beta.list_campaigns(
             ...     account_id="account_b204", date_range="LAST_30_DAYS"
             ... )
-            >>> first = page.data[0].name
+            >>> page.data[0]
+            <Campaign campaign_57a7, ..., ENABLED, 11 extra fields>
         """
         return self._engine.read(
             LIST_BETA_CAMPAIGNS,
@@ -152,31 +171,32 @@ class Beta(Namespace):
     ) -> Page[CreativeFatigue]:
         """Detect creatives that show fatigue.
 
-        Read-only: it changes no state and touches no spend. Operation 12 in section 4 of the
-        interface.
+        Read-only: it changes no state and touches no spend.
+        Sends `GET /v1/beta-ads/detect-beta-creative-fatigue`.
 
         Args:
             account_id: The id of the connected ad account.
-            creative_id: Return only this creative.
-            cursor: The `next` of an earlier page, to continue from there.
+            creative_id: Return only this creative; None for all creatives.
+            cursor: The `next` of an earlier page, to continue after that page; None for the first.
 
         Returns:
-            A page of `CreativeFatigue` items; iterate over it for those of all pages.
+            A page of `CreativeFatigue` items; iterating over it continues through all later pages.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
             UnexpectedResponse: The response does not have the documented shape.
-            PaginationError: The listing cannot continue from `cursor`, or repeats.
+            PaginationError: The listing cannot continue: its `next` repeats, or leads elsewhere.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
-            >>> page = client.beta.detect_creative_fatigue(
-            ...     account_id="account_b204"
-            ... )
-            >>> first = page.data[0].name
+            >>> page = client.beta.detect_creative_fatigue(account_id="account_b204")
+            >>> page.data[0]
+            <CreativeFatigue fatigue_1b7b, ..., FATIGUED, 14 extra fields>
         """
         return self._engine.read(
             DETECT_BETA_CREATIVE_FATIGUE,

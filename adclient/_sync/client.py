@@ -38,43 +38,54 @@ _State = tuple[Mapping[str, object] | None, Mapping[str, object]]
 class AdClient(_notebook.HTMLRepr):
     """A client of the ad management service.
 
-    Its four namespaces hold the sixteen operations of the service. Those that write stage a
-    draft, and nothing else: a human approves it elsewhere, in two steps, or it never takes effect.
-    One client serves any number of threads. Close it, or use it in a `with` block.
+    Its four namespaces hold the sixteen operations of the service. A write stages a draft and
+    changes nothing else: the draft takes effect only when a human approves it, in two steps, in the
+    approval dashboard. One client serves any number of threads. Close it, or use it in
+    a `with` block.
 
     Args:
-        base_url: The address of the service, http or https, such as `https://ads.example.com`;
-            else `ADCLIENT_BASE_URL`. A path is kept in front of each endpoint's.
-        token: A bearer token, or a function that returns one for each request; else
-            `ADCLIENT_TOKEN`. Without `token` and `auth`, no credentials are sent.
-        auth: For any scheme but bearer tokens: a function that returns the headers for a
-            `Request`.
-        timeout: Seconds for one whole call, with its retries, waiting and body; 30 by default,
-            and with None. Every call has a time limit.
-        max_retries: How many times a call is retried, if that is safe; 2 by default.
-        retry: The whole retry policy.
-        headers: Headers for every request.
-        hooks: Functions of yours, called for requests, responses, retries and drafts.
-        conventions: How to fill what the service's interface leaves open.
-        policy: What the client may do; what it does not allow is refused before it is sent.
-        ledger: A record of all writes, such as a `SQLiteLedger`.
-        http_client: Your own `httpx.Client` or `httpx2.Client` to send with. It is
-            never closed here; its default headers, cookies and redirects are not used; its `auth`
-            and event hooks are.
+        base_url: The address of the service, http or https, such as `https://ads.example.com`.
+            None for that of `ADCLIENT_BASE_URL`. A path in it precedes the path of each endpoint.
+        token: A bearer token, or a function that returns one for each request. None for that of
+            `ADCLIENT_TOKEN`; without it, and without `auth`, no credentials are sent.
+        auth: For other schemes than bearer tokens: a function that takes a `Request` and returns
+            the headers to add to it.
+        timeout: Seconds for one whole call, including retries, waits and the response body. None
+            for 30 seconds: there is no call without a time limit. A `token` or `auth` function that
+            blocks, and hooks, can exceed it.
+        max_retries: How many times a call is retried where that is safe; None for 2. It overrides
+            that of `retry`.
+        retry: The retry policy; None for `RetryPolicy()`.
+        headers: Headers to add to every request.
+        hooks: Your functions to call on requests, responses, retries and drafts.
+        conventions: What to assume where the interface of the service leaves it open; None for
+            `Conventions()`.
+        policy: What the client may do; other calls are refused before anything is sent. None
+            allows everything.
+        ledger: Where to record all writes, such as a `SQLiteLedger`; None for no record.
+        http_client: Your own `httpx.Client` or `httpx2.Client` to send with. Its `auth`
+            and event hooks are used; its default headers, cookies and redirects are not. The client
+            never closes it.
         transport: Your own transport of either library to send with, or that of
-            `adclient.testing`. It is never closed here.
-        max_concurrency: How many requests may run at once; 100 by default.
+            `adclient.testing`. The client never closes it.
+        max_concurrency: How many requests may run at once; None for 100.
             Waiting for a free slot counts against `timeout`.
-        proxy: The URL of a proxy; else that of the environment, except for loopback addresses.
-        verify: False for no TLS verification, a path to a CA bundle, or an `ssl.SSLContext`. By
-            default, the certificates of `SSL_CERT_FILE` or `SSL_CERT_DIR` are trusted, else those
-            of certifi. Files that change are read again; it applies to an `https://` proxy, too.
+        proxy: The URL of a proxy; None for that of the environment, except for loopback addresses.
+        verify: False for no TLS verification, a path to a CA bundle, or an `ssl.SSLContext`. True
+            trusts the certificates of `SSL_CERT_FILE` or `SSL_CERT_DIR`, or else those of certifi.
+            Files are read again when they change. It also applies to an `https://` proxy.
+
+    Attributes:
+        alpha: The operations on alpha accounts.
+        beta: The operations on beta accounts.
+        gamma: The operations on gamma accounts.
+        delta: The operations on delta accounts.
 
     Raises:
-        ConfigurationError: An argument cannot be used; the text names it.
+        ConfigurationError: An argument cannot be used; the message names it.
         TypeError: `http_client` or `transport` is of the wrong kind.
 
-    Example:
+    Examples:
         >>> from adclient import AdClient
         >>> from adclient.testing import FakeAdService
         >>> fake = FakeAdService()
@@ -182,14 +193,15 @@ class AdClient(_notebook.HTMLRepr):
         headers: Mapping[str, str] | None = None,
         hooks: _hooks.Hooks | None = None,
     ) -> Self:
-        """A copy with other options that shares the connections, such as for a single call.
+        """Copy the client with other options, such as for a single call.
 
-        The copy is cheap. Closing it leaves the connections open; closing this client closes them.
+        The copy is cheap and shares the connections. Closing it leaves them open; closing this
+        client closes them. An argument of None keeps the option of this client.
 
         Args:
-            timeout: Seconds for one whole call.
-            max_retries: How many times a call is retried.
-            retry: The whole retry policy.
+            timeout: Seconds for one whole call, including retries, waits and the response body.
+            max_retries: How many times a call is retried where that is safe.
+            retry: The retry policy.
             headers: Headers to add to those of this client.
             hooks: Hooks to call after those of this client.
 
@@ -197,9 +209,9 @@ class AdClient(_notebook.HTMLRepr):
             A client with these options, and otherwise those of this one.
 
         Raises:
-            ConfigurationError: An argument cannot be used; the text names it.
+            ConfigurationError: An argument cannot be used; the message names it.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> patient = client.with_options(timeout=120, max_retries=5)
@@ -216,7 +228,17 @@ class AdClient(_notebook.HTMLRepr):
         return copy
 
     def close(self) -> None:
-        """Close the connections; later calls are refused, and closing again does nothing."""
+        """Close the connections; later calls raise `ConfigurationError`.
+
+        Closing a client again does nothing.
+
+        Examples:
+            >>> from adclient import AdClient
+            >>> client = AdClient("https://ads.example.com")
+            >>> client.close()
+            >>> "closed" in repr(client)
+            True
+        """
         self._engine.close()
 
     def __enter__(self) -> Self:

@@ -13,7 +13,15 @@ from adclient.models import JSON, Ad, Draft, ObjectLike, TargetingOption
 
 
 class Gamma(Namespace):
-    """The operations on gamma accounts."""
+    """The operations on gamma accounts, which belong to a social-media platform.
+
+    Examples:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().client()
+        >>> page = client.gamma.list_ads(account_id="account_c3d8")
+        >>> len(page.data)
+        50
+    """
 
     def create_image_campaign(
         self,
@@ -24,25 +32,29 @@ class Gamma(Namespace):
     ) -> Draft:
         """Stage a new image campaign.
 
-        A draft is staged and waits for approval; nothing is changed. Operation 5 in section 4 of
-        the interface.
+        The draft waits for approval; nothing is changed until a human approves it.
+        Sends `POST /v1/gamma-ads/create-gamma-image-campaign`.
 
         Args:
             account_id: The id of the connected ad account.
-            campaign_id: A campaign that the draft refers to; the interface leaves open how.
-            fields: The fields of the campaign. A mapping or instance with fields; a None
-                inside is sent as null.
+            campaign_id: A campaign that the draft refers to. The interface does not say what it
+                means here; None is not sent.
+            fields: The fields of the campaign. A mapping, or an instance of an attrs class, a
+                dataclass or a pydantic model. A None inside is sent as null.
 
         Returns:
-            The staged draft, with its diff from before to after. It waits for approval.
+            The staged draft, with the value before and after in its `diff`.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            OutcomeUnknown: The call failed, but a draft may have been staged: look in the approval
+                dashboard before you repeat it.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> draft = client.gamma.create_image_campaign(
@@ -68,25 +80,29 @@ class Gamma(Namespace):
     ) -> Draft:
         """Stage a new ad assembled from assets (dynamic creative optimisation).
 
-        A draft is staged and waits for approval; nothing is changed. Operation 7 in section 4 of
-        the interface.
+        The draft waits for approval; nothing is changed until a human approves it.
+        Sends `POST /v1/gamma-ads/create-gamma-dco-ad`.
 
         Args:
             account_id: The id of the connected ad account.
-            ad_id: An ad that the draft refers to; the interface leaves open how.
-            fields: The fields of the ad. A mapping or instance with fields; a None inside
-                is sent as null.
+            ad_id: An ad that the draft refers to. The interface does not say what it means here;
+                None is not sent.
+            fields: The fields of the ad. A mapping, or an instance of an attrs class, a dataclass
+                or a pydantic model. A None inside is sent as null.
 
         Returns:
-            The staged draft, with its diff from before to after. It waits for approval.
+            The staged draft, with the value before and after in its `diff`.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            OutcomeUnknown: The draft may have been staged: look in the approval dashboard.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            OutcomeUnknown: The call failed, but a draft may have been staged: look in the approval
+                dashboard before you repeat it.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> draft = client.gamma.create_dco_ad(
@@ -112,32 +128,36 @@ class Gamma(Namespace):
     ) -> Page[TargetingOption]:
         """Search for targeting options.
 
-        Read-only: it changes no state and touches no spend. Operation 11 in section 4 of the
-        interface.
+        Read-only: it changes no state and touches no spend.
+        Sends `GET /v1/gamma-ads/search-gamma-targeting`.
 
         Args:
             account_id: The id of the connected ad account.
-            targeting: What to search for. A mapping or instance with fields, encoded as set by
-                `Conventions.object_style`.
-            cursor: The `next` of an earlier page, to continue from there.
+            targeting: What to search for. A mapping, or an instance of an attrs class, a dataclass
+                or a pydantic model. `Conventions.object_style` sets how it is encoded; None is not
+                sent.
+            cursor: The `next` of an earlier page, to continue after that page; None for the first.
 
         Returns:
-            A page of `TargetingOption` items; iterate over it for those of all pages.
+            A page of `TargetingOption` items; iterating over it continues through all later pages.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
             UnexpectedResponse: The response does not have the documented shape.
-            PaginationError: The listing cannot continue from `cursor`, or repeats.
+            PaginationError: The listing cannot continue: its `next` repeats, or leads elsewhere.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> page = client.gamma.search_targeting(
             ...     account_id="account_c3d8", targeting={"type": "INTEREST", "query": "hiking"}
             ... )
-            >>> first = page.data[0].name
+            >>> page.data[0]
+            <TargetingOption opt_6f01, Hiking, ENABLED, 4 extra fields>
         """
         return self._engine.read(
             SEARCH_GAMMA_TARGETING,
@@ -155,31 +175,35 @@ class Gamma(Namespace):
     ) -> Page[Ad]:
         """List the ads of an account.
 
-        Read-only: it changes no state and touches no spend. Operation 13 in section 4 of the
-        interface.
+        Read-only: it changes no state and touches no spend.
+        Sends `GET /v1/gamma-ads/list-gamma-ads`.
 
         Args:
             account_id: The id of the connected ad account.
-            date_range: The period of the figures, such as `LAST_30_DAYS`.
-            cursor: The `next` of an earlier page, to continue from there.
+            date_range: The period of the figures, such as `LAST_30_DAYS`. The interface names no
+                other value; None lets the service choose.
+            cursor: The `next` of an earlier page, to continue after that page; None for the first.
 
         Returns:
-            A page of `Ad` items; iterate over it for those of all pages.
+            A page of `Ad` items; iterating over it continues through all later pages.
 
         Raises:
-            InvalidRequest: An argument has the wrong type; nothing was sent.
-            APIError: The service returned an error status; each has its subclass.
-            TransportError: The service was not reached, or `timeout` has passed.
+            InvalidRequest: An argument has the wrong type, or the policy of the client refuses the
+                call; nothing was sent.
+            APIError: The service returned an error status. The common ones have subclasses, such
+                as `NotFound`.
+            TransportError: The service was not reached, or sent no complete response in `timeout`.
             UnexpectedResponse: The response does not have the documented shape.
-            PaginationError: The listing cannot continue from `cursor`, or repeats.
+            PaginationError: The listing cannot continue: its `next` repeats, or leads elsewhere.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> page = client.gamma.list_ads(
             ...     account_id="account_c3d8", date_range="LAST_30_DAYS"
             ... )
-            >>> first = page.data[0].name
+            >>> page.data[0]
+            <Ad ad_799a, SPR26 · Trail Shoes · Summit light · v1, ENABLED, 10 extra fields>
         """
         return self._engine.read(
             LIST_GAMMA_ADS,

@@ -126,17 +126,18 @@ class Source(Generic[T]):
 class Page(Result, Tabular[T]):
     """One page of a listing; iterating over it continues through all later pages.
 
-    `data` is this page only; `len(page.data)` counts it, and `collect()` returns all items. A page
-    that was pickled or copied keeps its data and continuation, but cannot fetch more; pass its
-    `next` as `cursor=` to continue.
+    `data` holds the items of this page only; `collect()` returns those of all pages. A page that
+    was pickled or copied keeps its data and continuation, but cannot fetch more: pass its `next` as
+    `cursor=` to the method to continue.
 
     Attributes:
-        data: The items of this page.
-        next: The continuation value; None if this is the last page.
-        extra: Fields of the response body that the interface does not name.
-        response: Metadata of the response; not part of equality.
+        data: The items of this page, `data` in the body of the response.
+        next: Where the listing continues, `page.next` in the body; None if this is the last page.
+            The interface leaves its format open, so it may be any JSON.
+        extra: Fields of the body that the interface does not name.
+        response: Metadata of the response; ignored by `==`.
 
-    Example:
+    Examples:
         >>> from adclient.testing import FakeAdService
         >>> client = FakeAdService().client()
         >>> page = client.gamma.list_ads(account_id="account_c3d8")
@@ -166,13 +167,13 @@ class Page(Result, Tabular[T]):
                 most one page is fetched ahead.
 
         Returns:
-            An iterator; its `cursor` is where to continue.
+            An iterator, whose `cursor` is where to continue.
 
         Raises:
-            AdClientError: During iteration: a page could not be read. The next step requests it
-                again.
+            AdClientError: During iteration: a page could not be read. The next step requests the
+                same page again.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> page = client.gamma.list_ads(account_id="account_c3d8")
@@ -188,13 +189,13 @@ class Page(Result, Tabular[T]):
                 is fetched ahead.
 
         Returns:
-            An iterator; its `cursor` is where to continue.
+            An iterator, whose `cursor` is where to continue.
 
         Raises:
-            AdClientError: During iteration: a page could not be read. The next step requests it
-                again.
+            AdClientError: During iteration: a page could not be read. The next step requests the
+                same page again.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> page = client.gamma.list_ads(account_id="account_c3d8")
@@ -204,15 +205,18 @@ class Page(Result, Tabular[T]):
         return PageIterator(self._source, first=self, prefetch=prefetch)
 
     def progress(self) -> "Page[T]":
-        """The same page, with a progress bar for whatever iterates over it or collects from it.
+        """Return the same page with a progress bar for its iterations and `collect()`.
 
         The bar counts pages and items and shows the rate, in a terminal or a notebook. It is
-        written to standard error, and closed when the iteration ends, is abandoned or fails.
+        written to standard error, and closed when the iteration ends, fails or is abandoned.
+
+        Returns:
+            A page that shows a bar.
 
         Raises:
             ModuleNotFoundError: tqdm is missing; `pip install 'adclient[notebook]'`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> page = client.gamma.list_ads(account_id="account_c3d8")
@@ -221,20 +225,20 @@ class Page(Result, Tabular[T]):
         return attrs.evolve(self, source=self._source.with_progress())
 
     def collect(self, *, limit: int | None = None) -> Items[T]:
-        """Collect every item from the first of this page on in a list that is also a table.
+        """Collect all items, from the first of this page on, in a list that is also a table.
 
         Args:
-            limit: The most items to collect; no page beyond them is requested.
+            limit: The most items to collect; None for all. No page beyond them is requested.
 
         Returns:
-            A list of the items; `to_pandas()` and its siblings make a table of it.
+            A list of the items, with `to_pandas()`, `to_polars()` and `to_records()`.
 
         Raises:
-            InvalidRequest: `limit` is not a count of items.
-            AdClientError: A page could not be read; `cursor` on the error is that page's. Items
-                read before it are lost: iterate with `pages()` to keep them.
+            InvalidRequest: `limit` is not a whole number from 0.
+            AdClientError: A page could not be read; the `cursor` of the error is where it begins.
+                The items before it are lost: iterate with `pages()` to keep them.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> page = client.gamma.list_ads(account_id="account_c3d8")
@@ -244,24 +248,23 @@ class Page(Result, Tabular[T]):
         return collect(self.__iter__(), limit)
 
     def typed(self, cls: type[A]) -> "Page[A]":
-        """The same page with its items read into your own attrs class, as are those of later pages.
+        """Read the items, also those of later pages, into an attrs class of yours.
 
         Args:
-            cls: An attrs class. A subclass of `Item` or one of its kinds keeps unknown fields in
-                `extra`; any other class gets the fields that it names.
+            cls: An attrs class. A subclass of `Item`, or of one of its kinds, keeps unknown fields
+                in `extra`; any other class gets the fields that it names.
 
         Returns:
-            A page whose `data` holds your class; `page.to_dict()` still returns what was received.
+            The page with instances of your class; its `to_dict()` still returns what was received.
 
         Raises:
-            UnexpectedResponse: An item does not fit the class; the message contains the mismatch
-                and its place. A `ValueError` or `TypeError` that your class raised is its cause.
+            UnexpectedResponse: An item does not fit the class; the message names the place and the
+                mismatch. A `ValueError` or `TypeError` that your class raised is its `__cause__`.
             TypeError: `cls` is not an attrs class, lacks the decorator, or has a field that cannot
                 be read from JSON.
-            Exception: Whatever else your class raises, such as a `KeyError` in its
-                `__attrs_post_init__`.
+            Exception: Any other error that your class raises, such as a `KeyError`.
 
-        Example:
+        Examples:
             >>> import attrs
             >>> from adclient import Campaign
             >>> from adclient.testing import FakeAdService
@@ -284,7 +287,18 @@ class Page(Result, Tabular[T]):
         )
 
     def to_dict(self) -> dict[str, JSON]:
-        """The page as it was received."""
+        """Return the page as it was received.
+
+        Returns:
+            The body of the response as JSON values.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().client()
+            >>> page = client.gamma.list_ads(account_id="account_e000")
+            >>> page.to_dict()
+            {'data': [], 'page': {'next': None}}
+        """
         extra = copied_fields(self.extra)
         page = extra.pop("page", {})
         assert isinstance(page, dict)

@@ -1,17 +1,13 @@
-"""The public names: complete, documented, with useful reprs and examples that run."""
+"""The public names: complete, with useful reprs. Their docstrings: see `test_docstrings.py`."""
 
 import ast
-import asyncio
-import doctest
 import importlib
 import importlib.util
 import inspect
-import re
 import subprocess
 import sys
 import typing
 from decimal import Decimal
-from types import FunctionType
 
 import attrs
 import pytest
@@ -38,16 +34,11 @@ from adclient import (
     ResponseInfo,
     RetryEvent,
     RetryPolicy,
-    doctor,
-    testing,
 )
-from adclient.aiohttp import AiohttpTransport
-from adclient.ledger import open_ledger
 
 CLASSES = {
     name: cls for name in adclient.__all__ if inspect.isclass(cls := getattr(adclient, name))
 }
-FUNCTIONS = [adclient.call_tool, adclient.tools]
 ERRORS = [cls for cls in CLASSES.values() if issubclass(cls, adclient.AdClientError)]
 CLIENTS = [AdClient("https://ads.example.com"), AsyncAdClient("https://ads.example.com")]
 SHOWN = [
@@ -112,47 +103,6 @@ def test_star_import_imports_exactly_the_public_names() -> None:
     names: dict[str, object] = {}
     exec("from adclient import *", names)
     assert names.keys() - {"__builtins__"} == set(adclient.__all__)
-
-
-@each_case("name", CLASSES)
-def test_public_class_has_its_own_docstring(name) -> None:
-    doc = CLASSES[name].__dict__.get("__doc__")
-    assert doc
-    assert not doc.startswith(f"{name}("), "written by a decorator"
-
-
-def public_methods():
-    yield from FUNCTIONS
-    seen = set()
-    for cls in SHOWN:
-        for name, method in inspect.getmembers(cls, inspect.isfunction):
-            if not name.startswith("_") and method.__module__.startswith("adclient"):
-                if method not in seen:
-                    yield method
-                seen.add(method)
-
-
-def parameters_of(method: FunctionType) -> list[str]:
-    return [name for name in inspect.signature(method).parameters if name != "self"]
-
-
-@each_case("method", list(public_methods()))
-def test_public_method_has_a_complete_docstring(method) -> None:
-    doc = inspect.getdoc(method)
-    assert doc
-    assert doc.splitlines()[0].endswith((".", "?")), "the first line is a sentence"
-    if parameters := parameters_of(method):
-        sections = re.findall(r"^(Args|Returns|Raises|Example):$", doc, re.MULTILINE)
-        assert sections == ["Args", "Returns", "Raises", "Example"]
-        documented = re.findall(r"^    (\w+): ", doc.split("Args:")[1].split("Returns:")[0], re.M)
-        assert documented == parameters
-
-
-@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: type(client).__name__)
-def test_class_docstring_documents_the_constructor(client) -> None:
-    doc = inspect.getdoc(type(client))
-    args = doc.split("Args:")[1].split("Raises:")[0]
-    assert re.findall(r"^    (\w+): ", args, re.M) == parameters_of(type(client).__init__)
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: type(client).__name__)
@@ -283,80 +233,3 @@ def test_no_public_name_suggests_an_approval() -> None:
     for client in CLIENTS:
         names.update(dir(client))
     assert not {name for name in names if any(word in name.lower() for word in FORBIDDEN)}
-
-
-@each_case("cls", SHOWN)
-def test_docstrings_of_writes_say_that_nothing_is_changed(cls) -> None:
-    for name, method in inspect.getmembers(cls, inspect.iscoroutinefunction):
-        if not name.startswith("_") and inspect.signature(method).return_annotation is Draft:
-            assert inspect.getdoc(method).startswith("Stage ")
-            assert "waits for approval; nothing is changed" in inspect.getdoc(method)
-
-
-# Examples.
-
-
-def examples():
-    finder, seen = doctest.DocTestFinder(recurse=True, exclude_empty=True), set()
-    of_modules = [getattr(module, name) for module in (doctor, testing) for name in module.__all__]
-    for cls in [*SHOWN, *FUNCTIONS, AiohttpTransport, open_ledger, *of_modules]:
-        for test in finder.find(cls, cls.__qualname__, globs={}):
-            needs_polars = test.name.endswith(".to_polars")  # tested in tests/acceptance
-            if test.examples and test.docstring not in seen and not needs_polars:
-                yield pytest.param(test, id=test.name)
-            seen.add(test.docstring)
-
-
-def is_async(test: doctest.DocTest) -> bool:
-    return any(re.search(r"\b(await|async)\b", example.source) for example in test.examples)
-
-
-ALL_EXAMPLES = list(examples())
-
-
-def run_sync(test: doctest.DocTest) -> None:
-    report: list[str] = []
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    assert runner.run(test, out=report.append, clear_globs=False).failed == 0, "".join(report)
-
-
-async def run_async(test: doctest.DocTest) -> None:
-    checker = doctest.OutputChecker()
-    for example in test.examples:
-        output = await shown(example.source, test.globs)
-        assert checker.check_output(example.want, output, doctest.ELLIPSIS), (
-            example.source,
-            output,
-        )
-
-
-async def shown(source: str, names: dict[str, object]) -> str:
-    """Return the output for one input of a console that supports `await`."""
-    tree = ast.parse(source)
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
-        tree = ast.Expression(tree.body[0].value)
-        code = compile(tree, "<example>", "eval", flags)
-    else:
-        code = compile(tree, "<example>", "exec", flags)
-    value = eval(code, names)
-    if inspect.iscoroutine(value) and code.co_flags & inspect.CO_COROUTINE:
-        value = await value
-    return "" if value is None else f"{value!r}\n"
-
-
-@pytest.mark.parametrize("test", ALL_EXAMPLES)
-def test_docstring_examples_run(test, monkeypatch) -> None:
-    monkeypatch.delenv("ADCLIENT_TOKEN", raising=False)
-    if is_async(test):
-        asyncio.run(run_async(test))
-    else:
-        run_sync(test)
-
-
-def test_docstring_examples_are_found() -> None:
-    names = {parameter.id for parameter in ALL_EXAMPLES}
-    assert {"AdClient", "AsyncAdClient", "AsyncListing", "Page", "AsyncPage", "Diff"} <= names
-    assert {"Beta.list_campaigns", "AsyncBeta.list_campaigns"} <= names
-    assert {"examine", "Report", "Report.conventions", "call_tool", "tools"} <= names
-    assert {"FakeAdService", "FakeAdService.async_client", "FakeClock"} <= names
