@@ -31,34 +31,40 @@ def _as_tuple(names: Sequence[str]) -> Sequence[str]:
 
 @attrs.frozen(kw_only=True)
 class Conventions:
-    """How the client fills what the service's interface leaves open.
+    """What the client assumes where the interface of the service leaves it open.
 
-    The defaults are guesses. Change a setting when you know what the service expects.
+    The interface names the parameters and results of the sixteen operations, and nothing of what
+    is below. So the defaults are guesses; `adclient doctor` finds out what a service expects.
 
-    Args:
-        read_parameters: Where the parameters of a read travel: in the `"query"`, or as a JSON
-            object in the `"body"`. Open in section 4 of the interface.
-        object_style: How an object is encoded in a query: `"json"` is one value of compact JSON,
-            `"deep_object"` is one value for each leaf, as in `targeting[type]=X`.
-        cursor_parameter: The parameter in which `page.next` is sent back. Open in section 2.3. If
-            the service expects another, it may return the first page for ever, and the listing
+    Attributes:
+        read_parameters: Where the parameters of the seven `GET` operations are sent: in the
+            `"query"`, the default, as many proxies drop the body of a GET, or as a JSON object in
+            the `"body"`.
+        object_style: How `targeting` is encoded in the query of
+            `GET /v1/gamma-ads/search-gamma-targeting`: as one value of compact JSON, `"json"`, or
+            as one value for each leaf, `"deep_object"`, as in `targeting[type]=X`.
+        cursor_parameter: The parameter in which the `page.next` of a response is sent back. A
+            service that expects another one may return the first page each time; the listing then
             ends with a `PaginationError`.
-        follow_next_urls: Whether the query of a `page.next` that is a URL of the same endpoint is
-            used. If False, such a URL is sent back unchanged, like any other string.
-        continuation: For what no other setting covers: your function from `page.next` to the
-            names and values that the next request adds to its query or body, such as `dict` for
-            the entries of an object. Text is sent as it is, any other JSON as JSON, and None not
-            at all. The two settings above then have no effect.
-        idempotency_header: The header for one key per call, the same on every attempt. Set it only
-            if the service honours it: writes are then retried like reads.
+        follow_next_urls: Whether a `page.next` that is a URL of the same endpoint is followed, by
+            sending its query. If False, it is sent back unchanged, like any other string.
+        continuation: For a service that no other setting fits: your function from `page.next` to
+            the names and values that the next request adds to its query or body, such as `dict`
+            for the entries of an object. A string is sent unchanged, other values as JSON; None is
+            not sent. `cursor_parameter` and `follow_next_urls` then have no effect.
+        idempotency_header: The name of a header for a key of each call, the same on every attempt.
+            Set it only if the service honours it: writes are then retried like reads. None, the
+            default, sends no key.
         rate_limit_scope: Which calls a 429 with a `Retry-After` pauses: those of the same
-            `"account"`, all of the `"client"`, or only the `"call"` itself.
-        request_id_headers: The response headers that may contain the request id, best first.
+            `"account"`, all of the `"client"`, or only the `"call"` itself. An account is the only
+            scope in the interface, so it is the default.
+        request_id_headers: The response headers that may contain the request id; the first one
+            found is used.
 
     Raises:
-        ConfigurationError: A value is not one of those above.
+        ConfigurationError: A value is not one of those above; `argument` names the setting.
 
-    Example:
+    Examples:
         >>> from adclient import AdClient, Conventions
         >>> conventions = Conventions(cursor_parameter="page_token")
         >>> client = AdClient("https://ads.example.com", conventions=conventions)

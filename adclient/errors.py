@@ -2,14 +2,14 @@
 
 ```text
 AdClientError
-├── ConfigurationError        the client cannot be built or used so         (also ValueError)
+├── ConfigurationError        a setting is invalid, or the client is closed (also ValueError)
 ├── InvalidRequest            refused before anything was sent              (also ValueError)
 │   └── PolicyRefused         the policy of the client does not allow it
 ├── LedgerError               the ledger cannot record the call, so nothing was sent
-├── TransportError            no response
-│   ├── ConnectionFailed      never reached the service: safe to repeat     (also ConnectionError)
+├── TransportError            no complete response
+│   ├── ConnectionFailed      nothing was sent: safe to repeat              (also ConnectionError)
 │   ├── ConnectionLost        broke after the request was sent              (also ConnectionError)
-│   └── CallTimeout           deadline of the call, or of its last attempt  (also TimeoutError)
+│   └── CallTimeout           the call, or its last attempt, took too long  (also TimeoutError)
 ├── APIError                  the service returned an error status
 │   ├── BadRequest 400 · Unauthenticated 401 · PermissionDenied 403 · NotFound 404
 │   ├── Conflict 409 · Unprocessable 422 · RateLimited 429
@@ -34,7 +34,7 @@ from adclient._json import JSON
 
 
 class ErrorDetails(TypedDict, total=False):
-    """The attributes of an error; `AdClientError` documents each of them."""
+    """The attributes of an error, which `AdClientError` documents."""
 
     operation: str
     method: str
@@ -59,28 +59,30 @@ class ErrorDetails(TypedDict, total=False):
 class AdClientError(Exception, _notebook.HTMLRepr):
     """The base of all errors of this library.
 
+    An attribute is None where it does not apply.
+
     Attributes:
         operation: The method that was called, such as `alpha.update_campaign_budget`.
         method: The HTTP method.
-        path: The path of the endpoint, without that of `base_url` and without the query.
+        path: The path of the endpoint, such as `/v1/alpha-ads/update-alpha-campaign-budget`.
         url: The URL of the request, without the query.
         status: The HTTP status, if there was a response.
         code: The error code in the response body, if there is one.
         message: The message in the response body; without one, that of the error itself.
-        details: Further details in the response body, as JSON.
-        request_id: The service's id of the request, for its support.
+        details: Further details in the response body, as JSON values.
+        request_id: The service's id of the request; its support may ask for it.
         attempts: How many requests were sent.
         elapsed: Seconds from the start of the call to the error.
-        retry_after: Seconds that the service asks to wait before the next call.
-        body: The first kilobytes of the response body, as text.
+        retry_after: Seconds to wait before the next call, from the `Retry-After` of the response.
+        body: The first 2048 bytes of the response body, as text.
         argument: The name of the argument that was refused.
         rule: The rule of the policy that refused the call.
-        draft_id: The id of a draft, if an invalid response contains it.
+        draft_id: The id of a draft, if the response contains one.
         idempotency_key: The key that was sent with every attempt, if the client sends one.
-        cursor: Where to continue a listing: pass it as `cursor=`.
+        cursor: Where a listing continues: pass it as `cursor=` to the method.
         outcome_unknown: True if the service may have staged a draft although the call failed.
 
-    Example:
+    Examples:
         >>> from adclient import AdClientError
         >>> from adclient.testing import FakeAdService
         >>> client = FakeAdService().client()
@@ -126,7 +128,7 @@ class AdClientError(Exception, _notebook.HTMLRepr):
 
 
 class ConfigurationError(AdClientError, ValueError):
-    """The client cannot be built or used like this; `argument` names the cause."""
+    """A setting is invalid, or the client is closed; `argument` names the setting."""
 
 
 class InvalidRequest(AdClientError, ValueError):
@@ -138,15 +140,15 @@ class PolicyRefused(InvalidRequest):
 
 
 class LedgerError(AdClientError):
-    """The ledger cannot be read or written; a call that it should record was not sent."""
+    """The ledger cannot be read or written; a write that it should record was not sent."""
 
 
 class TransportError(AdClientError):
-    """The service sent no response."""
+    """The service sent no complete response."""
 
 
 class ConnectionFailed(TransportError, ConnectionError):
-    """The service was not reached, so the call is safe to repeat."""
+    """The service was not reached: nothing was sent, so the call is safe to repeat."""
 
 
 class ConnectionLost(TransportError, ConnectionError):
@@ -154,11 +156,14 @@ class ConnectionLost(TransportError, ConnectionError):
 
 
 class CallTimeout(TransportError, TimeoutError):
-    """The deadline of the call, retries included, or of its last attempt has passed."""
+    """The call, retries included, or its last attempt took longer than its timeout."""
 
 
 class APIError(AdClientError):
-    """The service returned an error status."""
+    """The service returned an error status, in `status`.
+
+    The interface names no error status, so the subclasses follow the meaning that HTTP gives them.
+    """
 
 
 class BadRequest(APIError):
@@ -186,7 +191,19 @@ class Unprocessable(APIError):
 
 
 class RateLimited(APIError):
-    """429: too many requests; `retry_after` is the wait that the service asks for, if any."""
+    """429: too many requests; `retry_after` is the wait in seconds that the service asks for.
+
+    Examples:
+        >>> from adclient import RateLimited
+        >>> from adclient.testing import FakeAdService, Fault
+        >>> fake = FakeAdService()
+        >>> fake.faults.add(Fault.status(429, headers={"Retry-After": "20"}))
+        >>> try:
+        ...     page = fake.client(max_retries=0).gamma.list_ads(account_id="account_c3d8")
+        ... except RateLimited as error:
+        ...     print(error.retry_after)
+        20.0
+    """
 
 
 class ServerError(APIError):
@@ -194,17 +211,28 @@ class ServerError(APIError):
 
 
 class UnexpectedResponse(AdClientError):
-    """A success status whose body is not the documented shape; `body` has its beginning."""
+    """A success status with a body of another shape than documented; `body` is its beginning."""
 
 
 class PaginationError(AdClientError):
-    """A listing cannot continue: its continuation repeats or points elsewhere; see `cursor`."""
+    """A listing cannot continue: `page.next` repeats, or leads elsewhere; see `cursor`."""
 
 
 class OutcomeUnknown(AdClientError):
     """A write failed, but may have staged a draft: look in the approval dashboard.
 
-    A repeated call may stage the change a second time, so the library does not retry it.
+    The library does not retry it, because that could stage the change a second time.
+
+    Examples:
+        >>> from adclient import OutcomeUnknown
+        >>> from adclient.testing import FakeAdService, Fault
+        >>> fake = FakeAdService()
+        >>> fake.faults.add(Fault.dropped(taken=True))  # only the response is lost
+        >>> try:
+        ...     fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+        ... except OutcomeUnknown as error:
+        ...     print(type(error).__name__, error.attempts)
+        OutcomeUnknownConnectionLost 1
     """
 
     outcome_unknown = True
@@ -215,7 +243,7 @@ class OutcomeUnknownConnectionLost(OutcomeUnknown, ConnectionLost):
 
 
 class OutcomeUnknownTimeout(OutcomeUnknown, CallTimeout):
-    """The deadline passed after a write was sent."""
+    """The time limit passed after a write was sent."""
 
 
 class OutcomeUnknownServerError(OutcomeUnknown, ServerError):
@@ -227,7 +255,7 @@ class OutcomeUnknownAPIError(OutcomeUnknown, APIError):
 
 
 class OutcomeUnknownResponse(OutcomeUnknown, UnexpectedResponse):
-    """A write succeeded with an unreadable response; `draft_id` is set if it was found."""
+    """A write succeeded with an unreadable response; `draft_id` is set if its id was found."""
 
 
 def for_status(status: int) -> type[APIError]:

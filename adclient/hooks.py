@@ -1,4 +1,4 @@
-"""Hooks: functions of yours that a client calls, and the events that it passes to them.
+"""Hooks: your functions that a client calls, and the events that it passes to them.
 
 Events contain no header, no URL query, and no argument but the account's id. `str(event)` is the
 line that the logger `adclient` writes.
@@ -22,6 +22,29 @@ class CallEvent:
         call_id: The number of the call in this process; all events of one call share it.
         operation: The method that was called, such as `alpha.update_campaign_budget`.
         account_id: The ad account of the call.
+
+    Examples:
+        >>> from adclient import Hooks
+        >>> from adclient.testing import FakeAdService, Fault
+        >>> events = []
+        >>> hooks = Hooks(
+        ...     on_request=events.append,
+        ...     on_response=events.append,
+        ...     on_retry=events.append,
+        ...     on_draft=events.append,
+        ... )
+        >>> fake = FakeAdService()
+        >>> fake.faults.add(Fault.refused())
+        >>> client = fake.client(hooks=hooks)
+        >>> draft = client.delta.remove_auto_search_themes(account_id="account_d118")
+        >>> for event in events:
+        ...     print(type(event).__name__, event.operation)
+        RequestEvent delta.remove_auto_search_themes
+        ResponseEvent delta.remove_auto_search_themes
+        RetryEvent delta.remove_auto_search_themes
+        RequestEvent delta.remove_auto_search_themes
+        ResponseEvent delta.remove_auto_search_themes
+        DraftEvent delta.remove_auto_search_themes
     """
 
     call_id: int
@@ -38,7 +61,7 @@ class RequestEvent(CallEvent):
 
     Attributes:
         method: The HTTP method.
-        url: The URL without its query, which may contain a signed continuation.
+        url: The URL, without its query: that may contain a signed continuation.
         attempt: The number of the attempt, from 1 on.
     """
 
@@ -58,7 +81,7 @@ class ResponseEvent(CallEvent):
         attempt: The number of the attempt, from 1 on.
         status: The HTTP status, or None if there was no response.
         failure: Why there is no complete response, in words; None if there is one.
-        request_id: The service's id of the request, if a header held one.
+        request_id: The service's id of the request; None if no header contains it.
         duration: Seconds that this attempt took.
         elapsed: Seconds from the start of the call.
     """
@@ -113,22 +136,22 @@ class DraftEvent(CallEvent):
 
 @attrs.frozen(kw_only=True)
 class Hooks:
-    """Functions of yours that a client calls during its calls, each with one event.
+    """Your functions that a client calls during its calls, each with one event.
 
-    They are plain functions for both clients. They run inside the call and delay it, and `timeout`
-    does not bound them. The return value is ignored. An exception is logged and the call
+    They are plain functions, also for the async client. They run inside the call and delay it, and
+    `timeout` does not bound them. What they return is ignored. An exception is logged and the call
     continues, so a hook cannot lose a draft.
 
-    Args:
-        on_request: Called before each attempt.
-        on_response: Called after each attempt, with its response or the failure.
+    Attributes:
+        on_request: Called before each attempt; None for no function, here and below.
+        on_response: Called after each attempt, with the status or the failure.
         on_retry: Called before each wait for another attempt.
         on_draft: Called once for each staged draft, before the call returns it.
 
     Raises:
         ConfigurationError: A hook is not a function, or is an async one.
 
-    Example:
+    Examples:
         >>> from adclient import Hooks
         >>> from adclient.testing import FakeAdService
         >>> staged = []

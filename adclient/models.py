@@ -13,10 +13,10 @@ from adclient._json import as_mapping, copied, copied_fields
 from adclient._received import Received, as_json
 
 PENDING_APPROVAL: Final = "pending_approval"
-"""The `status` of a draft that was just staged."""
+"""The `status` of a draft when it is staged, the only one that the interface names."""
 
 HUMAN_TWO_STEP_APPROVE: Final = "human_two_step_approve"
-"""What a draft `requires` before it takes effect."""
+"""What a draft `requires` before it takes effect: approval by a human, in two steps."""
 
 ENABLED: Final = "ENABLED"
 """The only item `status` that the interface names; the service may use others."""
@@ -27,20 +27,21 @@ LAST_30_DAYS: Final = "LAST_30_DAYS"
 
 @attrs.frozen(kw_only=True, repr=False)
 class ResponseInfo:
-    """The metadata of a response: the call that it belongs to, and its status and headers.
+    """The metadata of a response: its call, its status and its headers.
 
     Attributes:
         operation: The method that was called, such as `alpha.update_campaign_budget`; None for a
-            value that was not received.
-        account_id: The ad account of the call.
-        target_id: The campaign, creative or ad that the call named, if it named one.
-        status: The HTTP status; 0 for a value that was not received.
+            value that your code made.
+        account_id: The ad account of the call; None for a value that your code made.
+        target_id: The campaign, creative or ad that the call named; None if it named none.
+        status: The HTTP status: 201 for a write, 200 for a read; 0 for a value that your code made.
         headers: The response headers, with names in lower case.
-        request_id: The service's id of the request, if a header held one.
+        request_id: The service's id of the request, from one of the headers that
+            `Conventions.request_id_headers` names; None if there is none.
         attempts: How many requests were sent to get this response.
         elapsed: Seconds from the start of the call to the response.
 
-    Example:
+    Examples:
         >>> from adclient.testing import FakeAdService
         >>> client = FakeAdService().client()
         >>> page = client.gamma.list_ads(account_id="account_c3d8")
@@ -63,7 +64,18 @@ class ResponseInfo:
 
 @attrs.frozen(kw_only=True, repr=False)
 class Result:
-    """The base of everything that a call returns: its response metadata."""
+    """The base of what a call returns, a `Draft` or a `Page`.
+
+    Attributes:
+        response: Metadata of the response; ignored by `==`.
+
+    Examples:
+        >>> from adclient.models import Result
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().client()
+        >>> isinstance(client.gamma.list_ads(account_id="account_c3d8"), Result)
+        True
+    """
 
     response: ResponseInfo = attrs.field(factory=ResponseInfo, eq=False)
 
@@ -72,21 +84,23 @@ class Result:
 class Diff(_notebook.HTMLRepr):
     """The change that a draft would make: one field, before and after.
 
-    As text it has a line for each value inside that changes, at most 20.
+    `str(diff)` has a line for each value inside that changes, at most 20.
 
     Attributes:
         field: The name of the changed field.
-        before: The value before the change, of any JSON type.
-        after: The value after the change, of any JSON type.
+        before: The value before the change. The interface shows numbers; it may be any JSON.
+        after: The value after the change; likewise any JSON.
         extra: Fields of the diff that the interface does not name.
 
-    Example:
+    Examples:
         >>> from adclient import Diff
         >>> diff = Diff(field="daily_budget", before=100, after=120)
         >>> diff.change, diff.percent
         (20, 20.0)
         >>> print(diff)
         daily_budget: 100 → 120
+        >>> diff.to_dict()
+        {'field': 'daily_budget', 'before': 100, 'after': 120}
     """
 
     field: str
@@ -105,7 +119,11 @@ class Diff(_notebook.HTMLRepr):
         return _diffs.percent(self.before, self.after)
 
     def to_dict(self) -> dict[str, JSON]:
-        """The diff as it was received."""
+        """Return the diff as it was received.
+
+        Returns:
+            The object `diff` of the draft, as JSON values.
+        """
         return {
             "field": self.field,
             "before": copied(self.before),
@@ -126,20 +144,20 @@ class Diff(_notebook.HTMLRepr):
 
 @attrs.frozen(kw_only=True, repr=False)
 class Draft(Result, _notebook.HTMLRepr):
-    """A change that was staged and waits for approval by a human.
+    """A change that was staged and waits for approval by a human: what every write returns.
 
     Nothing has changed in the ad account. Only a human can make a draft take effect, in two
-    steps, in the approval dashboard outside this library. `status` is never updated.
+    steps, in the approval dashboard. No operation reads a draft again, so `status` stays the same.
 
     Attributes:
-        draft_id: The id of the draft, also in the approval dashboard.
+        draft_id: The id of the draft, also in the approval dashboard, such as `draft_35ea`.
         status: The status when the draft was staged: `pending_approval`.
         diff: The change that the draft would make.
         requires: The approval that it needs: `human_two_step_approve`.
         extra: Fields of the draft that the interface does not name.
-        response: Metadata of the response; not part of equality.
+        response: Metadata of the response; ignored by `==`.
 
-    Example:
+    Examples:
         >>> from adclient.testing import FakeAdService
         >>> client = FakeAdService().client()
         >>> draft = client.alpha.update_campaign_budget(
@@ -149,6 +167,8 @@ class Draft(Result, _notebook.HTMLRepr):
         ('pending_approval', 'human_two_step_approve')
         >>> print(draft.diff)
         daily_budget: 100 → 120
+        >>> draft.to_dict()["diff"]
+        {'field': 'daily_budget', 'before': 100, 'after': 120}
     """
 
     draft_id: str
@@ -158,7 +178,11 @@ class Draft(Result, _notebook.HTMLRepr):
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
 
     def to_dict(self) -> dict[str, JSON]:
-        """The draft as it was received."""
+        """Return the draft as it was received.
+
+        Returns:
+            The body of the response as JSON values.
+        """
         return {
             "draft_id": self.draft_id,
             "status": self.status,
@@ -195,21 +219,24 @@ class Draft(Result, _notebook.HTMLRepr):
 
 @attrs.frozen(kw_only=True, repr=False)
 class Item(Received):
-    """One item of a listing.
+    """One item of a listing: an element of `data` in the response to a read.
 
     Attributes:
         id: The id of the item.
-        name: Its name, or None if the service sent none.
-        status: Its status, or None if the service sent none.
-        extra: Fields of the item that the interface does not name, as JSON.
+        name: Its name; None if the service sent none.
+        status: Its status, such as `ENABLED`, the only one that the interface names; None if the
+            service sent none.
+        extra: Fields of the item that the interface does not name, as JSON values.
 
-    Example:
+    Examples:
         >>> from adclient.testing import FakeAdService
         >>> client = FakeAdService().client()
         >>> page = client.beta.list_campaigns(account_id="account_b204")
         >>> campaign = page.data[0]
         >>> campaign.status, campaign.extra["objective"]
         ('ENABLED', 'SALES')
+        >>> sorted(campaign.to_dict())[:3]
+        ['clicks', 'conversions', 'cpa']
     """
 
     id: str
@@ -218,7 +245,11 @@ class Item(Received):
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
 
     def to_dict(self) -> dict[str, JSON]:
-        """The item as it was received; its fields, if your code made it or changed them."""
+        """Return the item as it was received, or its fields if your code made or changed it.
+
+        Returns:
+            The element of `data`, as JSON values.
+        """
         if self._as_received is not None:
             return copied_fields(self._as_received)
         # A null that was received is in `extra`, unlike a missing field.
@@ -255,7 +286,7 @@ class Item(Received):
 
 @attrs.frozen(kw_only=True, repr=False)
 class ListedItem(Item):
-    """An item of a list-type read, which always has a name and a status."""
+    """An item of a list of campaigns or ads, which always has a name and a status."""
 
     name: str
     status: str
@@ -263,7 +294,10 @@ class ListedItem(Item):
 
 @attrs.frozen(kw_only=True, repr=False)
 class AnalysisItem(Item):
-    """An item of an analysis or a search; the interface does not say what its fields mean."""
+    """An item of an analysis or a search, which may lack a name and a status.
+
+    The interface does not say what its fields mean.
+    """
 
     name: str | None = None
     status: str | None = None
@@ -273,42 +307,42 @@ class AnalysisItem(Item):
 
 
 class Campaign(ListedItem):
-    """A campaign, as listed by `client.beta.list_campaigns`."""
+    """A campaign, from `client.beta.list_campaigns`."""
 
     __slots__ = ()
 
 
 class Ad(ListedItem):
-    """An ad, as listed by `client.gamma.list_ads`."""
+    """An ad, from `client.gamma.list_ads`."""
 
     __slots__ = ()
 
 
 class CreativeFatigue(AnalysisItem):
-    """A report on the fatigue of a creative."""
+    """A report on the fatigue of a creative, from `client.beta.detect_creative_fatigue`."""
 
     __slots__ = ()
 
 
 class TargetingOption(AnalysisItem):
-    """An option found by `client.gamma.search_targeting`."""
+    """An option for targeting, from `client.gamma.search_targeting`."""
 
     __slots__ = ()
 
 
 class Objective(AnalysisItem):
-    """An objective explained by `client.alpha.explain_objectives`."""
+    """A campaign objective and its explanation, from `client.alpha.explain_objectives`."""
 
     __slots__ = ()
 
 
 class WastedSpend(AnalysisItem):
-    """A report on wasted spend."""
+    """A report on wasted spend, from `client.delta.analyze_wasted_spend`."""
 
     __slots__ = ()
 
 
 class BusinessProfile(AnalysisItem):
-    """A fact about the business behind an account."""
+    """A fact about the business behind an account, from `client.delta.infer_business_profile`."""
 
     __slots__ = ()

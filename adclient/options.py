@@ -40,26 +40,27 @@ def _checked_statuses(statuses: Collection[int]) -> frozenset[int]:
 class RetryPolicy:
     """When a call is retried, and after how long.
 
-    Reads are retried after a connection failure, a lost connection, and the statuses below. Writes
-    are retried only when the service is known not to have received them: when no connection was
-    made, and after 429 if it is one of the statuses. With `Conventions(idempotency_header=…)`,
-    which makes them safe to repeat, they are retried like reads. The wait before retry *n* is
-    random between 0 and `backoff_first * 2 ** (n - 1)` seconds, at most `backoff_longest`, but
-    never shorter than a `Retry-After`.
+    Reads are retried after a failed or lost connection, and after the statuses below. Writes are
+    retried only when the service is known not to have processed them: when no connection was made,
+    and after 429, if that is one of the statuses. With `Conventions(idempotency_header=…)`, which
+    makes them safe to repeat, they are retried like reads. The wait before retry *n* is random
+    between 0 and `backoff_first * 2 ** (n - 1)` seconds, at most `backoff_longest`, but never
+    shorter than a `Retry-After`. All attempts and waits share the `timeout` of the call.
 
-    Args:
-        max_retries: How many times a call is retried after its first attempt.
-        backoff_first: The longest wait before the first retry, in seconds.
-        backoff_longest: The longest wait before any retry, in seconds.
-        statuses: The HTTP statuses after which a call is retried; a write without an idempotency
-            key only after 429.
-        attempt_timeout: Seconds for one attempt; None, the default, lets each take all of the
-            call's `timeout`, so that a service that hangs once leaves no time to retry.
+    Attributes:
+        max_retries: How many times a call is retried after its first attempt; 2 by default.
+        backoff_first: The longest wait before the first retry, in seconds; 0.5 by default.
+        backoff_longest: The longest wait before any retry, in seconds; 8 by default. A
+            `Retry-After` may be longer.
+        statuses: The HTTP statuses after which a call is retried: 408, 429, 500, 502, 503 and 504
+            by default. A write without an idempotency key is retried after 429 only.
+        attempt_timeout: Seconds for one attempt. None, the default, lets an attempt use all of the
+            call's `timeout`, so a service that hangs once leaves no time for a retry.
 
     Raises:
         ConfigurationError: A number is negative or not finite, or a status is not an HTTP status.
 
-    Example:
+    Examples:
         >>> from adclient import AdClient, RetryPolicy
         >>> client = AdClient("https://ads.example.com", retry=RetryPolicy(max_retries=5))
     """

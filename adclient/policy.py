@@ -49,32 +49,32 @@ def _amounts(value: Mapping[str, int | float | Decimal] | None) -> Mapping[str, 
 class Policy(_notebook.HTMLRepr):
     """What a client may do; every other call is refused before anything is sent.
 
-    A rule that is absent does not apply. One that is present refuses what it cannot judge; an empty
-    one allows nothing. Keys are compared as services may read them: `dailyBudget` is
+    A rule of None, the default, does not apply; an empty one allows nothing. What a rule cannot
+    judge, it refuses. Keys are compared as services may read them: `dailyBudget` is the same as
     `daily_budget`, except in the list of what a write may set.
 
-    Args:
-        accounts: The ids of the accounts that may be named, in reads as well. A key `account_id` is
-            compared wherever it occurs, however deep.
+    Attributes:
+        accounts: The ids of the accounts that calls may name, in reads as well. A key `account_id`
+            is checked at every depth of the arguments.
         operations: The operations that may be called, such as `beta.pause_campaign`, `beta.*` or
             `*.list_*`.
         fields: What a write may set: keys of its `fields`, and `daily_budget`, `targeting` and
-            `keywords`. Those of `money` are allowed as well.
-        money: The highest amount of each key that is money, in the currency of the account. The
-            key is compared wherever it occurs, however deep; what is no number from 0 to that
-            amount is refused. A write may then set only these keys, and those of `fields`.
-        change_at_most: How much a draft may change a key of `money`, in percent of its value
-            before. The value before is known from the draft alone, so this is judged when it is
-            staged: a `PolicyWarning` then names the draft, which should be rejected, and further
-            writes to its account are refused until somebody settles it in the ledger. Something
-            new has no value before, and only `money` limits it.
+            `keywords`. The keys of `money` are allowed as well.
+        money: The highest amount for each key that is money, in the currency of the account. A key
+            is checked at every depth; a value that is not a number from 0 to that amount is
+            refused. A write may then set only these keys and those of `fields`.
+        change_at_most: How much a draft may change a key of `money`, in percent of the value
+            before. Only the draft contains that value, so the rule is checked once the draft is
+            staged: a `PolicyWarning` names a draft over the limit, which should be rejected, and
+            further writes to its account are refused until somebody settles it in the ledger. A
+            new campaign has no value before; only `money` limits it.
         drafts_per_day: How many drafts may be staged from midnight to midnight UTC, by all users of
-            the ledger together. One whose outcome is unknown counts.
+            the ledger together. A write of unknown outcome counts.
 
     Raises:
-        ConfigurationError: A rule has the wrong type, or a value that cannot be meant.
+        ConfigurationError: A rule has the wrong type or an impossible value; `argument` names it.
 
-    Example:
+    Examples:
         >>> from adclient import PolicyRefused, Policy
         >>> from adclient.testing import FakeAdService
         >>> policy = Policy(accounts=["account_a91f"], money={"daily_budget": 150})
@@ -121,15 +121,14 @@ class Policy(_notebook.HTMLRepr):
             The policy.
 
         Raises:
-            ConfigurationError: The file cannot be read, has no rules, or one that is not valid; the
-                text names the file, the line and what was expected.
+            ConfigurationError: The file cannot be read, or has no rules or an invalid one; the
+                message names the file, the line and what was expected.
 
-        Example:
-            >>> import pathlib, tempfile
+        Examples:
+            >>> from pathlib import Path
             >>> from adclient import Policy
-            >>> path = pathlib.Path(tempfile.mkdtemp(), "policy.toml")
-            >>> size = path.write_text("money = { daily_budget = 150, bid = 2.50 }")
-            >>> Policy.read(path)
+            >>> size = Path("policy.toml").write_text("money = { daily_budget = 150, bid = 2.50 }")
+            >>> Policy.read("policy.toml")
             <Policy money {daily_budget: 150, bid: 2.50}>
         """
         from adclient import _toml  # deferred: only files need it
@@ -203,11 +202,17 @@ def _refused(rule: str, problem: str) -> ConfigurationError:
 
 
 class Usage(NamedTuple):
-    """What a ledger holds when a write asks to be admitted.
+    """What a ledger contains when it decides whether to admit a write.
 
     Attributes:
         drafts_today: How many drafts were, or may have been, staged since midnight UTC.
-        over_limit: A draft of the same account that is over a limit and that nobody has settled.
+        over_limit: The id of a draft of the same account that is over a limit and that nobody has
+            settled; None if there is none.
+
+    Examples:
+        >>> from adclient.policy import Usage
+        >>> Usage(drafts_today=20)
+        Usage(drafts_today=20, over_limit=None)
     """
 
     drafts_today: int = 0
@@ -220,6 +225,14 @@ class Refusal(NamedTuple):
     Attributes:
         rule: The rule, such as `money`.
         reason: One sentence that names the rule and the value.
+
+    Examples:
+        >>> from adclient.policy import Refusal, Usage
+        >>> def check(usage: Usage) -> Refusal | None:
+        ...     if usage.drafts_today >= 20:
+        ...         return Refusal("drafts_per_day", "20 drafts were staged today")
+        >>> check(Usage(drafts_today=20)).rule
+        'drafts_per_day'
     """
 
     rule: str
@@ -227,4 +240,18 @@ class Refusal(NamedTuple):
 
 
 class PolicyWarning(UserWarning):
-    """A draft was staged that is over a limit of the policy: reject it in the dashboard."""
+    """A draft was staged that is over a limit of the policy: reject it in the dashboard.
+
+    Examples:
+        >>> import warnings
+        >>> from adclient import Policy, PolicyWarning, SQLiteLedger
+        >>> from adclient.testing import FakeAdService
+        >>> policy = Policy(money={"daily_budget": 200}, change_at_most=10)
+        >>> client = FakeAdService().client(policy=policy, ledger=SQLiteLedger("drafts.db"))
+        >>> with warnings.catch_warnings(record=True, action="always") as warned:
+        ...     draft = client.alpha.update_campaign_budget(
+        ...         account_id="account_a91f", campaign_id="campaign_4c10", daily_budget=150
+        ...     )
+        >>> warned[0].category is PolicyWarning
+        True
+    """

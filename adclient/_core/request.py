@@ -37,13 +37,20 @@ LONGEST_URL = 65_536  # httpx takes no longer ones
 
 @attrs.frozen(kw_only=True)
 class Request:
-    """One HTTP request, as plain data.
+    """One HTTP request, as plain data: what an `auth` function of a client receives.
 
     Attributes:
-        method: The HTTP method.
-        url: The whole URL, query included.
-        headers: The headers, with names in lower case. They may hold secrets.
-        body: The bytes of the body, or None if there is none.
+        method: The HTTP method, such as `GET`.
+        url: The whole URL, including the query.
+        headers: The headers, with names in lower case. They may contain credentials.
+        body: The bytes of the body; None if there is none.
+
+    Examples:
+        >>> import hashlib
+        >>> from adclient import AdClient, Request
+        >>> def sign(request: Request) -> dict[str, str]:
+        ...     return {"x-body-hash": hashlib.sha256(request.body or b"").hexdigest()}
+        >>> client = AdClient("https://ads.example.com", auth=sign)
     """
 
     __module__ = "adclient"  # its public name, which pickles and tracebacks show

@@ -27,9 +27,9 @@ class _ArrowStream(Protocol):
 
 
 class Tabular(_notebook.HTMLRepr, Generic[T]):
-    """The base of a page and a list of items: a table.
+    """The base of a page and of a list of items, which are tables.
 
-    Any library that reads Arrow streams accepts it directly, as in `pyarrow.table(page)`.
+    Any library that reads Arrow streams accepts them directly, as in `pyarrow.table(page)`.
     """
 
     __slots__ = ()
@@ -38,11 +38,13 @@ class Tabular(_notebook.HTMLRepr, Generic[T]):
     def _rows(self) -> Sequence[T]: ...
 
     def to_records(self) -> list[dict[str, object]]:
-        """The items as dictionaries of plain Python values, each with the fields that it has.
+        """Convert the items to dictionaries of plain Python values.
 
-        An item that `typed()` read into your class has the fields of that class.
+        Returns:
+            A dictionary for each item, with the fields that it has. An item that `typed()` read
+                into your class has the fields of that class.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> page = client.delta.infer_business_profile(account_id="account_d118")
@@ -54,15 +56,17 @@ class Tabular(_notebook.HTMLRepr, Generic[T]):
         return [record(item) for item in self._rows()]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The items as a pandas data frame.
+        """Convert the items to a pandas data frame.
 
-        Its columns have Arrow types: numbers keep their digits, a missing value is `<NA>`, and
-        lists and objects are accessible by `.list` and `.struct`.
+        Returns:
+            A row for each item and a column for each field. The columns have Arrow types, so that
+                numbers keep their digits, a missing value is `<NA>`, and lists and objects are
+                accessible by `.list` and `.struct`.
 
         Raises:
             ModuleNotFoundError: pandas or pyarrow is missing; `pip install 'adclient[pandas]'`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> waste = client.delta.analyze_wasted_spend(account_id="account_d118")
@@ -77,12 +81,15 @@ class Tabular(_notebook.HTMLRepr, Generic[T]):
         return table.to_pandas(types_mapper=pandas.ArrowDtype)  # pyright: ignore[reportUnknownMemberType]
 
     def to_polars(self) -> polars.DataFrame:
-        """The items as a polars data frame.
+        """Convert the items to a polars data frame.
+
+        Returns:
+            A row for each item and a column for each field.
 
         Raises:
             ModuleNotFoundError: polars or pyarrow is missing; `pip install 'adclient[polars]'`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> waste = client.delta.analyze_wasted_spend(account_id="account_d118")
@@ -100,9 +107,9 @@ class Tabular(_notebook.HTMLRepr, Generic[T]):
 
 
 class Items(list[T], Tabular[T]):
-    """A list of items that is also a table; `collect()` returns one.
+    """A list of items that is also a table: what `collect()` returns.
 
-    Example:
+    Examples:
         >>> from adclient.testing import FakeAdService
         >>> client = FakeAdService().client()
         >>> ads = client.gamma.list_ads(account_id="account_c3d8").collect()
@@ -110,6 +117,8 @@ class Items(list[T], Tabular[T]):
         <Items of 126 × Ad>
         >>> ads[:10].to_pandas().shape
         (10, 13)
+        >>> ads.copy() == ads
+        True
     """
 
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
@@ -132,7 +141,11 @@ class Items(list[T], Tabular[T]):
         return Items(super().__add__(other))
 
     def copy(self) -> "Items[T]":
-        """A shallow copy, which is a table as well."""
+        """Copy the list.
+
+        Returns:
+            A shallow copy, which is a table as well.
+        """
         return Items(self)
 
     def _rows(self) -> Sequence[T]:
