@@ -40,12 +40,13 @@ guard_of: "Callable[[object], Guard | None]" = attrgetter("_engine.guard")
 def tools(client: "AdClient | AsyncAdClient", *, writes: bool = False) -> list[Object]:
     """Describe the operations of a client as tools for a model, with their JSON Schemas.
 
-    The policy of the client decides which operations and accounts are offered. If it names one
-    account, the model does not choose one.
+    The policy of the client decides which operations and accounts are offered. If it names a single
+    account, the tools have no parameter for it.
 
     Args:
         client: The client whose operations are described.
-        writes: Whether to include the operations that stage drafts.
+        writes: Whether to include the nine operations that stage drafts. By default, only the seven
+            reads are described.
 
     Returns:
         A dictionary with `name`, `description` and `input_schema` for each tool.
@@ -53,7 +54,7 @@ def tools(client: "AdClient | AsyncAdClient", *, writes: bool = False) -> list[O
     Raises:
         AttributeError: `client` is not a client.
 
-    Example:
+    Examples:
         >>> import adclient
         >>> from adclient.testing import FakeAdService
         >>> client = FakeAdService().client()
@@ -85,21 +86,23 @@ def call_tool(
 ) -> Object | Coroutine[Any, Any, Object]:
     """Call a tool, and return a small dictionary for the model; await it with an async client.
 
+    An error of this library is a result as well, with its class in `error`, and `outcome_unknown`.
+
     Args:
         client: The client that makes the call.
-        name: The name of the tool.
-        arguments: The arguments from the model. They are checked, whatever they are.
-        writes: Whether operations that stage drafts may be called.
+        name: The name of the tool, such as `beta_list_campaigns`.
+        arguments: The arguments from the model: any value, which is checked.
+        writes: Whether operations that stage drafts may be called. By default, they are refused.
 
     Returns:
-        JSON with a `summary` in words. Whatever comes from the service is in `untrusted`, without
-        control characters, and cut. A listing has `next` if there is more. An error of this library
-        is a result as well, with its class in `error`, and `outcome_unknown`.
+        A dictionary of JSON values, with a `summary` in words. What the service sent is in
+            `untrusted`, shortened and without control characters. A listing has `next` if there is
+            more.
 
     Raises:
-        Exception: What your own functions raise, such as `token`.
+        Exception: Any error of your own functions, such as `token`.
 
-    Example:
+    Examples:
         >>> import adclient
         >>> from adclient.testing import FakeAdService
         >>> client = FakeAdService().client()

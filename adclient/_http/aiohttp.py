@@ -32,20 +32,21 @@ _Send = Callable[[aiohttp.ClientRequest], Awaitable[aiohttp.ClientResponse]]
 class AiohttpTransport:
     """Connections of aiohttp for the async client, which serve more tasks on one core.
 
-    Everything else about a call is as without it: its time, its retries, its errors, and that no
-    draft is staged twice. It works on asyncio alone, speaks HTTP/1.1, and takes no proxy from the
-    environment. One transport serves any number of clients and event loops. It is yours to close,
-    on each event loop that used it: with `aclose()`, or by an `async with` block.
+    Timeouts, retries and errors are the same as without it, and no draft is staged twice. It works
+    on asyncio only, with HTTP/1.1, and ignores proxies of the environment. One transport serves any
+    number of clients and event loops. Close it on each event loop that used it: with `aclose()`, or
+    with an `async with` block.
 
     Args:
-        proxy: The URL of an HTTP proxy.
-        verify: False for no TLS verification, a path to a CA bundle, or an `ssl.SSLContext`.
+        proxy: The URL of an HTTP proxy; None for no proxy.
+        verify: False for no TLS verification, a path to a CA bundle, or an `ssl.SSLContext`. True
+            trusts the same certificates as `AsyncAdClient`.
 
     Raises:
-        ConfigurationError: An argument cannot be used; the text names it.
+        ConfigurationError: An argument cannot be used; the message names it.
         ModuleNotFoundError: aiohttp is missing; `pip install 'adclient[aiohttp]'`.
 
-    Example:
+    Examples:
         >>> from adclient import AsyncAdClient
         >>> from adclient.aiohttp import AiohttpTransport
         >>> async with AiohttpTransport() as transport:
@@ -68,10 +69,14 @@ class AiohttpTransport:
         register_for_forks(self)
 
     def reset_after_fork(self) -> None:
-        """Start without connections, and leave those of the parent alone.
+        """Drop the connections in a forked child, where it is called automatically.
 
-        Closing them would remove them from the selector that both processes share, and the parent
-        would never see its responses.
+        They are not closed: that would remove them from the selector that both processes share, and
+        the parent would never see its responses.
+
+        Examples:
+            >>> from adclient.aiohttp import AiohttpTransport
+            >>> AiohttpTransport().reset_after_fork()
         """
         leak(self._sessions)
         self._sessions = {}
@@ -107,7 +112,13 @@ class AiohttpTransport:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop; it may be used again after this."""
+        """Close the connections of the running event loop; the next request opens others.
+
+        Examples:
+            >>> from adclient.aiohttp import AiohttpTransport
+            >>> transport = AiohttpTransport()
+            >>> await transport.aclose()
+        """
         session = self._sessions.pop(asyncio.get_running_loop(), None)
         if session is not None:
             await session.close()

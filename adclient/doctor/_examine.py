@@ -13,7 +13,7 @@ from adclient._signatures import deferred
 from adclient.doctor._examination import Examination
 from adclient.doctor._findings import report_of
 from adclient.doctor._probe import Probe
-from adclient.doctor._report import Report, quoted
+from adclient.doctor._report import Report, mapped, quoted
 from adclient.doctor._session import TIMEOUT, Session
 from adclient.models import JSON
 from adclient.options import ENV_TOKEN
@@ -26,14 +26,23 @@ else:
 
 
 class Interrupted(KeyboardInterrupt):  # not an error, as for every other interrupt
-    """Ctrl-C came during an examination.
+    """Ctrl-C was pressed during an examination; `examine` raises it in place of its base class.
 
     Attributes:
         report: What was observed until then.
+
+    Examples:
+        >>> from adclient.doctor import Interrupted, examine
+        >>> def examined(base_url: str) -> str:
+        ...     try:
+        ...         return str(examine(base_url, account_id="account_b204"))
+        ...     except Interrupted as interrupted:
+        ...         return str(interrupted.report)
     """
 
     @property
     def report(self) -> Report:
+        """What was observed until then."""
         report: Report = self.args[0]
         return report
 
@@ -51,20 +60,21 @@ def examine(
     proxy: str | None = None,
     verify: bool | str | PathLike[str] | ssl.SSLContext = True,
 ) -> Report:
-    """Find out by reads how a service fills what its interface leaves open.
+    """Find out by reads what a service does where its interface leaves it open.
 
-    At most thirty requests are sent, one after the other, to this service alone; each is one of
-    the seven reads, and no redirect is followed. A `Retry-After` is obeyed.
+    At most thirty requests are sent, one after the other, to this service alone. Each is one of
+    the seven reads. Redirects are not followed; a `Retry-After` is obeyed.
 
     Args:
         base_url: The address of the service, as for `AdClient`.
         account_id: An account, or several if each belongs to one platform. The more items they
-            hold, the more there is to observe.
+            have, the more there is to observe.
         token: A bearer token, or a function that returns one, as for `AdClient`.
-        auth: For other schemes: a function that returns the headers for a `Request`.
+        auth: For other schemes than bearer tokens: a function that takes a `Request` and returns
+            the headers to add to it.
         targeting: A search that the service understands and that finds some of the options, to
-            see how objects are written; by default a guess.
-        timeout: Seconds for everything; 120 by default.
+            find out how objects are encoded. None for a guess.
+        timeout: Seconds for the whole examination; None for 120.
         http_client: Your own `httpx.Client` or `httpx2.Client` to send with.
         transport: Your own transport, or that of `adclient.testing`.
         proxy: The URL of a proxy, as for `AdClient`.
@@ -74,11 +84,11 @@ def examine(
         What was observed, and what follows from it.
 
     Raises:
-        ConfigurationError: An argument cannot be used; the text names it.
+        ConfigurationError: An argument cannot be used; the message names it.
         InvalidRequest: An account is empty, or the targeting is not JSON.
-        Interrupted: Ctrl-C came; it is a `KeyboardInterrupt`, and its `report` is partial.
+        Interrupted: Ctrl-C was pressed. It is a `KeyboardInterrupt` with a partial `report`.
 
-    Example:
+    Examples:
         >>> from adclient import Conventions
         >>> from adclient.doctor import examine
         >>> from adclient.testing import FakeAdService
@@ -145,6 +155,6 @@ def examine(
         session.run()
     except KeyboardInterrupt as interrupt:
         session.examination.stopped = "interrupted: this report is partial"
-        report = report_of(session.examination, arguments).mapped(session.redact)
+        report = mapped(report_of(session.examination, arguments), session.redact)
         raise Interrupted(report) from interrupt
-    return report_of(session.examination, arguments).mapped(session.redact)
+    return mapped(report_of(session.examination, arguments), session.redact)

@@ -21,14 +21,14 @@ class Finding:
     """One open point of the interface, and what was found out about it.
 
     Attributes:
-        point: The open point.
-        conclusion: What follows.
-        observed: What was observed.
-        certainty: `"observed"` if the observation leaves no other explanation, `"likely"` if it
-            does, and `"not observed"` if there was nothing to conclude from.
-        settings: The settings of `Conventions` that follow, as far as they are not the defaults.
+        point: The open point, such as `"read parameters"`.
+        conclusion: What follows from the observation.
+        observed: What was observed, in words.
+        certainty: `"observed"` if the observation has only one explanation, `"likely"` if it has
+            others, and `"not observed"` if there was nothing to conclude from.
+        settings: The settings of `Conventions` that follow, without those that are the default.
 
-    Example:
+    Examples:
         >>> from adclient.doctor import examine
         >>> from adclient.testing import FakeAdService
         >>> fake = FakeAdService()
@@ -56,16 +56,17 @@ class Report:
     Attributes:
         base_url: The address of the service.
         account_ids: The accounts that were examined.
-        findings: One for each open point. `report["errors"]` is the one on errors.
-        problems: What a client must expect to fail, and why the examination ended early, if it did.
-        classes: For each read, an attrs class for `typed()` with the additional fields.
+        findings: One finding for each open point; `report["errors"]` is the one on errors.
+        problems: What will fail in a client, and why the examination ended early, if it did.
+        classes: For each read, the source of an attrs class for `typed()` with the fields that the
+            interface does not name.
         sent: How many requests were sent.
-        requests: What was asked, in order, and what came of it; a request that was repeated after
-            a passing failure comes once.
-        example: A read that was accepted, and its account; None if there was none.
-        arguments: The other arguments of the client in `code`: names, and Python expressions.
+        requests: The requests, in order, with their outcomes. A request that was repeated after a
+            temporary failure occurs once.
+        example: The method and the account of a read that was accepted; None if there was none.
+        arguments: Further arguments of the client in `code`: names and Python expressions.
 
-    Example:
+    Examples:
         >>> from adclient.doctor import examine
         >>> from adclient.testing import FakeAdService
         >>> fake = FakeAdService(page_size=5)
@@ -79,8 +80,8 @@ class Report:
         )
         page = client.beta.list_campaigns(account_id="account_b204")
         print(page.data)
-        >>> report["continuation"].certainty
-        'observed'
+        >>> report["continuation"].certainty, report.is_accepted
+        ('observed', True)
     """
 
     base_url: str
@@ -103,12 +104,13 @@ class Report:
         return self.example is not None
 
     def conventions(self) -> Conventions:
-        """The conventions that follow; a point that was not observed keeps its default.
+        """Make the conventions that follow from the findings.
 
         Returns:
-            The conventions for a client of this service.
+            The conventions for a client of this service. A point that was not observed keeps its
+                default.
 
-        Example:
+        Examples:
             >>> from adclient import Conventions
             >>> from adclient.doctor import examine
             >>> from adclient.testing import FakeAdService
@@ -147,12 +149,12 @@ class Report:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, JSON]:
-        """The report as JSON values.
+        """Convert the report to JSON values.
 
         Returns:
-            A dictionary with the version of its format, the findings, the settings and the code.
+            A dictionary with the findings, the settings, the code and a `format_version`.
 
-        Example:
+        Examples:
             >>> from adclient.doctor import examine
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
@@ -198,12 +200,12 @@ class Report:
         )
 
     def details(self) -> str:
-        """Everything: also what was observed, the attrs classes, and each request.
+        """Format the whole report, with the observations, the attrs classes and the requests.
 
         Returns:
             Text of a few screens.
 
-        Example:
+        Examples:
             >>> from adclient.doctor import examine
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
@@ -232,30 +234,31 @@ class Report:
             parts.append("\n".join(["Problems", *problems]))
         return "\n\n".join([*parts, *([self.code] if self.is_accepted else [])])
 
-    def mapped(self, change: Callable[[str], str]) -> "Report":
-        """The report with every text of the service changed, such as by a redactor."""
 
-        def changed(value: Setting) -> Setting:
-            if isinstance(value, tuple):
-                return tuple(map(change, value))
-            return change(value) if isinstance(value, str) else value
+def mapped(report: Report, change: Callable[[str], str]) -> Report:
+    """The report with every text of the service changed, such as by a redactor."""
 
-        findings = tuple(
-            attrs.evolve(
-                finding,
-                conclusion=change(finding.conclusion),
-                observed=change(finding.observed),
-                settings={name: changed(value) for name, value in finding.settings.items()},
-            )
-            for finding in self.findings
+    def changed(value: Setting) -> Setting:
+        if isinstance(value, tuple):
+            return tuple(map(change, value))
+        return change(value) if isinstance(value, str) else value
+
+    findings = tuple(
+        attrs.evolve(
+            finding,
+            conclusion=change(finding.conclusion),
+            observed=change(finding.observed),
+            settings={name: changed(value) for name, value in finding.settings.items()},
         )
-        return attrs.evolve(
-            self,
-            findings=findings,
-            problems=tuple(map(change, self.problems)),
-            classes={name: change(source) for name, source in self.classes.items()},
-            requests=tuple(map(change, self.requests)),
-        )
+        for finding in report.findings
+    )
+    return attrs.evolve(
+        report,
+        findings=findings,
+        problems=tuple(map(change, report.problems)),
+        classes={name: change(source) for name, source in report.classes.items()},
+        requests=tuple(map(change, report.requests)),
+    )
 
 
 def quoted(value: Setting) -> str:

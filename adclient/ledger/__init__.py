@@ -1,4 +1,4 @@
-"""Ledgers: the record of all writes, kept so that no draft is ever lost."""
+"""Ledgers: a record of all writes, so that no draft is ever lost."""
 
 import os
 from typing import TYPE_CHECKING
@@ -23,10 +23,10 @@ __all__ = [
 
 
 def open_ledger(where: str | os.PathLike[str]) -> "SQLLedger":
-    """The ledger in a file, or in the database of a `postgresql://` URL.
+    """Return the ledger in a file, or in the database of a `postgresql://` URL.
 
     Args:
-        where: The path or the URL.
+        where: The path of the file, or the URL.
 
     Returns:
         A `SQLiteLedger` or a `PostgresLedger`. Nothing is opened or created before it is used.
@@ -35,7 +35,7 @@ def open_ledger(where: str | os.PathLike[str]) -> "SQLLedger":
         LedgerError: The URL is invalid.
         ModuleNotFoundError: psycopg is missing; `pip install 'adclient[postgres]'`.
 
-    Example:
+    Examples:
         >>> from adclient.ledger import open_ledger
         >>> open_ledger("/var/lib/ads/drafts.db")
         <SQLiteLedger /var/lib/ads/drafts.db>

@@ -21,18 +21,31 @@ class Entry(_notebook.HTMLRepr):
     Attributes:
         entry_id: The id of the entry.
         at: When the write was admitted or refused, in UTC.
-        state: `admitted` before the request is sent, and forever if the process ended then;
+        state: `admitted` before the request is sent, and for good if the process ends then;
             afterwards `staged`, `not staged`, `refused` by the policy, or `unknown`.
         operation: The method that was called, such as `alpha.update_campaign_budget`.
         account_id: The account of the write.
-        arguments: The arguments of the call, as JSON.
+        arguments: The arguments of the call, as JSON values.
         change: The plan and the change that the write belongs to; None outside a plan.
-        draft_id: The id of the draft, if one is known.
-        diff: The change that the draft would make, as it was received.
-        rule: The rule of the policy that refused the write.
-        reason: Why the write was refused, not staged, or of unknown outcome.
-        over_limit: What limit of the policy the draft exceeds; it should be rejected.
-        settled_by: Who settled an unknown outcome, or a draft that was over a limit.
+        draft_id: The id of the draft; None if none is known.
+        diff: The change that the draft would make, as it was received; None without a draft.
+        rule: The rule of the policy that refused the write, if one did.
+        reason: Why the write was refused or not staged, or why its outcome is unknown.
+        over_limit: The limit of the policy that the draft exceeds, in words; such a draft should be
+            rejected. None if it exceeds none.
+        settled_by: Who settled an unknown outcome, or a draft over a limit.
+
+    Examples:
+        >>> from adclient import SQLiteLedger
+        >>> from adclient.testing import FakeAdService
+        >>> ledger = SQLiteLedger("drafts.db")
+        >>> with FakeAdService().client(ledger=ledger) as client:
+        ...     draft = client.delta.remove_auto_search_themes(account_id="account_d118")
+        >>> entry = ledger.entries()[0]
+        >>> entry.state, entry.is_unknown
+        ('staged', False)
+        >>> entry.to_dict()["arguments"]
+        {'account_id': 'account_d118'}
     """
 
     __module__ = "adclient.ledger"  # its public name, which pickles and tracebacks show
@@ -54,11 +67,15 @@ class Entry(_notebook.HTMLRepr):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether a draft may have been staged, and nobody knows; true as well during the call."""
+        """Whether a draft may exist that nobody knows of; also True during the call."""
         return self.state in ("admitted", "unknown")
 
     def to_dict(self) -> dict[str, JSON]:
-        """The entry as JSON, without what it does not have."""
+        """Convert the entry to JSON values.
+
+        Returns:
+            A dictionary of the attributes that are not None.
+        """
         fields: dict[str, JSON] = {name: getattr(self, name) for name in attrs.fields_dict(Entry)}
         fields["at"] = self.at.isoformat(timespec="microseconds")
         fields["arguments"] = dict(self.arguments)
@@ -88,10 +105,27 @@ Check = Callable[[Usage], Refusal | None]
 
 
 class Ledger(Protocol):
-    """A record of all writes: each is recorded before it is sent, and again when it has ended.
+    """What a client needs of a ledger: a protocol for those of your own.
 
-    This is what a client needs of a ledger; `SQLiteLedger` is one. Both methods may block: async
-    clients call them in a thread.
+    Each write is recorded before it is sent, and again when it has ended. Both methods may block:
+    async clients call them in a thread. `SQLiteLedger` and `PostgresLedger` are ledgers.
+
+    Examples:
+        >>> from adclient import Entry, Ledger, SQLiteLedger
+        >>> from adclient.testing import FakeAdService
+        >>> class Printing:  # a ledger that adds something to another one
+        ...     def __init__(self, ledger: Ledger) -> None:
+        ...         self._ledger = ledger
+        ...     def reserve(self, entry, check):
+        ...         print("asks for admission:", entry.operation)
+        ...         return self._ledger.reserve(entry, check)
+        ...     def end(self, entry):
+        ...         print("has ended:", entry.state)
+        ...         self._ledger.end(entry)
+        >>> with FakeAdService().client(ledger=Printing(SQLiteLedger("drafts.db"))) as client:
+        ...     draft = client.delta.remove_auto_search_themes(account_id="account_d118")
+        asks for admission: delta.remove_auto_search_themes
+        has ended: staged
     """
 
     __module__: str = "adclient.ledger"  # its public name, which pickles and tracebacks show
@@ -99,51 +133,42 @@ class Ledger(Protocol):
     def reserve(self, entry: Entry, check: Check) -> Entry:
         """Record a write before it is sent, in one transaction with its check.
 
+        If the ledger contains an entry of the same `change` that was neither refused nor ended
+        `not staged`, nothing is recorded.
+
         Args:
-            entry: The write, with its state `admitted`; or `refused`, which is only recorded.
-            check: Called with what the ledger holds; must not be called for a refused entry.
+            entry: The write, in the state `admitted`; or `refused`, which is only recorded.
+            check: Called with the usage that the ledger contains; returns a reason to refuse the
+                write, or None. It must not be called for a refused entry.
 
         Returns:
-            The entry as it was recorded: `admitted`, or `refused` with the reason of the check.
-            If the ledger holds an entry of the same `change` that was neither refused nor ended
-            `not staged`, that one, and nothing is recorded.
+            The entry as it was recorded, `admitted` or `refused`, or the earlier one.
 
         Raises:
             LedgerError: The entry cannot be recorded; the write is then not sent.
-
-        Example:
-            >>> from adclient import Entry, Ledger
-            >>> class Logged:  # a ledger that adds something to another one
-            ...     def __init__(self, ledger: Ledger) -> None:
-            ...         self._ledger = ledger
-            ...     def reserve(self, entry, check):
-            ...         print("asks for admission:", entry.operation)
-            ...         return self._ledger.reserve(entry, check)
-            ...     def end(self, entry):
-            ...         self._ledger.end(entry)
         """
         ...
 
     def end(self, entry: Entry) -> None:
-        """Record how a write ended. An entry that was never admitted is ignored.
+        """Record how a write ended; an entry that was never admitted is ignored.
 
         Args:
             entry: The write, with its final state.
 
-        Returns:
-            Nothing.
-
         Raises:
-            LedgerError: The end cannot be recorded; the caller of the client gets a warning.
-
-        Example:
-            See `reserve`.
+            LedgerError: The end cannot be recorded; the client then issues a `LedgerWarning`.
         """
         ...
 
 
 class LedgerWarning(UserWarning):
-    """The ledger could not record how a call ended; the text names the draft, if there is one."""
+    """The ledger could not record how a write ended; the text names the draft, if there is one.
+
+    Examples:
+        >>> import warnings
+        >>> from adclient import LedgerWarning
+        >>> warnings.filterwarnings("error", category=LedgerWarning)  # after the draft is staged
+    """
 
     __module__ = "adclient.ledger"  # its public name, which pickles and tracebacks show
     __firstlineno__ = None  # so `??` does not look for it in the file of that name

@@ -48,25 +48,25 @@ SELECT to_regclass('adclient_ledger') IS NOT NULL,
 
 
 class PostgresLedger(SQLLedger):
-    """A ledger in a PostgreSQL database, which clients on many machines may share.
+    """A ledger in a PostgreSQL database, which clients on many machines can share.
 
-    Its table `adclient_ledger` is created with the first write. Rows are only added, and each
-    contains a hash of the one before, which detects accidents, not attackers who can write to the
-    database (see `verify`). Nothing here can make a draft live. It needs psycopg:
-    `pip install 'adclient[postgres]'`.
+    The first write creates its table, `adclient_ledger`. Rows are only added, and each contains a
+    hash of the one before, which detects accidents (see `verify`). A ledger cannot approve a draft.
 
     Args:
-        url: `postgresql://user:password@host:5432/database`, with the parameters of libpq, or less
-            of it: libpq also reads its environment variables and the file `.pgpass`.
-        now: The current time, for tests; None for the clock of this machine.
+        url: `postgresql://user:password@host:5432/database`, perhaps with parameters of libpq. What
+            it leaves out, libpq takes from its environment variables and the file `.pgpass`.
+        now: A function that returns the current time, for tests; None for the clock of the machine.
 
     Raises:
         LedgerError: The URL is invalid.
-        ModuleNotFoundError: psycopg is missing.
+        ModuleNotFoundError: psycopg is missing; `pip install 'adclient[postgres]'`.
 
-    Example:
-        Where `SQLiteLedger("drafts.db")` stands in other examples, use
-        `PostgresLedger("postgresql://ads@db.example.com/ads")`.
+    Examples:
+        >>> from adclient import PostgresLedger
+        >>> ledger = PostgresLedger("postgresql://ads@db.example.com/ads")
+        >>> ledger  # nothing is opened before it is used
+        <PostgresLedger postgresql://db.example.com/ads>
     """
 
     __module__ = "adclient.ledger"  # its public name, which pickles and tracebacks show

@@ -54,8 +54,9 @@ class SQLLedger(ABC):
         """Record a write before it is sent, in one transaction with its check; see `Ledger`.
 
         Args:
-            entry: The write; the ledger replaces its time by its own.
-            check: Called with what the ledger holds.
+            entry: The write; the ledger sets its time, `at`.
+            check: Called with the usage that the ledger contains; returns a reason to refuse the
+                write, or None.
 
         Returns:
             The entry as it was recorded, or an earlier one of the same change.
@@ -63,10 +64,9 @@ class SQLLedger(ABC):
         Raises:
             LedgerError: The entry cannot be recorded; the write is then not sent.
 
-        Example:
-            >>> import tempfile
+        Examples:
             >>> from adclient import Entry, SQLiteLedger
-            >>> ledger = SQLiteLedger(tempfile.mkdtemp() + "/drafts.db")
+            >>> ledger = SQLiteLedger("drafts.db")
             >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
             >>> ledger.reserve(entry, lambda usage: None)
             <Entry beta.pause_campaign, a, admitted>
@@ -83,41 +83,44 @@ class SQLLedger(ABC):
         Args:
             entry: The write, with its final state.
 
-        Returns:
-            Nothing.
-
         Raises:
             LedgerError: The end cannot be recorded.
 
-        Example:
-            See `entries`.
+        Examples:
+            >>> import attrs
+            >>> from adclient import Entry, SQLiteLedger
+            >>> ledger = SQLiteLedger("drafts.db")
+            >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
+            >>> admitted = ledger.reserve(entry, lambda usage: None)
+            >>> ledger.end(attrs.evolve(admitted, state="staged", draft_id="draft_7c2e"))
+            >>> ledger.entries()[0].state
+            'staged'
         """
         self._transact(self._begin_writing, partial(self._end, entry))
 
     def settle(self, entry: Entry | str, *, draft_id: str | None = None, by: str) -> Entry:
-        """Record what a human found out: how a write of unknown outcome ended.
+        """Record how a write of unknown outcome ended, once a human has found out.
 
-        Or that a draft over a limit was dealt with in the approval dashboard: its account is then
-        no longer blocked. Nothing is sent.
+        It also records that a draft over a limit was handled in the approval dashboard, so that its
+        account is no longer blocked. Nothing is sent.
 
         Args:
             entry: An entry, or its id.
-            draft_id: The draft that was found in the dashboard. If the outcome is unknown, None
-                means that there is none, even if the entry has an id; a plan then stages it again.
-                A draft over a limit needs none.
-            by: Who settles it.
+            draft_id: The id of the draft that was found in the dashboard. For an unknown outcome,
+                None means that there is no draft, even if the entry has an id; a plan then stages
+                the change again. For a draft over a limit, leave it out.
+            by: The name of the human.
 
         Returns:
-            The entry as it is now: `staged`, or `not staged`.
+            The entry as it is now, `staged` or `not staged`.
 
         Raises:
-            LedgerError: The ledger holds no such entry, or nothing is left to be settled.
-            ConfigurationError: `draft_id` or `by` is no text, or empty.
+            LedgerError: The ledger has no such entry, or nothing about it is left to settle.
+            ConfigurationError: `draft_id` or `by` is not a string, or empty.
 
-        Example:
-            >>> import tempfile
+        Examples:
             >>> from adclient import Entry, SQLiteLedger
-            >>> ledger = SQLiteLedger(tempfile.mkdtemp() + "/drafts.db")
+            >>> ledger = SQLiteLedger("drafts.db")
             >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
             >>> _ = ledger.reserve(entry, lambda usage: None)
             >>> ledger.settle(ledger.unknown()[0], draft_id="draft_7c2e", by="kim")
@@ -133,11 +136,12 @@ class SQLLedger(ABC):
     def entries(
         self, *, account_id: str | None = None, since: datetime | None = None
     ) -> Items[Entry]:
-        """The entries of the ledger as they are now, in the order of their admission.
+        """Read the entries of the ledger as they are now, in the order of their admission.
 
         Args:
-            account_id: Only those of this account.
-            since: Only those that were admitted or refused at this time or later.
+            account_id: Only the entries of this account; None for all accounts.
+            since: Only the entries that were admitted or refused at this time or later, which needs
+                a time zone; None for all times.
 
         Returns:
             A list that is also a table.
@@ -146,11 +150,10 @@ class SQLLedger(ABC):
             LedgerError: The ledger cannot be read.
             ConfigurationError: `since` has no time zone.
 
-        Example:
-            >>> import tempfile
+        Examples:
             >>> from adclient import SQLiteLedger
             >>> from adclient.testing import FakeAdService
-            >>> ledger = SQLiteLedger(tempfile.mkdtemp() + "/drafts.db")
+            >>> ledger = SQLiteLedger("drafts.db")
             >>> with FakeAdService().client(ledger=ledger) as client:
             ...     draft = client.delta.remove_auto_search_themes(account_id="account_d118")
             >>> ledger.entries()
@@ -170,32 +173,46 @@ class SQLLedger(ABC):
         return self._entries(" AND ".join(conditions), *values)
 
     def unknown(self) -> Items[Entry]:
-        """The entries for which a draft may have been staged, and nobody knows.
+        """Read the entries of unknown outcome: each may have staged a draft.
 
-        Those of calls that have not ended yet are among them.
+        They include those of calls that have not ended yet.
+
+        Returns:
+            A list that is also a table.
 
         Raises:
             LedgerError: The ledger cannot be read.
 
-        Example:
-            See `settle`.
+        Examples:
+            >>> from adclient import OutcomeUnknown, SQLiteLedger
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> fake, ledger = FakeAdService(), SQLiteLedger("drafts.db")
+            >>> fake.faults.add(Fault.dropped(taken=True))
+            >>> try:
+            ...     client = fake.client(ledger=ledger)
+            ...     client.delta.remove_auto_search_themes(account_id="account_d118")
+            ... except OutcomeUnknown:
+            ...     print(ledger.unknown()[0].state)
+            unknown
         """
         return self._entries("state IN ('admitted', 'unknown')")
 
     def verify(self) -> str:
-        """Check that no row was changed, lost or added, except at the end; return the last hash.
+        """Check that no row was changed or removed, nor added between others.
 
-        Each row contains a hash of itself and of the one before. That detects accidents, not
-        attackers who can write the file: they can compute all hashes again. If you keep the
-        returned one, such as in a pull request, you see that as well.
+        Each row contains a hash of itself and of the row before. That detects accidents, not
+        attackers who can write to the database: they can compute all hashes again. If you keep the
+        returned hash elsewhere, such as in a pull request, you detect that as well.
+
+        Returns:
+            The hash of the last row, as 64 hexadecimal digits.
 
         Raises:
-            LedgerError: The ledger cannot be read, or a row is damaged; the text has its number.
+            LedgerError: The ledger cannot be read, or a row is damaged; the message has its number.
 
-        Example:
-            >>> import tempfile
+        Examples:
             >>> from adclient import Entry, SQLiteLedger
-            >>> ledger = SQLiteLedger(tempfile.mkdtemp() + "/drafts.db")
+            >>> ledger = SQLiteLedger("drafts.db")
             >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
             >>> _ = ledger.reserve(entry, lambda usage: None)
             >>> len(ledger.verify())
@@ -213,7 +230,7 @@ class SQLLedger(ABC):
     def close(self) -> None:
         """Close the connection; the next use opens another one.
 
-        Example:
+        Examples:
             >>> from adclient import SQLiteLedger
             >>> SQLiteLedger("drafts.db").close()
         """

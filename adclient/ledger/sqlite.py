@@ -40,22 +40,20 @@ _REASONS = {
 
 
 class SQLiteLedger(SQLLedger):
-    """A ledger in a file, which all threads and processes of one machine may share.
+    """A ledger in a file, which all threads and processes of one machine can share.
 
-    The file, an SQLite database in WAL mode, is created with the first write, readable by its owner
-    alone. Each row is on the disk before its request is sent. Rows are only added, and each
-    contains a hash of the one before, which detects accidents, not attackers who can write the file
-    (see `verify`). Nothing here can make a draft live.
+    The first write creates the file, an SQLite database in WAL mode that only its owner can read.
+    Each row is on the disk before its request is sent. Rows are only added, and each contains a
+    hash of the one before, which detects accidents (see `verify`). A ledger cannot approve a draft.
 
     Args:
-        path: The file. Its directory must exist, and must not be one of a network.
-        now: The current time, for tests; None for the clock of the machine.
+        path: The file. Its directory must exist, and must not be on a network drive.
+        now: A function that returns the current time, for tests; None for the clock of the machine.
 
-    Example:
-        >>> import tempfile
+    Examples:
         >>> from adclient import Policy, SQLiteLedger
         >>> from adclient.testing import FakeAdService
-        >>> ledger = SQLiteLedger(tempfile.mkdtemp() + "/drafts.db")
+        >>> ledger = SQLiteLedger("drafts.db")
         >>> policy = Policy(drafts_per_day=20)
         >>> with FakeAdService().client(policy=policy, ledger=ledger) as client:
         ...     draft = client.beta.pause_campaign(

@@ -29,13 +29,26 @@ class PlannedChange:
     """One change of a plan.
 
     Attributes:
-        number: Its place in the file, from 1.
-        call: Its call, with arguments that were checked.
-        key: What a ledger knows it by: the id of the plan, and a digest of the call and its
-            arguments. So a change that moves in the file stays the same, and an edited one is
+        number: The place of the change in its file, from 1.
+        call: The call, with checked arguments.
+        key: What identifies the change in a ledger: the id of the plan, and a digest of the call
+            and its arguments. A change that moves in the file stays the same; an edited one is
             another.
-        why: The reason for it.
+        why: The reason for the change; None if the file has none.
         expect: The value before the change that its author expects, if the file has one.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from adclient import Plan
+        >>> size = Path("changes.toml").write_text('''
+        ... id = "2026-w47"
+        ... [[change]]
+        ... call = "delta.remove_auto_search_themes"
+        ... account_id = "account_d118"
+        ... ''')
+        >>> change = Plan.read("changes.toml").changes[0]
+        >>> change.number, change.key.partition(":")[0]
+        (1, '2026-w47')
     """
 
     __module__ = "adclient.plan"  # its public name, which pickles and tracebacks show

@@ -30,25 +30,24 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,79}")
 class Plan:
     """The changes of a file, which a team reviews before they are staged.
 
-    The file has an `id` and perhaps a `title`, and a table `[[change]]` for each change: its
-    `call`, which is one of the nine writes, the arguments of that, and perhaps `why`, a reason, and
-    `expect`, the value that should be found before the change.
+    The TOML file has an `id`, perhaps a `title`, and a table `[[change]]` for each change: its
+    `call`, one of the nine writes, with the arguments of that call; perhaps `why`, a reason; and
+    perhaps `expect`, the value that should be found before the change.
 
-    A change is staged once for the id of its plan, however often and by however many processes. It
-    is the same change as long as its call and arguments are; one that was edited is staged as
-    another, and the report names the earlier draft. To stage the same change again, such as after
-    its draft was rejected, put it into a plan with another id.
+    A change is staged once for the id of its plan, however often and by however many processes the
+    plan is staged. A change whose call or arguments were edited is another one; the report names
+    the earlier draft. To stage the same change again, such as after its draft was rejected, put it
+    into a plan with another id.
 
     Attributes:
         id: The id of the plan: up to 80 letters, digits and `._/-`.
-        title: What the plan is for.
+        title: What the plan is for; None if the file has no title.
         changes: The changes, in the order of the file.
 
-    Example:
+    Examples:
         >>> from pathlib import Path
-        >>> from tempfile import TemporaryDirectory
         >>> from adclient import Plan, Policy
-        >>> text = '''
+        >>> size = Path("changes.toml").write_text('''
         ... id = "2026-w47"
         ... [[change]]
         ... call = "beta.pause_campaign"
@@ -56,11 +55,8 @@ class Plan:
         ... campaign_id = "campaign_57a7"
         ... why = "It has spent its budget."
         ... expect = "ENABLED"
-        ... '''
-        >>> with TemporaryDirectory() as folder:
-        ...     path = Path(folder, "changes.toml")
-        ...     _ = path.write_text(text)
-        ...     plan = Plan.read(path)
+        ... ''')
+        >>> plan = Plan.read("changes.toml")
         >>> print(plan.check(Policy(accounts=["account_b204"])))
         Plan 2026-w47: 1 allowed
           1  allowed  beta.pause_campaign · account_b204 campaign_57a7 · It has spent its budget.
@@ -75,7 +71,7 @@ class Plan:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a plan, and check all of it; nothing is sent.
+        """Read a plan and check all of it; nothing is sent.
 
         Args:
             path: A TOML file.
@@ -84,11 +80,8 @@ class Plan:
             The plan.
 
         Raises:
-            ConfigurationError: The file cannot be read, or parts of it cannot be meant. The text
-                has a line for each of these, with the file, the line and what was expected.
-
-        Example:
-            See `Plan`.
+            ConfigurationError: The file cannot be read, or parts of it are invalid. The message has
+                a line for each of these, with the file, the line and what was expected.
         """
         document = _toml.read(path)
         values = document.values
@@ -118,21 +111,18 @@ class Plan:
         return cls(id=plan_id, title=title, changes=tuple(changes.values()))
 
     def check(self, policy: Policy | None = None) -> PlanReport:
-        """What a policy refuses; nothing is sent.
+        """Check the changes against a policy; nothing is sent.
 
-        What a ledger has to judge, such as `drafts_per_day`, is judged when the plan is staged.
+        Rules that need a ledger, such as `drafts_per_day`, are checked when the plan is staged.
 
         Args:
-            policy: The policy; without one, everything that can be read is allowed.
+            policy: The policy; None allows everything.
 
         Returns:
             A report with `allowed` or `refused` for each change.
 
         Raises:
             ConfigurationError: `policy` has the wrong type.
-
-        Example:
-            See `Plan`.
         """
         check_type("policy", policy, Policy)
         return self._report(_checked(change, policy or Policy()) for change in self.changes)
@@ -140,11 +130,11 @@ class Plan:
     def stage(self, client: AdClient) -> PlanReport:
         """Stage every change that was not staged before, one after the other.
 
-        A change that is refused or fails holds up no other. One whose outcome is unknown is never
+        A change that is refused or fails does not stop the others. One of unknown outcome is never
         repeated. After an interruption, call it again: nothing is staged twice.
 
         Args:
-            client: A sync client with a ledger; its policy applies. There is no async form, as the
+            client: A sync client with a ledger; its policy applies. There is no async form, because
                 changes are staged one after the other: call this in a thread.
 
         Returns:
@@ -153,7 +143,7 @@ class Plan:
         Raises:
             ConfigurationError: The client is closed, is an async one, or has no ledger.
 
-        Example:
+        Examples:
             >>> from adclient import Plan, SQLiteLedger
             >>> from adclient.testing import FakeAdService
             >>> def stage(path: str) -> int:

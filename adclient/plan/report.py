@@ -1,4 +1,4 @@
-"""What came of a plan: for people, for a pull request, and as JSON."""
+"""The report on a plan: for people, for a pull request, and as JSON."""
 
 import re
 from collections import Counter
@@ -46,22 +46,32 @@ _HEAD = """\
 
 @attrs.frozen(kw_only=True)
 class ChangeReport:
-    """What came of one change of a plan.
+    """The report on one change of a plan.
 
     Attributes:
         number: The place of the change in its file, from 1.
         operation: The method that it calls, such as `beta.pause_campaign`.
         account_id: The account of the change.
-        target_id: The campaign, creative or ad that it names, if it names one.
-        arguments: The arguments of the call, as JSON.
-        why: The reason for the change, if the plan has one.
+        target_id: The campaign, creative or ad that it names; None if it names none.
+        arguments: The arguments of the call, as JSON values.
+        why: The reason for the change; None if the plan has none.
         verdict: `allowed` or `refused` by the policy, if the plan was only checked. Otherwise
-            `staged`, now, or `already staged` earlier; `stale`, if its draft found another value
-            than the plan expects; `over limit`, if the draft should be rejected; `not staged`, if
-            the call failed: the next run tries again; or `unknown`: no run does.
+            `staged` by this run, or `already staged` by an earlier one; `stale`, if the draft found
+            another value than the plan expects; `over limit`, if the draft exceeds a limit and
+            should be rejected; `not staged`, if the call failed, so the next run repeats it; or
+            `unknown`, if it may have staged a draft, so no run repeats it.
         reason: What the verdict is based on.
-        draft_id: The id of the draft, if there is one.
-        diff: The change that the draft would make.
+        draft_id: The id of the draft; None if there is none.
+        diff: The change that the draft would make; None if there is no draft.
+
+    Examples:
+        >>> from adclient.plan import ChangeReport
+        >>> change = ChangeReport(
+        ...     number=1, operation="delta.remove_auto_search_themes", account_id="account_d118",
+        ...     verdict="unknown",
+        ... )
+        >>> change.missing
+        'settle in ledger'
     """
 
     __module__ = "adclient.plan"  # its public name, which pickles and tracebacks show
@@ -86,18 +96,19 @@ class ChangeReport:
 
 @attrs.frozen(kw_only=True, repr=False)
 class PlanReport(_notebook.HTMLRepr):
-    """What came of a plan that was checked or staged; `print` shows it.
+    """The report on a plan that was checked or staged; `print` shows it.
 
     Attributes:
         plan_id: The id of the plan.
-        title: The title of the plan.
+        title: The title of the plan; None if it has none.
         changes: A report on each change, in the order of the file.
         notes: What else a reviewer should know, such as drafts of changes that were edited since.
-        ledger_head: The head of the ledger's hash chain after the plan was staged: whoever keeps
-            it, such as a pull request, can see that no row was lost since.
-        ledger_problem: Why the ledger has no head.
+        ledger_head: The hash of the ledger's last row after the plan was staged. Keep it, such as
+            in a pull request, to detect later that rows were removed.
+        ledger_problem: Why there is no `ledger_head`; None if there is one, or if the plan was only
+            checked.
 
-    Example:
+    Examples:
         >>> from adclient.plan import ChangeReport, PlanReport
         >>> change = ChangeReport(
         ...     number=1, operation="delta.remove_auto_search_themes", account_id="account_d118",
@@ -108,6 +119,10 @@ class PlanReport(_notebook.HTMLRepr):
         <PlanReport 2026-w47, 1 staged>
         >>> report.exit_code, report.changes[0].missing
         (0, 'approve in dashboard')
+        >>> report.to_dict()["changes"][0]["draft_id"]
+        'draft_51c0'
+        >>> print(report.markdown().splitlines()[0])
+        ### Plan `2026-w47`
     """
 
     __module__ = "adclient.plan"  # its public name, which pickles and tracebacks show
@@ -124,18 +139,22 @@ class PlanReport(_notebook.HTMLRepr):
     def exit_code(self) -> int:
         """The exit code of a command that ends with this report: the highest one that applies.
 
-        0: every change is allowed, staged or already staged. 1: a call failed, and the next run
-        tries it again. 3: the policy refused a change. 4: a draft is stale or over a limit. 5: the
-        outcome of a change is unknown, or the ledger is damaged. 2 is left for a file or a command
-        line that is wrong.
+        - 0: every change is allowed, staged or already staged
+        - 1: a call failed, and the next run repeats it
+        - 2: not used here; a file or a command line is invalid
+        - 3: the policy refused a change
+        - 4: a draft is stale or over a limit
+        - 5: the outcome of a change is unknown, or the ledger is damaged
         """
         codes = [VERDICTS[change.verdict][0] for change in self.changes]
         return max(codes, default=0) if self.ledger_problem is None else VERDICTS["unknown"][0]
 
     def to_dict(self) -> dict[str, JSON]:
-        """The report as JSON, without what it does not have.
+        """Convert the report to JSON values.
 
-        A new `format_version` before the dot means that fields were renamed or removed.
+        Returns:
+            A dictionary of the attributes that are not None, with a `format_version`. Its number
+                before the dot changes when fields are renamed or removed.
         """
         changes: list[JSON] = []
         for change in self.changes:
@@ -166,10 +185,11 @@ class PlanReport(_notebook.HTMLRepr):
         return {name: value for name, value in report.items() if value is not None}
 
     def markdown(self) -> str:
-        """The report as Markdown for a comment on a pull request, with the worst verdicts first.
+        """Format the report for a comment on a pull request, with the worst verdicts first.
 
-        Whatever comes from the plan or the service is code in it, so that no name can look like a
-        part of the report, or mention somebody.
+        Returns:
+            Markdown. All text of the plan and the service is formatted as code, so that it cannot
+                imitate the report or mention somebody.
         """
         title = _code(one_line(self.title or ""))
         heading = f"### Plan {_code(self.plan_id)}{title and f': {title}'}"

@@ -1,5 +1,6 @@
 """The ledger in PostgreSQL, on a server of Debian's package that only these tests use."""
 
+import doctest
 import itertools
 import os
 import shutil
@@ -17,7 +18,7 @@ from ledger_tests import *  # noqa: F403
 from ledger_tests import CAMPAIGN, admit, stage, states
 
 import adclient.ledger.postgres
-from adclient import LedgerError
+from adclient import LedgerError, PostgresLedger
 from adclient.ledger import open_ledger
 from adclient.testing import FakeAdService
 
@@ -216,3 +217,8 @@ def test_default_of_the_database_does_not_make_usage_stale(ledger, where, execut
     execute(f"ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'")
     race.run(where, cap=20, processes=2, threads=2, attempts=30)  # noqa: F405
     race.check(ledger, cap=20, attempts=120)  # noqa: F405
+
+
+def test_docstring_example_runs() -> None:
+    (example,) = doctest.DocTestFinder(recurse=False).find(PostgresLedger, globs={})
+    assert doctest.DocTestRunner().run(example).failed == 0
