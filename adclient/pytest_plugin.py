@@ -30,7 +30,23 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def fake_ad_service(request: pytest.FixtureRequest) -> "FakeAdService":
-    """A fake of the ad management service, new for each test."""
+    """A fake of the ad management service, new for each test.
+
+    The marker `ad_service` sets its options.
+
+    Returns:
+        A `FakeAdService`, which is also behind the other fixtures of the test.
+
+    Examples:
+        ```python
+        import pytest
+
+        @pytest.mark.ad_service(page_size=5)
+        def test_pages_have_five_items(fake_ad_service):
+            page = fake_ad_service.client().gamma.list_ads(account_id="account_c3d8")
+            assert len(page.data) == 5
+        ```
+    """
     from adclient.testing import FakeAdService
 
     arguments = [each for marker in request.node.iter_markers("ad_service") for each in marker.args]
@@ -47,7 +63,18 @@ def fake_ad_service(request: pytest.FixtureRequest) -> "FakeAdService":
 
 @pytest.fixture
 def ad_client(fake_ad_service: "FakeAdService") -> "Generator[AdClient, None, None]":
-    """A client of the fake service, closed after the test."""
+    """A client of the fake service, closed after the test.
+
+    Yields:
+        An `AdClient` of `fake_ad_service`.
+
+    Examples:
+        ```python
+        def test_pause_waits_for_approval(ad_client, fake_ad_service):
+            ad_client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7")
+            assert fake_ad_service.drafts[0].status == "pending_approval"
+        ```
+    """
     with fake_ad_service.client() as client:
         yield client
 
@@ -57,6 +84,18 @@ def async_ad_client(fake_ad_service: "FakeAdService") -> "AsyncAdClient":
     """An async client of the fake service, for any event loop.
 
     It opens no connection, and its state for an event loop ends with that loop.
+
+    Returns:
+        An `AsyncAdClient` of `fake_ad_service`.
+
+    Examples:
+        ```python
+        import asyncio
+
+        def test_themes_are_removed(async_ad_client):
+            call = async_ad_client.delta.remove_auto_search_themes(account_id="account_d118")
+            assert asyncio.run(call).diff.after == []
+        ```
     """
     return fake_ad_service.async_client()
 
@@ -65,7 +104,24 @@ def async_ad_client(fake_ad_service: "FakeAdService") -> "AsyncAdClient":
 def ad_environment(
     fake_ad_service: "FakeAdService", monkeypatch: pytest.MonkeyPatch
 ) -> "Generator[FakeAdService, None, None]":
-    """The fake service, behind every client whose settings come from the environment."""
+    """The fake service, behind every client whose settings come from the environment.
+
+    Yields:
+        The same `FakeAdService` as `fake_ad_service`.
+
+    Examples:
+        ```python
+        from adclient import AdClient
+
+        def pause(campaign_id):  # the code to be tested
+            with AdClient() as client:
+                client.beta.pause_campaign(account_id="account_b204", campaign_id=campaign_id)
+
+        def test_code_stages_a_draft(ad_environment):
+            pause("campaign_57a7")
+            assert len(ad_environment.drafts) == 1
+        ```
+    """
     from adclient.testing._environment import VARIABLES
 
     # So that monkeypatch restores these last, even if the test sets them too.

@@ -20,14 +20,14 @@ _ROUND, _QUIET_ROUNDS, _MOST_ROUNDS = 0.003, 8, 60
 class FakeClock:
     """A clock that moves only when it is advanced.
 
-    It starts at 09:00 UTC on 2 March 2026. Clients of the fake use it, too: instead of waiting
-    between two attempts of a call, they advance it and continue at once. Waits that happen at the
-    same time, in several threads or tasks, end at the same time.
+    It starts at 09:00 UTC on 2 March 2026. The clients of the fake use it as well: instead of
+    waiting between two attempts of a call, they advance it and continue at once. Waits that begin
+    at the same time, in several threads or tasks, also end at the same time.
 
     Attributes:
-        calls: The time of calls, for the clients.
+        calls: The clock as the calls of clients see it; for the fake itself.
 
-    Example:
+    Examples:
         >>> from adclient.testing import FakeAdService, Fault
         >>> fake = FakeAdService()
         >>> fake.clock.advance(90)
@@ -37,6 +37,8 @@ class FakeClock:
         >>> page = fake.client().beta.list_campaigns(account_id="account_b204")
         >>> fake.clock.sleeps
         (20.5,)
+        >>> fake.clock.monotonic(), fake.clock.today().isoformat()
+        (110.5, '2026-03-02')
     """
 
     def __init__(self) -> None:
@@ -48,15 +50,23 @@ class FakeClock:
 
     @property
     def sleeps(self) -> tuple[float, ...]:
-        """How long each wait was, in seconds, oldest first."""
+        """The length of each wait in seconds, oldest first."""
         return tuple(self._time.sleeps)
 
     def now(self) -> datetime:
-        """The time of the fake service, in UTC."""
+        """Return the time of the fake service.
+
+        Returns:
+            The time, in UTC.
+        """
         return START + self._time.advanced + self._time.waited
 
     def today(self) -> date:
-        """The day of the fake service, in UTC."""
+        """Return the day of the fake service.
+
+        Returns:
+            The day, in UTC.
+        """
         return self.now().date()
 
     def advance(self, by: float | timedelta) -> None:
@@ -75,21 +85,25 @@ class FakeClock:
             self._time.advanced += step
 
     def monotonic(self) -> float:
-        """Seconds since the clock started, in place of `time.monotonic`."""
+        """Return the seconds since the clock started, in place of `time.monotonic`.
+
+        Returns:
+            Seconds.
+        """
         return (self.now() - START).total_seconds()
 
     def sleep(self, seconds: float) -> None:
         """Advance the clock, in place of `time.sleep`; waits that begin together end together.
 
-        Other threads get a few milliseconds to begin their waits, too.
+        Other threads get a few milliseconds to begin their waits as well.
 
         Args:
-            seconds: How long the wait is.
+            seconds: The length of the wait.
 
         Raises:
             ValueError: The wait is negative or not finite.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeClock
             >>> clock = FakeClock()
             >>> clock.sleep(60)
@@ -104,12 +118,12 @@ class FakeClock:
         """Advance the clock, in place of `asyncio.sleep`; waits that begin together end together.
 
         Args:
-            seconds: How long the wait is.
+            seconds: The length of the wait.
 
         Raises:
             ValueError: The wait is negative or not finite.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> from adclient.testing import FakeClock
             >>> clock = FakeClock()

@@ -25,18 +25,18 @@ class InEnvironment:
         """Let code that calls `AdClient()` or `AsyncAdClient()` reach this fake, unchanged.
 
         Inside the block, `ADCLIENT_BASE_URL` and `ADCLIENT_TOKEN` are those of the fake. Clients
-        that are made with its address send to it: in this process, and by its clock. Clients with
-        another `base_url=`, or with `http_client=` or `transport=`, do not. A client that was made
-        inside keeps its fake after the block.
+        with its address send to it, in this process and by its clock. Clients with another
+        `base_url=`, or with `http_client=` or `transport=`, do not. A client that was made inside
+        the block keeps its fake afterwards.
 
-        Blocks can be nested; the innermost counts. The environment is that of the whole process,
-        with all its threads, and is restored at the end of the block. So do not enter blocks in
-        several threads at once, and with pytest's `monkeypatch` use the fixture `ad_environment`.
+        Blocks can be nested; the innermost one applies. The environment belongs to the whole
+        process, with all its threads, and is restored at the end of the block. So do not enter
+        blocks in several threads at once; in pytest, use the fixture `ad_environment`.
 
         Returns:
-            A context manager; the fake is its value.
+            A context manager whose value is the fake.
 
-        Example:
+        Examples:
             >>> from adclient import AdClient
             >>> from adclient.testing import FakeAdService
             >>> def pause(campaign_id: str) -> str:  # code to be tested

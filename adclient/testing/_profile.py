@@ -41,7 +41,7 @@ class Profile:
     By default it is a strict service whose listings are paged by opaque texts. What clients must
     know, such as the name of the continuation parameter, is part of `Conventions` instead.
 
-    Args:
+    Attributes:
         errors: The shape of error bodies: `"error_object"`, `"problem"` (RFC 9457), `"detail"`
             (a text), `"fastapi"` (a list), `"success_false"`, `"errors_list"`, plain `"text"`,
             the `"html"` of a proxy, `"empty"`, or `"truncated"` JSON.
@@ -71,7 +71,7 @@ class Profile:
     Raises:
         ValueError: An argument has a value that is not listed above; the message names it.
 
-    Example:
+    Examples:
         >>> from adclient.testing import FakeAdService, Profile
         >>> fake = FakeAdService(profile=Profile(errors="problem", requests_a_minute=60))
         >>> fake.client().gamma.list_ads(account_id="account_e000").data

@@ -24,13 +24,21 @@ class RecordedRequest:
     Attributes:
         method: The HTTP method.
         path: The path, without the query.
-        query: The query parameters.
-        headers: The headers, with names in lower case. They may hold a token.
+        query: The parameters in the query, decoded.
+        headers: The headers, with names in lower case. They may contain a token.
         body: The bytes of the body; empty if there was none.
-        json: The body as JSON; None if it was not JSON.
+        json: The body as JSON values; None if it was not JSON.
         operation: The operation, such as `beta.list_campaigns`; None if there is none.
-        account_id: The account, if the request named one.
-        status: The status of the response; None if the response was lost.
+        account_id: The account that the request named; None if it named none.
+        status: The HTTP status of the response; None if the response was lost.
+
+    Examples:
+        >>> from adclient.testing import FakeAdService
+        >>> fake = FakeAdService()
+        >>> page = fake.client().gamma.list_ads(account_id="account_c3d8")
+        >>> request = fake.requests[0]
+        >>> request.method, request.path, request.query
+        ('GET', '/v1/gamma-ads/list-gamma-ads', {'account_id': 'account_c3d8'})
     """
 
     method: str

@@ -20,7 +20,7 @@ from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._accounts.state import Account
 from adclient.testing._approval.drafts import DraftStore, FakeDraft, draft_body
 from adclient.testing._clock import START, FakeClock
-from adclient.testing._faults.fault import Fault
+from adclient.testing._faults.fault import Fault, with_fault
 from adclient.testing._http.requests import ParsedRequest, parsed
 from adclient.testing._http.responses import Refusal, error_response, refusal
 from adclient.testing._profile import Profile
@@ -144,7 +144,7 @@ class Router:
             "date": format_datetime(self.clock.now(), usegmt=True),
             next(iter(self.conventions.request_id_headers), "x-request-id").lower(): request_id,
         }
-        return fault.corrupt(attrs.evolve(outcome, headers={**headers, **outcome.headers}))
+        return with_fault(attrs.evolve(outcome, headers={**headers, **outcome.headers}), fault)
 
     def _response(
         self, request: Request, operation: Operation[Result] | None, fault: PagingFault | None

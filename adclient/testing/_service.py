@@ -38,39 +38,37 @@ _NO_FAULT = Fault()
 class FakeAdService(InEnvironment):
     """An ad management service inside your process, for tests and demos.
 
-    It holds believable accounts of all four platforms and serves all sixteen operations from
-    them. Writes stage drafts with true diffs and change nothing; only the two approval steps of
-    its `dashboard` do. The same seed always gives the same data and responses. What the service's
-    interface leaves open, such as item fields beyond id, name and status, error codes, or the
-    inside of `fields`, is this fake's own invention: the real service may differ.
+    It has realistic accounts of all four platforms and serves all sixteen operations. Writes
+    stage drafts with correct diffs and change nothing; only the two approval steps of its
+    `dashboard` do. The same seed always gives the same data and responses. What the interface of
+    the service leaves open, such as further fields of items, error codes, or the keys of `fields`,
+    is an invention of this fake: the real service may differ.
 
     The largest accounts are `account_a91f` (alpha), `account_b204` (beta), `account_c3d8` (gamma)
-    and `account_d118` (delta); nine more are for special cases, such as an empty or a disconnected
-    account.
+    and `account_d118` (delta); nine more are for special cases, such as an empty account.
 
     Args:
         seed: Determines names, ids and metrics.
-        page_size: How many items a page holds.
-        conventions: How the service behaves where its interface leaves it open; the clients made
-            here follow the same conventions.
-        token: The token that every request must carry; None for no authentication.
-        profile: The shape of errors and continuations, limits, and more.
+        page_size: How many items a page has at most.
+        conventions: What the service expects where its interface leaves it open; `client()` and
+            `async_client()` follow it. None for `Conventions()`.
+        token: The bearer token that every request must have; None for no authentication.
+        profile: The shape of errors and continuations, limits, and more; None for `Profile()`.
         history: How many requests, closed drafts and lines of the audit trail are kept.
 
     Attributes:
-        base_url: The URL under which its clients call it; no real address. You may set it, such as
-            to one with a path; requests to other paths get a 404.
-        transport: The transport for clients that you build yourself, sync or async.
-        clock: Its clock, which moves when you advance it, or when a client would wait.
+        base_url: The URL of the fake, which is no real address. You may set another, such as one
+            with a path; requests to other paths get a 404.
+        transport: The transport for clients that you make yourself, sync or async.
+        clock: The clock, which moves when you advance it, and instead of a client's waits.
         dashboard: Where a human approves drafts.
         faults: What goes wrong with the next requests.
 
     Raises:
-        ValueError: `page_size` or `history` is less than 1, `token` is not one that a client can
-            send, `profile` or `conventions` has the wrong type, or the profile has a read-only
-            token and there is no other.
+        ValueError: An argument is invalid, or `profile` has a `read_only_token` without a `token`
+            beside it.
 
-    Example:
+    Examples:
         >>> from adclient.testing import FakeAdService
         >>> fake = FakeAdService()
         >>> with fake.client() as client:
@@ -79,8 +77,8 @@ class FakeAdService(InEnvironment):
         ...     )
         >>> draft.diff.before, draft.diff.after
         (100, 120)
-        >>> fake.drafts[0].status
-        'pending_approval'
+        >>> fake.drafts[0].status, fake.requests[0].status
+        ('pending_approval', 201)
     """
 
     def __init__(
@@ -164,16 +162,16 @@ class FakeAdService(InEnvironment):
         policy: Policy | None = None,
         ledger: Ledger | None = None,
     ) -> AdClient:
-        """A client of this service, with its token and conventions.
+        """Make a client of this service, with its token and conventions.
 
         Args:
-            timeout: Seconds for one whole call.
-            max_retries: How many times a call is retried.
-            retry: The retry policy.
-            headers: Headers for every request.
-            hooks: Functions to call on requests, responses, retries and drafts.
-            policy: What the client may do.
-            ledger: A record of all writes.
+            timeout: Seconds for one whole call, by the fake's clock; None for 30.
+            max_retries: How many times a call is retried; None for 2.
+            retry: The retry policy; None for `RetryPolicy()`.
+            headers: Headers to add to every request.
+            hooks: Your functions to call on requests, responses, retries and drafts.
+            policy: What the client may do; None allows everything.
+            ledger: Where to record all writes; None for no record.
 
         Returns:
             A sync client that reaches this fake and nothing else.
@@ -181,7 +179,7 @@ class FakeAdService(InEnvironment):
         Raises:
             ConfigurationError: An argument is invalid; the message names it.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client(max_retries=0)
             >>> page = client.beta.list_campaigns(account_id="account_b204")
@@ -213,16 +211,16 @@ class FakeAdService(InEnvironment):
         policy: Policy | None = None,
         ledger: Ledger | None = None,
     ) -> AsyncAdClient:
-        """An async client of this service, with its token and conventions.
+        """Make an async client of this service, with its token and conventions.
 
         Args:
-            timeout: Seconds for one whole call.
-            max_retries: How many times a call is retried.
-            retry: The retry policy.
-            headers: Headers for every request.
-            hooks: Functions to call on requests, responses, retries and drafts.
-            policy: What the client may do.
-            ledger: A record of all writes.
+            timeout: Seconds for one whole call, by the fake's clock; None for 30.
+            max_retries: How many times a call is retried; None for 2.
+            retry: The retry policy; None for `RetryPolicy()`.
+            headers: Headers to add to every request.
+            hooks: Your functions to call on requests, responses, retries and drafts.
+            policy: What the client may do; None allows everything.
+            ledger: Where to record all writes; None for no record.
 
         Returns:
             An async client that reaches this fake and nothing else.
@@ -230,7 +228,7 @@ class FakeAdService(InEnvironment):
         Raises:
             ConfigurationError: An argument is invalid; the message names it.
 
-        Example:
+        Examples:
             >>> import asyncio
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().async_client()
@@ -256,14 +254,14 @@ class FakeAdService(InEnvironment):
         """Change the live data without a draft, as somebody does on the ad platform itself.
 
         Args:
-            account_id: The account.
-            entity_id: A campaign, creative, ad or other entity of the account.
-            values: The new values.
+            account_id: The id of the account.
+            entity_id: The id of a campaign, creative, ad or other entity of the account.
+            **values: The new values of its fields, as JSON values.
 
         Raises:
             ValueError: There is no such account or entity, or a value is not JSON.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
             >>> fake.change_live("account_b204", "campaign_57a7", daily_budget=500)
@@ -284,16 +282,16 @@ class FakeAdService(InEnvironment):
             entity.change(changes, self.clock.today())
 
     def handle(self, request: Request, time_left: float | None = None) -> Outcome:
-        """Handle one request.
+        """Handle one request; the clock moves by the time that it takes.
 
         Args:
             request: Any HTTP request.
-            time_left: Seconds, by the fake's clock, after which the client no longer waits.
+            time_left: Seconds, by the fake's clock, that the client waits; None for any time.
 
         Returns:
             A `RawResponse` with status, headers and body, or the `Failure` of a fault.
 
-        Example:
+        Examples:
             >>> from adclient import Request
             >>> from adclient.testing import FakeAdService
             >>> FakeAdService().handle(Request(method="GET", url="/v2")).status
@@ -319,9 +317,9 @@ class FakeAdService(InEnvironment):
             request: Any HTTP request.
 
         Returns:
-            The outcome, and the seconds after which the client receives it.
+            The outcome, and the seconds until the client receives it.
 
-        Example:
+        Examples:
             >>> from adclient import Request
             >>> from adclient.testing import FakeAdService, Profile
             >>> fake = FakeAdService(profile=Profile(latency=2))

@@ -1,11 +1,14 @@
 """The pytest plugin, in projects as a user has them."""
 
+import inspect
 import sys
+import textwrap
 
 import pytest
 
 # What a run inside this process imports is dropped after it, which must not be half of adclient.
 import adclient.testing  # noqa: F401
+from adclient import pytest_plugin as plugin
 
 # Fixtures, both kinds of loops, and a class under unittest, without any configuration.
 USERS_TESTS = """
@@ -138,9 +141,16 @@ def test_marker_applies_to_modules_classes_and_tests(project):
 
 def test_marker_and_fixtures_are_listed(project):
     project.runpytest("--markers").stdout.fnmatch_lines(["@pytest.mark.ad_service(*options):*"])
-    project.runpytest("--fixtures").stdout.fnmatch_lines(
-        ["fake_ad_service*", "ad_client*", "async_ad_client*", "ad_environment*"], consecutive=False
-    )
+    for name in ("fake_ad_service", "ad_client", "async_ad_client", "ad_environment"):
+        project.runpytest("--fixtures").stdout.fnmatch_lines([f"{name} -- *pytest_plugin.py:*"])
+
+
+def test_examples_in_the_docstrings_of_fixtures_pass(project):
+    names = ("fake_ad_service", "ad_client", "async_ad_client", "ad_environment")
+    docstrings = [inspect.cleandoc(getattr(plugin, name).__doc__) for name in names]
+    examples = [doc.split("```")[1].removeprefix("python") for doc in docstrings]
+    project.makepyfile("\n".join(map(textwrap.dedent, examples)))
+    project.runpytest().assert_outcomes(passed=4)
 
 
 @pytest.mark.parametrize(

@@ -5,44 +5,54 @@ from typing import Literal
 
 import attrs
 
-from adclient.models import JSON, PENDING_APPROVAL
+from adclient.models import PENDING_APPROVAL
 from adclient.testing._accounts.accounts import Accounts
-from adclient.testing._accounts.state import Account, Edit, Kind, ProposedChange, Values, flat
+from adclient.testing._accounts.state import Account, ProposedChange, flat
 from adclient.testing._approval.drafts import AuditEvent, DraftStore, FakeDraft, is_armed_by
+from adclient.testing._approval.edits import is_impossible
 from adclient.testing._clock import FakeClock
-from adclient.testing._http.responses import Refusal
-from adclient.testing._writes.rules import check_fields, identity_of_keyword
 
 _MAX_NAME = 80
 _NOT_HUMAN = ("client", "service")
 
 
 class ApprovalRefused(Exception):
-    """A step of the approval is not possible; the message is the reason."""
+    """A step of the approval is not possible; the message is the reason.
+
+    Examples:
+        >>> from adclient.testing import ApprovalRefused, FakeAdService
+        >>> try:
+        ...     FakeAdService().dashboard.arm("draft_0000", reviewer="Ines")
+        ... except ApprovalRefused as refused:
+        ...     print(refused)
+        there is no draft draft_0000
+    """
 
 
 class Dashboard:
     """Where a human approves or rejects drafts.
 
-    A draft takes effect after two steps: `arm` shows its diff once more, and `confirm`, within
-    ten minutes, applies it. No request to the service gets here.
+    A draft takes effect after two steps: `arm` shows its diff again, and `confirm`, within ten
+    minutes, applies it. No request to the service can do either.
 
     Attributes:
-        two_reviewers: Whether the two steps need two people, see `Profile`.
+        two_reviewers: Whether the two steps need two people, as set in `Profile`.
 
-    Example:
+    Examples:
         >>> from adclient.testing import FakeAdService
         >>> fake = FakeAdService()
         >>> client = fake.client()
         >>> draft = client.beta.pause_campaign(
         ...     account_id="account_b204", campaign_id="campaign_57a7"
         ... )
+        >>> fake.dashboard.waiting
+        1
         >>> fake.dashboard.arm(draft.draft_id, reviewer="Ines").diff.after
         'PAUSED'
         >>> fake.dashboard.confirm(draft.draft_id, reviewer="Ines").status
         'applied'
-        >>> client.beta.list_campaigns(account_id="account_b204").data[0].status
-        'PAUSED'
+        >>> [event.kind for event in fake.dashboard.events]
+        ['staged', 'armed', 'approved', 'applied']
     """
 
     def __init__(
@@ -75,15 +85,15 @@ class Dashboard:
             return self._drafts.count_open()
 
     def pending(self, limit: int | None = None) -> tuple[FakeDraft, ...]:
-        """The drafts that wait for a human, oldest first.
+        """Return the drafts that wait for a human, oldest first.
 
         Args:
-            limit: How many at most; None for all of them.
+            limit: How many drafts to return at most; None for all.
 
         Returns:
             The drafts, as they are now.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
             >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
@@ -94,19 +104,18 @@ class Dashboard:
             return self._drafts.open(limit)
 
     def draft(self, draft_id: str) -> FakeDraft:
-        """One draft as it is now.
+        """Return one draft as it is now.
 
         Args:
-            draft_id: The draft.
+            draft_id: The id of the draft.
 
         Returns:
-            The draft, open or not.
+            The draft, open or closed.
 
         Raises:
-            ApprovalRefused: There is no such draft, or it was closed so long ago that it is no
-                longer stored.
+            ApprovalRefused: There is no such draft, or none that is still stored.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
             >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
@@ -120,19 +129,19 @@ class Dashboard:
             return draft
 
     def arm(self, draft_id: str, *, reviewer: str) -> FakeDraft:
-        """Make the first step of an approval.
+        """Take the first step of an approval.
 
         Args:
-            draft_id: The draft.
+            draft_id: The id of the draft.
             reviewer: The name of the human.
 
         Returns:
             The draft, with the diff that `confirm` would apply.
 
         Raises:
-            ApprovalRefused: The draft is unknown or no longer open, or the reviewer has no name.
+            ApprovalRefused: The draft is unknown or closed, or the reviewer has no name.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
             >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
@@ -145,23 +154,24 @@ class Dashboard:
             return self._drafts.record(draft, "armed", reviewer)
 
     def confirm(self, draft_id: str, *, reviewer: str) -> FakeDraft:
-        """Make the second step, which changes the live state.
+        """Take the second step, which changes the live state.
 
         Args:
-            draft_id: The draft, armed at most ten minutes ago.
+            draft_id: The id of a draft that was armed at most ten minutes ago.
             reviewer: The name of the human.
 
         Returns:
-            The draft: `applied`; `stale` if the live data no longer matches the "before" of its
-                diff, or if ads would be left without their campaign; or `apply_failed` if it would
-                create a campaign or keyword that exists by now, or a second dynamic ad in an ad
-                group, or if its budgets and dates no longer fit those of the campaign.
+            The draft, `applied` if it took effect. It is `stale` if the live data no longer matches
+                the "before" of its diff, or if ads would be left without their campaign. It is
+                `apply_failed` if it would create a campaign or keyword that exists by now, or a
+                second dynamic ad in an ad group, or if its budgets and dates no longer fit those of
+                the campaign.
 
         Raises:
-            ApprovalRefused: The draft is unknown, no longer open or not armed, the reviewer has no
-                name, or has armed it where two people are needed.
+            ApprovalRefused: The draft is unknown, closed or not armed, the reviewer has no name, or
+                armed it where two people are needed.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
             >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
@@ -183,20 +193,19 @@ class Dashboard:
             return self._apply(self._drafts.record(draft, "approved", reviewer))
 
     def disarm(self, draft_id: str, *, reviewer: str) -> FakeDraft:
-        """Take the first step back; the draft waits for approval again.
+        """Undo the first step; the draft waits for approval again.
 
         Args:
-            draft_id: The draft.
-            reviewer: The name of the human, who may be another one than armed it.
+            draft_id: The id of the draft.
+            reviewer: The name of the human, who need not be the one who armed it.
 
         Returns:
             The draft, `pending_approval`.
 
         Raises:
-            ApprovalRefused: The draft is unknown, no longer open or not armed, or the reviewer has
-                no name.
+            ApprovalRefused: The draft is unknown, closed or not armed, or the reviewer has no name.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
             >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
@@ -215,16 +224,16 @@ class Dashboard:
         """Reject a draft; nothing changes.
 
         Args:
-            draft_id: The draft.
+            draft_id: The id of the draft.
             reviewer: The name of the human.
 
         Returns:
             The draft, `rejected`.
 
         Raises:
-            ApprovalRefused: The draft is unknown or no longer open, or the reviewer has no name.
+            ApprovalRefused: The draft is unknown or closed, or the reviewer has no name.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
             >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
@@ -240,7 +249,7 @@ class Dashboard:
         """Stage the inverse of an applied draft, which needs its own two steps.
 
         Args:
-            draft_id: The draft that was applied.
+            draft_id: The id of a draft that was applied.
             reviewer: The name of the human.
 
         Returns:
@@ -249,7 +258,7 @@ class Dashboard:
         Raises:
             ApprovalRefused: The draft is unknown or not applied, or the reviewer has no name.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
             >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
@@ -295,8 +304,7 @@ class Dashboard:
         account = self._account(draft)
         if not account.fits(draft.edits):
             return self._close(draft, "stale")
-        edits = flat(draft.edits)
-        if any(_is_duplicate(account, edit) or _breaks_rule(account, edit) for edit in edits):
+        if any(is_impossible(account, edit) for edit in flat(draft.edits)):
             return self._close(draft, "apply_failed")
         inverse = tuple(map(account.apply, draft.edits))
         conflicting = self._drafts.conflicting(draft)
@@ -312,38 +320,3 @@ class Dashboard:
         self, draft: FakeDraft, status: Literal["applied", "apply_failed", "stale", "rolled_back"]
     ) -> FakeDraft:
         return self._drafts.record(attrs.evolve(draft, status=status), status, "service")
-
-
-def _breaks_rule(account: Account, edit: Edit) -> bool:
-    """Whether a campaign would get budgets and dates that do not fit together by now."""
-    if edit.kind != "campaign" or edit.after is None:
-        return False
-    entity = None if edit.id is None else account.find(edit.kind, edit.id)
-    try:
-        check_fields(account, edit.after, {} if entity is None else entity.values)
-    except Refusal:
-        return True
-    return False
-
-
-def _is_duplicate(account: Account, edit: Edit) -> bool:
-    """Whether an edit would create a campaign, keyword or dynamic ad that exists already."""
-    if edit.after is None:
-        return False
-    entity = None if edit.id is None else account.find(edit.kind, edit.id)
-    current: Values = {} if entity is None else entity.values
-    wanted = _identity(edit.kind, {**current, **edit.after})
-    if wanted is None or (entity is not None and wanted == _identity(edit.kind, current)):
-        return False
-    return wanted in (_identity(edit.kind, other.values) for other in account.all(edit.kind))
-
-
-def _identity(kind: Kind, values: Values) -> tuple[JSON, ...] | None:
-    """What no two entities of a kind may have in common; None if they may be alike."""
-    if kind == "campaign":
-        return (values.get("name"),)
-    if kind == "keyword":
-        return identity_of_keyword(values)
-    if kind == "ad" and values.get("format") == "DYNAMIC" and values.get("ad_group_id"):
-        return (values["ad_group_id"],)
-    return None

@@ -35,7 +35,7 @@ _Key = tuple[str, ...]
 
 @attrs.frozen(kw_only=True, repr=False)
 class FakeDraft:
-    """A draft as the approval dashboard sees it; a client sees four of these fields once.
+    """A draft as the approval dashboard shows it; a client receives only the id and the diff.
 
     Attributes:
         draft_id: The id that the client received.
@@ -43,18 +43,27 @@ class FakeDraft:
         account_id: Its account.
         account_name: The name of that account.
         currency: The currency of that account, such as `USD`.
-        target: The id of what it would change; None if it creates something, or changes several.
-        target_name: The name of the target.
+        target: The id of what it would change; None if it would create something, or change several
+            things.
+        target_name: The name of the target; None if there is no target.
         status: `pending_approval`, `armed`, `applied`, `rejected`, `stale`, `apply_failed` or
             `rolled_back`.
         diff: What it would change.
-        created_at: When it was staged, by the fake's clock.
-        expires_at: When it becomes stale if nobody approves it.
-        armed_at: When the first step of its approval was last made.
-        reviewer: Who made the latest step.
+        created_at: When it was staged, by the fake's clock, in UTC.
+        expires_at: When it becomes stale if nobody approves it: 48 hours later.
+        armed_at: When the first step of its approval was last taken; None if it never was.
+        reviewer: Who took the latest step.
         edits: What approval would change, entity by entity.
         inverse: What would undo it, once it is applied.
         reverts: The id of the draft that it undoes, if it is a rollback.
+
+    Examples:
+        >>> from adclient.testing import FakeAdService
+        >>> fake = FakeAdService()
+        >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+        >>> armed = fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+        >>> armed.is_open, armed.armed_until.isoformat()
+        (True, '2026-03-02T09:10:00+00:00')
     """
 
     draft_id: str
@@ -81,7 +90,7 @@ class FakeDraft:
 
     @property
     def armed_until(self) -> datetime | None:
-        """Until when it can be confirmed; None if it is not armed."""
+        """The time, in UTC, until which it can be confirmed; None if it is not armed."""
         since = self.armed_at if self.status == "armed" else None
         return None if since is None else since + _ARMED_FOR
 
@@ -94,14 +103,22 @@ class AuditEvent:
     """One line of the audit trail.
 
     Attributes:
-        seq: Its number, from 1.
-        at: When it happened, by the fake's clock.
+        seq: The number of the line, from 1.
+        at: When it happened, by the fake's clock, in UTC.
         actor: Who did it: a reviewer, `client` or `service`.
         kind: What happened: `staged`, `armed`, `disarmed`, `approved`, `rejected`, `stale`,
             `applied`, `apply_failed` or `rolled_back`.
         draft_id: The draft that it happened to.
-        hash: A hash of this line and of `prev_hash`.
-        prev_hash: The hash of the line before, so that no line can be changed unnoticed.
+        hash: A SHA-256 hash of this line and of `prev_hash`.
+        prev_hash: The hash of the previous line, so that a changed line is detected.
+
+    Examples:
+        >>> from adclient.testing import FakeAdService
+        >>> fake = FakeAdService()
+        >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+        >>> event = fake.dashboard.events[0]
+        >>> event.seq, event.kind, event.actor
+        (1, 'staged', 'client')
     """
 
     seq: int

@@ -28,21 +28,21 @@ def _in_short(instead: Outcome | Refusal | None) -> str:
 class Fault:
     """One thing that goes wrong; `Faults.add` chooses the requests.
 
-    Where a fault takes `taken`, True means that the service processes the request and only the
-    response is lost: a write has then staged its draft. With a fault in the body, the pages or the
-    time of a response, the request is always processed.
+    Make one with the methods below. Where a method has `taken`, True means that the service
+    processes the request and only the response is lost: a write has then staged its draft. With a
+    fault in the body, the page or the time of a response, the request is always processed.
 
     Attributes:
         taken: Whether the service processes the request.
         instead: What replaces the service's response; None for that response.
         as_status: The status that replaces that of the response; None for its own.
-        body: What is wrong with the body of the response.
-        page: What is wrong with the page of a listing.
+        body: What is wrong with the body of the response; None for nothing.
+        page: What is wrong with the page of a listing; None for nothing.
         latency: Seconds until the response begins.
-        body_seconds: Seconds that its body takes from then on. In process, both are seconds of
-            the fake's clock; over HTTP they are real ones.
+        body_seconds: Seconds that its body takes after that. Both are seconds of the fake's clock
+            in process, and real ones over HTTP.
 
-    Example:
+    Examples:
         >>> from adclient import OutcomeUnknown
         >>> from adclient.testing import FakeAdService, Fault
         >>> fake = FakeAdService()
@@ -66,10 +66,14 @@ class Fault:
 
     @classmethod
     def refused(cls) -> "Fault":
-        """The connection is refused, so that the service never sees the request.
+        """The connection is refused, so the service never receives the request.
 
         Returns:
             The fault, for `Faults.add` or `Faults.at_random`.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> FakeAdService().faults.add(Fault.refused(), times=2)
         """
         return cls(taken=False, instead=Failure(reason="connection refused", sent=False))
 
@@ -83,7 +87,7 @@ class Fault:
         Returns:
             The fault, for `Faults.add` or `Faults.at_random`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.dropped(taken=True), operation="gamma.list_ads")
         """
@@ -91,7 +95,7 @@ class Fault:
 
     @classmethod
     def no_response(cls, *, taken: bool = False) -> "Fault":
-        """No response comes, until the client times out.
+        """There is no response before the client times out.
 
         Args:
             taken: Whether the service processes the request first.
@@ -99,7 +103,7 @@ class Fault:
         Returns:
             The fault, for `Faults.add` or `Faults.at_random`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.no_response(), call=2)
         """
@@ -109,11 +113,11 @@ class Fault:
     def slow(cls, seconds: float) -> "Fault":
         """The response is late, by the fake's clock in process and in real time over HTTP.
 
-        If that exceeds the client's timeout, the client gets no response, although the service
-        has processed the request.
+        If that exceeds the timeout of the client, it gets no response, although the service has
+        processed the request.
 
         Args:
-            seconds: How late the response is.
+            seconds: How many seconds late the response is.
 
         Returns:
             The fault, for `Faults.add` or `Faults.at_random`.
@@ -121,7 +125,7 @@ class Fault:
         Raises:
             ValueError: `seconds` is negative or not finite.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.slow(40), operation="gamma.list_ads")
         """
@@ -130,13 +134,13 @@ class Fault:
 
     @classmethod
     def slow_body(cls, seconds: float) -> "Fault":
-        """The response begins at once, and its body arrives little by little.
+        """The response begins at once, but its body arrives in small parts.
 
-        In process this takes time of the fake's clock, and a client with a shorter timeout gets
-        part of the body. Over HTTP it takes real time.
+        In process, this takes time of the fake's clock, and a client with a shorter timeout gets a
+        part of the body. Over HTTP, it takes real time.
 
         Args:
-            seconds: How long the body takes.
+            seconds: How many seconds the body takes.
 
         Returns:
             The fault, for `Faults.add` or `Faults.at_random`.
@@ -144,7 +148,7 @@ class Fault:
         Raises:
             ValueError: `seconds` is negative or not finite.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.slow_body(40), operation="gamma.list_ads")
         """
@@ -164,10 +168,10 @@ class Fault:
         """The response is an error, in the shape of the profile.
 
         Args:
-            status: The HTTP status.
+            status: The HTTP status, from 200 to 599.
             code: The code of the error.
             message: The message of the error.
-            headers: Further headers, such as `Retry-After`.
+            headers: Headers to add, such as `Retry-After`.
             taken: Whether the service processes the request first.
 
         Returns:
@@ -176,7 +180,7 @@ class Fault:
         Raises:
             ValueError: `status` is not an HTTP status.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.status(429, headers={"Retry-After": "5"}), times=2)
         """
@@ -196,7 +200,7 @@ class Fault:
         """The response is exactly this one.
 
         Args:
-            body: The raw bytes or text; any other value is written as JSON.
+            body: The body as bytes or text; any other value is encoded as JSON.
             status: The HTTP status.
             headers: Headers to add or replace; by default the content type is JSON.
             taken: Whether the service processes the request first.
@@ -207,7 +211,7 @@ class Fault:
         Raises:
             ValueError: `status` is not an HTTP status.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.response({"data": [], "page": {"next": None}}))
         """
@@ -230,7 +234,7 @@ class Fault:
         Raises:
             ValueError: `status` is not an HTTP status.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.other_status(200), operation="beta.pause_campaign")
         """
@@ -253,7 +257,7 @@ class Fault:
         Raises:
             ValueError: `status` is not a redirect.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.redirect("https://elsewhere.example/login"))
         """
@@ -268,10 +272,10 @@ class Fault:
 
         Args:
             what: `"cut"`: the connection breaks in the middle. `"stalled"`: half of it arrives, and
-                no more in time. `"wrong_length"`: shorter than its `Content-Length`.
+                no more before the timeout. `"wrong_length"`: shorter than its `Content-Length`.
                 `"broken_gzip"`: damaged compression. `"not_json"`: a web page. `"not_utf8"`: an
                 invalid byte. `"wrong_shape"`: other JSON. `"error_object"`: an error with the
-                status of a success. `"duplicate_keys"`: its first key comes twice.
+                status of a success. `"duplicate_keys"`: its first key occurs twice.
                 `"wrong_content_type"`: it is declared as text. `"huge"`: 5 MiB.
 
         Returns:
@@ -280,7 +284,7 @@ class Fault:
         Raises:
             ValueError: There is no such fault.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.in_body("cut"), operation="beta.pause_campaign")
         """
@@ -294,8 +298,8 @@ class Fault:
         Args:
             what: `"same_next"`: `next` is always that of the first page. `"empty_page"`: no items,
                 although `next` is set. `"foreign_next"`: `next` is a URL of another service.
-                `"duplicates"`: the last item of the page before comes again.
-                `"shrinking_list"`: the list lost an item meanwhile, so one is skipped.
+                `"duplicates"`: the last item of the previous page is repeated.
+                `"shrinking_list"`: an item was removed meanwhile, so another one is skipped.
                 `"next_missing"`, `"page_missing"`: a part of the envelope is missing.
                 `"data_null"`: null instead of a list of items.
 
@@ -305,23 +309,24 @@ class Fault:
         Raises:
             ValueError: There is no such fault.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.in_page("same_next"), times=None)
         """
         _check_choice(what, get_args(PagingFault))
         return cls(page=what)
 
-    def corrupt(self, response: RawResponse) -> RawResponse:
-        """What the fault makes of a response; the service calls this. Errors are left alone."""
-        if not response.is_success:
-            return response
-        if self.body is not None:
-            response = corrupted(response, self.body)
-        response = attrs.evolve(response, status=self.as_status or response.status)
-        if self.body_seconds:
-            response = SlowBodyResponse.of(response, self.body_seconds)
+
+def with_fault(response: RawResponse, fault: Fault) -> RawResponse:
+    """What a fault makes of a response; errors are left alone."""
+    if not response.is_success:
         return response
+    if fault.body is not None:
+        response = corrupted(response, fault.body)
+    response = attrs.evolve(response, status=fault.as_status or response.status)
+    if fault.body_seconds:
+        response = SlowBodyResponse.of(response, fault.body_seconds)
+    return response
 
 
 def _lower_case(headers: Mapping[str, str] | None) -> dict[str, str]:

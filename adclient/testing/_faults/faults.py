@@ -28,9 +28,9 @@ class Faults:
     """What goes wrong, and with which requests.
 
     Each attempt of a client is a request of its own. A request meets at most one fault: of those
-    that are due, the one that was added first.
+    that apply to it, the one that was added first.
 
-    Example:
+    Examples:
         >>> from adclient.testing import FakeAdService, Fault
         >>> fake = FakeAdService()
         >>> fake.faults.add(Fault.refused())
@@ -41,6 +41,9 @@ class Faults:
         ... )
         >>> draft.response.attempts, fake.faults.pending
         (2, 1)
+        >>> [fault.instead.status for fault in fake.faults.unmet]
+        [500]
+        >>> fake.faults.clear()
     """
 
     def __init__(self, seed: str) -> None:
@@ -52,14 +55,14 @@ class Faults:
 
     @property
     def pending(self) -> int:
-        """How many added faults have not happened as often as they should."""
+        """How many of the faults are still to happen, once or more."""
         return len(self._rules)
 
     @property
     def unmet(self) -> tuple[Fault, ...]:
-        """The added faults that no request has met, such as one of a mistaken call number.
+        """The added faults that no request has met, such as one with a wrong call number.
 
-        Those that happen at random are not among them.
+        Faults that happen at random are not included.
         """
         return tuple(rule.fault for rule in self._rules if rule.share == 1 and not rule.is_met)
 
@@ -72,16 +75,16 @@ class Faults:
             fault: What goes wrong.
             operation: The operation that it happens to, such as `beta.list_campaigns`; None for
                 any.
-            call: The number of the first request that meets it, counted from now among those of
+            call: The number of the first request that meets it, counted from now among those to
                 the operation.
             times: How many requests in a row meet it; None for all from then on.
 
         Raises:
-            ValueError: The operation is unknown, or a number is not a whole one from 1; the message
-                names it.
+            ValueError: The operation is unknown, or a number is not a whole number from 1; the
+                message names it.
             TypeError: `fault` is not a `Fault`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService, Fault
             >>> fake = FakeAdService(page_size=50)
             >>> fake.faults.add(Fault.dropped(), operation="gamma.list_ads", call=2)
@@ -106,7 +109,7 @@ class Faults:
             ValueError: The operation is unknown, or `share` is out of range; the message names it.
             TypeError: `fault` is not a `Fault`.
 
-        Example:
+        Examples:
             >>> from adclient.testing import FakeAdService, Fault
             >>> fake = FakeAdService()
             >>> fake.faults.at_random(Fault.status(503), share=0.2)
@@ -118,11 +121,25 @@ class Faults:
         self._rules.append(FaultRule(fault, _operations(fault, operation), 0, None, share))
 
     def clear(self) -> None:
-        """Remove all faults."""
+        """Remove all faults, so that no further request meets one."""
         self._rules.clear()
 
     def take(self, operation: str | None) -> Fault | None:
-        """The fault of the current request, if it meets one; the service calls this."""
+        """Return the fault that a request meets; the fake calls this for each request.
+
+        Args:
+            operation: The operation of the request; None if its path is unknown.
+
+        Returns:
+            The fault, or None.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService, Fault
+            >>> faults = FakeAdService().faults
+            >>> faults.add(Fault.refused())
+            >>> faults.take("beta.list_campaigns") == Fault.refused(), faults.take(None)
+            (True, None)
+        """
         due: FaultRule | None = None
         for rule in self._rules:
             if rule.operations is not None and operation not in rule.operations:

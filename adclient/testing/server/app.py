@@ -30,7 +30,7 @@ def create_app(
     Returns:
         The application.
 
-    Example:
+    Examples:
         >>> from adclient.testing import FakeAdService
         >>> from adclient.testing.server import create_app
         >>> app = create_app(FakeAdService())

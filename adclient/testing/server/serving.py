@@ -68,7 +68,7 @@ def serving(fake: FakeAdService, *, host: str = "127.0.0.1", port: int = 0) -> G
     Raises:
         OSError: The server cannot listen on the address.
 
-    Example:
+    Examples:
         >>> from adclient import AdClient
         >>> from adclient.testing import FakeAdService
         >>> from adclient.testing.server import serving
