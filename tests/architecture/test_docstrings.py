@@ -1,0 +1,304 @@
+"""Docstrings of everything public: complete, in Google style, with examples that run."""
+
+import ast
+import asyncio
+import builtins
+import doctest
+import importlib
+import inspect
+import re
+import textwrap
+import typing
+from collections.abc import Callable, Iterator
+
+import attrs
+import pytest
+from cases import each_case
+
+import adclient
+from adclient import AdClient, AsyncAdClient, Draft, doctor, errors, pytest_plugin, testing
+from adclient._core.operations import OPERATIONS
+
+SENTENCE = r"[^\n]+[.?](\n\n|\Z)"
+SECTIONS = ["Args", "Attributes", "Returns", "Yields", "Raises", "Examples"]
+WITH_ALL = [
+    "adclient",
+    *(f"adclient.{name}" for name in ("aiohttp", "doctor", "ledger", "plan", "testing")),
+]
+WITHOUT_ALL = [f"adclient.{name}" for name in ("errors", "hooks", "models", "policy")]
+CLIENTS = [AdClient("https://ads.example.com"), AsyncAdClient("https://ads.example.com")]
+NAMESPACES = [
+    type(getattr(client, name))
+    for client in CLIENTS
+    for name in ("alpha", "beta", "gamma", "delta")
+]
+# Users do not make these themselves.
+NOT_CONSTRUCTED = {
+    *NAMESPACES,
+    *(getattr(adclient, name) for name in ("AsyncListing", "ItemIterator", "PageIterator")),
+    *(getattr(adclient, name) for name in ("AsyncItemIterator", "AsyncPageIterator")),
+    *(adclient.AdClientError, adclient.Ledger, testing.Dashboard, testing.Faults),
+}
+
+
+def named() -> Iterator[object]:
+    for module in map(importlib.import_module, WITH_ALL):
+        yield from (getattr(module, name) for name in module.__all__)
+    for module in map(importlib.import_module, WITHOUT_ALL):
+        for name, value in vars(module).items():
+            is_class = inspect.isclass(value) and not typing.is_typeddict(value)
+            if is_class and value.__module__ == module.__name__ and name[0] != "_":
+                yield value
+    yield from NAMESPACES
+
+
+CLASSES: list[type] = list(dict.fromkeys(filter(inspect.isclass, named())))
+FIXTURES = [
+    fixture.__wrapped__
+    for fixture in vars(pytest_plugin).values()
+    if type(fixture) is type(pytest_plugin.ad_client)
+]
+
+
+def members(cls: type) -> Iterator[tuple[str, object]]:
+    """The public members of a class that adclient defines."""
+    for name in dir(cls):
+        home = next((base for base in cls.__mro__ if name in vars(base)), object)
+        if not name.startswith("_") and ours(home):
+            yield name, inspect.getattr_static(home, name)
+
+
+def ours(documented: object) -> bool:
+    return str(getattr(documented, "__module__", "adclient")).startswith("adclient")
+
+
+def function_of(member: object) -> Callable[..., object] | None:
+    function = inspect.unwrap(getattr(member, "__func__", member))
+    return function if inspect.isfunction(function) else None
+
+
+FUNCTIONS = list(
+    dict.fromkeys(
+        [
+            *filter(inspect.isfunction, named()),
+            *(f for cls in CLASSES for _, m in members(cls) if (f := function_of(m)) is not None),
+        ]
+    )
+)
+
+
+def doc_of(documented: object) -> str:
+    doc = getattr(documented, "__doc__", None)
+    assert doc, "no docstring"
+    return inspect.cleandoc(doc)
+
+
+def sections_of(doc: str) -> dict[str, str]:
+    """The text of each section, which must be known, in order, and separate from the others."""
+    _, *parts = re.split(r"^([A-Z]\w+):$", doc, flags=re.MULTILINE)
+    names = parts[::2]
+    assert names == [name for name in SECTIONS if name in names]
+    return dict(zip(names, map(textwrap.dedent, parts[1::2]), strict=True))
+
+
+def entries_of(doc: str, section: str) -> list[str]:
+    return re.findall(r"^\*{0,2}(\w+): \S", sections_of(doc).get(section, ""), re.MULTILINE)
+
+
+def lines_of(doc: str, section: str) -> list[str]:
+    text = sections_of(doc).get(section, "")
+    return [line for line in text.splitlines() if line and not line.startswith(" ")]
+
+
+def parameters_of(function: Callable[..., object]) -> list[str]:
+    names = list(inspect.signature(function).parameters)
+    return names[1:] if names[:1] in (["self"], ["cls"]) else names
+
+
+@each_case("documented", [*CLASSES, *FUNCTIONS, *FIXTURES])
+def test_docstring_is_well_formed(documented) -> None:
+    doc = doc_of(documented)
+    assert re.match(SENTENCE, doc), "the first line is a sentence"
+    assert not re.search(r":\w+:`|(?<!`)``(?!`)|^ *:\w+.*:", doc, re.MULTILINE), "not Markdown"
+    sections = sections_of(doc)
+    for name in sections:
+        assert f"\n\n{name}:\n    " in doc
+    for name in ("Args", "Attributes", "Raises"):
+        assert len(lines_of(doc, name)) == len(entries_of(doc, name)), name
+    for name in sections.keys() & {"Returns", "Yields"}:
+        (line,) = lines_of(doc, name)  # a further line would be another value
+        assert ":" not in line, "what is before a colon would be the type"
+
+
+@each_case("function", FUNCTIONS)
+def test_function_documents_its_parameters_and_its_result(function) -> None:
+    doc = doc_of(function)
+    assert entries_of(doc, "Args") == parameters_of(function)
+    returns = inspect.signature(function).return_annotation not in (None, "None")
+    assert ("Returns" in sections_of(doc)) is returns
+
+
+@each_case("fixture", FIXTURES)
+def test_fixture_documents_its_value(fixture) -> None:
+    name = "Yields" if inspect.isgeneratorfunction(fixture) else "Returns"
+    assert name in sections_of(doc_of(fixture))
+
+
+# What is raised.
+
+
+def raised_by(function: Callable[..., object]) -> set[type[BaseException]]:
+    """The errors that the code of a function raises by name."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    raised = (node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise))
+    names = [it.func.id for it in raised if isinstance(it, ast.Call) and hasattr(it.func, "id")]
+    known = vars(builtins) | function.__globals__
+    values = [known.get(name) for name in names]
+    classes = [getattr(it, "__annotations__", {}).get("return", it) for it in values]
+    return {it for it in classes if inspect.isclass(it) and issubclass(it, BaseException)}
+
+
+def check_raises(doc: str, raised: set[type[BaseException]]) -> None:
+    documented = set(entries_of(doc, "Raises"))
+    for cls in raised:
+        assert documented & {base.__name__ for base in cls.__mro__}, f"{cls.__name__}"
+    known = vars(builtins) | vars(errors) | vars(doctor) | vars(testing)
+    assert documented <= known.keys()
+
+
+@each_case("function", FUNCTIONS)
+def test_function_documents_the_errors_that_it_raises(function) -> None:
+    check_raises(doc_of(function), raised_by(function))
+
+
+@each_case("cls", CLASSES)
+def test_class_documents_the_errors_of_its_constructor(cls) -> None:
+    makers = [vars(cls).get(name) for name in ("__init__", "__attrs_post_init__")]
+    written = [it for it in makers if it and ours(it) and "<attrs" not in it.__code__.co_filename]
+    check_raises(doc_of(cls), {error for it in written for error in raised_by(it)})
+
+
+# Classes.
+
+
+@each_case("cls", CLASSES)
+def test_class_documents_its_constructor(cls) -> None:
+    maker = vars(cls).get("__init__")
+    is_written = maker is not None and not attrs.has(cls) and cls not in NOT_CONSTRUCTED
+    assert entries_of(doc_of(cls), "Args") == (parameters_of(maker) if is_written else [])
+
+
+@each_case("cls", CLASSES)
+def test_class_documents_its_attributes(cls) -> None:
+    bases = [base for base in cls.__mro__ if ours(base)]
+    documented = {name for base in bases for name in entries_of(doc_of(base), "Attributes")}
+    expected = set(vars(cls).get("__annotations__", {}))
+    if attrs.has(cls):
+        expected |= {field.name for field in attrs.fields(cls)}
+    assert {name for name in expected if not name.startswith("_")} <= documented
+    makers = [vars(base)["__init__"] for base in bases if "__init__" in vars(base)]
+    assigned = {name for maker in makers for name in maker.__code__.co_names}
+    assert documented <= expected | set(dir(cls)) | assigned, "invented"
+
+
+@each_case("cls", CLASSES)
+def test_property_is_documented(cls) -> None:
+    for name, member in members(cls):
+        if isinstance(member, property):
+            assert re.match(SENTENCE, doc_of(member)), name
+
+
+# The interface.
+
+
+@each_case("operation", OPERATIONS)
+def test_method_names_its_endpoint(operation) -> None:
+    for client in CLIENTS:
+        namespace, name = operation.full_name.split(".")
+        doc = inspect.getdoc(getattr(getattr(client, namespace), name))
+        assert f"Sends `{operation.method} {operation.path}`" in " ".join(doc.split())
+        if operation.result is Draft:
+            assert doc.startswith("Stage ")
+            assert "waits for approval; nothing is changed" in " ".join(doc.split())
+
+
+# Examples.
+
+
+def examples() -> Iterator[object]:
+    parser, seen = doctest.DocTestParser(), set()
+    documented: list[tuple[str, object]] = [(it.__qualname__, it) for it in [*CLASSES, *FUNCTIONS]]
+    for cls in CLASSES:
+        documented += [
+            (f"{cls.__qualname__}.{name}", it)
+            for name, it in members(cls)
+            if isinstance(it, property)
+        ]
+    for name, it in documented:
+        doc = inspect.cleandoc(it.__doc__ or "")
+        # What polars and psycopg need is tested in tests/acceptance.
+        needs_more = name.endswith((".to_polars", "PostgresLedger"))
+        if ">>>" in doc and (name, doc) not in seen and not needs_more:
+            seen.add((name, doc))
+            yield pytest.param(parser.get_doctest(doc, {}, name, None, 0), id=name)
+
+
+ALL_EXAMPLES = list(examples())
+
+
+@each_case("documented", [*CLASSES, *filter(inspect.isfunction, named())])
+def test_there_is_an_example(documented) -> None:
+    # An error, or a kind of item, that adds nothing to its base needs no example of its own.
+    bases = [base for base in getattr(documented, "__mro__", [documented]) if base is not object]
+    assert ">>> " in examples_in(*bases)
+
+
+@each_case("cls", CLASSES)
+def test_there_is_an_example_of_each_member(cls) -> None:
+    for name, member in members(cls):
+        function = function_of(member) or member
+        if callable(function) or isinstance(function, property):
+            shown = examples_in(function, *cls.__mro__)
+            assert re.search(rf"\.{name}\b", shown), f"no example shows {name}"
+
+
+def examples_in(*documented: object) -> str:
+    docs = [inspect.cleandoc(it.__doc__ or "") for it in documented if ours(it)]
+    return "".join(sections_of(doc).get("Examples", "") for doc in docs)
+
+
+@pytest.mark.parametrize("test", ALL_EXAMPLES)
+def test_example_runs(test, monkeypatch, tmp_path) -> None:
+    monkeypatch.delenv("ADCLIENT_TOKEN", raising=False)
+    monkeypatch.chdir(tmp_path)  # where an example may write a file
+    if any(re.search(r"\b(await|async)\b", example.source) for example in test.examples):
+        asyncio.run(run_async(test))
+    else:
+        report: list[str] = []
+        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+        assert runner.run(test, out=report.append, clear_globs=False).failed == 0, "".join(report)
+
+
+async def run_async(test: doctest.DocTest) -> None:
+    checker = doctest.OutputChecker()
+    for example in test.examples:
+        output = await shown(example.source, test.globs)
+        assert checker.check_output(example.want, output, doctest.ELLIPSIS), (
+            example.source,
+            output,
+        )
+
+
+async def shown(source: str, names: dict[str, object]) -> str:
+    """Return the output for one input of a console that supports `await`."""
+    tree = ast.parse(source)
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
+        tree = ast.Expression(tree.body[0].value)
+        code = compile(tree, "<example>", "eval", flags)
+    else:
+        code = compile(tree, "<example>", "exec", flags)
+    value = eval(code, names)
+    if inspect.iscoroutine(value) and code.co_flags & inspect.CO_COROUTINE:
+        value = await value
+    return "" if value is None else f"{value!r}\n"
