@@ -16,9 +16,9 @@ from adclient._json import JSON
 from adclient._notebook import ROWS, SHORT, Row, more, short, short_end, short_pair
 
 _MOST_IN_LINE, _LONGEST_LINE = 3, 200
-# A path is shown by its end; a service could make a whole one as long as its response, many times.
+# Only the end of a path is shown: a service could send very long ones, many times.
 _LONGEST_PATH = 4 * SHORT
-# Enough digits for any amount; few enough that a hostile exponent costs nothing.
+# Enough digits for any amount, and few enough that a huge exponent costs nothing.
 _ARITHMETIC = decimal.Context(prec=60, traps=[])
 _EXACT = decimal.Context(prec=60, traps=[decimal.Inexact])
 _SHORTEST = decimal.Context(decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
@@ -71,7 +71,7 @@ def changes_of(diff: Diff) -> Iterator[Change]:
     """The leaves that differ; elements of a list that only moved along are not among them."""
     before, after = diff.before, diff.after
     numbers = _Numbers(before, after)
-    # This is how the interface writes that something is created or removed.
+    # An object or list instead of null was created, and null instead of one removed.
     old = MISSING if before is None and isinstance(after, dict | list) and after else before
     new = MISSING if after is None and isinstance(before, dict | list) and before else after
     waiting = [Change(diff.field, "", old, new, diff.field)]
@@ -219,7 +219,7 @@ class _Numbers:
             return "inside", self._numbers[id(value)]
         exact = _exact(value)
         if exact is not None:
-            # As text: a service could send any number of numbers with the same hash.
+            # As text: a service could send many numbers with the same hash.
             return "number", str(_SHORTEST.normalize(exact)) if exact else "0"
         return "bool" if isinstance(value, bool) else "", value
 
@@ -256,7 +256,7 @@ def _elements(
     """The elements of one list that the other does not contain, in pairs where they correspond."""
     gone, kept = _split(old, new, numbers)
     come, remaining = _split(new, old, numbers)
-    if kept != remaining:  # another order is a change as well
+    if kept != remaining:  # a different order is a change as well
         gone, come = list(range(len(old))), list(range(len(new)))
         earlier: dict[int, int] = {}
     else:

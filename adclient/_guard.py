@@ -20,7 +20,7 @@ from adclient.policy import Policy, PolicyWarning, Refusal
 
 
 class AlreadyReserved(Exception):
-    """The ledger holds a write for the same change of a plan, so this one was not sent."""
+    """The ledger has a write for the same change of a plan, so this one was not sent."""
 
     def __init__(self, entry: Entry) -> None:
         super().__init__(entry)
@@ -29,7 +29,7 @@ class AlreadyReserved(Exception):
 
 @attrs.frozen(eq=False)
 class Guard:
-    """The policy and the ledger of one client; `change` is that of a plan, whose write is made."""
+    """The policy and the ledger of one client; `change` is set while a plan stages that change."""
 
     policy: Policy
     ledger: Ledger | None
@@ -103,8 +103,8 @@ class Guard:
         """How a draft exceeds a limit of the policy; never raises."""
         try:
             return rules.excess_of(self.policy, diff)
-        except Exception as error:  # whatever a service sends, the draft must not be lost
-            return f"change_at_most could not be judged: {one_line(repr(error))}"
+        except Exception as error:  # nothing that a service sends may lose the draft
+            return f"change_at_most could not be checked: {one_line(repr(error))}"
 
     def _ended(self, entry: Entry, result: Result | BaseException, attempts: int) -> Entry:
         if isinstance(result, Draft):
@@ -131,11 +131,11 @@ def resolve_guard(policy: Policy | None, ledger: Ledger | None) -> Guard:
     if ledger is None:
         for rule in ("change_at_most", "drafts_per_day"):
             if policy is not None and getattr(policy, rule) is not None:
-                problem = f"policy: {rule} is judged by what a ledger holds; pass ledger="
+                problem = f"policy: {rule} needs a ledger; pass ledger="
                 raise ConfigurationError(problem, argument="ledger")
     elif not all(callable(getattr(ledger, name, None)) for name in ("reserve", "end")):
         raise ConfigurationError(
-            f"ledger must be one, such as a SQLiteLedger, not {type(ledger).__name__}",
+            f"ledger must be a ledger, such as a SQLiteLedger, not {type(ledger).__name__}",
             argument="ledger",
         )
     return Guard(policy or Policy(), ledger)
@@ -147,8 +147,8 @@ def _refused(operation: str, refusal: Refusal) -> PolicyRefused:
 
 
 def _warn(text: str, category: type[Warning]) -> None:
-    text = one_line(text, 600)  # the id of a draft may hold any characters
+    text = one_line(text, 600)  # the id of a draft may contain any characters
     write_log(logging.WARNING, text)
-    # A program that turns warnings into errors must not lose the draft, either.
+    # A program that turns warnings into errors must not lose the draft.
     with suppress(Warning):
         warnings.warn(text, category, stacklevel=2)

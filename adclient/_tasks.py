@@ -66,7 +66,7 @@ class AsyncPrefetch(Generic[T]):
     async def result(self) -> T:
         """Wait for the work, and return or raise what it did."""
         if self._task.loop != current_token():
-            return await self._work()  # the loop that the task is in may never run again
+            return await self._work()  # the task's loop may never run again
         try:
             return await self._task.result()
         except anyio.ClosedResourceError:

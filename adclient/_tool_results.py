@@ -38,7 +38,7 @@ Object = dict[str, JSON]
 # A model can ask for other columns, and for what follows. A longer cursor would fill its context.
 _ROWS, _COLUMNS, _TEXT, _MESSAGE, _CURSOR = 20, 10, 120, 300, 2048
 
-# Python calls these printable, but they are not visible, and texts can be hidden in them.
+# Python calls these printable, but they are invisible, so text can be hidden in them.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -149,7 +149,7 @@ def _clean(value: JSON, longest: int = _TEXT) -> JSON:
     """A value without what could hide or fill something; an object or array becomes text."""
     if value is None or isinstance(value, bool | float):
         return value
-    if isinstance(value, int) and abs(value) < 2**53:  # others lose digits in JavaScript
+    if isinstance(value, int) and abs(value) < 2**53:  # larger ones lose digits in JavaScript
         return value
     text = value if isinstance(value, str) else short(value)
     return one_line(_INVISIBLE.sub("", text[: 4 * longest]), longest)

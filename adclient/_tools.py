@@ -148,7 +148,7 @@ def _prepared(
     if not is_object(given):
         raise _refused(operation, "arguments", "must be an object")
     for unknown in given.keys() - arguments.keys():
-        raise _refused(operation, short(unknown), f"is none of {', '.join(arguments)}")
+        raise _refused(operation, short(unknown), f"is not one of {', '.join(arguments)}")
     arguments |= {str(key): value for key, value in given.items() if value is not None}
     method = _method(client, operation)
     if operation.is_write:
@@ -184,11 +184,11 @@ def _refused(operation: Operation[Result], argument: str, problem: str) -> Inval
 
 
 def _described(operation: Operation[Result], doc: str, policy: Policy) -> Object:
-    # The first clause about each argument; the rest of it is about Python.
+    # Only the first clause about each argument: the rest is for people who write Python.
     about = dict(re.findall(r"^    (\w+): ((?:.|\n {6})+?)[.;:](?:\s|\Z)", doc, re.MULTILINE))
     properties: Object = {each.name: _TYPES[each.type] for each in operation.parameters}
     for each in operation.parameters:
-        if each.type != "id" and each.name in about:  # the name of an id says as much
+        if each.type != "id" and each.name in about:  # the name of an id explains it
             text = " ".join(about[each.name].replace("`", "").split())
             properties[each.name] = {**_TYPES[each.type], "description": text}
     required: list[JSON] = [each.name for each in operation.parameters if each.required]

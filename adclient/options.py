@@ -15,7 +15,7 @@ from adclient.errors import ConfigurationError
 if TYPE_CHECKING:
     from adclient.hooks import Hooks
 
-# Every default is here, except those for what the interface leaves open: see Conventions.
+# All defaults, except those of `Conventions`.
 TIMEOUT = 30.0
 MAX_RETRIES = 2
 BACKOFF_FIRST = 0.5
@@ -141,9 +141,9 @@ def resolve(
     for name in ("idempotency-key", defaults.conventions.idempotency_header):
         if name is not None and name.lower() in options.headers:
             raise ConfigurationError(
-                f"headers: with the same {name.lower()} for every call, the service takes all "
-                "writes for one; with Conventions(idempotency_header=…) each gets its own, or pass "
-                "yours for one call with client.with_options(headers=…)",
+                f"headers: with the same {name.lower()} on every call, the service would treat all "
+                "writes as one; Conventions(idempotency_header=…) sends a key for each call, or "
+                "pass yours for one call with client.with_options(headers=…)",
                 argument="headers",
             )
     return options
@@ -197,7 +197,7 @@ def check_base_url(value: object) -> str:
     if any(segment in (".", "..") for segment in parts.path.split("/")):
         raise refused("must not contain '.' or '..' in its path")
     if parts.path.rstrip("/").endswith("/v1"):
-        raise refused("must not end in /v1, with which the path of every operation begins")
+        raise refused("must not end in /v1: the path of every operation begins with it")
     return parts.scheme + value[len(parts.scheme) :].rstrip("/")
 
 
@@ -209,7 +209,7 @@ def check_timeout(value: object, name: str = "timeout") -> float:
 
 
 def check_headers(headers: object, *, argument: str = "headers") -> dict[str, str]:
-    """Check headers, and lower their names. Errors name a header, never its value."""
+    """Check headers, and convert names to lower case. Errors name a header, never its value."""
 
     def refused(problem: str) -> ConfigurationError:
         return ConfigurationError(f"{argument}: {problem}", argument=argument)

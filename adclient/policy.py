@@ -1,4 +1,4 @@
-"""Limits that hold whatever a caller asks for, above all if the caller is a model."""
+"""The limits of a client: whatever a caller asks for, above all a model, they apply."""
 
 import difflib
 import os
@@ -22,7 +22,7 @@ from adclient.options import check_count
 _MOST = 10**15  # in any currency; a larger amount is a mistake
 
 
-# The converters leave alone what they cannot convert; it is refused when all rules are checked.
+# The converters return unchanged what they cannot convert; the checks refuse it later.
 
 
 def _texts(value: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -163,10 +163,11 @@ class Policy(_notebook.HTMLRepr):
 
 def _check_texts(rule: str, texts: object) -> None:
     if not is_array(texts):
-        raise _refused(rule, f"must be a list of texts, not {type(texts).__name__}")
+        raise _refused(rule, f"must be a list of strings, not {type(texts).__name__}")
     for index, text in enumerate(texts):
         if not isinstance(text, str) or not text or text != text.strip():
-            raise _refused(rule, f"must have texts without blanks around them, not {short(text)!r}")
+            problem = f"must have strings without surrounding blanks, not {short(text)!r}"
+            raise _refused(rule, problem)
         if text in texts[:index]:
             raise _refused(rule, f"has {short(text)} twice")
 
@@ -175,7 +176,7 @@ def _check_pattern(pattern: str) -> None:
     names = [operation.full_name for operation in OPERATIONS]
     if not any(fnmatchcase(name, pattern) for name in names):
         near = difflib.get_close_matches(short(pattern), names, 1) or names
-        problem = f"has {short(pattern)}, which is none of the operations, such as {near[0]}"
+        problem = f"has {short(pattern)}, which matches no operation, such as {near[0]}"
         raise _refused("operations", problem)
 
 

@@ -235,7 +235,7 @@ def test_draft_over_a_limit_blocks_its_account_until_it_is_settled(ledger) -> No
     settled = ledger.settle(entry, by="kim")
     assert (settled.state, settled.draft_id, settled.settled_by) == ("staged", "draft_1", "kim")
     assert usage_of(ledger).over_limit is None
-    with pytest.raises(LedgerError, match="is staged by kim, and leaves nothing to be settled"):
+    with pytest.raises(LedgerError, match="is staged by kim: there is nothing to settle"):
         ledger.settle(entry, by="kim")
 
 
@@ -285,7 +285,7 @@ def test_entry_is_admitted_and_ended_once(ledger) -> None:
     ledger.end(attrs.evolve(entry, state="not staged"))
     ledger.end(an_entry(2, state="staged"))
     assert states(ledger) == ["staged"]
-    with pytest.raises(LedgerError, match="holds an entry entry_1 already"):
+    with pytest.raises(LedgerError, match="already has an entry entry_1"):
         admit(ledger)
 
 
@@ -324,11 +324,13 @@ def test_what_a_human_settled_stays_without_a_draft(ledger, state) -> None:
 def test_nothing_else_can_be_settled(ledger) -> None:
     ledger.reserve(an_entry(1), lambda usage: REFUSAL)
     stage(ledger, 2)
-    for number, problem in enumerate(["no entry entry_0", "is refused,", "is staged,"]):
+    for number, problem in enumerate(["no entry entry_0", "is refused:", "is staged:"]):
         with pytest.raises(LedgerError, match=problem):
             ledger.settle(f"entry_{number}", by="kim")
     for argument, bad in [("by", ""), ("by", " "), ("by", None), ("draft_id", "")]:
-        with pytest.raises(ConfigurationError, match=f"^{argument} must be a text") as refused:
+        with pytest.raises(
+            ConfigurationError, match=f"^{argument} must be a non-empty string"
+        ) as refused:
             ledger.settle("entry_2", **{"by": "kim", argument: bad})
         assert refused.value.argument == argument
     assert states(ledger) == ["refused", "staged"]

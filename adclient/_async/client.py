@@ -128,7 +128,7 @@ class AsyncAdClient(_notebook.HTMLRepr):
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
         held = Credentials(token, auth)
-        del token, auth  # a traceback may show the locals
+        del token, auth  # tracebacks can show local variables
         # The HTTP library and OpenTelemetry are loaded by the first client, not by the import.
         from adclient import _telemetry
         from adclient._async.engine import AsyncEngine
@@ -153,7 +153,7 @@ class AsyncAdClient(_notebook.HTMLRepr):
                 has_sender=transport is not None or http_client is not None,
             )
         except ConfigurationError as refused:
-            # The frames below this one hold what was refused, too.
+            # The frames below contain the refused value, which may be a secret.
             raise refused.with_traceback(None) from None
         finally:
             del base_url, proxy, headers
@@ -220,7 +220,7 @@ class AsyncAdClient(_notebook.HTMLRepr):
         """
         copy = object.__new__(type(self))
         attributes, slots = cast(_State, object.__getstate__(self))
-        for name, value in {**(attributes or {}), **slots}.items():  # those of a subclass, too
+        for name, value in {**(attributes or {}), **slots}.items():  # including those of a subclass
             object.__setattr__(copy, name, value)
         options = self._engine.options.merged(
             timeout=timeout, max_retries=max_retries, retry=retry, headers=headers, hooks=hooks

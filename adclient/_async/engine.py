@@ -113,7 +113,7 @@ class AsyncEngine:
                 raise
             finally:
                 slot.release()
-            value = exchange.result(outcome)  # without a slot: decoding holds up nobody
+            value = exchange.result(outcome)  # without a slot: decoding delays no call
         except BaseException as error:
             if reporter is not None:
                 reporter.end(error)
@@ -171,12 +171,12 @@ class AsyncEngine:
         """Record a write in the ledger before it is sent; a failure if that takes too long."""
         assert self.guard is not None
         is_done = await async_run_blocking(partial(self.guard.reserve, entry), seconds)
-        return None if is_done else self._late("the ledger took all the time")
+        return None if is_done else self._late("the ledger took the whole timeout")
 
     async def _end(self, entry: "Entry", result: Result | BaseException, attempts: int) -> None:
         """Record in the ledger how a write ended, even if the caller is cancelled meanwhile."""
         assert self.guard is not None
-        # The caller gets the draft, even from behind a ledger that hangs.
+        # Return the draft even if the ledger hangs.
         await async_run_blocking(partial(self.guard.end, entry, result, attempts), LONGEST_END)
 
     async def _acquire(self, exchange: Exchange[R], slot: AsyncSlot) -> Failure | None:
@@ -185,7 +185,7 @@ class AsyncEngine:
         if self.credentials.fixed is None:
             auth = await self._fetch_credentials(exchange.request, exchange.time_left)
             is_late = auth is None or exchange.time_left <= 0
-            late = self._late("the credentials took all the time") if is_late else None
+            late = self._late("the credentials took the whole timeout") if is_late else None
             exchange.auth = auth or NO_AUTH
             exchange.outgoing = exchange.auth.apply(exchange.request)
         if late is None:
@@ -202,7 +202,7 @@ class AsyncEngine:
         try:
             return await async_in_time(seconds, self._credentials, request)
         except ConfigurationError as refused:
-            # A traceback may show the locals, and below here they hold what was refused.
+            # Tracebacks can show local variables, which contain the refused value below this frame.
             raise refused.with_traceback(None) from None
 
     async def _credentials(self, request: Request) -> AuthHeaders:

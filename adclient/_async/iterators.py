@@ -78,7 +78,7 @@ class AsyncPageIterator(PublicDir, Generic[T]):
 
     async def __anext__(self) -> "AsyncPage[T]":
         if not self._busy.acquire(blocking=False):
-            raise RuntimeError("this iterator is already fetching a page for someone else")
+            raise RuntimeError("this iterator is already fetching a page for another caller")
         try:
             return await self._next_page()
         except BaseException as error:  # StopAsyncIteration, an error, or an interrupt

@@ -17,9 +17,9 @@ Parser = argparse.ArgumentParser
 EXIT_CODES = {
     0: "done",
     1: "the service, the network, a ledger or a file failed",
-    2: "the command line, or a file or a setting that it names, is wrong",
+    2: "the command line, or a file or a setting that it names, is invalid",
     130: "interrupted by Ctrl-C",
-    141: "whatever reads the output has closed it, as `head` does",
+    141: "the reader of the output has closed it, as `head` does",
 }
 
 
@@ -37,7 +37,7 @@ _COMMANDS = {
     "mcp": _Command("adclient._command.mcp", "serve the operations to a model, over MCP"),
     "doctor": _Command(
         "adclient._command.doctor",
-        "find out by reads what the service does where its interface is silent",
+        "find out by reads what the service does where its interface leaves it open",
     ),
     "fake": _Command(
         "adclient.testing.command",
@@ -104,7 +104,7 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--version", action="version", version=f"adclient {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    is_completing = "_ARGCOMPLETE" in os.environ  # set by the shell for each completion
+    is_completing = "_ARGCOMPLETE" in os.environ  # the shell sets it for each completion
     chosen = next((word for word in words if not word.startswith("-")), None)
     for name, command in _COMMANDS.items():
         sub = _added(commands.add_parser, name, command.help)
@@ -140,7 +140,7 @@ def tell(text: str) -> None:
     """Write one line to standard error."""
     from adclient._core.redact import one_line
 
-    with suppress(OSError):  # there is nowhere else to complain
+    with suppress(OSError):  # there is nowhere to report it
         print(f"adclient: {one_line(text, 1000)}", file=sys.stderr)
 
 

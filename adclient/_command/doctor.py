@@ -69,11 +69,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="for everything (%(default)g); an eighth of it for one request, but at least 15",
     )
-    add("--dry-run", action="store_true", help="say what would be requested, and send nothing")
+    add("--dry-run", action="store_true", help="print what would be requested, and send nothing")
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--json", action="store_true", help="print the report as JSON")
     shape.add_argument(
-        "--details", action="store_true", help="print what was observed, too, and each request"
+        "--details", action="store_true", help="also print what was observed, and each request"
     )
     connection.add_credentials(parser)
 

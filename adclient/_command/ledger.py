@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = add_actions(
         parser,
         show="list the entries, the oldest first",
-        unknown="list the entries for which a draft may have been staged, and nobody knows",
+        unknown="list the entries of unknown outcome, which may have staged a draft",
         settle="record what a human found out about an entry, in the approval dashboard",
         verify="check that no entry was changed or lost, and print the hash of the last row",
     )
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--draft", metavar="ID", help="this draft was staged, or is no longer over a limit"
     )
     found.add_argument("--not-staged", action="store_true", help="no draft was staged")
-    add("--by", required=True, metavar="NAME", help="who found it out")
+    add("--by", required=True, metavar="NAME", help="the name of that human")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -85,5 +85,5 @@ def _moment(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):  # the latter for what is before the year 1 in UTC
+    except (ValueError, OverflowError):  # OverflowError: before the year 1 in UTC
         raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 2026-03-01") from None

@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         page = call(account_id=options.account, cursor=options.cursor, **filters)
         is_drawn = page.next is not None and sys.stderr.isatty()
         if is_drawn and not (is_streamed and sys.stdout.isatty()):
-            with suppress(ModuleNotFoundError):  # a bar is no reason to install something
+            with suppress(ModuleNotFoundError):  # a bar is not worth an error
                 page = page.progress()
         items = _read(page, options, is_streamed)
     if not is_streamed:

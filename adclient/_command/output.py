@@ -17,7 +17,7 @@ Rows = Sequence[Mapping[str, object]]
 _GAP = "  "
 _QUOTED = re.compile(r'[",\r\n]')
 # Where a spreadsheet may see a formula, also in the full width of East Asian scripts. Where commas
-# are decimal points, it separates cells by semicolons, and heeds no quotes between them.
+# are decimal points, it separates cells by semicolons, and ignores quotes between them.
 _FORMULA = re.compile(r"^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=\s*[=+\-@＝＋－＠])")
 
 

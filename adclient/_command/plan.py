@@ -22,12 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
     actions = add_actions(
         parser,
-        check="say what a policy would refuse; nothing is sent",
-        stage="stage each change once, however often this runs, and report what came of it",
+        check="print what a policy would refuse; nothing is sent",
+        stage="stage each change once, however often this runs, and print a report",
     )
     for name, action in actions.items():
         action.formatter_class = argparse.RawDescriptionHelpFormatter
-        action.epilog = f"exit codes, of which the worst counts:\n{exit_codes(CODES)}"
+        action.epilog = f"exit codes; the highest that applies is returned:\n{exit_codes(CODES)}"
         add = action.add_argument
         add("plan", metavar="FILE", help="the plan, a TOML file")
         add("--policy", metavar="FILE", help="the policy, a TOML file")

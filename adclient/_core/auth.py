@@ -45,7 +45,7 @@ class Credentials:
             known = Credentials(from_environment(ENV_TOKEN))
             return self if known.token is None else known.resolved()
         if self.token is not None and self.auth is not None:
-            raise ConfigurationError("token and auth exclude each other", argument="auth")
+            raise ConfigurationError("pass token or auth, not both", argument="auth")
         if self.token is not None and not callable(self.token):
             check_token(self.token)
         if self.auth is not None and not callable(self.auth):
@@ -60,7 +60,7 @@ class Credentials:
         return NO_AUTH if self.token is None else bearer(self.token)
 
     def __reduce__(self) -> tuple[object, ...]:
-        raise TypeError("credentials are not pickled or copied, nor is what holds them: a client")
+        raise TypeError("credentials cannot be pickled or copied, nor can a client that has them")
 
     @property
     def kind(self) -> str:

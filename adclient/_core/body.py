@@ -45,7 +45,7 @@ class Body:
         coding = coding.strip().lower()
         self._is_coded = coding not in ("", "identity")
         if self._is_coded and coding not in ("gzip", "x-gzip", "deflate"):
-            self.defect = f"its content coding {coding[:40]!r} was not asked for"
+            self.defect = f"its content coding {coding[:40]!r} was not requested"
 
     @property
     def is_enough(self) -> bool:
@@ -74,7 +74,7 @@ class Body:
     def finish(self) -> None:
         """Note that the last chunk was fed."""
         if self._is_coded and not self.is_enough and not (self._inflate and self._inflate.eof):
-            self.defect = "its compressed data ends too early"
+            self.defect = "its compressed data is truncated"
 
     def _decompress(self, chunk: bytes) -> None:
         if self._inflate is None:

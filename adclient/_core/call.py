@@ -124,7 +124,7 @@ class Exchange(Generic[R]):
                 return outcome or no_slot
             if gate.ends:
                 wait = gate.wait(call, options, self._now(), self._random)
-                # If the wait would exceed the deadline, send anyway: the service may accept.
+                # If the wait would exceed the deadline, send anyway: the service may accept it.
                 if 0 < wait < self.time_left:
                     if reporter is not None:
                         reporter.rate_limited(wait)
@@ -132,7 +132,7 @@ class Exchange(Generic[R]):
                     continue
             if (now := self._now()) >= self.deadline:
                 self.elapsed = now - self._started
-                late = Failure(reason="waiting took all the time", sent=False, timed_out=True)
+                late = Failure(reason="waiting took the whole timeout", sent=False, timed_out=True)
                 return outcome or late
             self.attempts += 1
             if reporter is not None:
@@ -203,7 +203,7 @@ class Exchange(Generic[R]):
 
     @property
     def details(self) -> ErrorDetails:
-        """What an error knows of the call."""
+        """The attributes of an error of this call."""
         return {
             "url": self.request.url.partition("?")[0],
             "idempotency_key": self._key,

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 converter = cattrs.Converter()
 
-# What each scalar class is read from, in words and in classes of JSON values.
+# What each scalar class is read from: in words, and as classes of JSON values.
 _READ_FROM: dict[type, tuple[str, tuple[type, ...]]] = {
     str: ("text", (str,)),
     bool: ("true or false", (bool,)),
@@ -206,7 +206,7 @@ def _literal_reader(cls: type) -> Hook:
             plain = allowed.value if isinstance(allowed, Enum) else allowed
             if type(value) is type(plain) and value == plain:  # True and 1.0 equal 1
                 return cast(object, allowed)
-        raise ValueError(f"{value!r} is none of {', '.join(map(repr, get_args(cls)))}")
+        raise ValueError(f"{value!r} is not one of {', '.join(map(repr, get_args(cls)))}")
 
     return read_literal
 

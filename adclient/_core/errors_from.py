@@ -152,7 +152,7 @@ def _error(
     details: ErrorDetails,
     advice: str | None = None,
 ) -> AdClientError:
-    """The error, with what support will ask for, and with advice."""
+    """The error, with advice and with what support needs."""
     operation, what = call.operation, one_line(what, 160)
     attempts, request_id = details.get("attempts", 0), details.get("request_id")
     wait, draft_id = details.get("retry_after"), details.get("draft_id")

@@ -82,7 +82,7 @@ def _decoder(exact: bool, unique: bool) -> json.JSONDecoder:
     def refuse_duplicates(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
         fields = dict(pairs)
         if len(fields) < len(pairs):
-            raise ValueError("a name comes twice in one object")
+            raise ValueError("an object has the same name twice")
         return fields
 
     return json.JSONDecoder(
@@ -145,7 +145,7 @@ def _encode(value: object, path: str) -> str:
         members: list[str] = []
         for key, inner in value.items():
             if not isinstance(key, str):
-                raise JSONError(f"{path}: expected text as a key, got {type(key).__name__}")
+                raise JSONError(f"{path}: expected a string as key, got {type(key).__name__}")
             members.append(f"{quoted(str.__str__(key))}:{_encode(inner, f'{path}.{key}')}")
         return "{" + ",".join(members) + "}"
     if is_array(value):

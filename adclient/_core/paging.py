@@ -22,7 +22,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 MOST_REPEATS = 100  # pages in a row that are empty, or repeat an earlier one
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
 _PAIR = re.compile(r"\?[^=&]+=")
-_ILLEGAL = re.compile(r"[^!$-;=?-~]+")  # what no part of a URL may contain
+_ILLEGAL = re.compile(r"[^!$-;=?-~]+")  # never part of a URL
 
 
 def query_from_next_url(
@@ -121,7 +121,7 @@ def check_progress(call: Call[Result], result: object) -> None:
 
 
 class SeenPages:
-    """The pages of one iteration, which must not repeat for ever."""
+    """The pages of one iteration, to detect one that never ends."""
 
     def __init__(self, call: Call[Result]) -> None:
         self._call = call
@@ -164,7 +164,7 @@ def _key(call: Call[Result], cursor: JSON) -> bytes:
 
 
 def _digest(text: str) -> bytes:
-    """A digest, so that a long iteration stays small whatever the size of its values."""
+    """A digest, so that a long iteration needs little memory."""
     import hashlib  # deferred: it loads OpenSSL
 
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
@@ -181,7 +181,7 @@ def cursor_fields(call: Call[Result], conventions: Conventions) -> dict[str, JSO
         if not jsontext.is_object(fields):
             raise jsontext.JSONError(f"expected a mapping, got {type(fields).__name__}")
         if "" in fields or not own.isdisjoint(fields):
-            raise jsontext.JSONError("a name is empty, or that of a parameter of the operation")
+            raise jsontext.JSONError("a name is empty, or is that of a parameter of the operation")
         jsontext.dumps(fields, "its result")
     except jsontext.JSONError as error:
         problem = one_line(f"{operation.full_name}: conventions.continuation: {error}")

@@ -8,7 +8,7 @@ LINE = 200
 EXCERPT = 2048
 
 _HIDDEN = b"***"
-# Shorter ones occur in ordinary text, and protect nothing.
+# Shorter ones occur in ordinary text and are no real secrets.
 _SHORTEST_SECRET = 4
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 
@@ -37,7 +37,7 @@ class Redactor:
         """The text with `***` for each secret."""
         if not self.may_find(text):
             return text
-        whole = text.removesuffix("…")  # a shortened line may end in a part of a secret
+        whole = text.removesuffix("…")  # a truncated line may end in a part of a secret
         redacted = self.redact_bytes(whole.encode(errors="surrogatepass"))
         return redacted.decode(errors="surrogatepass") + text[len(whole) :]
 
@@ -74,7 +74,7 @@ def _pattern(secret: str) -> re.Pattern[bytes]:
         plain = rf"{backslash}{{{run},{2 * run + 8}}}{re.escape(char)}"
         if not run:
             return rf"(?:{coded(char)}|{entity}{plain})"
-        # First the longer one: `&` and `%` begin their own codes.
+        # The longer one first: `&` and `%` also begin their own escapes.
         return rf"(?:{backslash}{{{run},{2 * run}}}(?:{entity}{coded(char)})|{plain})"
 
     return re.compile(re.sub(r"(\\*)([^\\]?)", forms, secret).encode())

@@ -32,7 +32,7 @@ _UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*")  # what `quote` leaves alone
 
 _TEXT_TYPES = ("id", "text")
 
-LONGEST_URL = 65_536  # httpx takes no longer ones
+LONGEST_URL = 65_536  # the limit of httpx
 
 
 @attrs.frozen(kw_only=True)
@@ -67,14 +67,15 @@ def validated(
 ) -> Call[R]:
     """Check and copy the arguments of a call, in the order of the interface.
 
-    None is not sent. The copies serve all pages of a listing, whatever the caller does meanwhile.
+    None is not sent. All pages of a listing are requested with these copies, even if the caller
+    changes the originals meanwhile.
     """
     frozen: dict[str, object] = {}
     encoded: dict[str, str] = {}
     for parameter in operation.parameters:
         name = parameter.name
         value = arguments[name]
-        # Most of them are text.
+        # The fast path: most arguments are text.
         if type(value) is str and value and value.isascii() and parameter.type in _TEXT_TYPES:
             frozen[name], encoded[name] = value, jsontext.quoted(value)
         elif value is not None or parameter.required:
@@ -162,7 +163,7 @@ def _url_with_query(
 ) -> str:
     encoded: list[str] = []
     for name, value in query:
-        # Most are short and plain, and `quote` takes a while to find that out.
+        # Most are short and plain, and `quote` is slow.
         left = name if _UNRESERVED.fullmatch(name) else quote(name, "")
         right = value if _UNRESERVED.fullmatch(value) else quote(value, "")
         encoded.append(f"{left}={right}")
@@ -172,8 +173,8 @@ def _url_with_query(
         raise _invalid(
             operation,
             decoded(max(encoded, key=len))[0],
-            f"the URL would have {len(whole)} characters, {LONGEST_URL} are "
-            "the most, so nothing was sent; conventions.read_parameters='body' needs no such URL",
+            f"the URL would have {len(whole)} characters, and {LONGEST_URL} are the limit; nothing "
+            "was sent (Conventions(read_parameters='body') keeps URLs short)",
         )
     return whole
 
@@ -218,7 +219,7 @@ def _kind_of(value: object) -> str:
 def _frozen(name: str, value: object) -> tuple[object, str]:
     """An argument as a copy that its caller cannot change, and the JSON of that copy."""
     if isinstance(value, str):
-        value = str.__str__(value)  # the text of a text enum
+        value = str.__str__(value)  # an enum of strings
     if isinstance(value, int | float):
         return value, jsontext.digits(value, name)
     copy = jsontext.plain(value, name)

@@ -117,7 +117,7 @@ def problem_in(body: JSON) -> Problem:
     details = next(
         (inner[name] for name in _DETAILS if isinstance(inner.get(name), list | dict)), None
     )
-    # The first of several errors stands for all of them.
+    # The first of several errors represents them.
     found = details[0] if isinstance(details, list) and details else details
     first: dict[str, JSON] = found if isinstance(found, dict) else {"message": found}
     code = _text(inner, *_CODES) or _text(first, *_CODES)

@@ -30,7 +30,7 @@ def backoff(
 
 
 def jitter(asked: float) -> float:
-    """Seconds over which calls spread that wait for the same moment: no thundering herd."""
+    """Random seconds added to a shared wait, against a thundering herd."""
     return min(1.0, asked / 10)
 
 
@@ -75,13 +75,13 @@ def _timestamp(text: str) -> float | None:
 
 
 class RateLimitGate:
-    """Holds back the calls of one client after a 429, by account or for the whole client."""
+    """Delays the calls of one client after a 429, by account or for the whole client."""
 
     def __init__(self) -> None:
         self.ends: dict[object, tuple[float, float]] = {}
 
     def note(self, call: Call[Result], options: Options, response: RawResponse, now: float) -> None:
-        """Note the `Retry-After` of a 429, which other calls honour, too."""
+        """Note the `Retry-After` of a 429, which other calls honour as well."""
         key, asked = _key(call, options), retry_after(response)
         if key is None or asked is None:
             return

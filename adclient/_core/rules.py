@@ -1,6 +1,6 @@
-"""What a policy allows: pure functions of a call, of what a ledger holds, and of a diff.
+"""What a policy allows: pure functions of a call, of what a ledger contains, and of a diff.
 
-A call is judged by the JSON that it sends, not by the objects that it was made with.
+The JSON that a call sends is checked, not the objects that it was made with.
 """
 
 import decimal
@@ -19,10 +19,10 @@ from adclient.errors import InvalidRequest
 from adclient.models import Diff, Result
 from adclient.policy import Policy, Refusal, Usage
 
-# Arguments that say which entity a write concerns; all others say what it sets.
+# Arguments that name the entity of a write; the others are what it sets.
 _IDS = ("account_id", "campaign_id", "creative_id", "ad_id")
 _ACCOUNT = folded("account_id")
-# Enough digits for any amount; whatever needs more, or has a hostile exponent, is not judged.
+# Enough digits for any amount. A value that needs more, or has a huge exponent, is refused.
 _EXACT = decimal.Context(
     prec=200, traps=[decimal.Inexact, decimal.Overflow, decimal.InvalidOperation]
 )
@@ -40,8 +40,9 @@ def arguments_of(call: Call[Result]) -> dict[str, JSON]:
             arguments[name] = jsontext.loads(text.encode(), unique=True)
         except jsontext.JSONError as error:
             operation = call.operation.full_name
-            problem = f"{operation}: {name} cannot be judged or recorded: {error}; nothing was sent"
-            raise InvalidRequest(problem, operation=operation, argument=name) from None
+            problem = f"{name} cannot be checked or recorded: {error}; nothing was sent"
+            text = f"{operation}: {problem}"
+            raise InvalidRequest(text, operation=operation, argument=name) from None
     return arguments
 
 
@@ -66,7 +67,7 @@ def refusal_of(policy: Policy, call: Call[Result]) -> Refusal | None:
 
 
 def refusal_of_usage(policy: Policy, usage: Usage) -> Refusal | None:
-    """Why the policy does not allow a write, given what the ledger holds."""
+    """Why the policy does not allow a write, given what the ledger contains."""
     if policy.change_at_most is not None and usage.over_limit is not None:
         reason = (
             f"change_at_most allows no further write to an account whose draft "
@@ -88,11 +89,11 @@ def excess_of(policy: Policy, diff: Diff) -> str | None:
     if limit is None or money is None or is_new:
         return None
     keys = frozenset(map(folded, money))
-    # All of them, as a dictionary below refers to them by their ids.
+    # A list, which keeps them alive: a dictionary below refers to them by `id()`.
     changes, known = list(_diffs.changes_of(diff)), dict[int, bool]()
     for change in changes:
-        is_judged = _is_money(change, keys, known) or _is_another(change, keys)
-        if is_judged and not _is_within(limit, change):
+        is_limited = _is_money(change, keys, known) or _is_another(change, keys)
+        if is_limited and not _is_within(limit, change):
             return f"{change}, and change_at_most allows {short(limit)} %"
     return None
 

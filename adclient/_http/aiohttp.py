@@ -62,7 +62,8 @@ class AiohttpTransport:
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
         if str(proxy).strip().lower().startswith("socks"):
-            raise ConfigurationError("proxy: aiohttp takes no SOCKS proxy", argument="proxy")
+            problem = "proxy: aiohttp does not support SOCKS proxies"
+            raise ConfigurationError(problem, argument="proxy")
         self._proxy = None if proxy is None else checked_proxy("proxy", proxy)
         self._verify = checked_verify(verify)
         self._sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
@@ -98,7 +99,7 @@ class AiohttpTransport:
             allow_redirects=False,
             proxy=self._proxy,
             ssl=tls_context(self._verify) if self._uses_tls(url) else True,
-            # No total: the cancel scope of the sender bounds the whole.
+            # No total: the sender's cancel scope limits the whole attempt.
             timeout=aiohttp.ClientTimeout(sock_connect=left, sock_read=left),
         )
 
@@ -128,12 +129,12 @@ class AiohttpTransport:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             raise ConfigurationError(
-                "AiohttpTransport works on asyncio alone; leave transport= out on trio",
+                "AiohttpTransport works on asyncio only; on trio, omit transport=",
                 argument="transport",
             ) from None
         session = self._sessions.get(loop)
         if session is None:
-            # Nothing can close the connections of a loop that is closed itself.
+            # The connections of a closed loop cannot be closed any more.
             for ended in [known for known in list(self._sessions) if known.is_closed()]:
                 self._sessions.pop(ended, None)
             # `limit=0`: the client itself limits concurrency, first come, first served.
@@ -141,7 +142,7 @@ class AiohttpTransport:
             session = self._sessions[loop] = aiohttp.ClientSession(
                 connector=connector,
                 cookie_jar=aiohttp.DummyCookieJar(),  # no call depends on an earlier one
-                auto_decompress=False,  # `Body` does it, and bounds the result
+                auto_decompress=False,  # `Body` does it, and limits the result
                 middlewares=[_once],
             )
         return session
@@ -161,11 +162,11 @@ class AiohttpSender:
             with anyio.move_on_after(attempt.time_left):
                 body = None if request.body is None else _body_of(attempt)
                 try:
-                    # The sender is a part of the transport, and no user's business.
+                    # The sender belongs to the transport; the method is private to users.
                     send = self._transport._request  # pyright: ignore[reportPrivateUsage]
                     response = await send(attempt, body)
                 except BaseException as error:
-                    # A traceback may show the locals, and those of aiohttp hold the headers.
+                    # Tracebacks can show local variables, and aiohttp's contain the headers.
                     raise error.with_traceback(None) from None
                 try:
                     headers = decoded_headers(response.raw_headers)

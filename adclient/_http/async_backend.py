@@ -43,7 +43,7 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
                 with suppress(OSError):
                     await self._connect(address, self._time_left() / (len(addresses) - tried))
                     return self
-            # The last one has all the time that is left, and its error is the one reported.
+            # The last address gets all the time that is left, and its error is reported.
             await self._connect(last, self._time_left())
         except (OSError, ValueError) as error:
             raise self._connect_error(error) from error
@@ -68,7 +68,7 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
         return self
 
     async def read(self, max_bytes: int, *_: object, **__: object) -> bytes:
-        """Read some bytes; none are the end."""
+        """Read some bytes; none mean the end."""
         if self._withheld:
             withheld, self._withheld = self._withheld, b""
             return withheld
@@ -79,7 +79,7 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
         return data if max_bytes <= WHOLE_READ else self._withhold(data)
 
     async def write(self, buffer: bytes, *_: object, **__: object) -> None:
-        """Write all of it."""
+        """Write all bytes."""
         try:
             await self._send(self._tls, buffer)
         except OSError as error:
@@ -98,10 +98,10 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
                 sock.connect(place)
             with anyio.fail_after(seconds):
                 await anyio.wait_writable(sock)
-            # Writable means that the attempt is over; only this tells how it ended.
+            # Writable means that connecting has ended; only this shows how.
             if code := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
                 raise OSError(code, os.strerror(code))
-            # httpcore writes head and body apart, and the body should not wait for an ACK.
+            # httpcore writes head and body separately; the body should not wait for an ACK.
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except BaseException:
             sock.close()
@@ -130,7 +130,7 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
     async def _send(self, tls: TLS | None, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
-            if tls is not None:  # in chunks: to encrypt a large body takes time
+            if tls is not None:  # in chunks: encrypting a large body takes time
                 sent = await self._perform(tls, tls.object.write, rest[:CHUNK])
             else:
                 assert self._socket is not None

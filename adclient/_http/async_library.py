@@ -122,7 +122,7 @@ class AsyncExchange:
             request = attempt.build(attempt.library.async_stream, {"trace": self._trace})
             response = await self._send(request)
             attempt.begin_response(response)
-            if response.is_stream_consumed:  # an event hook of the caller has read it
+            if response.is_stream_consumed:  # an event hook of the caller has already read it
                 attempt.feed(response.content)
                 attempt.finish()
                 return
@@ -150,7 +150,7 @@ class AsyncExchange:
             await response.aclose()
             with suppress(*self._attempt.library.faults):
                 async for _ in chunks:
-                    await checkpoint()  # so that the deadline ends an endless stream
+                    await checkpoint()  # so the deadline also ends an endless stream
 
     def abandon(self) -> None:
         """Stop waiting for the response; a request whose body was not read yet is never sent."""

@@ -55,7 +55,7 @@ class AsyncConnectionPool:
         self._start()
 
     async def send(self, request: Request, deadline: float) -> Outcome:
-        """Send a request; come back with its response or failure by the deadline."""
+        """Send a request, and return its response or failure by the deadline."""
         patched = None
         if is_async_patched():
             from adclient._http.through_httpx import HTTPXAttempt  # imports httpx
@@ -71,7 +71,7 @@ class AsyncConnectionPool:
                         await connection.send(self._target.request(attempt), attempt)
                     else:
                         await connection.send_through_httpx(patched)
-                except BaseException:  # a cancellation leaves a request or response half done
+                except BaseException:  # a cancellation leaves a request or response unfinished
                     connection.backend.close()
                     raise
                 # The server closes it, or the body was not read to its end.
@@ -80,7 +80,7 @@ class AsyncConnectionPool:
                     return attempt.response()
                 connection.idle_since = time.monotonic()
                 idle.append(connection)
-                if self.is_closed:  # by another task, which could not see this connection yet
+                if self.is_closed:  # another task closed the pool before this connection was in it
                     _close_all(idle)
                 return attempt.response()
         except FAULTS as error:
@@ -124,7 +124,7 @@ class AsyncConnectionPool:
             idle.popleft().backend.close()
         while idle:
             connection = idle.pop()
-            # The server may have closed it, or have sent something that nobody asked for.
+            # The server may have closed it, or sent unsolicited bytes.
             if connection.backend.is_reusable:
                 return connection
             connection.backend.close()

@@ -51,7 +51,7 @@ class TLS:
         return bool(self.incoming.pending or self.object.pending())
 
     def feed(self, data: bytes) -> None:
-        """Take what came from below; no bytes are the end."""
+        """Take bytes from the layer below; no bytes mean the end."""
         if data:
             self.incoming.write(data)
         else:
@@ -91,7 +91,7 @@ class BaseBackend:
             if tls.has_unread:
                 return False
             tls = tls.below
-        # Readable means closed, or bytes that nobody asked for. Each read sets its timeout anew.
+        # Readable means closed, or unsolicited bytes. Each read sets its own timeout.
         try:
             self._socket.setblocking(False)
             self._socket.recv(1, socket.MSG_PEEK)
@@ -170,7 +170,7 @@ class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
                 with suppress(OSError):
                     self._connect(address, self._time_left() / (len(addresses) - tried))
                     return self
-            # The last one has all the time that is left, and its error is the one reported.
+            # The last address gets all the time that is left, and its error is reported.
             self._connect(last, self._time_left())
         except (OSError, ValueError) as error:
             raise self._connect_error(error) from error
@@ -195,7 +195,7 @@ class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
         return self
 
     def read(self, max_bytes: int, *_: object, **__: object) -> bytes:
-        """Read some bytes; none are the end."""
+        """Read some bytes; none mean the end."""
         if self._withheld:
             withheld, self._withheld = self._withheld, b""
             return withheld
@@ -206,7 +206,7 @@ class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
         return data if max_bytes <= WHOLE_READ else self._withhold(data)
 
     def write(self, buffer: bytes, *_: object, **__: object) -> None:
-        """Write all of it."""
+        """Write all bytes."""
         try:
             if buffer:
                 self._send(self._tls, buffer)
@@ -219,7 +219,7 @@ class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
         try:
             sock.settimeout(seconds)
             sock.connect(place)
-            # httpcore writes head and body apart, and the body should not wait for an ACK.
+            # httpcore writes head and body separately; the body should not wait for an ACK.
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except BaseException:
             sock.close()
@@ -230,7 +230,7 @@ class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
             assert self._socket is not None
             self._socket.settimeout(self._time_left())
             return self._socket.recv(max_bytes)
-        # A record may hold more than one read takes; the socket would wait in vain for the rest.
+        # One TLS record may serve several reads; the socket has nothing more to receive then.
         if not tls.has_unread:
             tls.feed(self._receive(tls.below, CHUNK))
         try:
@@ -241,11 +241,11 @@ class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
     def _send(self, tls: TLS | None, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
-            if tls is not None:  # in chunks: to encrypt a large body takes time
+            if tls is not None:  # in chunks: encrypting a large body takes time
                 sent = self._perform(tls, tls.object.write, rest[:CHUNK])
             else:
                 assert self._socket is not None
-                # Anew for each part: a peer may read in drips, too.
+                # For each part: a slow peer may also read a few bytes at a time.
                 self._socket.settimeout(self._time_left())
                 sent = self._socket.send(rest)
             rest = rest[sent:]

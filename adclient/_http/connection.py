@@ -57,7 +57,7 @@ class Target:
         parts = urlsplit(network.base_url)
         self.is_tls = parts.scheme == "https"
         self._scheme, self._host = parts.scheme.encode(), (parts.hostname or "").encode()
-        # A proxy is given the whole URL, in which the usual port does not appear.
+        # A proxy receives the whole URL, which omits the default port.
         self._port = None if parts.port == (443 if self.is_tls else 80) else parts.port
         self._prefix_length = len(f"{parts.scheme}://{parts.netloc}")
         self._verify = network.verify
@@ -87,7 +87,7 @@ class Target:
 def outcome_of(attempt: Attempt, error: Exception) -> Outcome:
     """What was received before an attempt failed with one of the `FAULTS`."""
     sent = attempt.body_consumed
-    # A proxy or server may give up in the same moment; the deadline was the reason.
+    # A proxy or server may give up at the same moment; the deadline counts as the reason.
     if isinstance(error, TIMEOUTS) or attempt.is_late:
         return timed_out(attempt)
     reason = reason_of(error, _REMOTE)
@@ -105,7 +105,7 @@ def timed_out(attempt: Attempt) -> Outcome:
 
 def proxy_parts(proxy: str) -> tuple[core.URL, tuple[bytes, bytes] | None]:
     """The URL of a proxy without its credentials, and these."""
-    # httpcore takes credentials apart, and would ignore those in a URL.
+    # httpcore takes credentials separately, and would ignore those in a URL.
     parts = urlsplit(proxy)
     host = (parts.hostname or "").encode()
     url = core.URL(scheme=parts.scheme.encode(), host=host, port=parts.port, target=b"/")

@@ -72,7 +72,7 @@ class InProcessSender:
         self.is_closed: bool = False
 
     def send(self, request: Request, deadline: float) -> Outcome:
-        """Send a request; come back with its response or failure by the deadline."""
+        """Send a request, and return its response or failure by the deadline."""
         return _send(self._called, request, deadline, is_sync=True)
 
     def close(self) -> None:
@@ -88,7 +88,7 @@ class AsyncInProcessSender:
         self.is_closed: bool = False
 
     async def send(self, request: Request, deadline: float) -> Outcome:
-        """Send a request; come back with its response or failure by the deadline."""
+        """Send a request, and return its response or failure by the deadline."""
         from anyio.lowlevel import checkpoint
 
         await checkpoint()  # as over a network: other tasks run, and this one can be cancelled

@@ -22,11 +22,11 @@ from adclient._http.send import (
 )
 from adclient.errors import ConfigurationError
 
-# The two are told apart by name, so that neither is imported to find out.
+# Distinguished by name, so that neither has to be imported.
 _NAMES = ("httpx", "httpx2")
-# Where errors come from that are believed if they say that nothing was sent.
+# The modules whose errors are trusted when they mean that nothing was sent.
 _ENGINES = ("httpcore", "httpcore2", "builtins", "socket", "ssl")
-# What the socket of a transport raises, too, when a connection breaks in use.
+# A transport's socket also raises these when an established connection breaks.
 _BREAKS = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError)
 _NO_EXTENSIONS: Mapping[str, object] = MappingProxyType({})
 
@@ -251,7 +251,7 @@ class LibraryAttempt(Attempt):
     def outcome_of(self, error: Exception) -> Outcome:
         """What was received before the library failed."""
         library, sent = self.library, self._is_sent(error)
-        # Past the deadline, every failure is a timeout, whatever the library calls it.
+        # After the deadline, every failure is a timeout, whatever the library raises.
         if isinstance(error, library.timeouts) or self.is_late:
             reason = "no response in time"
             if isinstance(error, library.connect_timeout) and not sent:
@@ -284,7 +284,7 @@ class LibraryAttempt(Attempt):
 
 
 def _chunks(response: httpx.Response) -> Iterator[bytes]:
-    if response.is_stream_consumed:  # an event hook of the caller has read it
+    if response.is_stream_consumed:  # an event hook of the caller has already read it
         return iter([response.content])
     return iter(cast(httpx.SyncByteStream, response.stream))
 

@@ -59,12 +59,12 @@ class Slot:
         """Wait for the slot; False if none was free within so many seconds."""
         held: list[None] = []
         self.release = partial(any, map(self._free.put, held))
-        if not self._queue:  # else whoever comes now would overtake those who wait
+        if not self._queue:  # a new caller must not overtake the queue
             try:
                 held.extend(starmap(self._free.get_nowait, _ONCE))
                 return True
             except Empty:
-                held.extend(islice(self._unused, 1))  # again within one C call
+                held.extend(islice(self._unused, 1))  # also within one C call
                 if held:
                     return True
         return self._acquire_in_turn(held, timeout)
@@ -72,7 +72,7 @@ class Slot:
     def _acquire_in_turn(self, held: list[None], timeout: float) -> bool:
         """Wait in the queue; only its first thread may take a slot."""
         queue, deadline = self._queue, time.monotonic() + timeout
-        turn = threading.Lock()  # released by whoever leaves the queue before this thread
+        turn = threading.Lock()  # released by the thread before this one as it leaves
         turn.acquire()
         leave = partial(queue.remove, turn)
         try:
@@ -92,4 +92,4 @@ class Slot:
                 leave()
                 queue[0].release()
             except (ValueError, IndexError, RuntimeError):
-                pass  # interrupted before it queued; nobody waits; the next is awake already
+                pass  # not queued yet; nobody waits; the next is awake

@@ -38,7 +38,7 @@ def build_network(
 ) -> Network:
     """Check the settings of connections; with `has_sender`, adclient itself makes none."""
     host = urlsplit(base_url).hostname or ""
-    # Browsers and resolvers take any host that ends in a number for an IP address.
+    # Browsers and resolvers treat any host that ends in a number as an IP address.
     is_ip = ":" in host or host.rstrip(".").rpartition(".")[2].isdecimal()
     if len(base_url) > LONGEST_URL or (is_ip and _packed(host) is None):
         raise ConfigurationError("base_url is not a valid URL", argument="base_url")
@@ -59,7 +59,7 @@ def build_network(
         paths = text.split(os.pathsep) if name == "SSL_CERT_DIR" else [text]
         if name and not any(map(os.path.exists, paths)):
             raise ConfigurationError(
-                f"the environment variable {name} leads to no certificates", argument="verify"
+                f"the environment variable {name} names no existing path", argument="verify"
             )
     return Network(base_url, proxy, verify)
 
@@ -100,7 +100,7 @@ def _environment_proxy(base_url: str) -> str | None:
     is_ipv4_loopback = packed is not None and len(packed) == 4 and packed[0] == 127
     if host == "localhost" or packed == _IPV6_LOOPBACK or is_ipv4_loopback:
         return None
-    # macOS and Windows keep proxies in their system settings, too.
+    # macOS and Windows also have proxies in their system settings.
     if sys.platform not in ("darwin", "win32") and not any(
         name.lower().endswith("_proxy") for name in os.environ
     ):
@@ -123,7 +123,7 @@ def _environment_proxy(base_url: str) -> str | None:
 def checked_proxy(what: str, proxy: str) -> str:
     """A proxy URL with its scheme in lower case.
 
-    One that cannot be used is refused without showing it: it may hold a password.
+    The error does not show an invalid one: it may contain a password.
     """
     try:
         parts = urlsplit(proxy)
@@ -177,7 +177,7 @@ def _shared_context(cafile: str | None, capath: str | None) -> ssl.SSLContext:
     if context is None or known != state:
         try:
             context = _made_context(cafile, capath)
-        except OSError:  # files that are being replaced, or were removed, stay in force
+        except OSError:  # keep using the files that are being replaced, or were removed
             if context is None:
                 raise
         _shared[cafile, capath] = state, context

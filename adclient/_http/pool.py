@@ -49,7 +49,7 @@ class ConnectionPool:
         self._idle = deque()
 
     def send(self, request: Request, deadline: float) -> Outcome:
-        """Send a request; come back with its response or failure by the deadline."""
+        """Send a request, and return its response or failure by the deadline."""
         patched = None
         if is_patched():
             from adclient._http.through_httpx import HTTPXAttempt  # imports httpx
@@ -63,7 +63,7 @@ class ConnectionPool:
                     connection.send(self._target.request(attempt), attempt)
                 else:
                     connection.send_through_httpx(patched)
-            except BaseException:  # even an interrupt leaves a request or response half done
+            except BaseException:  # even an interrupt leaves a request or response unfinished
                 connection.backend.close()
                 raise
         except FAULTS as error:
@@ -76,7 +76,7 @@ class ConnectionPool:
             return attempt.response()
         connection.idle_since = time.monotonic()
         self._idle.append(connection)
-        if self.is_closed:  # by another thread, which could not see this connection yet
+        if self.is_closed:  # another thread closed the pool before this connection was in it
             self.close()
         return attempt.response()
 
@@ -100,11 +100,11 @@ class ConnectionPool:
                 self._idle.popleft().backend.close()
             while True:
                 connection = self._idle.pop()
-                # The server may have closed it, or have sent something that nobody asked for.
+                # The server may have closed it, or sent unsolicited bytes.
                 if connection.backend.is_reusable:
                     return connection
                 connection.backend.close()
-        except IndexError:  # none is left; another thread may have been quicker
+        except IndexError:  # empty, perhaps because another thread took the last one
             return _Connection(self._target, self._network.proxy)
 
 
@@ -123,7 +123,7 @@ class _Connection:
         body = cast(ResponseStream, response.stream)
         try:
             if attempt.begin(response.status, decoded_headers(response.headers), is_framed=True):
-                # It extends the list chunk by chunk: what came before an error is kept.
+                # `extend` appends chunk by chunk, so what came before an error is kept.
                 attempt.chunks.extend(body)
             else:
                 for chunk in body:

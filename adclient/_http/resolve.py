@@ -85,9 +85,7 @@ def resolve_clock(transport: object) -> tuple[Clock, Callable[[], float]]:
 
 def _check_one(transport: object, http_client: object) -> None:
     if transport is not None and http_client is not None:
-        raise ConfigurationError(
-            "transport and http_client exclude each other", argument="http_client"
-        )
+        raise ConfigurationError("pass transport or http_client, not both", argument="http_client")
 
 
 def _check_trusted(given: object, argument: str) -> None:

@@ -79,7 +79,7 @@ class PageIterator(PublicDir, Generic[T]):
 
     def __next__(self) -> "Page[T]":
         if not self._busy.acquire(blocking=False):
-            raise RuntimeError("this iterator is already fetching a page for someone else")
+            raise RuntimeError("this iterator is already fetching a page for another caller")
         try:
             return self._next_page()
         except BaseException as error:  # StopIteration, an error, or an interrupt

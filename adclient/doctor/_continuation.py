@@ -25,7 +25,7 @@ WRONG_NAME = "adclient_doctor"
 
 PAGE_NAMES = ("page", "page_number", "pageNumber", "page_no", "pageNo")
 OFFSET_NAMES = ("offset", "start", "skip", "start_index", "startIndex", "from", "position")
-# The likeliest first: of a service that refuses unknown names, only a dozen can be tried.
+# The most likely first: with a service that refuses unknown names, only a dozen can be tried.
 _NAMES = (
     *("cursor", "page_token", "after", "next", "pageToken", "starting_after", "page", "offset"),
     *("next_token", "next_page_token", "startingAfter", "nextToken", "nextPageToken"),
@@ -37,7 +37,7 @@ _NAMES = (
     *PAGE_NAMES,
     *OFFSET_NAMES,
 )
-# So many are tried one by one before the others are tried together.
+# How many are tried one by one before the others are tried together.
 _SINGLY = 3
 _TO_TRY = 2  # requests: the name, and its repetition if it has an effect
 
@@ -75,7 +75,7 @@ def effect_of(first: PageView, later: Observation) -> Effect:
         return "refused" if later.is_refused else "no evidence"
     if page.ids == first.ids:
         return "same items"
-    # An empty or overlapping page may be the work of a filter that has the name tried.
+    # The name may be that of a filter, which causes an empty or overlapping page.
     return "other items" if page.ids and not page.ids & first.ids else "other page"
 
 
@@ -139,7 +139,7 @@ class Continuation:
             return
         conventions = self.first.probe.conventions
         if self.form == "object":
-            yield from self._try("cursor")  # which needs no setting
+            yield from self._try("cursor")  # the default: it needs no setting
             conventions = attrs.evolve(conventions, continuation=dict)
         if self.form in _UNPACKED and not self._is_over:
             self.unpacked = yield attrs.evolve(
@@ -199,7 +199,7 @@ class Continuation:
             if not is_same:
                 self.is_stable = False
                 return
-        self.is_repeated = len(self._page.ids) > 1  # one item alone may always be chance
+        self.is_repeated = len(self._page.ids) > 1  # a single item may always be chance
 
     def _try_together(
         self, names: Sequence[str], left: Callable[[], int], *, has_effect: bool = False

@@ -28,7 +28,7 @@ _MOST_TO_FIND = 12
 
 @attrs.define
 class Examination:
-    """What was asked of a service so far, and what it answered.
+    """The requests to a service so far, and their responses.
 
     `steps` is a generator: it yields each `Probe`, and receives its `Observation`. It can be
     abandoned at any point; what was observed until then stays.
@@ -103,7 +103,7 @@ class Examination:
             response = found.response
             if response is None or 300 <= response.status < 400:
                 return
-            # The next read has no better chance, unless this one was refused for its arguments.
+            # Other reads would fail as well, unless this one was refused for its arguments.
             unpromising = 0 if found.is_refused and response.status != 401 else unpromising + 1
             if unpromising == 2:
                 return
@@ -153,7 +153,7 @@ class Examination:
             unknown = yield attrs.evolve(unknown.probe, purpose="the unknown account, again")
         self.reads_account = unknown.is_refused
         if page.ids and unknown.page is not None and not unknown.page.ids:
-            # Nothing may be found by chance, too: both must happen twice.
+            # An empty result may also be chance: both must happen twice.
             second = yield attrs.evolve(unknown.probe, purpose="the unknown account, again")
             again = yield attrs.evolve(accepted.probe, purpose="the known account, again")
             same = effect_of(unknown.page, second), effect_of(page, again)

@@ -107,14 +107,14 @@ def _credentials(found: Examination) -> Finding:
             return not_observed(point, "unknown: no read was accepted")
         scheme = refused[0].headers.get("www-authenticate")
         asked = "" if scheme is None else f", www-authenticate: {one_line(scheme, 60)}"
-        what = "given ones are refused: check them, and the header they travel in"
+        what = "the given ones are refused: check them, and the header that carries them"
         return Finding(
             point=point,
             conclusion=what if found.has_credentials else "needed: pass a token",
             observed=f"401{asked}",
         )
     needed, needless = "needed, and those given work", "none needed for reads"
-    # Anybody may see that there is nothing.
+    # An empty page proves less.
     by_items: Certainty = "observed" if base.page.ids else "likely"
     if not found.has_credentials:
         observed = "accepted without any"
@@ -174,7 +174,7 @@ def _objects(found: Examination) -> Finding:
     if objects is None or len(objects.styled) < len(STYLES):
         why = "unknown: the search has too few items to tell"
         if found.base is not None and found.base.probe.conventions == IN_BODY:
-            why = "of no importance: the body is JSON"
+            why = "irrelevant: the body is JSON"
         elif objects is None:
             why = "unknown: no search was accepted"
         return not_observed(point, why)
@@ -188,7 +188,7 @@ def _objects(found: Examination) -> Finding:
     elif json == deep == "understood" and both[0] != both[1]:
         observed += ", with different items"
     elif "understood" in (json, deep):
-        # What finds nothing may have been understood as well.
+        # A search that finds nothing may have been understood.
         is_proven = objects.is_repeated and "no evidence" not in (json, deep)
         return Finding(
             point=point,

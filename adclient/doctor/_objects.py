@@ -52,7 +52,7 @@ class Objects:
                 conventions=attrs.evolve(conventions, object_style=style),
             )
         understood = [self.styled[style] for style in STYLES if self.effect(style) == "understood"]
-        # Chance could choose other items, too, if there are few to choose from.
+        # With few items to choose from, chance could select other ones.
         for _ in range(max(1, 5 - len(self._page.ids))):
             for seen in (self.plain, *understood):
                 again = yield attrs.evolve(seen.probe, purpose=f"{seen.probe.purpose}, again")
@@ -72,7 +72,7 @@ class Objects:
             return "refused" if found.is_refused else "no evidence"
         if found.page.ids == self._page.ids:
             return "ignored"
-        # Text that the service takes for a word to search for finds nothing.
+        # A service that searches for this text as a word finds nothing.
         return "understood" if found.page.ids else "no evidence"
 
 

@@ -19,7 +19,7 @@ Read = Operation[Result]
 READS: tuple[Read, ...] = tuple(operation for operation in OPERATIONS if not operation.is_write)
 READ = {operation.full_name: operation for operation in READS}
 
-# Client errors that come from the moment, not from the request.
+# Client errors that are temporary, not caused by the request.
 _PASSING = (408, 425, 429)
 
 

@@ -62,7 +62,7 @@ def request_id(observations: Sequence[Observation]) -> Finding:
 
 
 def limits(found: Examination) -> Finding:
-    """Headers and refusals that speak of rate limits."""
+    """Headers and refusals that indicate rate limits."""
     responses = [seen.response for seen in found.observations] + [found.limited]
     shown: dict[str, str] = {}
     for response in responses:

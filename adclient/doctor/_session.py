@@ -21,7 +21,7 @@ TIMEOUT = 120.0
 _LONGEST_REQUEST = TIMEOUT / 8  # so that one that hangs leaves time for others
 _MOST_FAILURES = 3
 
-# What passes is asked again once, so that it does not count as evidence.
+# A temporary failure is repeated once, so that it does not count as evidence.
 _RETRY = RetryPolicy(max_retries=1, statuses=frozenset({429, 502, 503, 504}))
 
 
@@ -50,7 +50,7 @@ class Session:
         self._deadline = self.clock.now() + self.options.timeout
 
     def run(self) -> None:
-        """Send what the examination asks for, until it has no more questions or has to stop."""
+        """Send the probes of the examination, until it ends or has to stop."""
         found, steps = self.examination, self.examination.steps()
         try:
             probe = next(steps)
@@ -71,7 +71,7 @@ class Session:
         return text
 
     def _observe(self, probe: Probe) -> Observation:
-        """Send a probe, and once more if what came of it may pass."""
+        """Send a probe, and again if its failure may be temporary."""
         started = self.clock.now()
         builder = self._builders.get(probe.conventions)
         if builder is None:

@@ -1,7 +1,7 @@
 """The connection of a ledger to its database, which does not cross a fork."""
 
-# Imported for its own function before a fork. That of whatever is imported last runs first, and so
-# would hold the lock of all logs while it waits for a link whose driver writes one.
+# Fork hooks run last in, first out, so `logging` must register its own before ours. Otherwise it
+# would hold its lock while ours waits for a transaction whose driver may log.
 import logging as logging
 import os
 import weakref
@@ -13,7 +13,7 @@ from adclient.ledger.rows import Connection
 
 
 class Link:
-    """The connection of one ledger, if one is open; whoever uses it holds the lock."""
+    """The connection of one ledger, if it is open; its users hold the lock."""
 
     def __init__(self) -> None:
         self.lock: RLock = RLock()
@@ -38,8 +38,8 @@ class Link:
                 connection.close()
 
 
-# Even a connection of its own would make SQLite in a child believe that it holds the locks of its
-# parent, and lose rows. So all are closed before a fork, and none is opened meanwhile.
+# With an inherited connection, SQLite in a child assumes that it has the locks of its parent, also
+# for new connections, and loses rows. So all are closed before a fork; none is opened meanwhile.
 _LINKS: weakref.WeakSet[Link] = weakref.WeakSet()
 _OPENING = RLock()
 _FORKING = RLock()
@@ -47,13 +47,13 @@ _held: set[Link] = set()
 
 
 def _before_fork() -> None:
-    _FORKING.acquire()  # one fork after the other
+    _FORKING.acquire()  # one fork at a time
     _OPENING.acquire()
     while waiting := set(_LINKS) - _held:
-        _OPENING.release()  # whoever waits for it holds the lock of a link
+        _OPENING.release()  # a thread that waits for it holds the lock of a link
         for link in waiting:
             _held.add(link)
-            link.lock.acquire()  # when its transaction has ended
+            link.lock.acquire()  # once its transaction has ended
             link.close()
         _OPENING.acquire()
 

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     import psycopg
 
 _FORMAT = "adclient ledger, format 1"
-# One round trip. Each statement sees what was committed before it, so that after the wait for the
-# lock, which all ledgers of a database share, the usage is that of now. A client that vanishes in
-# a transaction must not keep the lock.
+# One round trip. With READ COMMITTED, the usage is read after the wait for the lock, which all
+# ledgers of a database share. A client that vanishes in a transaction must not keep the lock.
 _BEGIN_WRITING = f"""
 BEGIN ISOLATION LEVEL READ COMMITTED;
 SET LOCAL lock_timeout = '{BUSY_SECONDS}s';
@@ -34,7 +33,7 @@ _APPEND_ONLY = (
     """,
     f"COMMENT ON TABLE adclient_ledger IS '{_FORMAT}'",
 )
-# For a network that drops packets: without the last ones, a call could wait for hours.
+# For a network that drops packets: without keepalives, a call could wait for hours.
 _TIMEOUTS = {
     "connect_timeout": str(BUSY_SECONDS),
     "tcp_user_timeout": str(2000 * BUSY_SECONDS),
@@ -86,7 +85,7 @@ class PostgresLedger(SQLLedger):
         self._conninfo = psycopg.conninfo.make_conninfo("", **(defaults | found))
         self._redactor = Redactor([found.get("password", "")])
         place = [found.get(name, "") for name in ("host", "port", "dbname")]
-        # A password with such a character that is not encoded ends in one of them.
+        # A password with an unencoded special character ends up in one of them.
         if not found or "@" in "".join(place):
             raise LedgerError(
                 "the URL of a ledger must be like postgresql://user:password@host:5432/database, "

@@ -58,7 +58,7 @@ class RowError(Exception):
 
 
 class Row(NamedTuple):
-    """One row, but for its hash; times are in UTC.
+    """One row without its hash; times are in UTC.
 
     `drafts_of_day` is the number of drafts of that day after this row, so that nobody has to count
     them. `blocks` is 1 for a draft that blocks its account.
@@ -79,7 +79,7 @@ class Row(NamedTuple):
 
     def hash_after(self, last_hash: str) -> str:
         """The hash of the row, in a chain whose last hash is given."""
-        # `repr`: a damaged database may hold bytes.
+        # `repr`: a damaged database may contain bytes.
         return hashlib.sha256(json.dumps([last_hash, *self], default=repr).encode()).hexdigest()
 
 
@@ -189,7 +189,7 @@ def _text_of(entry: Entry) -> str:
     except jsontext.JSONError as error:
         if entry.diff is None:
             raise RowError(f"the entry cannot be recorded: {error}") from None
-        # A response may be nested more deeply than can be encoded; its draft is recorded anyway.
+        # A response may be nested too deeply to encode; its draft is recorded anyway.
         return _text_of(attrs.evolve(entry, diff=None))
 
 

@@ -1,4 +1,4 @@
-"""A ledger in an SQL database; `sqlite.py` and `postgres.py` have what differs."""
+"""A ledger in an SQL database: what `sqlite.py` and `postgres.py` have in common."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -21,10 +21,10 @@ BUSY_SECONDS = 5
 
 
 class SQLLedger(ABC):
-    """The base of both ledgers: what they record, and how they answer questions about it.
+    """The base of both ledgers.
 
-    All of it is in one connection for each process, and each use of it is a transaction. The rows
-    are never changed: one is added when a write is admitted, when it ends, and when it is settled.
+    Each process has one connection, and each use of it is a transaction. Rows are never changed:
+    one is added when a write is admitted, when it ends, and when it is settled.
     """
 
     _begin_writing: str
@@ -43,7 +43,7 @@ class SQLLedger(ABC):
 
     @abstractmethod
     def _reason(self, error: BaseException) -> str | None:
-        """What an error of the database means; None if it is none of the database."""
+        """The reason in an error of the database; None for any other error."""
 
     def _begin(self, begin: str, *, may_create: bool) -> Connection:
         connection = self._link.open(partial(self._connect, may_create=may_create))
@@ -128,7 +128,7 @@ class SQLLedger(ABC):
         """
         for name, text in (("draft_id", "-" if draft_id is None else draft_id), ("by", by)):
             if not isinstance(text, str) or not text.strip():
-                raise ConfigurationError(f"{name} must be a text that is not empty", argument=name)
+                raise ConfigurationError(f"{name} must be a non-empty string", argument=name)
         entry_id = entry.entry_id if isinstance(entry, Entry) else entry
         work = partial(self._settle, entry_id, draft_id, by)
         return self._transact(self._begin_writing, work)
@@ -250,7 +250,7 @@ class SQLLedger(ABC):
             if earlier:
                 return earlier[0]
         if ledger.history(entry.entry_id):
-            raise self._error(f"it holds an entry {entry.entry_id} already")
+            raise self._error(f"it already has an entry {entry.entry_id}")
         refusal = None if entry.state == "refused" else check(ledger.usage(entry.account_id))
         if refusal is not None:
             entry = attrs.evolve(entry, state="refused", rule=refusal.rule, reason=refusal.reason)
@@ -262,7 +262,7 @@ class SQLLedger(ABC):
         if not history or "ended" in events or history[-1][1].state == "refused":
             return
         if "settled" in events and entry.state != "staged":
-            return  # a human knew more than this call
+            return  # a human has settled it meanwhile
         before = history[-1][1]
         ended = attrs.evolve(
             history[0][1],
@@ -277,7 +277,7 @@ class SQLLedger(ABC):
     def _settle(self, entry_id: str, draft_id: str | None, by: str, ledger: Transaction) -> Entry:
         history = ledger.history(entry_id)
         if not history:
-            raise self._error(f"it holds no entry {entry_id}")
+            raise self._error(f"it has no entry {entry_id}")
         before = history[-1][1]
         if before.is_unknown:
             state: State = "not staged" if draft_id is None else "staged"
@@ -288,7 +288,7 @@ class SQLLedger(ABC):
             settled = attrs.evolve(before, settled_by=by)
         else:
             how = f" by {before.settled_by}" if before.settled_by else ""
-            problem = f"entry {entry_id} is {before.state}{how}, and leaves nothing to be settled"
+            problem = f"entry {entry_id} is {before.state}{how}: there is nothing to settle"
             raise self._error(one_line(problem))
         return ledger.append("settled", settled, before)
 
@@ -307,7 +307,7 @@ class SQLLedger(ABC):
                 reason = str(error) if isinstance(error, RowError) else self._reason(error)
                 if reason is None:
                     raise
-        # Not in the block above: the error of a driver may hold secrets.
+        # Outside the `except`: as its context, a driver's error could expose secrets.
         raise self._error(reason)
 
     def _error(self, reason: str) -> LedgerError:

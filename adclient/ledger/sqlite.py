@@ -30,7 +30,7 @@ _APPEND_ONLY = tuple(
     )
 )
 _REASONS = {
-    sqlite3.SQLITE_NOTADB: "it is no SQLite database",
+    sqlite3.SQLITE_NOTADB: "it is not an SQLite database",
     sqlite3.SQLITE_CORRUPT: "the file is corrupt",
     sqlite3.SQLITE_BUSY: f"another process has locked it for {BUSY_SECONDS} seconds",
     sqlite3.SQLITE_READONLY: "it is read-only",
@@ -120,14 +120,14 @@ class SQLiteLedger(SQLLedger):
                 connection.execute(statement)
             connection.execute("COMMIT")
         if _pragma(connection, "application_id") != _APPLICATION_ID:
-            raise self._error("it is no ledger, but another SQLite database")
+            raise self._error("it is an SQLite database, but not a ledger")
         if (version := _pragma(connection, "user_version")) != _FORMAT:
             raise self._error(
                 f"its format is {version}, and this version of adclient knows format {_FORMAT}"
             )
 
     def _begin(self, begin: str, *, may_create: bool) -> Connection:
-        # Another file than that of the first use would know nothing of its drafts.
+        # A file that has replaced the first one does not contain its drafts.
         if self._identity is not None:
             found = self._path.stat()
             if (found.st_dev, found.st_ino) != self._identity:

@@ -69,7 +69,7 @@ def read_change(document: Document, plan_id: str, index: int, table: object) -> 
     name = table.get("call")
     operation = _WRITES.get(name) if isinstance(name, str) else None
     if operation is None:
-        raise document.error(f"expected as call one of {', '.join(_WRITES)}", *path, "call")
+        raise document.error(f"expected call to be one of {', '.join(_WRITES)}", *path, "call")
     names = [parameter.name for parameter in operation.parameters]
     document.check_keys(
         cast("Mapping[str, object]", table), ("call", *names, "why", "expect"), *path
@@ -86,10 +86,10 @@ def read_change(document: Document, plan_id: str, index: int, table: object) -> 
             raise document.error(f"{operation.full_name} needs {name}", *path)
         if kind == "object" and name in values and not isinstance(values[name], dict):
             example = f'such as {name} = {{ status = "PAUSED" }}'
-            raise document.error(f"expected a table as {name}, {example}", *path, name)
+            raise document.error(f"expected {name} to be a table, {example}", *path, name)
     why = values.get("why")
     if why is not None and not isinstance(why, str):
-        raise document.error("expected a text as why", *path, "why")
+        raise document.error("expected why to be a string", *path, "why")
     try:
         call = validated(operation, {name: values.get(name) for name in names})
     except InvalidRequest as error:

@@ -89,9 +89,9 @@ class Plan:
         plan_id, title, tables = values.get("id"), values.get("title"), values.get("change")
         if not isinstance(plan_id, str) or not _ID.fullmatch(plan_id):
             expected = "letters, digits and ._/-, at most 80, such as '2026-w47/budgets'"
-            raise document.error(f"expected an id of the plan: {expected}", "id")
+            raise document.error(f"expected id to be {expected}", "id")
         if title is not None and not isinstance(title, str):
-            raise document.error("expected a text as title", "title")
+            raise document.error("expected title to be a string", "title")
         if not is_array(tables) or not tables:
             raise document.error("expected a table [[change]] for each change", "change")
         changes: dict[str, PlannedChange] = {}
@@ -159,7 +159,7 @@ class Plan:
         engine = _Client.engine_of(client)
         guard = engine.guard
         if guard is None or guard.ledger is None:
-            problem = "a plan is staged by a client with a ledger, which knows what was staged"
+            problem = "a plan needs a client with a ledger, which records what was staged"
             raise ConfigurationError(f"{problem}: pass ledger= to AdClient", argument="ledger")
         engine.check_open()
         staged = [_staged(engine, guard, change) for change in self.changes]

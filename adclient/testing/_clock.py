@@ -138,7 +138,7 @@ class FakeClock:
 
 @attrs.define(eq=False)
 class _Time:
-    """The time, and the waits: those that overlap do not add up."""
+    """The time, and the waits; overlapping waits do not add up."""
 
     advanced: timedelta = _NO_TIME
     waited: timedelta = _NO_TIME
@@ -177,8 +177,8 @@ _call: ContextVar[_Call | None] = ContextVar("_call", default=None)
 class CallClock:
     """The time of the call in the current thread or task.
 
-    Each call waits from its own time. It is not late because another one, which did at once what
-    takes time over a network, has waited already and has moved the clock.
+    Each call waits from its own time, so it is not late when another one, whose waits take no real
+    time here, has already moved the clock.
     """
 
     _time: _Time
@@ -211,7 +211,7 @@ class CallClock:
 
 
 def wait_for_threads(count: Callable[[], int]) -> None:
-    """Give other threads real time to come as far as this one, while they raise a count."""
+    """Give other threads real time to catch up, as long as they increase a count."""
     rounds, quiet, last = 0, 0, -1
     while rounds < _MOST_ROUNDS and quiet < _QUIET_ROUNDS and active_count() > 1:
         quiet, last = (quiet + 1, last) if count() == last else (0, count())

@@ -21,7 +21,7 @@ The fake ad service listens at {url}
                  account_d118 (delta)
 
 Ctrl-C stops it; its drafts are then gone."""
-_EXPOSED = "Warning: whoever can reach this machine can read all this, and approve drafts."
+_EXPOSED = "Warning: anyone who can reach this machine can read all this and approve drafts."
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

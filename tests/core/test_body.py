@@ -71,7 +71,7 @@ def test_body_is_independent_of_its_chunks(data, sizes):
 def test_unsupported_coding_is_a_defect(coding):
     body = Body(200, coding)
     assert body.is_enough
-    assert "was not asked for" in body.defect
+    assert "was not requested" in body.defect
     assert body.defect.isprintable()
     assert len(body.defect) < 100
 
@@ -88,7 +88,7 @@ def test_damaged_compressed_data_is_a_defect(coding):
 @pytest.mark.parametrize("length", [0, 1, 10, 30])
 def test_truncated_compressed_data_is_a_defect(length):
     body = read([gzip.compress(TEXT)[:length]], coding="gzip")
-    assert body.defect == "its compressed data ends too early"
+    assert body.defect == "its compressed data is truncated"
 
 
 @given(st.lists(st.binary(max_size=40), min_size=1, max_size=5), st.integers(1, 50))
@@ -100,7 +100,7 @@ def test_gzip_with_several_members_is_decoded(parts, size):
 
 def test_truncated_last_gzip_member_is_a_defect():
     body = read([gzip.compress(b"a") + gzip.compress(b"b")[:-1]], coding="gzip")
-    assert body.defect == "its compressed data ends too early"
+    assert body.defect == "its compressed data is truncated"
 
 
 def test_data_after_the_last_gzip_member_is_dropped():
@@ -119,7 +119,7 @@ def test_data_after_the_last_gzip_member_is_dropped():
 def test_first_defect_is_reported():
     body = Body(200, "br")
     body.feed(b"no brotli, and no gzip either")
-    assert body.defect == "its content coding 'br' was not asked for"
+    assert body.defect == "its content coding 'br' was not requested"
 
 
 def test_content_before_the_damage_is_kept():

@@ -170,7 +170,7 @@ class TestWrites:
             reply(201, b'{"draft_id" : "draft_7c2e", "status": "pend'),
             reply(201, b'{"draft_id": "draft_7c2e"', broken=LOST),
             reply(201, b'{"draft_id": "draft_7c2e"', broken=TIMED_OUT),
-            reply(201, b'{"draft_id": "draft_7c2e"', defect="its compressed data ends too early"),
+            reply(201, b'{"draft_id": "draft_7c2e"', defect="its compressed data is truncated"),
             reply(200, b'{"note":"\xff","draft_id":"draft_7c2e"}'),
         ],
     )

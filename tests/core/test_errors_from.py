@@ -104,7 +104,7 @@ def test_message_without_advice_ends_after_the_details(status):
         reply(200, b"\xff"),
         reply(200, b"{", broken=LOST),
         reply(200, b"{", broken=TIMED_OUT),
-        reply(200, LISTING, defect="its compressed data ends too early"),
+        reply(200, LISTING, defect="its compressed data is truncated"),
     ],
 )
 def test_message_contains_the_operation_endpoint_and_cause(call, outcome):

@@ -60,23 +60,29 @@ def of(rule: str, value: object) -> dict[str, object]:
 @each_case(
     ("rule", "value", "problem"),
     [
-        *((rule, "beta.*", f"{rule} must be a list of texts, not str") for rule in LISTS),
-        *((rule, {"a": 1}, f"{rule} must be a list of texts, not dict") for rule in LISTS),
-        *((rule, 5, f"{rule} must be a list of texts, not int") for rule in LISTS),
-        *((rule, ["beta.*", ""], f"{rule} must have texts without blanks") for rule in LISTS),
-        *((rule, [" a"], f"{rule} must have texts without blanks") for rule in LISTS),
-        *((rule, [None], f"{rule} must have texts without blanks") for rule in LISTS),
-        *((rule, [["a"]], f"{rule} must have texts without blanks") for rule in LISTS),
+        *((rule, "beta.*", f"{rule} must be a list of strings, not str") for rule in LISTS),
+        *((rule, {"a": 1}, f"{rule} must be a list of strings, not dict") for rule in LISTS),
+        *((rule, 5, f"{rule} must be a list of strings, not int") for rule in LISTS),
+        *(
+            (rule, ["beta.*", ""], f"{rule} must have strings without surrounding blanks")
+            for rule in LISTS
+        ),
+        *((rule, [" a"], f"{rule} must have strings without surrounding blanks") for rule in LISTS),
+        *((rule, [None], f"{rule} must have strings without surrounding blanks") for rule in LISTS),
+        *(
+            (rule, [["a"]], f"{rule} must have strings without surrounding blanks")
+            for rule in LISTS
+        ),
         *((rule, ["beta.*"] * 2, f"{rule} has beta.* twice") for rule in LISTS),
         ("operations", ["beta.pause_campain"], "such as beta.pause_campaign"),
-        ("operations", ["Beta.*"], "operations has Beta.*, which is none of the operations"),
-        ("operations", ["list_*"], "operations has list_*, which is none of the operations"),
-        ("operations", ["x" * 999], "which is none of the operations, such as alpha."),
+        ("operations", ["Beta.*"], "operations has Beta.*, which matches no operation"),
+        ("operations", ["list_*"], "operations has list_*, which matches no operation"),
+        ("operations", ["x" * 999], "which matches no operation, such as alpha."),
         ("money", ["bid"], "money must map keys to amounts, not be a list"),
         ("money", "bid", "money must map keys to amounts, not be a str"),
-        ("money", {"": 1}, "money must have texts without blanks"),
-        ("money", {"bid ": 1}, "money must have texts without blanks"),
-        ("money", {1: 1}, "money must have texts without blanks"),
+        ("money", {"": 1}, "money must have strings without surrounding blanks"),
+        ("money", {"bid ": 1}, "money must have strings without surrounding blanks"),
+        ("money", {1: 1}, "money must have strings without surrounding blanks"),
         (
             "money",
             {"daily_budget": 1, "dailyBudget": 2},
@@ -195,11 +201,11 @@ def test_policy_is_read_from_a_file(tmp_path) -> None:
         ("2.5", "2026-01-01", "9: money.bid must be a number from 0 to 10^15, got 2026-01-01"),
         ("2.5", "{ amount = 1 }", "9: money.bid must be a number from 0 to 10^15, got {amount: 1}"),
         ("20", "true", "4: change_at_most must be a number from 0 to 10^15, got true"),
-        ('["name"]', '"name"', "3: fields must be a list of texts, not str"),
-        ('["name"]', "[1]", "3: fields must have texts without blanks around them, not '1'"),
+        ('["name"]', '"name"', "3: fields must be a list of strings, not str"),
+        ('["name"]', "[1]", "3: fields must have strings without surrounding blanks, not '1'"),
         ('"name"', '"name", "name"', "3: fields has name twice"),
         ("account_2", "account_1", "1: accounts has account_1 twice"),
-        ("beta.*", "beta.pause", "2: operations has beta.pause, which is none of the operations"),
+        ("beta.*", "beta.pause", "2: operations has beta.pause, which matches no operation"),
         ("[money]", "[[money]]", "7: money must map keys to amounts, not be a list"),
         ("[money]", "[cash]", "7: cash is not a key here: "),
         ("bid", "daily_budget", "9: expected each key and table once"),

@@ -324,7 +324,7 @@ def test_reads_are_not_limited_by_fields_or_money() -> None:
 def test_key_that_would_be_sent_twice_is_no_valid_request() -> None:
     fields = {"name": {Unequal("bid"): 999, "bid": 1}}
     assert len(fields["name"]) == 2
-    with pytest.raises(InvalidRequest, match="a name comes twice in one object") as refused:
+    with pytest.raises(InvalidRequest, match="an object has the same name twice") as refused:
         refusal(CAPPED, fields=fields)
     assert refused.value.argument == "fields"
     assert refused.value.operation == CREATE

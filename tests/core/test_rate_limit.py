@@ -114,7 +114,7 @@ def test_nothing_is_sent_if_the_wait_used_all_the_time():
     run = drive(READ, gate=after(LIMITED), overslept=30.0)
     assert (run.sleeps, run.sends) == ([8.0], [])
     assert isinstance(run.error, CallTimeout)
-    assert "waiting took all the time" in str(run.error)
+    assert "waiting took the whole timeout" in str(run.error)
     assert (run.error.attempts, run.error.elapsed) == (0, 38.0)
 
 

@@ -127,7 +127,7 @@ def test_error_body_is_read_up_to_its_limit() -> None:
 def test_call_on_trio_is_refused() -> None:
     async def scenario() -> None:
         client = AsyncAdClient("http://127.0.0.1:9", transport=AiohttpTransport())
-        with pytest.raises(ConfigurationError, match="asyncio alone"):
+        with pytest.raises(ConfigurationError, match="asyncio only"):
             await client.beta.pause_campaign(**IDS)
 
     anyio.run(scenario, backend="trio")

@@ -47,7 +47,7 @@ def new_contexts():
 @each_client_class
 def test_variable_with_a_missing_path_is_named_at_once(client_class, name, monkeypatch) -> None:
     monkeypatch.setenv(name, "/no/such/place")
-    with pytest.raises(ConfigurationError, match=f"environment variable {name} leads to") as caught:
+    with pytest.raises(ConfigurationError, match=f"environment variable {name} names no") as caught:
         client_class(BASE_URL)
     assert caught.value.argument == "verify"
 

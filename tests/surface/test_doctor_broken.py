@@ -420,5 +420,5 @@ def test_error_of_the_callers_transport_is_raised() -> None:
 
 def test_limits_are_those_that_are_documented() -> None:
     assert session.MOST_REQUESTS == 30
-    assert "120 by default" in (examine.__doc__ or "")
+    assert "None for 120" in (examine.__doc__ or "")
     assert session.TIMEOUT == 120

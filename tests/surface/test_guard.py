@@ -205,7 +205,7 @@ def test_draft_that_cannot_be_judged_is_returned_and_over_the_limit(monkeypatch)
     monkeypatch.setattr("adclient._core.rules.excess_of", lambda policy, diff: 1 / 0)
     ledger = MemoryLedger()
     client = AdClient(BASE_URL, transport=Service(a_draft()).transport, ledger=ledger)
-    with pytest.warns(PolicyWarning, match="could not be judged: ZeroDivisionError"):
+    with pytest.warns(PolicyWarning, match="could not be checked: ZeroDivisionError"):
         assert write(client).draft_id == "draft_7c2e"
     assert ledger.states == ["admitted", "staged"]
 
@@ -338,7 +338,7 @@ def test_async_call_returns_its_draft_if_the_ledger_hangs(monkeypatch) -> None:
 
 @each_client_class
 def test_rules_that_need_a_ledger_are_refused_without_one(client_class) -> None:
-    with pytest.raises(ConfigurationError, match="drafts_per_day is judged by what a ledger holds"):
+    with pytest.raises(ConfigurationError, match="drafts_per_day needs a ledger"):
         client_class("https://ads.example.com", policy=Policy(drafts_per_day=5))
 
 

@@ -83,7 +83,7 @@ def test_async_token_counts_against_the_timeout() -> None:
 
     async def scenario() -> None:
         async with ASYNC.open(transport=Service().transport, token=token, timeout=0.05) as client:
-            with pytest.raises(CallTimeout, match="credentials took all the time") as caught:
+            with pytest.raises(CallTimeout, match="credentials took the whole timeout") as caught:
                 await client.beta.pause_campaign(**IDS)
         assert not caught.value.outcome_unknown
 
@@ -91,7 +91,7 @@ def test_async_token_counts_against_the_timeout() -> None:
 
 
 @sync_asyncio_trio
-async def test_nothing_is_sent_after_a_token_took_all_the_time(client_kind) -> None:
+async def test_nothing_is_sent_after_a_token_took_the_whole_timeout(client_kind) -> None:
     fake = FakeAdService()
 
     def token() -> str:
@@ -100,7 +100,7 @@ async def test_nothing_is_sent_after_a_token_took_all_the_time(client_kind) -> N
 
     # With the fake's transport, a client uses the fake's clock.
     client = client_kind.client(BASE_URL, transport=fake.transport, token=token, timeout=1.0)
-    with pytest.raises(CallTimeout, match="credentials took all the time") as caught:
+    with pytest.raises(CallTimeout, match="credentials took the whole timeout") as caught:
         await wait(client.beta.pause_campaign(**IDS))
     assert not caught.value.outcome_unknown
     assert fake.requests == ()
@@ -134,7 +134,7 @@ async def test_draft_id_in_an_error_body_is_kept(client_kind) -> None:
 async def test_objects_with_credentials_cannot_be_pickled(client_kind) -> None:
     async with client_kind.open(transport=Service().transport, token="sk-canary") as client:
         for holder in (client.alpha, client.alpha.update_campaign_budget):
-            with pytest.raises(TypeError, match="credentials are not pickled"):
+            with pytest.raises(TypeError, match="credentials cannot be pickled"):
                 pickle.dumps(holder)
 
 
@@ -256,7 +256,7 @@ def test_iterator_advanced_by_two_tasks_at_once_raises() -> None:
                 tasks.start_soon(take, pages)
             await take(pages)
         assert [page.data[0].name for page in found] == ["a", "b"]
-        assert refused == ["this iterator is already fetching a page for someone else"]
+        assert refused == ["this iterator is already fetching a page for another caller"]
 
     async def patient() -> str:
         await anyio.lowlevel.checkpoint()

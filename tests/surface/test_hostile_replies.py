@@ -88,9 +88,9 @@ BOMBS = {
     "gzip": (lambda: coded(zeros(gzip.compress), "gzip"), "larger than 64 MiB"),
     "deflate": (lambda: coded(zeros(zlib.compress), "deflate"), "larger than 64 MiB"),
     "raw deflate": (lambda: coded(zeros(raw_deflate), "deflate"), "larger than 64 MiB"),
-    "twice": (lambda: coded(twice(), "gzip, gzip"), "was not asked for"),
+    "twice": (lambda: coded(twice(), "gzip, gzip"), "was not requested"),
     "once, but twice packed": (lambda: coded(twice(), "gzip"), "not UTF-8"),
-    "another coding": (lambda: coded(b"x", "br"), "was not asked for"),
+    "another coding": (lambda: coded(b"x", "br"), "was not requested"),
 }
 
 
@@ -216,7 +216,7 @@ async def test_draft_with_duplicate_key_is_outcome_unknown(client_kind, name) ->
     with RawServer(serving(reply(201, body.encode()))) as server:
         error = await error_of(client_kind, server, write=True)
     assert isinstance(error, OutcomeUnknown)
-    assert "a name comes twice in one object" in str(error)
+    assert "an object has the same name twice" in str(error)
 
 
 @both_decoders

@@ -179,7 +179,7 @@ def test_directory_is_no_ledger(assert_refuses_a_write, tmp_path) -> None:
 
 def test_file_that_is_no_database_is_refused(assert_refuses_a_write, ledger, where) -> None:
     Path(where).write_text("a text" * 1000)
-    assert_refuses_a_write(ledger, "it is no SQLite database")
+    assert_refuses_a_write(ledger, "it is not an SQLite database")
     assert Path(where).read_text() == "a text" * 1000
 
 
@@ -189,7 +189,7 @@ def test_database_of_something_else_is_refused(
 ) -> None:
     execute(sql)
     before = Path(where).read_bytes()
-    assert_refuses_a_write(ledger, "it is no ledger, but another SQLite database")
+    assert_refuses_a_write(ledger, "it is an SQLite database, but not a ledger")
     assert Path(where).read_bytes() == before
 
 

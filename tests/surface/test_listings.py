@@ -437,7 +437,7 @@ async def test_cursor_that_makes_an_invalid_url_is_refused(client_kind) -> None:
     service = Service(a_page("a", "c" * 70_000))
     async with client_kind.open(transport=service.transport) as client:
         for argument in ({"account_id": "a" * 70_000}, {"cursor": "c" * 70_000}):
-            with pytest.raises(InvalidRequest, match="65536 are the most") as caught:
+            with pytest.raises(InvalidRequest, match="65536 are the limit") as caught:
                 await wait(listed(client, **argument))
             assert caught.value.argument == next(iter(argument))
         assert service.requests == []

@@ -218,7 +218,7 @@ def test_conflicting_or_unavailable_options_are_refused(client_class, options, m
 def test_transport_and_http_client_exclude_each_other(client_kind) -> None:
     service = Service()
     theirs = client_kind.http_client(transport=service.transport)
-    with pytest.raises(ConfigurationError, match="transport and http_client"):
+    with pytest.raises(ConfigurationError, match="transport or http_client"):
         client_kind.client(BASE_URL, transport=service.transport, http_client=theirs)
 
 

@@ -164,7 +164,7 @@ def test_draft_that_the_policy_cannot_judge_is_shown(monkeypatch) -> None:
     client = with_policy(Service(a_draft()), operations=["beta.*"])
     result = call_tool(client, "beta_pause_campaign", IDS, writes=True)
     assert result["untrusted"]["draft_id"] == "draft_7c2e"
-    assert "could not be judged" in result["untrusted"]["over_limit"]
+    assert "could not be checked" in result["untrusted"]["over_limit"]
 
 
 @sync_and_async
@@ -250,9 +250,9 @@ def test_only_pinned_account_is_filled_in() -> None:
         ("beta.pause_campaign", IDS, "there is no tool beta.pause_campaign"),
         ("beta_pause_campaign", [1], "beta.pause_campaign: arguments must be an object"),
         ("beta_pause_campaign", {}, "account_id must be a non-empty str, got None"),
-        ("beta_pause_campaign", {**IDS, "x": 1}, "x is none of account_id, campaign_id"),
-        ("beta_pause_campaign", {**IDS, "cursor": ""}, "cursor is none of account_id"),
-        ("beta_pause_campaign", {**IDS, 7: 1}, "7 is none of account_id"),
+        ("beta_pause_campaign", {**IDS, "x": 1}, "x is not one of account_id, campaign_id"),
+        ("beta_pause_campaign", {**IDS, "cursor": ""}, "cursor is not one of account_id"),
+        ("beta_pause_campaign", {**IDS, 7: 1}, "7 is not one of account_id"),
         ("gamma_list_ads", {**ADS, "columns": "id"}, "columns must be a list of str"),
         ("gamma_list_ads", {**ADS, "columns": [1]}, "columns must be a list of str"),
         *(

@@ -220,7 +220,7 @@ def test_httpx_client_sees_lost_responses_as_its_own_errors(fault, expected):
         ("not_utf8", UnexpectedResponse, "UTF-8"),
         ("wrong_shape", UnexpectedResponse, "draft_id"),
         ("error_object", UnexpectedResponse, "something went wrong"),
-        ("duplicate_keys", UnexpectedResponse, "a name comes twice"),
+        ("duplicate_keys", UnexpectedResponse, "an object has the same name twice"),
     ],
 )
 def test_corrupt_draft_raises_and_is_staged(fake, client_kind, what, expected, said):

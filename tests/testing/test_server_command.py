@@ -95,7 +95,7 @@ def test_exposed_host_prints_a_warning(capsys) -> None:
     user.start()
     command.main(["--host", "0.0.0.0", "--port", str(port), "--expose"])
     user.join()
-    assert "Warning: whoever can reach this machine" in capsys.readouterr().out
+    assert "Warning: anyone who can reach this machine" in capsys.readouterr().out
 
 
 @each_case(

@@ -311,7 +311,7 @@ def _entities(draft: FakeDraft) -> set[_Key]:
 
 
 def _keys(draft: FakeDraft) -> set[_Key]:
-    """All by which an open draft is found."""
+    """The keys by which an open draft is found."""
     return {(draft.account_id,), *_entities(draft)}
 
 

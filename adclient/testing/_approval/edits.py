@@ -36,7 +36,7 @@ def _is_duplicate(account: Account, edit: Edit) -> bool:
 
 
 def _identity(kind: Kind, values: Values) -> tuple[JSON, ...] | None:
-    """What no two entities of a kind may have in common; None if they may be alike."""
+    """What must be unique among the entities of a kind; None if nothing must."""
     if kind == "campaign":
         return (values.get("name"),)
     if kind == "keyword":
