@@ -80,6 +80,10 @@ class Operation(Generic[R]):
         names = (parameter.name for parameter in self.parameters)
         object.__setattr__(self, "target", next((n for n in names if n in _TARGETS), None))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle and copy as the one object of its name; clients keep what they know by it."""
+        return _named, (self.full_name,)
+
 
 @attrs.frozen(eq=False, repr=False)
 class Call(Generic[R]):
@@ -257,3 +261,7 @@ OPERATIONS: tuple[Operation[Result], ...] = (
     ANALYZE_WASTED_SPEND,
     INFER_BUSINESS_PROFILE,
 )
+
+
+def _named(full_name: str) -> Operation[Result]:
+    return next(operation for operation in OPERATIONS if operation.full_name == full_name)

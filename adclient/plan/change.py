@@ -55,7 +55,7 @@ class PlannedChange:
     __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     number: int
-    call: Call[Draft] = attrs.field(repr=False)
+    call: Call[Draft] = attrs.field(eq=False, repr=False)  # `key` stands for it
     key: str
     why: str | None = None
     expect: JSON | Missing = attrs.field(default=MISSING, hash=False)

@@ -42,6 +42,7 @@ from adclient import (
     DraftEvent,
     Hooks,
     Items,
+    Plan,
     Request,
     RequestEvent,
     ResponseEvent,
@@ -225,6 +226,22 @@ def test_value_survives_pickle_and_copy(value, pool) -> None:
     for twin in (pool.submit(same, value).result(), copy.copy(value), copy.deepcopy(value)):
         assert type(twin) is type(value)
         assert twin == value
+
+
+def test_plan_survives_pickle_and_keeps_its_operations(tmp_path, pool) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text("""
+        id = "2026-w47"
+        [[change]]
+        call = "beta.pause_campaign"
+        account_id = "account_b204"
+        campaign_id = "campaign_57a7"
+    """)
+    plan = Plan.read(path)
+    twin = pool.submit(same, plan).result()
+    assert twin == plan
+    # A client knows operations by identity: a copy of one would stay with it for ever.
+    assert twin.changes[0].call.operation is plan.changes[0].call.operation
 
 
 @each_case("name", [name for name in adclient.__all__ if inspect.isclass(getattr(adclient, name))])
