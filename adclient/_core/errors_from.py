@@ -55,6 +55,7 @@ _HANGING = (
     "The first attempt took the whole timeout, so there was no retry; "
     "RetryPolicy(attempt_timeout=…) limits each attempt"
 )
+_CERTIFICATES = "Nothing reached the service; check verify= and the certificates of both ends"
 _LIMITED = "Call again, or allow a longer RetryPolicy(attempt_timeout=…)"
 
 
@@ -101,7 +102,9 @@ def outcome(
         details["request_id"] = details.get("request_id") or problem.request_id
     cls = with_unknown_outcome(cls) if may_be_staged else cls
     advice = None
-    if cls is CallTimeout and is_limited:
+    if cls is ConnectionFailed and isinstance(outcome, Failure) and outcome.is_permanent:
+        advice = _CERTIFICATES
+    elif cls is CallTimeout and is_limited:
         advice = _LIMITED
     elif cls is CallTimeout and is_unretried:
         advice = _HANGING

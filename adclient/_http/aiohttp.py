@@ -16,7 +16,13 @@ from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._extras import needs
 from adclient._http.forks import leak, register_for_forks
-from adclient._http.network import checked_proxy, checked_verify, marked_if_permanent, tls_context
+from adclient._http.network import (
+    checked_proxy,
+    checked_verify,
+    is_refused_certificate,
+    marked_if_permanent,
+    tls_context,
+)
 from adclient._http.send import Attempt, decoded_headers, reason_of
 from adclient.errors import ConfigurationError
 
@@ -39,8 +45,9 @@ class AiohttpTransport:
 
     Args:
         proxy: The URL of an HTTP proxy; None for no proxy.
-        verify: False for no TLS verification, a path to a CA bundle, or an `ssl.SSLContext`. True
-            trusts the same certificates as `AsyncAdClient`.
+        verify: False for no TLS verification, the path of a CA bundle or of a directory of hashed
+            certificates, or an `ssl.SSLContext`. True trusts the same certificates as
+            `AsyncAdClient`.
 
     Raises:
         ConfigurationError: An argument cannot be used; the message names it.
@@ -217,6 +224,7 @@ async def _body_of(attempt: Attempt) -> AsyncIterator[bytes]:
 def _outcome_of(attempt: Attempt, error: Exception) -> Outcome:
     """What was received before aiohttp failed."""
     sent = attempt.body_consumed or not isinstance(error, _NOT_SENT)
+    sent = sent and not is_refused_certificate(error)
     if isinstance(error, TimeoutError):
         reason = "no response in time" if sent else "no connection in time"
         return attempt.failed(reason, sent=sent, timed_out=True)

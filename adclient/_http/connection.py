@@ -12,7 +12,12 @@ from urllib.parse import unquote, urlsplit
 from adclient._core.response import Outcome
 from adclient._http.backend import ProxyConnectError
 from adclient._http.core import core
-from adclient._http.network import Network, marked_if_permanent, tls_context
+from adclient._http.network import (
+    Network,
+    is_refused_certificate,
+    marked_if_permanent,
+    tls_context,
+)
 from adclient._http.send import Attempt, reason_of
 
 # How long an unused connection is kept. Many servers close theirs after 5 seconds or more.
@@ -86,13 +91,15 @@ class Target:
 
 def outcome_of(attempt: Attempt, error: Exception) -> Outcome:
     """What was received before an attempt failed with one of the `FAULTS`."""
-    sent = attempt.body_consumed
+    sent = attempt.body_consumed and not is_refused_certificate(error)
     # A proxy or server may give up at the same moment; the deadline counts as the reason.
     if isinstance(error, TIMEOUTS) or attempt.is_late:
         return timed_out(attempt)
     reason = reason_of(error, _REMOTE)
     if isinstance(error, ProxyConnectError):
         reason = f"the proxy {error.proxy}: {reason}"
+    elif isinstance(error, core.ProxyError):
+        reason = f"the proxy: {reason}"
     return marked_if_permanent(attempt.failed(reason, sent=sent), error)
 
 

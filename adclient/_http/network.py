@@ -154,7 +154,7 @@ def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
 
         path = certifi.where()
     try:
-        if name == "SSL_CERT_DIR":
+        if name == "SSL_CERT_DIR" or os.path.isdir(path):
             return _shared_context(None, path)
         return _shared_context(path, None)
     except OSError as error:
@@ -202,9 +202,23 @@ def _made_context(cafile: str | None, capath: str | None) -> ssl.SSLContext:
     return context
 
 
+def is_refused_certificate(error: BaseException) -> bool:
+    """Whether the certificate of the other end failed verification here, or ours did there.
+
+    The other end reads no request before it has accepted the certificate of the client. With TLS
+    1.3, the client has sent the request by the time it is told.
+    """
+    for cause in causes_of(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return True
+        reason = isinstance(cause, ssl.SSLError) and getattr(cause, "reason", None)
+        if reason and "_ALERT_" in reason:
+            return "CERTIFICATE" in reason or "UNKNOWN_CA" in reason
+    return False
+
+
 def marked_if_permanent(outcome: Outcome, error: BaseException) -> Outcome:
-    """The outcome of an error; permanent if a certificate failed verification."""
-    refused = any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes_of(error))
-    if refused and isinstance(outcome, Failure):
+    """The outcome of an error; permanent if a certificate was refused."""
+    if isinstance(outcome, Failure) and is_refused_certificate(error):
         return attrs.evolve(outcome, is_permanent=True)
     return outcome

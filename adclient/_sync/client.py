@@ -71,9 +71,10 @@ class AdClient(_notebook.HTMLRepr):
         max_concurrency: How many requests may run at once; None for 100.
             Waiting for a free slot counts against `timeout`.
         proxy: The URL of a proxy; None for that of the environment, except for loopback addresses.
-        verify: False for no TLS verification, a path to a CA bundle, or an `ssl.SSLContext`. True
-            trusts the certificates of `SSL_CERT_FILE` or `SSL_CERT_DIR`, or else those of certifi.
-            Files are read again when they change. It also applies to an `https://` proxy.
+        verify: False for no TLS verification, the path of a CA bundle or of a directory of hashed
+            certificates, or an `ssl.SSLContext`. True trusts the certificates of `SSL_CERT_FILE` or
+            `SSL_CERT_DIR`, or else those of certifi. Files are read again when they change. It also
+            applies to an `https://` proxy.
 
     Attributes:
         alpha: The operations on alpha accounts.

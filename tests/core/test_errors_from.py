@@ -1,3 +1,4 @@
+import attrs
 import pytest
 from cases import each_case
 from core_helpers import (
@@ -61,6 +62,7 @@ def test_each_status_has_its_error_class(status, expected):
     ("outcome", "expected"),
     [
         (REFUSED, "Nothing was sent; check base_url and the network"),
+        (attrs.evolve(REFUSED, is_permanent=True), "Nothing reached the service; check verify="),
         (TIMED_OUT, "longer timeout"),
         (LOST, "Call again"),
         (reply(401), "Check token= or auth="),

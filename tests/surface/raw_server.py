@@ -36,10 +36,10 @@ class Connection:
             self._server.requests.append(request)
         return request
 
-    def start_tls(self) -> None:
+    def start_tls(self, context: ssl.SSLContext | None = None) -> None:
         """Add a layer of TLS, also over another one; the connection is over if that fails."""
         try:
-            self._sock = _TLSSocket(self._sock)
+            self._sock = _TLSSocket(self._sock, context or _context())
         except OSError:
             self.is_over = True
 
@@ -87,10 +87,10 @@ class Connection:
 class _TLSSocket:
     """The server's side of TLS, over anything that has `recv` and `sendall`."""
 
-    def __init__(self, below) -> None:
+    def __init__(self, below, context: ssl.SSLContext) -> None:
         self._below = below
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self._object = _context().wrap_bio(self._incoming, self._outgoing, server_side=True)
+        self._object = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self._perform(self._object.do_handshake)
 
     def recv(self, size: int) -> bytes:

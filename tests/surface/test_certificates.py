@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 import certifi
 import pytest
+import trustme
 from clients import (
     ASYNC,
     BASE_URL,
     CLIENT_KINDS,
     ClientKind,
+    close,
     each_client_class,
     read,
     sync_and_async,
@@ -27,6 +29,7 @@ from raw_server import (
     RawServer,
     answer_to,
     refusing_url,
+    reply,
     serve_over_tls,
 )
 
@@ -267,3 +270,96 @@ async def test_certificate_that_fails_verification_is_not_retried(client_kind) -
                 assert caught.value.attempts == 1
                 assert not caught.value.outcome_unknown
     assert server.connections == 2
+
+
+@each_way
+async def test_directory_of_hashed_certificates_is_trusted(way, tmp_path) -> None:
+    shutil.copy(CERTIFICATE, tmp_path / "ce275665.0")  # openssl x509 -noout -subject_hash
+    with RawServer(serve_over_tls) as server:
+        url = server.url.replace("http://127.0.0.1", "https://localhost")
+        async with way.open(url, verify=tmp_path) as client:
+            assert len((await wait(read(client))).data) == 1
+
+
+AUTHORITY, STRANGER = trustme.CA(), trustme.CA()
+
+
+def serve_known_clients(connection: Connection) -> None:
+    """Serve over TLS, and only clients with a certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    AUTHORITY.issue_cert("localhost").configure_cert(context)
+    AUTHORITY.configure_trust(context)
+    context.verify_mode = ssl.CERT_REQUIRED
+    connection.start_tls(context)
+    if connection.is_over:
+        connection.wait_for_the_end()  # a reset could overtake the alert
+    elif request := connection.read():
+        connection.send(answer_to(request))
+
+
+def context_with_certificate(issuer: trustme.CA | None) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    AUTHORITY.configure_trust(context)
+    if issuer is not None:
+        issuer.issue_cert("client.test").configure_cert(context)
+    return context
+
+
+@each_way
+async def test_client_certificate_is_sent(way) -> None:
+    with RawServer(serve_known_clients) as server:
+        url = server.url.replace("http://127.0.0.1", "https://localhost")
+        async with way.open(url, verify=context_with_certificate(AUTHORITY)) as client:
+            assert (await wait(write(client))).status == "pending_approval"
+
+
+async def refused(client, alert: str) -> None:
+    for call in (read, write):
+        with pytest.raises(ConnectionFailed, match=f"{alert}.*check verify=") as caught:
+            await wait(call(client))
+        assert caught.value.attempts == 1
+        assert not caught.value.outcome_unknown
+
+
+REFUSED_CERTIFICATES = pytest.mark.parametrize(
+    ("issuer", "alert"),
+    [(None, "CERTIFICATE_REQUIRED"), (STRANGER, "UNKNOWN_CA")],
+    ids=["none", "of a stranger"],
+)
+
+
+@REFUSED_CERTIFICATES
+@each_way
+async def test_refused_client_certificate_is_not_retried(way, issuer, alert) -> None:
+    with RawServer(serve_known_clients) as server:
+        url = server.url.replace("http://127.0.0.1", "https://localhost")
+        async with way.open(url, verify=context_with_certificate(issuer)) as client:
+            await refused(client, alert)
+    assert server.requests == []
+
+
+@REFUSED_CERTIFICATES
+@pytest.mark.own
+@sync_and_async
+async def test_refused_certificate_of_an_http_client_is_not_retried(
+    client_kind, issuer, alert
+) -> None:
+    with RawServer(serve_known_clients) as server:
+        url = server.url.replace("http://127.0.0.1", "https://localhost")
+        theirs = client_kind.http_client(verify=context_with_certificate(issuer))
+        async with client_kind.open(url, http_client=theirs) as client:
+            await refused(client, alert)
+        await close(theirs)
+
+
+@pytest.mark.own
+@sync_and_async
+async def test_proxy_that_refuses_a_tunnel_is_named(client_kind) -> None:
+    def serve(connection: Connection) -> None:
+        if connection.read():
+            connection.send(reply(407, b""))
+
+    with RawServer(serve) as server:
+        async with client_kind.open(BASE_URL, proxy=server.url) as client:
+            with pytest.raises(ConnectionFailed, match="cannot be reached: the proxy: 407 Any"):
+                await wait(read(client))
