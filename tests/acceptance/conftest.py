@@ -1,10 +1,13 @@
-"""A browser, for the tests that need one."""
+"""A browser and a PostgreSQL server, for the tests that need them."""
 
 import shutil
 from collections.abc import Iterator
 
 import pytest
+from postgres_server import server, where
 from selenium import webdriver
+
+__all__ = ["server", "where"]
 
 
 @pytest.fixture(scope="session")
