@@ -1,0 +1,31 @@
+"""The process pool of the page on web frameworks works; tests/acceptance runs a server."""
+
+import os
+import re
+import subprocess
+import sys
+from multiprocessing import get_all_start_methods
+from pathlib import Path
+
+import pytest
+
+from adclient.testing import FakeAdService
+from adclient.testing.server import serving
+
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "web-frameworks.md").read_text("utf-8")
+*_, POOL = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("method", get_all_start_methods())
+def test_process_pool_works_with_each_start_method(method, tmp_path) -> None:
+    script = tmp_path / "pool.py"
+    script.write_text(POOL.replace('"spawn"', repr(method)), "utf-8")
+    with serving(FakeAdService()) as url:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", script],
+            capture_output=True,
+            check=True,
+            encoding="utf-8",
+            env={**os.environ, "ADCLIENT_BASE_URL": url},
+        )
+    assert (done.stdout, done.stderr) == ("62 campaigns\n4 campaigns\n", "")
