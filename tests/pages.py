@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
+from itertools import count
 from pathlib import Path
 from threading import Thread
 from types import ModuleType
@@ -26,6 +27,7 @@ from sybil.example import SybilFailure
 from sybil.parsers.markdown import SkipParser
 from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
 
+from adclient._core import reporter
 from adclient.testing import FakeAdService
 from adclient.testing.server import create_app
 
@@ -60,6 +62,7 @@ def run_page(page: Path, folder: Path, fake: FakeAdService, *, runner: str = "")
         patch.chdir(folder)
         patch.setitem(sys.modules, "__main__", main)
         patch.setattr(logging.root, "handlers", [])  # with one, `basicConfig` does nothing
+        patch.setattr(reporter, "_call_ids", count(1))  # a log shows the number of a call
         try:
             for example in document.examples():
                 _run(example, runner)
