@@ -16,7 +16,7 @@ from adclient._core.response import Failure, Outcome
 from adclient._http.send import causes_of
 from adclient.errors import ConfigurationError
 
-_IPV6_LOOPBACK = socket.inet_pton(socket.AF_INET6, "::1")
+_IPV6_LOOPBACK = int.to_bytes(1, 16, "big")  # in Pyodide, inet_pton has no IPv6
 _PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
 

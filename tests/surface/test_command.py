@@ -15,7 +15,8 @@ from cases import each_case
 from adclient import ConfigurationError, ConnectionFailed, _command
 from adclient._command import EXIT_CODES, main
 from adclient.testing import FakeAdService
-from adclient.testing.server.serving import listen
+from adclient.testing.server import uvicorn_server
+from adclient.testing.server.uvicorn_server import listen
 
 PROGRAM = [sys.executable, "-m", "adclient"]
 
@@ -178,8 +179,7 @@ def test_shell_completes(line, expected, tmp_path) -> None:
 
 def test_fake_starts_as_its_module_does(capsys, monkeypatch) -> None:
     served = []
-    module = sys.modules["adclient.testing.server.serving"]  # the package has a function `serving`
-    monkeypatch.setattr(module, "run", lambda app, listening, hints: served.append(hints))
+    monkeypatch.setattr(uvicorn_server, "run", lambda app, listening, hints: served.append(hints))
     assert main(["fake", "--port", "0", "--token", "t"]) == 0
     assert 'AdClient("http://127.0.0.1:' in served[0]
     with listen("127.0.0.1", 0) as listening:

@@ -1,6 +1,7 @@
 """The clock, the record of requests, and what else is around the answers."""
 
 import itertools
+import subprocess
 import sys
 from datetime import timedelta
 
@@ -14,6 +15,26 @@ from adclient.testing import FakeAdService, Profile
 @pytest.fixture
 def fake():
     return FakeAdService()
+
+
+def test_fake_needs_no_sockets():
+    """As in Pyodide, which has neither IPv6 nor threads."""
+    code = """
+import socket
+import threading
+
+def refuse(*_):
+    raise OSError
+
+socket.inet_pton = socket.socket.__init__ = refuse
+threading.Thread.start = refuse
+from adclient.testing import FakeAdService
+fake = FakeAdService()
+with fake.client() as client:
+    client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7")
+print(fake.drafts[0].diff.after)
+"""
+    assert subprocess.check_output([sys.executable, "-c", code], encoding="utf-8") == "PAUSED\n"
 
 
 def test_clock_cannot_go_back(fake):

@@ -16,7 +16,7 @@ from cases import each_case
 
 from adclient import AdClient, RetryPolicy
 from adclient.testing import command
-from adclient.testing.server.serving import listen
+from adclient.testing.server.uvicorn_server import listen
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "adclient.testing"]

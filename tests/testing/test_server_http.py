@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +16,7 @@ import pytest
 from asgi_browser import Browser
 from fake_helpers import VALID_WRITES
 
+import adclient.testing.server
 from adclient import (
     AdClient,
     APIError,
@@ -344,6 +347,21 @@ def required_in(described: dict) -> set[str]:
     return {p["name"] for p in described["parameters"] if p.get("required")}
 
 
+def test_application_for_another_server_needs_no_uvicorn() -> None:
+    code = """
+import sys
+sys.modules["uvicorn"] = None
+from adclient.testing.server import create_app
+try:
+    from adclient.testing.server import serving
+except ImportError as error:
+    print(error.name)
+"""
+    command = [sys.executable, "-c", code]
+    assert subprocess.check_output(command, encoding="utf-8") == "uvicorn\n"
+    assert not hasattr(adclient.testing.server, "nothing")
+
+
 def test_root_redirects_to_the_approval_page(url) -> None:
     answer = httpx.get(url)
-    assert (answer.status_code, answer.headers["location"]) == (307, "/approval")
+    assert (answer.status_code, answer.headers["location"]) == (307, "approval")

@@ -9,6 +9,8 @@ from decimal import Decimal
 import pytest
 from asgi_browser import Browser
 from fake_helpers import approve, stage
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from adclient import Diff
 from adclient.testing import FakeAdService, Profile
@@ -176,7 +178,7 @@ def test_page_is_refused_under_foreign_host_names(fake, browser) -> None:
 def test_security_headers_are_set(browser, path) -> None:
     headers = browser.get(path).headers
     policy = headers["content-security-policy"].split("; ")
-    assert {"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"} <= set(policy)
+    assert {"default-src 'none'", "script-src 'self'", "frame-ancestors 'self'"} <= set(policy)
     assert "unsafe" not in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["cache-control"] == "no-store"
@@ -191,6 +193,32 @@ def test_all_resources_exist_and_are_local(browser) -> None:
         assert browser.get(resource).status_code == 200
     assert "style=" not in page
     assert "onclick" not in page
+
+
+def test_page_works_below_a_mount_path(fake) -> None:
+    browser = Browser(Starlette(routes=[Mount("/demo", create_app(fake))]))
+    long = stage(fake, "beta.create_video_campaign", fields={"name": "x" * 501}).draft_id
+    draft_ids = [pause(fake) for _ in range(50)]
+    assert browser.get("/demo/").url.path == "/demo/approval"
+    for path in (
+        "",
+        "?skip=50",
+        f"/drafts/{long}",
+        f"/drafts/{long}?part=1",
+        f"/drafts/{long}/json",
+    ):
+        page = browser.get(f"/demo/approval{path}").text
+        urls = re.findall(r'(?:src|href|action)="([^"#]+)"', page)
+        assert len(urls) >= 4
+        assert all(url.startswith("/demo/approval") for url in urls)
+        assert {browser.get(url).status_code for url in urls[:6]} == {200}
+    for draft_id, more in zip(draft_ids, ({}, {"alone": "1"}), strict=False):
+        page = browser.get(f"/demo/approval/drafts/{draft_id}").text
+        arm = re.findall(r'formaction="([^"]+)\?shown=([^"]+)"', page)[0]
+        form = {"reviewer": "Ines", "step": "arm", **more}
+        armed = browser.post("?shown=".join(arm), data=form)
+        assert armed.url.path.startswith("/demo/approval")
+        assert f"{draft_id} is armed" in armed.text
 
 
 MARKUP = "<img src=x onerror=alert(1)>&amp;\"'"

@@ -39,7 +39,7 @@ def create_app(
     static = StaticFiles(packages=[("adclient.testing.server", "static")])
     return Starlette(
         routes=[
-            Route("/", RedirectResponse("/approval"), methods=["GET"]),
+            Route("/", RedirectResponse("approval"), methods=["GET"]),
             Route("/openapi.json", JSONResponse(document()), methods=["GET"]),
             Route("/approval", page.show, middleware=guard),
             Route("/approval/drafts/{draft_id}", page.show_draft, middleware=guard),

@@ -80,7 +80,8 @@ class ApprovalPage:
             return PlainTextResponse(str(refusal), status_code=404)
         if "stepped" in query:
             message = self._message(draft)
-        return self._draft(draft, query.get("reviewer", ""), message, whole="part" not in query)
+        reviewer, whole = query.get("reviewer", ""), "part" not in query
+        return self._draft(request, draft, reviewer, message, whole=whole)
 
     async def show_json(self, request: Request) -> Response:
         """The whole diff of a draft, as JSON."""
@@ -88,7 +89,7 @@ class ApprovalPage:
             draft = self._fake.dashboard.draft(request.path_params["draft_id"])
         except ApprovalRefused as refusal:
             return PlainTextResponse(str(refusal), status_code=404)
-        return self._render("json.html", draft=draft, json=pretty(draft.diff.to_dict()))
+        return self._render("json.html", request, draft=draft, json=pretty(draft.diff.to_dict()))
 
     async def step(self, request: Request) -> Response:
         """Make a step in the name of a reviewer."""
@@ -110,13 +111,13 @@ class ApprovalPage:
         except ApprovalRefused as refusal:
             message = f"Refused: {refusal}."
             if alone:
-                return self._draft(draft, reviewer, message, whole=True, status=409)
+                return self._draft(request, draft, reviewer, message, whole=True, status=409)
             return self._list(request, reviewer, message, skip, status=409)
-        query = {"reviewer": reviewer.strip()}
+        query, page = {"reviewer": reviewer.strip()}, f"{_root(request)}/approval"
         if alone:
-            url = f"/approval/drafts/{draft_id}?{urlencode({**query, 'stepped': 1})}"
+            url = f"{page}/drafts/{draft_id}?{urlencode({**query, 'stepped': 1})}"
         else:
-            url = f"/approval?{urlencode({**query, 'draft': draft_id, 'skip': _number(skip)})}"
+            url = f"{page}?{urlencode({**query, 'draft': draft_id, 'skip': _number(skip)})}"
         return RedirectResponse(url, status_code=303)
 
     def _list(
@@ -129,6 +130,7 @@ class ApprovalPage:
         prefix = urlsplit(self._fake.base_url).path.rstrip("/")
         return self._render(
             "approval.html",
+            request,
             status,
             reviewer=reviewer,
             message=message,
@@ -142,12 +144,20 @@ class ApprovalPage:
         )
 
     def _draft(
-        self, draft: FakeDraft, reviewer: str, message: str, *, whole: bool, status: int = 200
+        self,
+        request: Request,
+        draft: FakeDraft,
+        reviewer: str,
+        message: str,
+        *,
+        whole: bool,
+        status: int = 200,
     ) -> Response:
         tree = tree_of(draft.diff, draft.currency, whole=True) if whole else self._part(draft)[0]
         mine = [e for e in self._fake.dashboard.events if e.draft_id == draft.draft_id]
         return self._render(
             "draft.html",
+            request,
             status,
             reviewer=reviewer,
             message=message,
@@ -156,8 +166,11 @@ class ApprovalPage:
             events=[self._entry(event) for event in reversed(mine)],
         )
 
-    def _render(self, template: str, status: int = 200, **values: object) -> HTMLResponse:
+    def _render(
+        self, template: str, request: Request, status: int = 200, **values: object
+    ) -> HTMLResponse:
         content = self._environment.get_template(template).render(
+            root=_root(request),
             now=_date_and_time(self._fake.clock.now()),
             two_reviewers=self._fake.dashboard.two_reviewers,
             **values,
@@ -215,6 +228,12 @@ class ApprovalPage:
             "title": draft and _title(draft),
             "target": draft and (_target(draft) or (draft.account_name, draft.account_id)),
         }
+
+
+def _root(request: Request) -> str:
+    """The path below which the application is mounted."""
+    root: str = request.scope.get("root_path", "")
+    return root
 
 
 def _number(text: str) -> int:
