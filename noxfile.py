@@ -86,6 +86,13 @@ def oldest(session: nox.Session) -> None:
     session.run(*PYTEST, "tests/core", "tests/surface", known, *session.posargs)
 
 
+@nox.session(python="3.13")
+def subinterpreters(session: nox.Session) -> None:
+    """Use adclient in an interpreter besides the main one, which needs Python 3.13."""
+    session.install("-e", ".")
+    session.run("python", "tests/subinterpreters.py")
+
+
 @nox.session
 def libraries(session: nox.Session) -> None:
     """Send through clients of httpx and httpx2, and through aiohttp."""
