@@ -152,6 +152,13 @@ def acceptance(session: nox.Session) -> None:
     session.run("python", "benchmarks/compare.py", "--quick")
 
 
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the site to `site/`; a warning is an error."""
+    session.install("-e", ".[docs]")
+    session.run("zensical", "build", "--clean", "--strict")
+
+
 @nox.session(python=NEWEST, default=False)
 def release(session: nox.Session) -> None:
     """Build what is released into `release/`, publish it to a local index, and try it from there.

@@ -1,0 +1,110 @@
+"""The pages of the site: all of them in its navigation, and every public name in its reference."""
+
+import inspect
+import pkgutil
+import re
+import tomllib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+from cases import each_case
+
+import adclient
+from adclient import AdClient, AdClientError, AsyncAdClient, options
+
+ROOT = Path(__file__).parent.parent.parent
+DOCS = ROOT / "docs"
+REFERENCE = {path.name: path.read_text("utf-8") for path in (DOCS / "reference").glob("*.md")}
+DIRECTIVES = re.findall(r"^::: (\S+)$", "\n".join(REFERENCE.values()), re.MULTILINE)
+
+
+def pages_of(nav: object) -> Iterator[str]:
+    if isinstance(nav, str):
+        yield nav
+    elif isinstance(nav, list):
+        for entry in nav:
+            yield from pages_of(entry)
+    elif isinstance(nav, dict):
+        yield from pages_of(list(nav.values()))
+
+
+def test_navigation_has_each_page_once() -> None:
+    config = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))
+    pages = [page for page in pages_of(config["project"]["nav"]) if "://" not in page]
+    assert sorted(pages) == sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+
+
+def public_paths() -> set[str]:
+    """Each public name once, by its shortest path."""
+    paths = {f"adclient.{name}" for name in adclient.__all__}
+    known = [pkgutil.resolve_name(path) for path in paths]
+    for module in ("aiohttp", "doctor", "ledger", "plan", "testing", "testing.server"):
+        for name in import_module(f"adclient.{module}").__all__:
+            if not any(
+                pkgutil.resolve_name(f"adclient.{module}.{name}") is value for value in known
+            ):
+                paths.add(f"adclient.{module}.{name}")
+    return paths | {f"adclient.errors.{cls.__name__}" for cls in subclasses(AdClientError)} - {
+        f"adclient.errors.{name}" for name in adclient.__all__
+    }
+
+
+def subclasses(cls: type) -> Iterator[type]:
+    for each in cls.__subclasses__():
+        if each.__module__ == "adclient.errors":
+            yield each
+            yield from subclasses(each)
+
+
+def test_reference_has_each_public_name_once() -> None:
+    assert sorted(DIRECTIVES) == sorted(set(DIRECTIVES))
+    assert public_paths() - set(DIRECTIVES) == set()
+
+
+def error_tree(cls: type, depth: int = 0) -> Iterator[tuple[int, str, str]]:
+    builtin = [base.__name__ for base in cls.__bases__ if base.__module__ == "builtins"]
+    yield depth, cls.__name__, "" if builtin in ([], ["Exception"]) else builtin[0]
+    for each in cls.__subclasses__():
+        # Those of two families are listed below `OutcomeUnknown`, the first.
+        if each.__module__ == "adclient.errors" and each.__bases__[0] is cls:
+            yield from error_tree(each, depth + 1)
+
+
+def test_error_tree_is_that_of_the_classes() -> None:
+    line = re.compile(r"^( *)- \[`(\w+)`\]\(\S+\)(?:, also an? `(\w+)`)?$", re.MULTILINE)
+    shown = [(len(indent) // 4, *names) for indent, *names in line.findall(REFERENCE["errors.md"])]
+    assert shown == list(error_tree(AdClientError))
+
+
+ROW = re.compile(r"^\| `([a-z_]+)`( \*)? \| (.+?) \| .+ \|$", re.MULTILINE)
+OF_CLIENT = ROW.findall(REFERENCE["settings.md"])
+
+
+@each_case("cls", [AdClient, AsyncAdClient])
+def test_settings_page_has_each_argument_of_a_client(cls) -> None:
+    assert [name for name, *_ in OF_CLIENT] == list(inspect.signature(cls).parameters)
+    shared = inspect.signature(cls.with_options).parameters.keys() - {"self"}
+    assert {name for name, is_shared, _ in OF_CLIENT if is_shared} == shared
+
+
+def test_settings_page_has_the_defaults_of_a_client() -> None:
+    defaults = {
+        **{name: each.default for name, each in inspect.signature(AdClient).parameters.items()},
+        "timeout": options.TIMEOUT,
+        "max_retries": options.MAX_RETRIES,
+        "retry": "RetryPolicy()",
+        "conventions": "Conventions()",
+        "max_concurrency": options.MAX_CONCURRENCY,
+    }
+    shown = {name: default.strip("`") for name, _, default in OF_CLIENT if "`" in default}
+    from_environment = {"base_url": options.ENV_BASE_URL, "token": options.ENV_TOKEN}
+    assert shown == {name: str(defaults[name]) for name in shown} | from_environment
+    assert [name for name, *_ in OF_CLIENT if name not in shown] == ["headers", "hooks", "proxy"]
+
+
+def test_settings_page_has_each_variable_of_the_environment() -> None:
+    package = Path(adclient.__file__).parent
+    code = "".join(path.read_text("utf-8") for path in package.rglob("*.py"))
+    shown = re.findall(r"^\| `(ADCLIENT_[A-Z_]+)`", REFERENCE["settings.md"], re.MULTILINE)
+    assert sorted(shown) == sorted(set(re.findall(r"\bADCLIENT_[A-Z_]+", code)))
