@@ -154,9 +154,10 @@ def acceptance(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the site to `site/`; a warning is an error."""
+    """Build the site to `site/`, and check its links and each page in a browser."""
     session.install("-e", ".[docs]")
     session.run("zensical", "build", "--clean", "--strict")
+    session.run("pytest", "-q", "-n", "logical", "tests/site", *session.posargs)
 
 
 @nox.session(python=NEWEST, default=False)

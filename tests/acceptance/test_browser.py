@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from importlib.resources import files
 
 import pytest
+from chromium import emulated, violations
 from selenium import webdriver
 from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
@@ -15,7 +15,6 @@ from adclient.testing import FakeAdService, Profile
 from adclient.testing.server import serving
 
 ACCOUNT = "account_b204"
-AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 
 
 @pytest.fixture
@@ -279,7 +278,7 @@ def test_every_part_of_a_whole_change_is_on_the_screen(client, page, width) -> N
     page.until(lambda: page.text(draft.draft_id))
     page.press(draft, "whole")
     page.until(lambda: "key_0" in page.text(draft.draft_id))
-    with emulated(page, width=width):
+    with emulated(page.browser, width=width):
         outside = page.run(
             """
             return [...document.querySelectorAll("ins, .label, .group")].filter((element) => {
@@ -346,18 +345,6 @@ def test_draft_is_approved_on_its_own_page(client, url, chromium) -> None:
         assert not page.was_reloaded()
 
 
-@contextmanager
-def emulated(page: Page, *, width: int, scheme: str = "light") -> Iterator[None]:
-    command = page.browser.execute_cdp_cmd
-    media = [{"name": "prefers-color-scheme", "value": scheme}]
-    command("Emulation.setEmulatedMedia", {"features": media})
-    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    command("Emulation.setDeviceMetricsOverride", size)
-    yield
-    command("Emulation.clearDeviceMetricsOverride", {})
-    command("Emulation.setEmulatedMedia", {"features": []})
-
-
 def paths_of_every_state() -> tuple[FakeAdService, list[str]]:
     """A service with drafts in every state, and the pages that show them."""
     fake = FakeAdService(profile=Profile(two_reviewers=True))
@@ -409,20 +396,14 @@ def test_every_state_is_accessible_and_fits_its_window(chromium, scheme, width) 
     with ExitStack() as stack:
         empty, full = (stack.enter_context(serving(each)) for each in (FakeAdService(), fake))
         for url in (f"{empty}/approval", *(full + path for path in paths)):
-            with opened(chromium, url, "") as page, emulated(page, width=width, scheme=scheme):
+            with (
+                opened(chromium, url, "") as page,
+                emulated(page.browser, width=width, scheme=scheme),
+            ):
                 assert page.run("return document.documentElement.scrollWidth") <= width
                 back = str(page.run("return getComputedStyle(document.body).backgroundColor"))
                 assert ("rgb(18, " in back) == (scheme == "dark")
-                page.run(AXE)
-                found = chromium.execute_async_script(
-                    """
-                    const done = arguments[0];
-                    axe.run().then(({ violations, incomplete }) => done(
-                      [...violations, ...incomplete].map(({ id, nodes }) =>
-                        [id, nodes.map(({ html }) => html)])));
-                    """
-                )
-                assert found == [], url
+                assert violations(chromium, "incomplete") == [], url
 
 
 def test_page_shows_that_the_service_is_offline(chromium) -> None:

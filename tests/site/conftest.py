@@ -1,0 +1,3 @@
+"""Headless Chromium, for tests of pages."""
+
+from chromium import chromium as chromium
