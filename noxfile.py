@@ -157,6 +157,7 @@ def docs(session: nox.Session) -> None:
     """Build the site to `site/`, and check its links and each page in a browser."""
     session.install("-e", ".[docs]")
     session.run("zensical", "build", "--clean", "--strict")
+    session.run("python", "tools/build_playground.py", "site/playground")
     session.run("pytest", "-q", "-n", "logical", "tests/site", *session.posargs)
 
 

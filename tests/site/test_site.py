@@ -23,7 +23,9 @@ ROOT = Path(__file__).parent.parent.parent
 SITE = ROOT / "site"
 URL = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["site_url"]
 REPOSITORY = "https://github.com/adclient/adclient/blob/main/"
-PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
+# Without the playground, which tests/acceptance tries.
+BUILT = [path.relative_to(SITE) for path in SITE.rglob("*.html")]
+PAGES = sorted(path.as_posix() for path in BUILT if path.parts[0] != "playground")
 ADDRESSES = [page.removesuffix("index.html") for page in PAGES]
 
 
