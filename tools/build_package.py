@@ -5,10 +5,12 @@ the same bytes, and hold what git has and nothing more.
 """
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 import zipfile
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +26,8 @@ def git(*arguments: str | Path) -> str:
 def build(clone: Path, umask: int, zone: str) -> dict[str, bytes]:
     """Build from a new clone, and return the files by their names."""
     git("clone", "--quiet", ROOT, clone)
+    readme = clone / "README.md"
+    readme.write_text(with_addresses(readme.read_text("utf-8")), "utf-8")
     epoch = git("log", "-1", "--format=%ct").strip()
     subprocess.run(
         [sys.executable, "-m", "build", "--quiet", "--no-isolation", "--outdir", "dist"],
@@ -33,6 +37,14 @@ def build(clone: Path, umask: int, zone: str) -> dict[str, bytes]:
         check=True,
     )
     return {path.name: path.read_bytes() for path in sorted((clone / "dist").iterdir())}
+
+
+def with_addresses(readme: str) -> str:
+    """The README with links that lead to the repository, as a package index shows it alone."""
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]
+    at = urls["Homepage"]
+    readme = re.sub(r"\]\((?!https?:|#)", f"]({at}/blob/main/", readme)
+    return re.sub(r'(src(?:set)?=")(?!https?:)', rf"\1{at}/raw/main/", readme)
 
 
 def main(folder: Path) -> None:
@@ -57,6 +69,9 @@ def main(folder: Path) -> None:
     parts = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")
     of_package = {name for name in tracked if name.startswith("adclient/")}
     with zipfile.ZipFile(folder / wheel) as archive:
+        shown = archive.read(f"{base}.dist-info/METADATA").decode()
+        relative = re.findall(r'(?:\]\(|src(?:set)?=")(?!https?:|#)[^)"]+', shown)
+        check("the README in METADATA", set(relative), set())
         check(wheel, set(archive.namelist()), of_package | {f"{base}.dist-info/{p}" for p in parts})
 
 
