@@ -27,7 +27,7 @@ WITHOUT_COVERAGE = {
     "test_sync_twin",
     "test_only_sixteen",
     "test_operations",
-    "test_pages",
+    "test_code_of_pages",
     "test_retries",
     "test_writes_are_staged_once",
 }

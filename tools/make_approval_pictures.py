@@ -56,7 +56,7 @@ def morning() -> FakeAdService:
             "assets": {"images": ["img_1", "img_2"], "titles": ["Sleep outside", "Pitch it"]},
         },
     )
-    fake.dashboard.arm(keyword.draft_id, reviewer="Ines Roth")
+    fake.dashboard.arm(keyword.draft_id, reviewer="Kim")
     fake.clock.advance(83)
     return fake
 
@@ -64,14 +64,14 @@ def morning() -> FakeAdService:
 def draw_approval(fake: FakeAdService, picture: Path, size: str, theme: str = "light") -> None:
     """Draw the approval page of a service."""
     with serving(fake) as url:
-        draw(f"{url}/approval?reviewer=Ines+Roth", picture, size, theme)
+        draw(f"{url}/approval?reviewer=Kim", picture, size, theme)
 
 
 def draw_beside_card(theme: str) -> None:
     """Draw the card of a draft and, beside it, the page on which a human approves it."""
     fake = FakeAdService()
     draft = stage_budget(fake)
-    fake.dashboard.arm(draft.draft_id, reviewer="Ines Roth")
+    fake.dashboard.arm(draft.draft_id, reviewer="Kim")
     fake.clock.advance(83)
     ground, ink = THEMES[theme]
     with tempfile.TemporaryDirectory() as folder:

@@ -41,7 +41,7 @@ _NAMES = (
 _SINGLY = 3
 _TO_TRY = 2  # requests: the name, and its repetition if it has an effect
 
-Form = Literal["text", "number", "object", "URL", "URL that is not followed", "something else"]
+Form = Literal["string", "number", "object", "URL", "URL that is not followed", "something else"]
 Effect = Literal["other items", "other page", "same items", "refused", "no evidence"]
 # What contains the parameters of the next request, and how they are tried.
 _UNPACKED: dict[Form, str] = {
@@ -62,7 +62,7 @@ def form_of(probe: Probe, page: PageView, endpoint: str) -> Form:
     except InvalidRequest:  # such as half of a surrogate pair
         return "something else"
     if isinstance(cursor, str):
-        return "text" if query is None else "URL"
+        return "string" if query is None else "URL"
     if cursor is None or isinstance(cursor, bool | list):
         return "something else"
     return "object" if isinstance(cursor, dict) else "number"

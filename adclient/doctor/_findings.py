@@ -69,7 +69,7 @@ def _service(found: Examination) -> Finding:
     last = found.observations[-1]
     observed, outcome = _line(last), last.outcome
     if isinstance(outcome, Failure):
-        conclusion = f"gives no response: {one_line(outcome.reason, 120)}"
+        conclusion = f"does not respond: {one_line(outcome.reason, 120)}"
     elif outcome.broken is not None or outcome.defect is not None:
         conclusion = "its response breaks off or cannot be read"
     elif 300 <= outcome.status < 400:
@@ -192,7 +192,7 @@ def _objects(found: Examination) -> Finding:
         is_proven = objects.is_repeated and "no evidence" not in (json, deep)
         return Finding(
             point=point,
-            conclusion="one value of JSON" if json == "understood" else "brackets",
+            conclusion="one JSON value" if json == "understood" else "brackets",
             observed=observed,
             certainty="observed" if is_proven else "likely",
             settings={} if json == "understood" else deep_setting,

@@ -92,10 +92,10 @@ def status(client: AdClient) -> str:
 
 
 def test_draft_can_be_armed_and_confirmed(client, page, fake) -> None:
-    assert page.text("waiting") == "No drafts wait."
+    assert page.text("waiting") == "No drafts are waiting."
     draft = pause(client)
     page.until(lambda: "ENABLED" in page.text(draft.draft_id))
-    assert page.text("waiting") == "1 draft waits."
+    assert page.text("waiting") == "1 draft is waiting."
     page.sign("Ines")
     page.press(draft, "arm")
     page.until(lambda: "Armed by Ines" in page.text(draft.draft_id))
@@ -112,7 +112,7 @@ def test_draft_can_be_rejected(client, page) -> None:
     draft = pause(client)
     page.sign("Ines")
     page.press(draft, "reject")
-    page.until(lambda: page.text("waiting") == "No drafts wait.")
+    page.until(lambda: page.text("waiting") == "No drafts are waiting.")
     assert status(client) == "ENABLED"
 
 

@@ -81,7 +81,7 @@ def approve(browser: webdriver.Chrome, url: str) -> None:
         WebDriverWait(browser, 10).until(lambda _: is_said(said))
 
     browser.get(f"{url}/approval")
-    wait_for("1 draft waits.")
+    wait_for("1 draft is waiting.")
     browser.find_element(By.XPATH, "//input[@id=//label[.='Your name']/@for]").send_keys("Kim")
     browser.find_element(By.XPATH, "//button[.='Arm']").click()
     wait_for("draft_35ea is armed: confirm it within ten minutes.")

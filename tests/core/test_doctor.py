@@ -53,7 +53,7 @@ def test_refusal_is_reported_with_its_reason() -> None:
 def test_failure_ends_the_search() -> None:
     examination, asked = examined(Failure(reason="refused", sent=False))
     assert len(asked) == 1
-    assert report_of(examination, {})["service"].conclusion == "gives no response: refused"
+    assert report_of(examination, {})["service"].conclusion == "does not respond: refused"
 
 
 def test_report_is_possible_at_any_point() -> None:

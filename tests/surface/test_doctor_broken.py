@@ -69,7 +69,7 @@ def reads_of(server: RawServer) -> list[str]:
         (reply(307, b"", "Location: http://["), "redirects, which is never followed"),
         (reply(200, LISTING)[:-9] + b" " * 0, "breaks off or cannot be read"),
         (reply(200, b"x", "Content-Encoding: gzip"), "breaks off or cannot be read"),
-        (b"nonsense\r\n\r\n", "gives no response"),
+        (b"nonsense\r\n\r\n", "does not respond"),
     ],
 )
 def test_service_that_serves_nothing_is_described(answer, expected) -> None:

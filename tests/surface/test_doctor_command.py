@@ -35,7 +35,7 @@ def test_report_fits_on_one_screen(capsys) -> None:
     assert code == 0
     assert len(told.splitlines()) <= LINES
     assert max(map(len, told.splitlines())) <= COLUMNS
-    assert "  observed      continuation     `cursor` takes a text\n" in told
+    assert "  observed      continuation     `cursor` takes a string\n" in told
     assert 'token=os.environ["ADCLIENT_TOKEN"],' in told
     assert SECRET not in told
     assert {request.method for request in fake.requests} == {"GET"}
@@ -69,7 +69,7 @@ def test_targeting_is_sent_as_it_is_given(capsys) -> None:
     arguments = ["--account", "account_c3d8", "--targeting", '{"type": "INTEREST"}']
     with serving(fake) as url:
         assert main(["doctor", url, *arguments]) == 0
-    assert "observed      objects          one value of JSON" in capsys.readouterr().out
+    assert "observed      objects          one JSON value" in capsys.readouterr().out
     sent = [request.query.get("targeting") for request in fake.requests]
     assert '{"type":"INTEREST"}' in sent
 
@@ -82,7 +82,7 @@ def test_exit_code_3_means_that_no_read_was_accepted(arguments, capsys) -> None:
     assert "AdClient(" not in told
     assert "401" in told
     assert main(["doctor", refusing_url(), *BETA, *arguments]) == 3
-    assert "gives no response: " in capsys.readouterr().out
+    assert "does not respond: " in capsys.readouterr().out
 
 
 def test_dry_run_sends_nothing(capsys) -> None:

@@ -172,5 +172,5 @@ def test_limit_that_leaves_no_time_ends_the_examination() -> None:
 def test_expired_continuation_is_not_taken_for_an_unknown_name() -> None:
     fake = FakeAdService(page_size=5, profile=Profile(continuation_life=5, latency=2))
     report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
-    assert report["continuation"].conclusion == "`cursor` takes a text"
+    assert report["continuation"].conclusion == "`cursor` takes a string"
     assert report["continuation"].certainty in ("observed", "likely")

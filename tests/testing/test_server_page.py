@@ -50,7 +50,7 @@ def text_of(page: str) -> str:
 
 def test_page_without_drafts_states_that_there_are_none(browser) -> None:
     text = text_of(browser.get("/approval").text)
-    assert "No drafts wait." in text
+    assert "No drafts are waiting." in text
     assert "Nothing has happened yet." in text
 
 
@@ -60,7 +60,7 @@ def test_draft_is_shown_with_its_diff(fake, browser) -> None:
     )
     fake.clock.advance(timedelta(hours=1, minutes=5))
     text = text_of(browser.get("/approval").text)
-    assert "1 draft waits." in text
+    assert "1 draft is waiting." in text
     assert (
         "Update campaign budget alpha Corvane — Demand Gen (account_a91f, USD)"
         " › DG · Finance leaders · Lead form (campaign_4c10)"
@@ -244,7 +244,7 @@ def test_page_shows_50_drafts_and_events(fake, browser) -> None:
         pause(fake)
     page = browser.get("/approval").text
     assert page.count("<article") == 50
-    assert "52 drafts wait. Oldest first, 1 to 50 are shown." in text_of(page)
+    assert "52 drafts are waiting. Oldest first, 1 to 50 are shown." in text_of(page)
     assert "Later drafts" in page
     assert "Earlier drafts" not in page
     assert "2 earlier entries are not shown." in text_of(page)
@@ -270,7 +270,7 @@ def test_the_drafts_of_a_long_queue_can_all_be_reached(fake, browser, skip) -> N
 @pytest.mark.parametrize("skip", ["-1", "x", "9" * 5000, "٣"])
 def test_any_skip_is_accepted(fake, browser, skip) -> None:
     pause(fake)
-    assert "1 draft waits." in text_of(browser.get(f"/approval?skip={skip}").text)
+    assert "1 draft is waiting." in text_of(browser.get(f"/approval?skip={skip}").text)
 
 
 def json_of(page: str) -> str:
@@ -533,7 +533,7 @@ def test_page_tells_before_the_click_who_may_confirm() -> None:
 
 
 def test_page_says_that_one_person_may_make_both_steps(browser) -> None:
-    assert "One person may make both." in text_of(browser.get("/approval").text)
+    assert "One person may take both." in text_of(browser.get("/approval").text)
 
 
 # Words.
