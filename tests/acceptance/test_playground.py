@@ -11,12 +11,12 @@ from threading import Thread
 from time import monotonic
 
 import pytest
+from chromium import AXE, emulated
 from selenium import webdriver
 from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
-from test_browser import AXE, emulated
 
 sys.path.append(str(Path(__file__).parents[2] / "tools"))
 
@@ -167,7 +167,7 @@ account_id="account_b204", campaign_id="campaign_57a7")""")
 @pytest.mark.parametrize("width", [360, 1400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_page_is_accessible_and_fits_its_window(page, chromium, scheme, width) -> None:
-    with emulated(page, width=width, scheme=scheme):
+    with emulated(chromium, width=width, scheme=scheme):
         for example in page.examples[:4]:
             page.run(example, seconds=120)
         page.run_code("draft")
