@@ -159,9 +159,9 @@ def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
         return _shared_context(path, None)
     except OSError as error:
         what = f"the environment variable {name}" if name else "verify"
+        reason = error.strerror or type(error).__name__
         raise ConfigurationError(
-            f"{what}: no certificates could be read: {error.strerror or type(error).__name__}",
-            argument="verify",
+            f"{what}: no certificates could be read from {path!r}: {reason}", argument="verify"
         ) from None
 
 

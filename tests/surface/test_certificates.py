@@ -55,6 +55,12 @@ def test_variable_with_a_missing_path_is_named_at_once(client_class, name, monke
     assert caught.value.argument == "verify"
 
 
+@each_client_class
+def test_missing_file_is_named_at_once(client_class) -> None:
+    with pytest.raises(ConfigurationError, match=r"read from '/no/such/file\.pem': No such"):
+        client_class(BASE_URL, verify="/no/such/file.pem")
+
+
 @pytest.mark.parametrize(
     ("url", "verify"),
     [
