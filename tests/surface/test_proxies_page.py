@@ -20,6 +20,10 @@ FAILURES = re.findall(r"^\| `(.*?)` \| .* \| (yes|no) \|$", PAGE, re.MULTILINE)
 URL = "https://ads.example.com"
 COMPANY, STRANGER = trustme.CA(), trustme.CA()
 OUTDATED = COMPANY.issue_cert("ads.example.com", not_after=datetime(2021, 1, 1, tzinfo=UTC))
+WITH_ROOT = COMPANY.issue_cert("ads.example.com")
+WITH_ROOT.private_key_and_cert_chain_pem = trustme.Blob(
+    WITH_ROOT.private_key_and_cert_chain_pem.bytes() + COMPANY.cert_pem.bytes()
+)
 
 
 class Tunnel:
@@ -80,18 +84,13 @@ def test_settings_of_the_page_reach_the_service(folder) -> None:
     assert b"proxy-authorization" not in request.lower()
 
 
-def company_context() -> ssl.SSLContext:
-    names: dict[str, object] = {"ssl": ssl}
-    exec(CONTEXT, names)
-    return names["company_context"]()
-
-
-def test_client_certificate_of_the_page_is_accepted(folder) -> None:
-    with (
-        RawServer(Tunnel(asks=True).serve) as proxy,
-        AdClient(URL, proxy=proxy.url, verify=company_context()) as client,
-    ):
-        assert read(client) == 1
+def test_client_certificate_of_the_page_is_accepted(folder, monkeypatch) -> None:
+    names: dict[str, AdClient] = {}
+    with RawServer(Tunnel(asks=True).serve) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+        exec(CONTEXT, names)
+        with names["client"] as client:
+            assert read(client) == 1
 
 
 def test_context_of_the_operating_system_trusts_what_the_page_says(folder, monkeypatch) -> None:
@@ -112,6 +111,7 @@ def failing(text: str) -> tuple[Tunnel | None, bool, trustme.CA | None]:
         return Tunnel(answer=status[1].encode()), True, None
     return {
         "unable to get local issuer certificate": (Tunnel(), False, None),
+        "self-signed certificate": (Tunnel(WITH_ROOT), False, None),
         "certificate has expired": (Tunnel(OUTDATED), True, None),
         "Hostname mismatch": (Tunnel(COMPANY.issue_cert("other.example.com")), True, None),
         "ALERT_CERTIFICATE_REQUIRED": (Tunnel(asks=True), True, None),
@@ -120,7 +120,7 @@ def failing(text: str) -> tuple[Tunnel | None, bool, trustme.CA | None]:
 
 
 def test_page_lists_failures() -> None:
-    assert len(FAILURES) == 8
+    assert len(FAILURES) == 9
 
 
 @pytest.mark.parametrize(("text", "retried"), FAILURES)
