@@ -55,7 +55,7 @@ _HANGING = (
     "The first attempt took the whole timeout, so there was no retry; "
     "RetryPolicy(attempt_timeout=…) limits each attempt"
 )
-_CERTIFICATES = "Nothing reached the service; check verify= and the certificates of both ends"
+_CERTIFICATES = "Check verify= and the certificates of both ends"
 _LIMITED = "Call again, or allow a longer RetryPolicy(attempt_timeout=…)"
 
 
@@ -102,7 +102,7 @@ def outcome(
         details["request_id"] = details.get("request_id") or problem.request_id
     cls = with_unknown_outcome(cls) if may_be_staged else cls
     advice = None
-    if cls is ConnectionFailed and isinstance(outcome, Failure) and outcome.is_permanent:
+    if isinstance(outcome, Failure) and outcome.is_permanent and not may_be_staged:
         advice = _CERTIFICATES
     elif cls is CallTimeout and is_limited:
         advice = _LIMITED

@@ -19,7 +19,6 @@ from adclient._http.forks import leak, register_for_forks
 from adclient._http.network import (
     checked_proxy,
     checked_verify,
-    is_refused_certificate,
     marked_if_permanent,
     tls_context,
 )
@@ -224,7 +223,6 @@ async def _body_of(attempt: Attempt) -> AsyncIterator[bytes]:
 def _outcome_of(attempt: Attempt, error: Exception) -> Outcome:
     """What was received before aiohttp failed."""
     sent = attempt.body_consumed or not isinstance(error, _NOT_SENT)
-    sent = sent and not is_refused_certificate(error)
     if isinstance(error, TimeoutError):
         reason = "no response in time" if sent else "no connection in time"
         return attempt.failed(reason, sent=sent, timed_out=True)

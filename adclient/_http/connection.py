@@ -14,7 +14,6 @@ from adclient._http.backend import ProxyConnectError
 from adclient._http.core import core
 from adclient._http.network import (
     Network,
-    is_refused_certificate,
     marked_if_permanent,
     tls_context,
 )
@@ -91,7 +90,7 @@ class Target:
 
 def outcome_of(attempt: Attempt, error: Exception) -> Outcome:
     """What was received before an attempt failed with one of the `FAULTS`."""
-    sent = attempt.body_consumed and not is_refused_certificate(error)
+    sent = attempt.body_consumed
     # A proxy or server may give up at the same moment; the deadline counts as the reason.
     if isinstance(error, TIMEOUTS) or attempt.is_late:
         return timed_out(attempt)

@@ -11,7 +11,7 @@ import httpx
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome
 from adclient._http.in_process import InProcess
-from adclient._http.network import is_refused_certificate, marked_if_permanent
+from adclient._http.network import marked_if_permanent
 from adclient._http.send import (
     AsyncChunks,
     Attempt,
@@ -250,8 +250,7 @@ class LibraryAttempt(Attempt):
 
     def outcome_of(self, error: Exception) -> Outcome:
         """What was received before the library failed."""
-        library = self.library
-        sent = self._is_sent(error) and not is_refused_certificate(error)
+        library, sent = self.library, self._is_sent(error)
         # After the deadline, every failure is a timeout, whatever the library raises.
         if isinstance(error, library.timeouts) or self.is_late:
             reason = "no response in time"

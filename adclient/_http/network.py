@@ -202,11 +202,11 @@ def _made_context(cafile: str | None, capath: str | None) -> ssl.SSLContext:
     return context
 
 
-def is_refused_certificate(error: BaseException) -> bool:
+def _is_refused_certificate(error: BaseException) -> bool:
     """Whether the certificate of the other end failed verification here, or ours did there.
 
-    The other end reads no request before it has accepted the certificate of the client. With TLS
-    1.3, the client has sent the request by the time it is told.
+    It does not mean that nothing was sent: with TLS 1.3, the client has sent the request by the
+    time it is told, and the chain of causes may hold an error that the caller was handling.
     """
     for cause in causes_of(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -219,6 +219,6 @@ def is_refused_certificate(error: BaseException) -> bool:
 
 def marked_if_permanent(outcome: Outcome, error: BaseException) -> Outcome:
     """The outcome of an error; permanent if a certificate was refused."""
-    if isinstance(outcome, Failure) and is_refused_certificate(error):
+    if isinstance(outcome, Failure) and _is_refused_certificate(error):
         return attrs.evolve(outcome, is_permanent=True)
     return outcome

@@ -62,7 +62,10 @@ def test_each_status_has_its_error_class(status, expected):
     ("outcome", "expected"),
     [
         (REFUSED, "Nothing was sent; check base_url and the network"),
-        (attrs.evolve(REFUSED, is_permanent=True), "Nothing reached the service; check verify="),
+        (
+            attrs.evolve(REFUSED, is_permanent=True),
+            "Check verify= and the certificates",
+        ),
         (TIMED_OUT, "longer timeout"),
         (LOST, "Call again"),
         (reply(401), "Check token= or auth="),

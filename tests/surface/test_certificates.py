@@ -33,9 +33,16 @@ from raw_server import (
     serve_over_tls,
 )
 
-from adclient import ConfigurationError, ConnectionFailed
+from adclient import (
+    ConfigurationError,
+    ConnectionFailed,
+    ConnectionLost,
+    OutcomeUnknown,
+    RetryPolicy,
+)
 from adclient._http import network
 from adclient.aiohttp import AiohttpTransport
+from adclient.errors import OutcomeUnknownConnectionLost
 
 VARIABLES = ["SSL_CERT_FILE", "SSL_CERT_DIR"]
 
@@ -320,11 +327,14 @@ async def test_client_certificate_is_sent(way) -> None:
 
 
 async def refused(client, alert: str) -> None:
-    for call in (read, write):
-        with pytest.raises(ConnectionFailed, match=f"{alert}.*check verify=") as caught:
+    # With TLS 1.3 the refusal arrives after the request was sent.
+    for call, error, advice in (
+        (read, ConnectionLost, "Check verify="),
+        (write, OutcomeUnknownConnectionLost, "look for"),
+    ):
+        with pytest.raises(error, match=f"{alert}.*{advice}") as caught:
             await wait(call(client))
         assert caught.value.attempts == 1
-        assert not caught.value.outcome_unknown
 
 
 REFUSED_CERTIFICATES = pytest.mark.parametrize(
@@ -356,6 +366,27 @@ async def test_refused_certificate_of_an_http_client_is_not_retried(
         async with client_kind.open(url, http_client=theirs) as client:
             await refused(client, alert)
         await close(theirs)
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+@each_way
+async def test_error_that_the_caller_handles_does_not_hide_that_a_write_was_sent(
+    way, is_late
+) -> None:
+    def serve(connection: Connection) -> None:
+        if connection.read() and is_late:
+            connection.wait_for_the_end()
+
+    with RawServer(serve) as server:
+        retry = RetryPolicy(attempt_timeout=0.5 if is_late else None)
+        async with way.open(server.url) as opened:
+            client = opened.with_options(retry=retry)
+            try:
+                raise ssl.SSLCertVerificationError(1, "of another call")
+            except ssl.SSLError:
+                with pytest.raises(OutcomeUnknown):
+                    await wait(write(client))
+    assert len(server.requests) == 1
 
 
 @pytest.mark.own
