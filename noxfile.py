@@ -11,7 +11,7 @@ EXTRAS = PROJECT["project"]["optional-dependencies"]
 OF_USERS = sorted(set(EXTRAS) - {"acceptance", "dev", "docs", "test", "typing"})
 PYTHONS = nox.project.python_versions(PROJECT)
 OLDEST = PYTHONS[0]
-NEWEST = next(name for name in reversed(PYTHONS) if shutil.which(f"python{name}"))
+NEWEST = next((name for name in reversed(PYTHONS) if shutil.which(f"python{name}")), PYTHONS[-1])
 PYTEST = ("pytest", "-q", "-n", "logical")
 # The tests in which it matters which HTTP library sends: those that talk to a server of raw
 # sockets, and those that see every operation on the wire.

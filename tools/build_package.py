@@ -1,7 +1,7 @@
 """`build_package.py FOLDER`: build the sdist and the wheel of the current commit, and check them.
 
 They are built twice, from clones that differ in path, umask and time zone. Both builds must give
-the same bytes, and hold what git has and nothing more.
+the same bytes, and hold the files that git has and nothing more.
 """
 
 import os

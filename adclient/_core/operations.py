@@ -264,4 +264,4 @@ OPERATIONS: tuple[Operation[Result], ...] = (
 
 
 def _named(full_name: str) -> Operation[Result]:
-    return next(operation for operation in OPERATIONS if operation.full_name == full_name)
+    return {operation.full_name: operation for operation in OPERATIONS}[full_name]

@@ -14,6 +14,7 @@ from adclient.testing._clock import FakeClock
 
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
 _HEADERS = {
+    # 'self' for frames: the playground of the documentation shows the page in one.
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
         "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
