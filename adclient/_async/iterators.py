@@ -95,17 +95,11 @@ class AsyncPageIterator(PublicDir, Generic[T]):
             if self._is_started and self.cursor is None:
                 raise StopAsyncIteration
             # No state changes before the page is there, so that a failed step can be repeated.
-            if self._prefetch is None:
-                page = await self._source.page(self.cursor)
-            else:
-                try:
-                    page = await self._prefetch.result()
-                except BaseException:
-                    # An interrupt or a cancellation leaves the result for the next step.
-                    if self._prefetch.has_failed:
-                        self._prefetch = None
-                    raise
-                self._prefetch = None
+            try:
+                page = await self._fetch()
+            except StopAsyncIteration as error:  # as of `next()` in the caller's `token` function
+                problem = f"{type(error).__name__} was raised while a page was fetched"
+                raise RuntimeError(problem) from error  # or it would end the listing here
             assert self._seen is not None
             self._ready = page
             try:
@@ -125,6 +119,19 @@ class AsyncPageIterator(PublicDir, Generic[T]):
             self._bar.add(len(self._ready.data))
         page, self._ready = self._ready, None
         self.cursor, self._is_started = page.next, True
+        return page
+
+    async def _fetch(self) -> "AsyncPage[T]":
+        if self._prefetch is None:
+            return await self._source.page(self.cursor)
+        try:
+            page = await self._prefetch.result()
+        except BaseException:
+            # An interrupt or a cancellation leaves the result for the next step.
+            if self._prefetch.has_failed:
+                self._prefetch = None
+            raise
+        self._prefetch = None
         return page
 
 

@@ -96,17 +96,11 @@ class PageIterator(PublicDir, Generic[T]):
             if self._is_started and self.cursor is None:
                 raise StopIteration
             # No state changes before the page is there, so that a failed step can be repeated.
-            if self._prefetch is None:
-                page = self._source.page(self.cursor)
-            else:
-                try:
-                    page = self._prefetch.result()
-                except BaseException:
-                    # An interrupt or a cancellation leaves the result for the next step.
-                    if self._prefetch.has_failed:
-                        self._prefetch = None
-                    raise
-                self._prefetch = None
+            try:
+                page = self._fetch()
+            except StopIteration as error:  # as of `next()` in the caller's `token` function
+                problem = f"{type(error).__name__} was raised while a page was fetched"
+                raise RuntimeError(problem) from error  # or it would end the listing here
             assert self._seen is not None
             self._ready = page
             try:
@@ -126,6 +120,19 @@ class PageIterator(PublicDir, Generic[T]):
             self._bar.add(len(self._ready.data))
         page, self._ready = self._ready, None
         self.cursor, self._is_started = page.next, True
+        return page
+
+    def _fetch(self) -> "Page[T]":
+        if self._prefetch is None:
+            return self._source.page(self.cursor)
+        try:
+            page = self._prefetch.result()
+        except BaseException:
+            # An interrupt or a cancellation leaves the result for the next step.
+            if self._prefetch.has_failed:
+                self._prefetch = None
+            raise
+        self._prefetch = None
         return page
 
 

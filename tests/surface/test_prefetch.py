@@ -157,6 +157,27 @@ async def test_exit_raised_by_a_token_function_is_not_repeated(client_kind, erro
     assert len(service.requests) == 3
 
 
+@pytest.mark.parametrize("prefetch", [False, True])
+@pytest.mark.parametrize("error", [StopIteration, StopAsyncIteration])
+@sync_asyncio_trio
+async def test_end_of_an_iterator_of_the_caller_does_not_end_the_listing(
+    client_kind, error, prefetch
+) -> None:
+    raised = [None, error()]
+
+    def token() -> str:
+        if ended := raised.pop(0) if raised else None:
+            raise ended
+        return "t"
+
+    async with client_kind.open(transport=three().transport, token=token) as client:
+        found = (await wait(listed(client))).items(prefetch=prefetch)
+        assert names([await step(found), await step(found)]) == "ab"
+        with pytest.raises((RuntimeError, error)):
+            await step(found)
+        assert names(await everything(found)) == "cde"
+
+
 @sync_asyncio_trio
 async def test_prefetch_error_of_an_abandoned_iterator_is_dropped(client_kind) -> None:
     service = Service(a_page("ab", "c1"), httpx.Response(500))
