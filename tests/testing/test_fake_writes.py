@@ -305,8 +305,9 @@ def test_keywords_are_paused_and_enabled(fake):
     assert keyword(fake, {"action": "ENABLE"}) == ("keywords", [paused], [enabled])
 
 
-def test_diff_of_one_keyword_bid_is_a_number(fake):
-    assert keyword(fake, {"action": "UPDATE", "cpc_bid": 1.1}) == ("cpc_bid", 1.75, 1.1)
+def test_diff_of_one_keyword_bid_names_the_keyword(fake):
+    shown = keyword(fake, {"action": "UPDATE", "cpc_bid": 1.1})
+    assert shown == ("keywords", [{**NAMED, "cpc_bid": 1.75}], [{**NAMED, "cpc_bid": 1.1}])
 
 
 def test_match_type_change_replaces_the_keyword(fake):

@@ -175,10 +175,6 @@ def _update_keyword(account: Account, request: ParsedRequest) -> ProposedChange:
         raise refusal("cannot_update_negative", "keywords")
     if action in _KEYWORD_STATUS:
         values["status"] = _KEYWORD_STATUS[str(action)]
-    elif len(keywords) == 1 and "match_type" not in values:
-        change = keywords[0].update(values)
-        if change.field == "cpc_bid":
-            return change
     return _replace_keywords(account, keywords, values)
 
 
