@@ -131,12 +131,13 @@ def _unchanged(diff: Diff) -> str:
 
 
 def _first(changes: Sequence[Change], most: int) -> list[Change]:
-    """The changes to show if not all can be: budgets and other numbers before texts."""
+    """The changes to show if not all can be: budgets, numbers, texts, and elements of lists."""
 
-    def rank(place: int) -> tuple[bool, bool]:
+    def rank(place: int) -> tuple[bool, bool, bool]:
         change = changes[place]
         value = change.before if change.after is MISSING else change.after
-        return "budget" not in _last_name(change), _exact(value) is None
+        is_element = isinstance(change.key, int)  # there may be many of them
+        return "budget" not in _last_name(change), is_element, _exact(value) is None
 
     return [changes[place] for place in sorted(sorted(range(len(changes)), key=rank)[:most])]
 

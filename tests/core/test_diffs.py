@@ -287,6 +287,13 @@ def test_budget_is_shown_whatever_else_is_not(name):
     assert "22 more changes are not shown" in diff._repr_html_()
 
 
+def test_list_of_numbers_does_not_hide_a_text():
+    before = {"audiences": [], "status": "ENABLED"}
+    diff = diff_of(before, {"audiences": list(range(9_000, 9_030)), "status": "PAUSED"}, "campaign")
+    assert "campaign.status: ENABLED → PAUSED" in str(diff)
+    assert "PAUSED</strong>" in diff._repr_html_()
+
+
 def cells_of(value):
     html = value._repr_html_()
     rows = re.findall(r"<tr><th.*?>(.*?)</th>(?:<td.*?>(.*?)</td>)?</tr>", html)
