@@ -22,15 +22,15 @@ def check_installed() -> None:
 class Bar:
     """The progress bar of one iteration; it appears with the first page.
 
-    tqdm closes a bar when its last reference goes. An abandoned loop therefore closes its bar: the
-    loop has the only reference to the iterator, and the iterator the only one to this.
+    An abandoned loop closes its bar: the loop has the only reference to the iterator, and the
+    iterator the only one to this. A bar of tqdm in a notebook is part of a reference cycle.
     """
 
     def __init__(self, title: str) -> None:
         self._title = title
         self._pages = self._items = 0
         self._bar: tqdm[NoReturn] | None = None
-        self._show_end: Callable[[], object] = lambda: None
+        self._show_end: Callable[[bool], object] = lambda _: None
         self._is_broken = False
 
     def add(self, items: int) -> None:
@@ -47,13 +47,16 @@ class Bar:
         except Exception:
             self._drop()
 
-    def close(self) -> None:
+    def close(self, *, is_failed: bool = False) -> None:
         """Close the bar at the end of the iteration, or when it is interrupted."""
         bar, self._bar = self._bar, None
         if bar is not None:
             with suppress(Exception):
                 bar.close()
-                self._show_end()
+                self._show_end(is_failed)
+
+    def __del__(self) -> None:
+        self.close()
 
     def _drop(self) -> None:
         from tqdm import auto
@@ -79,5 +82,11 @@ class Bar:
         # A notebook is saved with the text of the widget, which would stay that of its start.
         bar: Any = make(display=False)
         shown = import_module("IPython.display").display(bar.container, display_id=True)
-        self._show_end = lambda: shown.update(bar.container)
+
+        def show_end(is_failed: bool) -> None:
+            if is_failed:  # else it is green: without a total, tqdm takes any end for a success
+                bar.disp(bar_style="danger")
+            shown.update(bar.container)
+
+        self._show_end = show_end
         return cast("tqdm[NoReturn]", bar)

@@ -274,8 +274,9 @@ def test_bar_that_was_never_drawn_can_be_closed() -> None:
     _progress.Bar("x").close()
 
 
-@sync_asyncio_trio
-async def test_saved_notebook_has_the_last_state_of_its_bar(client_kind, monkeypatch) -> None:
+@pytest.fixture
+def saved(monkeypatch) -> list[str]:
+    """The texts of the bars that a notebook with widgets displays and updates."""
     saved: list[str] = []
 
     class Widget(tqdm.std.tqdm):
@@ -284,22 +285,57 @@ async def test_saved_notebook_has_the_last_state_of_its_bar(client_kind, monkeyp
         def __init__(self, *, display: bool, **arguments) -> None:
             assert not display, "what tqdm displays itself cannot be updated"
             super().__init__(**arguments, file=io.StringIO())
-            self.container = self
+            self.container, self.style = self, "info"
+            self.disp = self.display  # a reference cycle, as in tqdm
+
+        def display(self, *, bar_style: str = "info", **_) -> None:
+            self.style = bar_style
 
     def display(container: Widget, *, display_id: bool) -> types.SimpleNamespace:
         assert display_id
-        saved.append(str(container))
-        return types.SimpleNamespace(update=lambda container: saved.append(str(container)))
+
+        def update(container: Widget) -> None:
+            saved.append(f"{container.style}: {container}")
+
+        update(container)
+        return types.SimpleNamespace(update=update)
 
     monkeypatch.setattr(tqdm.auto, "tqdm", Widget)
     monkeypatch.setitem(sys.modules, "tqdm.notebook", types.SimpleNamespace(tqdm=Widget))
     monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=display))
+    return saved
+
+
+@sync_asyncio_trio
+async def test_saved_notebook_has_the_last_state_of_its_bar(client_kind, saved) -> None:
     async with client_kind.open(transport=pages().transport) as client:
         await everything((await listed(client)).progress())
     start, end = saved
-    assert start.startswith("beta.list_campaigns: 0 items")
-    assert end.startswith("beta.list_campaigns: 5 items")
+    assert start.startswith("info: beta.list_campaigns: 0 items")
+    assert end.startswith("info: beta.list_campaigns: 5 items")
     assert "pages: 3" in end
+
+
+@sync_asyncio_trio
+async def test_saved_notebook_has_the_last_state_of_an_abandoned_loop(client_kind, saved) -> None:
+    async with client_kind.open(transport=pages().transport) as client:
+        walked = walk((await listed(client)).progress())
+        await step(walked)
+        gc.disable()
+        try:
+            del walked
+            assert saved[-1].startswith("info: beta.list_campaigns: 2 items")
+        finally:
+            gc.enable()
+
+
+@sync_asyncio_trio
+async def test_failed_bar_is_not_green_in_a_notebook(client_kind, saved) -> None:
+    transport = failing_once(httpx.ConnectError("cut"))
+    async with client_kind.open(transport=transport, retry=RetryPolicy(max_retries=0)) as client:
+        with pytest.raises(ConnectionFailed):
+            await everything((await listed(client)).progress())
+    assert saved[-1].startswith("danger: beta.list_campaigns: 2 items")
 
 
 class BrokenStream(io.StringIO):
