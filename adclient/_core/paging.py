@@ -180,15 +180,15 @@ def cursor_fields(call: Call[Result], conventions: Conventions) -> dict[str, JSO
     try:
         if not jsontext.is_object(fields):
             raise jsontext.JSONError(f"expected a mapping, got {type(fields).__name__}")
-        if "" in fields or not own.isdisjoint(fields):
-            raise jsontext.JSONError("a name is empty, or is that of a parameter of the operation")
         jsontext.dumps(fields, "its result")
+        plain = cast("dict[str, JSON]", jsontext.plain(fields, "its result"))
+        if "" in plain or not own.isdisjoint(map(_root, plain)):
+            raise jsontext.JSONError("a name is empty, or is that of a parameter of the operation")
     except jsontext.JSONError as error:
         problem = one_line(f"{operation.full_name}: conventions.continuation: {error}")
         raise ConfigurationError(
             f"{problem}; nothing was sent", operation=operation.full_name, argument="continuation"
         ) from None
-    plain = cast("dict[str, JSON]", jsontext.plain(fields, "its result"))
     return {name: value for name, value in plain.items() if value is not None}
 
 
