@@ -260,9 +260,10 @@ class Item(Received):
     if not TYPE_CHECKING:  # pragma: no branch  (type checkers find the mistake themselves)
 
         def __getattr__(self, name: str) -> object:
+            if hasattr(type(self), name):  # a property of a caller's class raised the error
+                return object.__getattribute__(self, name)
             problem = f"{type(self).__name__} has no attribute {name!r}"
-            # Tools look for private names, and copies of an item begin without any field.
-            if not name.startswith("_") and name != "extra":
+            if not name.startswith("_"):  # tools look for private names
                 problem += ", and the service sent no such field"
                 if name in self.extra:
                     problem = (

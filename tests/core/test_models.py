@@ -262,6 +262,16 @@ class TestExtraFields:
             assert twin == campaign
         assert not hasattr(object.__new__(Campaign), "name")
 
+    def test_error_of_a_property_of_the_caller_is_raised_as_it_is(self):
+        @attrs.frozen(kw_only=True)
+        class Costed(Campaign):
+            @property
+            def cost(self):
+                return self.costs
+
+        with pytest.raises(AttributeError, match="Costed has no attribute 'costs'"):
+            _ = Costed(id="c", name="n", status="s").cost
+
 
 class TestRepr:
     def test_repr_of_a_draft_contains_staged_and_no_word_for_a_change(self):
