@@ -527,6 +527,8 @@ def test_page_tells_before_the_click_who_may_confirm() -> None:
         (confirm,) = re.findall(rf'<button id="{draft_id}-confirm"[^>]*>', page)
         assert ("disabled" in confirm) is is_same
         assert (told in text_of(page)) is is_same
+    needed = f"{draft_id} is armed: another person must confirm it within ten minutes."
+    assert needed in text_of(step(browser, draft_id, "arm", "Ines").text)
     assert step(browser, draft_id, "confirm", "INES").status_code == 409
     assert step(browser, draft_id, "confirm", "Tove").status_code == 200
     assert fake.drafts[0].status == "applied"

@@ -36,6 +36,7 @@ _STATES: dict[DraftStatus, str] = {
     "rolled_back": "was applied, and is rolled back",
 }
 _KINDS: dict[EventKind, str] = {"stale": "closed as stale", "apply_failed": "failed to apply"}
+_ARMED_BY_ONE_OF_TWO = "is armed: another person must confirm it within ten minutes"
 _EXPIRED = "is stale: nobody approved it within 48 hours"
 _NEEDS_WHOLE = ("arm", "confirm")
 _ACRONYMS = {"dco": "DCO"}
@@ -181,6 +182,8 @@ class ApprovalPage:
         return f"{draft.draft_id} {self._state(draft)}."
 
     def _state(self, draft: FakeDraft) -> str:
+        if draft.status == "armed" and self._fake.dashboard.two_reviewers:
+            return _ARMED_BY_ONE_OF_TWO
         ends = (e.at for e in self._fake.dashboard.events if e.draft_id == draft.draft_id)
         is_expired = draft.status == "stale" and draft.expires_at in ends
         return _EXPIRED if is_expired else _STATES[draft.status]
