@@ -1,9 +1,13 @@
-"""JSON text: decoding of responses and encoding of arguments. No number loses a digit."""
+"""JSON text: decoding of responses and encoding of arguments.
+
+No number loses a digit, except those below 2.3e-308, which become the closest float.
+"""
 
 import functools
 import json
 import math
 import re
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
@@ -20,12 +24,12 @@ class JSONError(Exception):
     """A value or document is not valid; the message contains the path, such as `$.data[3].id`."""
 
 
-# A float keeps a number of up to 15 digits and a small exponent; every other number needs `json`
-# with exact numbers. To search bodies for such numbers, digits and dots become 0, and whatever a
+# To search bodies for numbers that a float would change, digits and dots become 0, and whatever a
 # number comes after becomes a comma.
-_NORMALIZED = bytes.maketrans(b"123456789.E:[ \t\n\r", b"0000000000e,,,,,,")
-_LONG, _LARGE_EXPONENT = b"," + b"0" * 16, b"0e000"
-_TINY = re.compile(rb"-(?<=[eE]-)\d\d\d")
+_NORMALIZED = bytes.maketrans(b"123456789.E:[- \t\n\r", b"0000000000e,,,,,,,")
+# A float keeps 15 digits, with the dot 16 characters, and each number that it writes itself.
+_LONG, _LARGE_EXPONENT = b"," + b"0" * 17, b"0e000"
+_NUMBER = re.compile(rb"[0-9.]+(?:[eE][+-]?[0-9]+)?")
 # Above this size, bodies are decoded without orjson, which may need eight times their size.
 _ORJSON_LIMIT = 16 * 1024 * 1024
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -37,19 +41,14 @@ def loads(body: bytes, *, unique: bool = False) -> JSON:
     Of equal names in an object, the last counts; with `unique`, they are an error.
     """
     body = body.removeprefix(_BYTE_ORDER_MARK)
-    # More than 15 digits in a row, outside of most texts. Every fourth byte of a body has four of
-    # any 16 digits in a row, and is faster to search.
-    has_long_number = b"0000" in body[::4].translate(_NORMALIZED) and (
-        _LONG in b"," + body.translate(_NORMALIZED, b"-")
-    )
-    # orjson refuses numbers that are too large for a float, and turns those too small into 0.
-    is_simple = not (unique or has_long_number) and len(body) <= _ORJSON_LIMIT
+    keeps_digits = _keeps_digits(body)
     fast = _orjson_loads()
-    if fast is not None and is_simple and _TINY.search(body) is None:
-        # `json` below accepts or explains what orjson refuses, such as a lone surrogate.
+    if fast is not None and keeps_digits and not unique and len(body) <= _ORJSON_LIMIT:
+        # `json` below accepts or explains what orjson refuses, such as a lone surrogate, or a
+        # number that is too large for a float.
         with suppress(ValueError):
             return fast(body)
-    is_exact = has_long_number or _LARGE_EXPONENT in body.translate(_NORMALIZED, b"+-")
+    is_exact = not keeps_digits or _LARGE_EXPONENT in body.translate(_NORMALIZED, b"+-")
     try:
         return cast(JSON, _decoder(is_exact, unique).decode(body.decode()))
     except UnicodeDecodeError as error:
@@ -58,6 +57,31 @@ def loads(body: bytes, *, unique: bool = False) -> JSON:
         raise JSONError("$: nested too deeply") from None
     except (ValueError, ArithmeticError) as error:
         raise JSONError(f"$: not JSON: {error}") from None
+
+
+def _keeps_digits(body: bytes) -> bool:
+    """Whether a float or a whole number of 64 bits keeps every number of a body."""
+    # Every fourth byte of a body has four of any 17 digits in a row, and is faster to search.
+    if b"0000" not in body[::4].translate(_NORMALIZED):
+        return True
+    text = b"," + body.translate(_NORMALIZED)
+    place = text.find(_LONG)
+    while place >= 0:
+        number = _NUMBER.match(body, place)
+        if number is None or not _is_kept(number[0]):
+            return False
+        place = text.find(_LONG, number.end())
+    return True
+
+
+def _is_kept(number: bytes) -> bool:
+    if number.isdigit():
+        return len(number) < 20 and int(number) < 2**63
+    try:
+        digits = repr(float(number))
+        return digits.encode() == number or Decimal(digits) == Decimal(number.decode())
+    except (ValueError, ArithmeticError):  # it is no number
+        return False
 
 
 @functools.cache
@@ -73,7 +97,10 @@ def _orjson_loads() -> Callable[[bytes], JSON] | None:
 @functools.cache
 def _decoder(exact: bool, unique: bool) -> json.JSONDecoder:
     def parse_float(digits: str) -> float | Decimal:
-        decimal, close = Decimal(digits), float(digits)
+        close = float(digits)
+        if abs(close) < sys.float_info.min:
+            return close  # the closest float to what is too small for one, as orjson returns
+        decimal = Decimal(digits)
         return close if math.isfinite(close) and Decimal(repr(close)) == decimal else decimal
 
     def refuse_constant(name: str) -> float:

