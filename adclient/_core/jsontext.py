@@ -1,6 +1,6 @@
 """JSON text: decoding of responses and encoding of arguments.
 
-No number loses a digit, except those below 2.3e-308, which become the closest float.
+No number loses a digit, except in listings those too small for a float.
 """
 
 import functools
@@ -38,7 +38,8 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 def loads(body: bytes, *, unique: bool = False) -> JSON:
     """Decode a JSON document, or raise a `JSONError`.
 
-    Of equal names in an object, the last counts; with `unique`, they are an error.
+    Of equal names in an object, the last counts, and a number too small for a float becomes the
+    closest one. With `unique`, equal names are an error, and every number keeps its digits.
     """
     body = body.removeprefix(_BYTE_ORDER_MARK)
     keeps_digits = _keeps_digits(body)
@@ -98,8 +99,8 @@ def _orjson_loads() -> Callable[[bytes], JSON] | None:
 def _decoder(exact: bool, unique: bool) -> json.JSONDecoder:
     def parse_float(digits: str) -> float | Decimal:
         close = float(digits)
-        if abs(close) < sys.float_info.min:
-            return close  # the closest float to what is too small for one, as orjson returns
+        if abs(close) < sys.float_info.min and not unique:
+            return close  # too small for a float; orjson returns the closest one as well
         decimal = Decimal(digits)
         return close if math.isfinite(close) and Decimal(repr(close)) == decimal else decimal
 

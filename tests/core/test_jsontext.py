@@ -96,6 +96,11 @@ class TestLoads:
         assert type(number) is Decimal
         assert number == Decimal(text)
 
+    def test_tiny_number_of_a_draft_is_a_decimal(self):
+        number = loads(b"-1e-400", unique=True)
+        assert type(number) is Decimal
+        assert number == Decimal("-1e-400")
+
     def test_byte_order_mark_is_skipped(self):
         assert loads(b'\xef\xbb\xbf{"a": 1}') == {"a": 1}
 
