@@ -169,7 +169,8 @@ def percent(before: object, after: object) -> float | None:
     if old is None or new is None or old == 0:
         return None
     ratio = _ARITHMETIC.divide(_ARITHMETIC.subtract(new, old), _ARITHMETIC.abs(old))
-    return _finite(_ARITHMETIC.multiply(ratio, Decimal(100)))
+    close = float(_ARITHMETIC.multiply(ratio, Decimal(100)))
+    return close if math.isfinite(close) else None
 
 
 def _exact(value: object) -> Decimal | None:
@@ -178,11 +179,6 @@ def _exact(value: object) -> Decimal | None:
         return None
     exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
     return exact if exact.is_finite() else None
-
-
-def _finite(value: Decimal) -> float | None:
-    close = float(value)
-    return close if math.isfinite(close) else None
 
 
 class _Numbers:

@@ -170,7 +170,8 @@ def _refusal_of_values(
             rule, problem = "money", f"and money allows 0 to {short(most)}"
         else:
             continue
-        return Refusal(rule, f"{short_end(path)} is {_shown(value)}, {problem}")
+        shown = short(jsontext.quoted(value) if isinstance(value, str) else value)
+        return Refusal(rule, f"{short_end(path)} is {shown}, {problem}")
     return None
 
 
@@ -191,7 +192,3 @@ def _number(value: object) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
-
-
-def _shown(value: JSON) -> str:
-    return short(jsontext.quoted(value) if isinstance(value, str) else value)

@@ -96,6 +96,7 @@ class AiohttpTransport:
     ) -> aiohttp.ClientResponse:
         """Send a request, exactly once."""
         url = URL(attempt.request.url, encoded=True)  # yarl would change some escapes
+        uses_tls = url.scheme == "https" or (self._proxy or "").startswith("https:")
         left = attempt.time_left
         return await self._session().request(
             attempt.request.method,
@@ -104,13 +105,10 @@ class AiohttpTransport:
             data=body,
             allow_redirects=False,
             proxy=self._proxy,
-            ssl=tls_context(self._verify) if self._uses_tls(url) else True,
+            ssl=tls_context(self._verify) if uses_tls else True,
             # No total: the sender's cancel scope limits the whole attempt.
             timeout=aiohttp.ClientTimeout(sock_connect=left, sock_read=left),
         )
-
-    def _uses_tls(self, url: URL) -> bool:
-        return url.scheme == "https" or (self._proxy or "").startswith("https:")
 
     async def __aenter__(self) -> Self:
         return self
