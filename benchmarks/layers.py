@@ -164,6 +164,15 @@ def decoding(_: str) -> dict[str, float]:
     return least_seconds({"bare httpx": lambda: json.loads(body), **_decoding(body)})
 
 
+def decoding_long(_: str) -> dict[str, float]:
+    """The same with a number of about 17 digits in each item, such as a ratio that was computed."""
+    page = json.loads(reply_to("GET", "ads", "page").body)
+    for number, item in enumerate(page["data"]):
+        item["share"] = 1 / (number + 3)
+    body = json.dumps(page).encode()
+    return least_seconds({"bare httpx": lambda: json.loads(body), **_decoding(body)})
+
+
 def _decoding(body: bytes) -> dict[str, Work]:
     call = Call(LIST_BETA_CAMPAIGNS, "account_b204", None, {}, {})
     response, info = RawResponse(status=200, body=body), ResponseInfo(status=200)
@@ -287,6 +296,7 @@ ROWS: dict[str, Callable[[str], dict[str, float]]] = {
     "get": get,
     "in-process": in_process,
     "decode": decoding,
+    "decode-long": decoding_long,
     "tasks": tasks,
     "start": start,
 }
