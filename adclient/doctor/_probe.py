@@ -6,7 +6,7 @@ from typing import NamedTuple
 import attrs
 
 from adclient._core.decode import result_of
-from adclient._core.jsontext import JSONError, loads
+from adclient._core.jsontext import JSONError, dumps, loads
 from adclient._core.operations import OPERATIONS, Call, Operation
 from adclient._core.redact import one_line
 from adclient._core.request import validated
@@ -84,19 +84,16 @@ class Observation:
             return None
         try:
             body = loads(response.body)
-        except JSONError:
-            return None
-        if not isinstance(body, dict):
-            return None
-        items, page = body.get("data"), body.get("page")
-        if not isinstance(items, list) or not isinstance(page, dict):
-            return None
-        try:
-            ids = frozenset(
-                repr(item["id"] if isinstance(item, dict) and "id" in item else item)
-                for item in items
+            if not isinstance(body, dict):
+                return None
+            items, page = body.get("data"), body.get("page")
+            if not isinstance(items, list) or not isinstance(page, dict):
+                return None
+            found = (
+                item["id"] if isinstance(item, dict) and "id" in item else item for item in items
             )
-        except RecursionError:
+            ids = frozenset(dumps(each, "data", errors="backslashreplace") for each in found)
+        except JSONError:  # no JSON, or nested too deeply
             return None
         return PageView(items, ids, page.get("next"), page)
 
