@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from adclient._core.redact import Redactor, one_line
@@ -125,13 +126,18 @@ class PostgresLedger(SQLLedger):
 
         is_fresh = self._link.connection is None
         try:
-            return super()._begin(begin, may_create=may_create)
+            return self._begin_at_once(begin, may_create=may_create)
         except psycopg.OperationalError as error:
             if is_fresh or isinstance(error, psycopg.errors.LockNotAvailable):
                 raise
         # The server closed the connection meanwhile, so nothing was done.
         self._link.close()
-        return super()._begin(begin, may_create=may_create)
+        return self._begin_at_once(begin, may_create=may_create)
+
+    def _begin_at_once(self, begin: str, *, may_create: bool) -> Connection:
+        connection = self._link.open(partial(self._connect, may_create=may_create))
+        connection.execute(begin)
+        return connection
 
     def _reason(self, error: BaseException) -> str | None:
         import psycopg

@@ -45,10 +45,9 @@ class SQLLedger(ABC):
     def _reason(self, error: BaseException) -> str | None:
         """The reason in an error of the database; None for any other error."""
 
+    @abstractmethod
     def _begin(self, begin: str, *, may_create: bool) -> Connection:
-        connection = self._link.open(partial(self._connect, may_create=may_create))
-        connection.execute(begin)
-        return connection
+        """Begin a transaction on the open connection, or on a new one."""
 
     def reserve(self, entry: Entry, check: Check) -> Entry:
         """Record a write before it is sent, in one transaction with its check; see `Ledger`.

@@ -79,17 +79,6 @@ class SQLiteLedger(SQLLedger):
     def _connect(self, *, may_create: bool) -> Connection:
         if not self._path.parent.is_dir():
             raise self._error("its directory does not exist")
-        deadline = time.monotonic() + BUSY_SECONDS
-        while True:
-            try:
-                return self._connect_once(may_create=may_create)
-            except sqlite3.OperationalError as error:
-                # SQLite itself does not wait for another process that sets up the same new file.
-                if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                    raise
-            time.sleep(0.01)
-
-    def _connect_once(self, *, may_create: bool) -> sqlite3.Connection:
         uri = f"{self._path.as_uri()}?mode=rw"
         if self._path.exists():
             connection = _open(uri)
@@ -132,7 +121,24 @@ class SQLiteLedger(SQLLedger):
             found = self._path.stat()
             if (found.st_dev, found.st_ino) != self._identity:
                 raise self._error("it was replaced by another file while it was in use")
-        return super()._begin(begin, may_create=may_create)
+        # SQLite itself tries again ever more rarely, so that processes which write all the time
+        # keep others out, and not at all while another process sets up the same new file.
+        deadline = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                return self._begin_at_once(begin, may_create=may_create)
+            except sqlite3.OperationalError as error:
+                if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.001)
+
+    def _begin_at_once(self, begin: str, *, may_create: bool) -> Connection:
+        connection = self._link.open(partial(self._connect, may_create=may_create))
+        # A read takes its lock after BEGIN, so SQLite waits for it.
+        milliseconds = 0 if begin == self._begin_writing else 1000 * BUSY_SECONDS
+        connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
+        connection.execute(begin)
+        return connection
 
     def _reason(self, error: BaseException) -> str | None:
         if isinstance(error, OSError):
@@ -153,6 +159,4 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
 
 
 def _open(uri: str) -> sqlite3.Connection:
-    return sqlite3.connect(
-        uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-    )
+    return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False)

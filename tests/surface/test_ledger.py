@@ -7,6 +7,7 @@ import sqlite3
 import sys
 import tempfile
 import threading
+import time
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -73,6 +74,31 @@ def locked(where, ledger, monkeypatch):
             yield
 
     return locked
+
+
+def test_write_gets_its_turn_beside_processes_that_write_all_the_time(where, ledger) -> None:
+    admit(ledger, "of the past")
+    has_begun, has_ended = threading.Event(), threading.Event()
+
+    def write_all_the_time() -> None:
+        with closing(sqlite3.connect(where, timeout=60)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            has_begun.set()
+            time.sleep(0.88)  # SQLite itself looks after 0.93, 1.03, 1.13 seconds, and so on
+            while not has_ended.wait(0.07):
+                connection.rollback()
+                time.sleep(0.03)
+                connection.execute("BEGIN IMMEDIATE")
+
+    other = threading.Thread(target=write_all_the_time)
+    other.start()
+    has_begun.wait()
+    try:
+        admit(ledger)
+    finally:
+        has_ended.set()
+        other.join()
+    assert len(ledger.entries()) == 2
 
 
 # Errors of files. Each is raised before anything is sent, and names the path.
@@ -164,7 +190,7 @@ def test_ledger_waits_for_another_process_that_sets_up_the_file(ledger, where, m
 
         monkeypatch.setattr(adclient.ledger.sqlite.time, "sleep", sleep)
         admit(ledger)
-    assert waits == [0.01]
+    assert waits == [0.001]
     assert states(ledger) == ["admitted"]
 
 
