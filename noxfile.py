@@ -126,7 +126,8 @@ def typing(session: nox.Session) -> None:
     session.install("-e", ".[typing]")
     session.run("mypy")
     session.run("pyright")
-    session.run("basedpyright")
+    # By itself, it would take the `.venv` of whoever followed the README.
+    session.run("basedpyright", "--pythonpath", f"{session.bin}/python")
     session.run("ty", "check")
     session.run("pyrefly", "check")
     # On a busy machine, a type checker alone takes longer than a test may.
