@@ -132,7 +132,7 @@ def test_a_reviewer_must_be_named(fake, browser) -> None:
     assert fake.drafts[0].status == "pending_approval"
 
 
-def test_only_three_steps_are_known(fake, browser) -> None:
+def test_other_steps_are_refused(fake, browser) -> None:
     assert step(browser, pause(fake), "__init__").status_code == 400
 
 
@@ -459,6 +459,17 @@ def test_refused_step_stays_on_the_page_of_the_draft(fake, browser) -> None:
     unknown = browser.post("/approval/drafts/draft_zzzz", data={"step": "arm", "alone": "1"})
     assert unknown.status_code == 409
     assert "there is no draft draft_zzzz" in text_of(unknown.text)
+
+
+def test_links_keep_the_name_of_the_reviewer(fake, browser) -> None:
+    path = f"/approval/drafts/{pause(fake)}"
+    for page in ("/approval", path, f"{path}/json"):
+        named = browser.get(page, params={"reviewer": 'Ines & "Tove"'}).text
+        links = set(re.findall(r'href="(/approval(?:/drafts/[^"]*)?)"', named))
+        assert links
+        for link in links:
+            assert link.endswith("?reviewer=Ines+%26+%22Tove%22")
+            assert 'value="Ines &amp; &#34;Tove&#34;"' in browser.get(link).text or "/json" in link
 
 
 def test_page_of_a_draft_shows_its_state_and_its_own_trail(fake, browser) -> None:

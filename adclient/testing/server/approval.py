@@ -90,7 +90,13 @@ class ApprovalPage:
             draft = self._fake.dashboard.draft(request.path_params["draft_id"])
         except ApprovalRefused as refusal:
             return PlainTextResponse(str(refusal), status_code=404)
-        return self._render("json.html", request, draft=draft, json=pretty(draft.diff.to_dict()))
+        return self._render(
+            "json.html",
+            request,
+            reviewer=request.query_params.get("reviewer", ""),
+            draft=draft,
+            json=pretty(draft.diff.to_dict()),
+        )
 
     async def step(self, request: Request) -> Response:
         """Make a step in the name of a reviewer."""
@@ -168,10 +174,18 @@ class ApprovalPage:
         )
 
     def _render(
-        self, template: str, request: Request, status: int = 200, **values: object
+        self,
+        template: str,
+        request: Request,
+        status: int = 200,
+        *,
+        reviewer: str,
+        **values: object,
     ) -> HTMLResponse:
         content = self._environment.get_template(template).render(
             root=_root(request),
+            reviewer=reviewer,
+            in_name=f"?{urlencode({'reviewer': reviewer})}" if reviewer else "",
             now=_date_and_time(self._fake.clock.now()),
             two_reviewers=self._fake.dashboard.two_reviewers,
             **values,
