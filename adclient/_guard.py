@@ -12,7 +12,7 @@ from adclient._core import rules
 from adclient._core.events import write_log
 from adclient._core.operations import Call
 from adclient._core.redact import one_line
-from adclient.errors import AdClientError, ConfigurationError, LedgerError, PolicyRefused
+from adclient.errors import AdClientError, ConfigurationError, PolicyRefused
 from adclient.ledger.entry import Entry, Ledger, LedgerWarning, State
 from adclient.models import Diff, Draft, Result
 from adclient.options import check_type
@@ -80,8 +80,6 @@ class Guard:
         The caller must receive the draft, even if it cannot be recorded.
         """
         assert self.ledger is not None
-        if isinstance(result, LedgerError | PolicyRefused | AlreadyReserved):
-            return  # it was not admitted
         ended = self._ended(entry, result, attempts)
         try:
             self.ledger.end(ended)

@@ -95,6 +95,20 @@ def _present(value: object, names: Iterable[str]) -> Mapping[str, object]:
     return {name: getattr(value, name) for name in names if hasattr(value, name)}
 
 
+def is_deeper(value: object, levels: int) -> bool:
+    """Whether a value has more levels of objects and arrays, found without recursion."""
+    level = [value]
+    for _ in range(levels + 1):
+        inside: list[object] = []
+        for each in level:
+            if is_object(each):
+                inside += each.values()
+            elif is_array(each):
+                inside += each
+        level = inside
+    return bool(level)
+
+
 def copied(value: JSON) -> JSON:
     """A deep copy, made without recursion: a response may be nested deeper than the stack."""
     root: dict[str, JSON] = {"": value}

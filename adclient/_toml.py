@@ -13,11 +13,12 @@ from typing import Any
 import attrs
 
 from adclient._core.redact import one_line
-from adclient._json import is_array, is_object
+from adclient._json import is_array, is_deeper, is_object
 from adclient._notebook import short
 from adclient.errors import ConfigurationError
 
 _LARGEST = 1024 * 1024  # thousands of changes
+_DEEPEST = 100  # levels of tables and arrays, which reports write by recursion
 
 # Whatever may contain a line break, or a bracket that is none; then brackets and line breaks.
 _TOKENS = re.compile(
@@ -112,7 +113,7 @@ def read(path: str | os.PathLike[str]) -> Document:
         line = text.count("\n", 0, broken.start()) + 1
         raise refused(f", line {line}: expected UTF-8 text")
     try:
-        values = tomllib.loads(text, parse_float=Decimal)
+        values = _loads(text)
     except tomllib.TOMLDecodeError as error:
         problem, _, place = str(error).rpartition(" (at ")
         found = re.match(r"line (\d+)", place)
@@ -127,6 +128,13 @@ def read(path: str | os.PathLike[str]) -> Document:
     if not values:
         raise refused(", line 1: expected keys and values, but the file has none")
     return Document(name, text, values)
+
+
+def _loads(text: str) -> dict[str, Any]:
+    values = tomllib.loads(text, parse_float=Decimal)
+    if is_deeper(values, _DEEPEST):
+        raise RecursionError
+    return values
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
@@ -145,7 +153,7 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
 def _is_readable(statement: str) -> bool:
     """Whether a statement can be read by itself."""
     try:
-        tomllib.loads(statement, parse_float=Decimal)
+        _loads(statement)
     except (ValueError, ArithmeticError, RecursionError):
         return False
     return True

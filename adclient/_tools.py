@@ -134,10 +134,12 @@ def _prepared(
     client: object, name: str, given: object, writes: bool
 ) -> tuple[Callable[[], Any], Callable[[Any], Object]]:
     """The call of a tool, and what shows its result. The call itself checks the values."""
-    operation, policy = _callable(writes).get(name), _policy_of(client)
+    known: object = name  # from a model
+    operation = _callable(writes).get(name) if isinstance(known, str) else None
+    policy = _policy_of(client)
     if operation is None:
         problem = f"there is no tool {short(name)}"
-        if name in _callable(writes=True):
+        if isinstance(known, str) and name in _callable(writes=True):
             problem = f"{name} stages a draft, and this caller may only read"
         raise InvalidRequest(f"{problem}; nothing was sent", argument="name")
     arguments: dict[str, Any] = dict.fromkeys(each.name for each in operation.parameters)

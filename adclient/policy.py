@@ -20,6 +20,7 @@ from adclient.errors import ConfigurationError
 from adclient.options import check_count
 
 _MOST = 10**15  # in any currency; a larger amount is a mistake
+_MOST_DECIMALS = 1000
 
 
 # The converters return unchanged what they cannot convert; the checks refuse it later.
@@ -50,8 +51,8 @@ class Policy(_notebook.HTMLRepr):
     """What a client may do; every other call is refused before anything is sent.
 
     A rule of None, the default, does not apply; an empty one allows nothing. What a rule cannot
-    judge, it refuses. Keys are compared as services may read them: `dailyBudget` is the same as
-    `daily_budget`, except in the list of what a write may set.
+    judge, it refuses. Keys are compared as services may read them: `dailyBudget` and
+    `limits.daily_budget` count as `daily_budget`, except in the list of what a write may set.
 
     Attributes:
         accounts: The ids of the accounts that calls may name, in reads as well. A key `account_id`
@@ -196,6 +197,8 @@ def _check_amount(name: str, value: object) -> None:
     if not isinstance(value, Decimal) or not value.is_finite() or not 0 <= value <= _MOST:
         got = repr(value) if isinstance(value, str) else value
         raise _refused(name, f"must be a number from 0 to 10^15, got {short(got)}")
+    if cast(int, value.as_tuple().exponent) < -_MOST_DECIMALS:
+        raise _refused(name, f"must have at most {_MOST_DECIMALS} decimals, got {short(value)}")
 
 
 def _refused(rule: str, problem: str) -> ConfigurationError:

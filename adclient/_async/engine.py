@@ -117,7 +117,7 @@ class AsyncEngine:
         except BaseException as error:
             if reporter is not None:
                 reporter.end(error)
-            if entry is not None:
+            if entry is not None and exchange.is_admitted:
                 await self._end(entry, error, exchange.attempts)
             raise
         if reporter is not None:
@@ -162,15 +162,20 @@ class AsyncEngine:
                 outcome = await self._acquire(exchange, slot)
             elif step is ADMIT:
                 assert entry is not None
-                outcome = await self._admit(entry, exchange.time_left)
+                outcome = await self._admit(exchange, entry)
             else:
                 await self.clock.async_sleep(step)
                 outcome = None
 
-    async def _admit(self, entry: "Entry", seconds: float) -> Failure | None:
+    async def _admit(self, exchange: Exchange[R], entry: "Entry") -> Failure | None:
         """Record a write in the ledger before it is sent; a failure if that takes too long."""
         assert self.guard is not None
-        is_done = await async_run_blocking(partial(self.guard.reserve, entry), seconds)
+        reserve = partial(self.guard.reserve, entry)
+        try:
+            is_done = await async_run_blocking(reserve, exchange.time_left)
+        except Exception:
+            exchange.is_admitted = False
+            raise
         return None if is_done else self._late("the ledger took the whole timeout")
 
     async def _end(self, entry: "Entry", result: Result | BaseException, attempts: int) -> None:

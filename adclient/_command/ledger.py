@@ -67,8 +67,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _found(entries: Sequence[Entry], start: str) -> Entry:
-    """The only entry whose id begins like this."""
-    found = [entry for entry in entries if start and entry.entry_id.startswith(start)]
+    """The entry with this id, or the only one whose id begins like this."""
+    found = [entry for entry in entries if entry.entry_id == start] or [
+        entry for entry in entries if start and entry.entry_id.startswith(start)
+    ]
     if len(found) != 1:
         raise ConfigurationError(f"{len(found)} entries have an id that begins with {start!r}")
     return found[0]

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fnmatch import fnmatchcase
+from unicodedata import normalize
 
 from adclient import _diffs
 from adclient._core import jsontext
@@ -22,6 +23,8 @@ from adclient.policy import Policy, Refusal, Usage
 # Arguments that name the entity of a write; the others are what it sets.
 _IDS = ("account_id", "campaign_id", "creative_id", "ad_id")
 _ACCOUNT = folded("account_id")
+# A service may read a name as a path, such as `limits.daily_budget` or `filter[account_id]`.
+_STEP = re.compile(r"[^./:\[\]]+")
 # Enough digits for any amount. A value that needs more, or has a huge exponent, is refused.
 _EXACT = decimal.Context(
     prec=200, traps=[decimal.Inexact, decimal.Overflow, decimal.InvalidOperation]
@@ -107,9 +110,8 @@ def _is_money(change: _diffs.Change, keys: frozenset[str], known: dict[int, bool
         around = around.within
     found = around is not None and known[id(around)]
     for each in reversed(climbed):
-        # A service may name the field of a diff by its path.
-        names = [each.key, *each.key.rsplit(".", 8)] if isinstance(each.key, str) else []
-        known[id(each)] = found = found or not keys.isdisjoint(map(folded, names))
+        names = _names_in(each.key[-1000:]) if isinstance(each.key, str) else set[str]()
+        known[id(each)] = found = found or not keys.isdisjoint(names)
     return found
 
 
@@ -121,7 +123,7 @@ def _is_another(change: _diffs.Change, keys: frozenset[str]) -> bool:
     texts = (key for key, value in element.before.items() if isinstance(value, str))
     names = (next(iter(element.before), None), next(texts, None))
     return change.key in names and any(
-        folded(name) in keys for _, name, _ in _inside(element.before)
+        not keys.isdisjoint(_names_in(name)) for _, name, _ in _inside(element.before)
     )
 
 
@@ -162,9 +164,9 @@ def _refusal_of_values(
 ) -> Refusal | None:
     limits = {folded(name): most for name, most in money.items()}
     for path, name, value in _inside(values):
-        key, amount = folded(name), _number(value)
-        most = limits.get(key)
-        if key == _ACCOUNT and policy.accounts is not None and value not in policy.accounts:
+        names, amount = _names_in(name), _number(value)
+        most = min((limits[each] for each in names & limits.keys()), default=None)
+        if _ACCOUNT in names and policy.accounts is not None and value not in policy.accounts:
             rule, problem = "accounts", "not one of the policy's accounts"
         elif most is not None and (amount is None or not 0 <= amount <= most):
             rule, problem = "money", f"and money allows 0 to {short(most)}"
@@ -185,6 +187,11 @@ def _inside(values: Mapping[str, JSON]) -> Iterator[tuple[str, str, JSON]]:
             waiting += ((f"{path}.{short(key)}", key, inner) for key, inner in value.items())
         elif isinstance(value, list):
             waiting += ((f"{path}[{index}]", "", inner) for index, inner in enumerate(value))
+
+
+def _names_in(name: str) -> set[str]:
+    """A name, and the steps of the path that it may be, as they are compared."""
+    return {folded(name), *map(folded, _STEP.findall(normalize("NFKC", name)))}
 
 
 def _number(value: object) -> Decimal | None:

@@ -1,8 +1,10 @@
 """Ledgers: a record of all writes, so that no draft is ever lost."""
 
 import os
+import re
 from typing import TYPE_CHECKING
 
+from adclient.errors import LedgerError
 from adclient.ledger.entry import Check, Entry, Ledger, LedgerWarning, State
 
 if TYPE_CHECKING:
@@ -21,6 +23,10 @@ __all__ = [
     "open_ledger",
 ]
 
+# A URL of something else, or a connection string of libpq. As the name of a file, it would put the
+# writes where nobody looks for them, and its password into errors.
+_NO_PATH = re.compile(r"\w[\w+.-]+://|(?:.*\s)?(?:host|hostaddr|dbname|password)\s*=")
+
 
 def open_ledger(where: str | os.PathLike[str]) -> "SQLLedger":
     """Return the ledger in a file, or in the database of a `postgresql://` URL.
@@ -32,7 +38,7 @@ def open_ledger(where: str | os.PathLike[str]) -> "SQLLedger":
         A `SQLiteLedger` or a `PostgresLedger`. Nothing is opened or created before it is used.
 
     Raises:
-        LedgerError: The URL is invalid.
+        LedgerError: The URL is invalid, or is not one of PostgreSQL.
         ModuleNotFoundError: psycopg is missing; `pip install 'adclient[postgres]'`.
 
     Examples:
@@ -44,6 +50,8 @@ def open_ledger(where: str | os.PathLike[str]) -> "SQLLedger":
         from adclient.ledger.postgres import PostgresLedger
 
         return PostgresLedger(where)
+    if isinstance(where, str) and _NO_PATH.match(where):
+        raise LedgerError("a ledger is a file, or a URL that begins with postgresql://")
     from adclient.ledger.sqlite import SQLiteLedger
 
     return SQLiteLedger(where)

@@ -18,7 +18,8 @@ class Link:
     def __init__(self) -> None:
         self.lock: RLock = RLock()
         self.connection: Connection | None = None
-        _LINKS.add(self)
+        with _OPENING:  # a fork that goes through them must not meet a new one
+            _LINKS.add(self)
 
     def __del__(self) -> None:
         self.close()

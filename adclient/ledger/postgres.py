@@ -43,7 +43,8 @@ _TIMEOUTS = {
 }
 _FIND = """
 SELECT to_regclass('adclient_ledger') IS NOT NULL,
-    obj_description(to_regclass('adclient_ledger'), 'pg_class')
+    obj_description(to_regclass('adclient_ledger'), 'pg_class'),
+    current_setting('server_encoding')
 """
 
 
@@ -52,6 +53,7 @@ class PostgresLedger(SQLLedger):
 
     The first write creates its table, `adclient_ledger`. Rows are only added, and each contains a
     hash of the one before, which detects accidents (see `verify`). A ledger cannot approve a draft.
+    The encoding of the database must be UTF8 or SQL_ASCII.
 
     Args:
         url: `postgresql://user:password@host:5432/database`, perhaps with parameters of libpq. What
@@ -83,7 +85,8 @@ class PostgresLedger(SQLLedger):
             parsed = {}
         found = {name: str(value) for name, value in parsed.items()}
         defaults = {"application_name": "adclient", **_TIMEOUTS}
-        self._conninfo = psycopg.conninfo.make_conninfo("", **(defaults | found))
+        settings = defaults | found | {"client_encoding": "UTF8"}
+        self._conninfo = psycopg.conninfo.make_conninfo("", **settings)
         self._redactor = Redactor([found.get("password", "")])
         place = [found.get(name, "") for name in ("host", "port", "dbname")]
         # A password with an unencoded special character ends up in one of them.
@@ -110,7 +113,9 @@ class PostgresLedger(SQLLedger):
         return connection
 
     def _prepare(self, connection: Connection, *, may_create: bool) -> None:
-        exists, comment = connection.execute(_FIND).fetchone()
+        exists, comment, encoding = connection.execute(_FIND).fetchone()
+        if encoding not in ("UTF8", "SQL_ASCII"):  # others have no place for all characters
+            raise self._error(f"its database has the encoding {encoding} instead of UTF8")
         if not exists:
             if not may_create:
                 raise self._error("it does not exist; the first write of a client creates it")

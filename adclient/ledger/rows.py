@@ -9,12 +9,14 @@ from typing import Any, NamedTuple, Protocol, cast
 import attrs
 
 from adclient._core import jsontext
+from adclient._json import is_deeper
 from adclient.ledger.entry import Entry
 from adclient.models import Diff
 from adclient.policy import Usage
 
 FIRST_HASH = "0" * 64
 ROWS_AT_A_TIME = 1000
+_DEEPEST = 200  # levels, which any reader can decode
 
 # Both databases read these statements.
 SCHEMA = (
@@ -184,12 +186,15 @@ def _counts(entry: Entry) -> bool:
 
 def _text_of(entry: Entry) -> str:
     """An entry as JSON text; a database takes no lone surrogates, so they are escaped."""
+    fields = entry.to_dict()
     try:
-        return jsontext.dumps(entry.to_dict(), "entry", errors="backslashreplace")
+        if is_deeper(fields, _DEEPEST):
+            raise jsontext.JSONError("it is nested too deeply")
+        return jsontext.dumps(fields, "entry", errors="backslashreplace")
     except jsontext.JSONError as error:
         if entry.diff is None:
             raise RowError(f"the entry cannot be recorded: {error}") from None
-        # A response may be nested too deeply to encode; its draft is recorded anyway.
+        # A response may be nested too deeply for readers; its draft is recorded anyway.
         return _text_of(attrs.evolve(entry, diff=None))
 
 

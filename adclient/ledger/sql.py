@@ -14,6 +14,7 @@ from adclient.errors import ConfigurationError, LedgerError
 from adclient.ledger.entry import Check, Entry, State
 from adclient.ledger.link import Link
 from adclient.ledger.rows import FIRST_HASH, Connection, Row, RowError, Transaction, key, utc_text
+from adclient.options import check_type
 
 T = TypeVar("T")
 
@@ -115,7 +116,7 @@ class SQLLedger(ABC):
 
         Raises:
             LedgerError: The ledger has no such entry, or nothing about it is left to settle.
-            ConfigurationError: `draft_id` or `by` is not a string, or empty.
+            ConfigurationError: The id of the entry, `draft_id` or `by` is not a string, or empty.
 
         Examples:
             >>> from adclient import Entry, SQLiteLedger
@@ -125,10 +126,11 @@ class SQLLedger(ABC):
             >>> ledger.settle(ledger.unknown()[0], draft_id="draft_7c2e", by="kim")
             <Entry beta.pause_campaign, a, staged, draft_7c2e>
         """
-        for name, text in (("draft_id", "-" if draft_id is None else draft_id), ("by", by)):
+        entry_id = entry.entry_id if isinstance(entry, Entry) else entry
+        texts = {"entry": entry_id, "draft_id": "-" if draft_id is None else draft_id, "by": by}
+        for name, text in texts.items():
             if not isinstance(text, str) or not text.strip():
                 raise ConfigurationError(f"{name} must be a non-empty string", argument=name)
-        entry_id = entry.entry_id if isinstance(entry, Entry) else entry
         work = partial(self._settle, entry_id, draft_id, by)
         return self._transact(self._begin_writing, work)
 
@@ -147,7 +149,7 @@ class SQLLedger(ABC):
 
         Raises:
             LedgerError: The ledger cannot be read.
-            ConfigurationError: `since` has no time zone.
+            ConfigurationError: `account_id` is not a string, or `since` has no time zone.
 
         Examples:
             >>> from adclient import SQLiteLedger
@@ -161,12 +163,15 @@ class SQLLedger(ABC):
             True
         """
         conditions, values = ["1 = 1"], list[str]()
+        check_type("account_id", account_id, str)
+        given: object = since
         if account_id is not None:
             conditions.append("account_id = ?")
             values.append(key(account_id))
         if since is not None:
-            if since.tzinfo is None:
-                raise ConfigurationError("since must have a time zone", argument="since")
+            if not isinstance(given, datetime) or given.tzinfo is None:
+                problem = "since must be a datetime with a time zone"
+                raise ConfigurationError(problem, argument="since")
             conditions.append("at >= ?")
             values.append(utc_text(since))
         return self._entries(" AND ".join(conditions), *values)

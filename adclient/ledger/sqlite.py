@@ -85,7 +85,7 @@ class SQLiteLedger(SQLLedger):
         elif may_create:
             # SQLite creates a file with the mode of this one.
             with NamedTemporaryFile(dir=self._path.parent) as private:
-                connection = _open(f"{uri}c&modeof={quote(private.name)}")
+                connection = _open(f"{uri}c&modeof={quote(os.fsencode(private.name))}")
         else:
             raise self._error("it does not exist; the first write of a client creates it")
         try:

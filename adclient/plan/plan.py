@@ -175,8 +175,9 @@ class Plan:
         try:
             notes = tuple(map(_note, filter(self._is_superseded, ledger.entries())))
             return attrs.evolve(report, notes=notes, ledger_head=ledger.verify())
-        except LedgerError as error:  # the drafts are staged all the same
-            return attrs.evolve(report, ledger_problem=str(error))
+        except Exception as error:  # the drafts are staged all the same
+            problem = str(error) if isinstance(error, LedgerError) else type(error).__name__
+            return attrs.evolve(report, ledger_problem=problem)
 
     def _is_superseded(self, entry: Entry) -> bool:
         """Whether a draft was, or may have been, staged by a change that was edited since."""
@@ -224,6 +225,8 @@ def _staged(engine: Engine, guard: Guard, change: PlannedChange) -> ChangeReport
             verdict = "refused"
         reason = str(error).removeprefix(f"{change.call.operation.full_name}: ")
         return _report_on(change, verdict, reason, draft_id=error.draft_id)
+    except Exception as error:  # of the caller's function for a token; its text may hold secrets
+        return _report_on(change, "not staged", type(error).__name__)
     over_limit = guard.excess_of(draft.diff)
     return _judged(change, "staged", "", draft.draft_id, draft.diff, over_limit)
 

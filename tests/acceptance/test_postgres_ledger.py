@@ -140,6 +140,27 @@ def test_ledger_of_another_version_is_refused(ledger, open_it, execute) -> None:
     assert_refuses_a_write(open_it(), "format 2' instead of 'adclient ledger, format 1'")
 
 
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_characters_are_kept_or_refused_before_anything_is_staged(server, encoding) -> None:
+    name = f"in_{encoding.lower()}"
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute(
+            f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0 LOCALE 'C'"
+        )
+    with closing(open_ledger(f"{server}/{name}")) as ledger:
+        if encoding == "LATIN1":
+            assert_refuses_a_write(ledger, "its database has the encoding LATIN1 instead of UTF8")
+            return
+        fields = {"name": "Frühling ☀"}
+        for _ in range(2):
+            with FakeAdService().client(ledger=ledger) as client:
+                client.alpha.update_creative(account_id="account_a91f", fields=fields)
+            ledger.close()
+        assert [entry.arguments["fields"] for entry in ledger.entries()] == [fields, fields]
+        assert states(ledger) == ["staged", "staged"]
+        ledger.verify()
+
+
 DISCONNECT = """
 SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
 WHERE pid <> pg_backend_pid() AND datname = current_database()

@@ -106,6 +106,7 @@ def of(rule: str, value: object) -> dict[str, object]:
                 ([1], "[1]"),
             ]
         ),
+        ("money.bid", Decimal("1e-9999"), "money.bid must have at most 1000 decimals, got 1E-9999"),
         ("money.bid", None, "money.bid must be a number from 0 to 10^15, got null"),
         ("drafts_per_day", -1, "drafts_per_day must be a whole number, 0 or more"),
         ("drafts_per_day", True, "drafts_per_day must be a whole number, 0 or more"),
@@ -150,6 +151,10 @@ def test_policy_is_a_value(rules) -> None:
     ]:
         assert (equal, hash(equal), repr(equal)) == (policy, hash(policy), repr(policy))
     assert policy != Policy(accounts=["account_3"])
+
+
+def test_number_that_python_refuses_to_write_is_shown() -> None:
+    assert repr(Policy(drafts_per_day=16**6000)).startswith("<Policy drafts_per_day 0x1000")
 
 
 def test_policy_is_shown_by_its_rules() -> None:

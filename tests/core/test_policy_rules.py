@@ -105,6 +105,9 @@ def test_account_that_only_looks_alike_is_refused(account) -> None:
         {"campaign": [{"accountId": "account_2"}]},
         {"Account-ID": "account_2"},
         {Key.ACCOUNT: "account_2"},
+        {"filter[account_id]": "account_2"},
+        {"filter.accountId": "account_2"},
+        {"/filter/account_id": "account_2"},
         {"account_id": ["account_2"]},
         {"account_id": None},
         {"account_id": {"id": "account_1"}},
@@ -126,6 +129,8 @@ def test_account_inside_targeting_of_a_read_is_compared_as_well() -> None:
     [
         "https://ads.example.com/v1/x?a=1&Account_Id=account_2",
         "?accountId=account%5F2#top",
+        "?filter[account_id]=account_2",
+        "?filter%5Baccount_id%5D=account_2",
         "?a=1;account_id=account_2",  # some services separate by semicolons
         {"account_id": "account_2"},
         [{"account-id": "account_2"}],
@@ -216,6 +221,10 @@ def test_amount_over_its_limit_or_no_number_is_refused_everywhere(amount) -> Non
         {"name": {"Daily-Budget ": amount}},
         {"name": {"ｄａｉｌｙ＿ｂｕｄｇｅｔ": amount}},
         {"name": {"daily\u200b_budget": amount}},
+        {"name": {"limits.daily_budget": amount}},
+        {"name": {"limits[dailyBudget][0]": amount}},
+        {"name": {"/limits/daily_budget": amount}},
+        {"name": {"limits．daily_budget": amount}},
         {Key.BUDGET: amount},
         {"name": {Key.BUDGET: amount}},
         AttrsFields(amount),
@@ -414,7 +423,13 @@ def is_over(before, after, field="daily_budget", policy=TWENTY) -> bool:
     ],
 )
 def test_change_of_money_is_compared_exactly(before, after, over) -> None:
-    for field in ("daily_budget", "dailyBudget", "campaign.daily_budget"):
+    paths = (
+        "campaign.daily_budget",
+        "/fields/daily_budget",
+        "fields[daily_budget]",
+        "a.dailyBudget[0]",
+    )
+    for field in ("daily_budget", "dailyBudget", *paths):
         assert is_over(before, after, field) is over
     assert is_over({"daily_budget": before}, {"daily_budget": after}, "campaign") is over
     assert is_over({"a": {"daily_budget": before}}, {"a": {"daily_budget": after}}, "x") is over

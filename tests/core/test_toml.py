@@ -142,6 +142,8 @@ BROKEN = {
     b"a = 1\nb = " + b"1" * 5000: ", line 2: expected shorter numbers and less nesting",
     b"a = 1\nb = 1e" + b"9" * 30: ", line 2: expected shorter numbers and less nesting",
     b"a = 1\nb = " + b"[" * 100_000: ", line 2: expected shorter numbers and less nesting",
+    b"a = 1\nb = " + b"[" * 200 + b"]" * 200: ", line 2: expected shorter numbers and less nesting",
+    b"[a]\n[b" + b".b" * 200 + b"]\nc = 1": ", line 2: expected shorter numbers and less nesting",
     b"a" * 50_000_000: ": the file is too large, expected at most 1 MiB",
 }
 

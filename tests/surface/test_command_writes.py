@@ -16,7 +16,7 @@ import anyio
 import pytest
 from cases import each_case
 
-from adclient import SQLiteLedger
+from adclient import Entry, SQLiteLedger
 from adclient._command import main
 from adclient.plan.report import VERDICTS
 from adclient.testing import FakeAdService, Fault
@@ -161,6 +161,17 @@ def test_human_settles_what_is_unknown(found, state, fake, files, capsys) -> Non
     assert main([*SETTLE, start, *found]) in (1, 2)
     assert main([*SETTLE, "", *found]) == 2
     assert "0 entries have an id that begins with ''" in capsys.readouterr().err
+
+
+def test_id_that_begins_others_names_its_own_entry(files, capsys) -> None:
+    ledger = SQLiteLedger("drafts.db")
+    for entry_id in ("job-1", "job-10"):
+        entry = Entry(entry_id=entry_id, operation="beta.pause_campaign", account_id="a")
+        ledger.reserve(entry, lambda usage: None)
+    assert main([*SETTLE, "job", "--not-staged"]) == 2
+    assert "2 entries have an id that begins with 'job'" in capsys.readouterr().err
+    assert main([*SETTLE, "job-1", "--not-staged"]) == 0
+    assert [entry.entry_id for entry in ledger.unknown()] == ["job-10"]
 
 
 def test_draft_over_a_limit_is_not_settled_as_if_it_were_none(fake, files, capsys) -> None:

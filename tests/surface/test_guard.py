@@ -128,6 +128,20 @@ async def test_text_of_an_error_that_is_not_of_this_library_is_not_recorded(clie
 
 
 @sync_and_async
+@pytest.mark.parametrize("kind", [PolicyRefused, LedgerError])
+async def test_refusal_by_another_client_of_a_token_function_is_recorded(client_kind, kind) -> None:
+    def token() -> str:
+        raise kind("the client that fetches tokens was refused")
+
+    ledger = MemoryLedger()
+    options = {"transport": Service().transport, "ledger": ledger, "token": token}
+    async with client_kind.open(**options) as client:
+        with pytest.raises(kind):
+            await wait(write(client))
+    assert ledger.states == ["admitted", "not staged"]
+
+
+@sync_and_async
 async def test_policy_refuses_a_write_before_it_is_sent(client_kind) -> None:
     service, policy = Service(), Policy(accounts=["b"])
     async with client_kind.open(transport=service.transport, policy=policy) as client:

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 import time
+import weakref
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -179,6 +180,14 @@ def test_path_may_be_relative_and_have_any_characters(tmp_path, monkeypatch) -> 
     assert (tmp_path / "50%?#ä &modeof=x.db").exists()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_path_need_not_be_unicode(tmp_path) -> None:
+    folder = tmp_path / os.fsdecode(b"d\xff")
+    folder.mkdir()
+    admit(open_ledger(folder / "drafts.db"))
+    assert (folder / "drafts.db").exists()
+
+
 def test_ledger_waits_for_another_process_that_sets_up_the_file(ledger, where, monkeypatch) -> None:
     with closing(sqlite3.connect(where, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -328,6 +337,43 @@ def test_ledgers_are_loaded_by_their_names(where) -> None:
     assert adclient.ledger.SQLiteLedger is adclient.SQLiteLedger
     assert adclient.ledger.PostgresLedger is adclient.PostgresLedger
     assert not hasattr(adclient.ledger, "OracleLedger")
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "postgresql+psycopg://ads:hunter2@db/ads",
+        "POSTGRESQL://ads:hunter2@db/ads",
+        "sqlite:///drafts.db",
+        "host=db user=ads password=hunter2",
+        "user=ads password = hunter2",
+    ],
+)
+def test_url_of_something_else_is_no_file(where) -> None:
+    with pytest.raises(LedgerError, match="a file, or a URL that begins with postgresql://") as no:
+        open_ledger(where)
+    assert "hunter2" not in str(no.value)
+
+
+def test_fork_waits_for_no_ledger_that_is_made_meanwhile(ledger, monkeypatch) -> None:
+    admit(ledger)
+    makers = []
+
+    class Links(weakref.WeakSet):
+        def __iter__(self):
+            for one in super().__iter__():
+                makers.append(threading.Thread(target=open_ledger, args=("another.db",)))
+                makers[-1].start()
+                makers[-1].join(0.1)
+                yield one
+
+    monkeypatch.setattr(link, "_LINKS", Links([ledger._link]))
+    link._before_fork()
+    is_closed = ledger._link.connection is None
+    link._after_fork()
+    for maker in makers:
+        maker.join()
+    assert is_closed
 
 
 def test_url_of_postgres_needs_its_driver(monkeypatch) -> None:

@@ -341,3 +341,31 @@ def test_no_change_is_staged_twice_whatever_happens(runs) -> None:
     for change in report.changes:
         if change.verdict != "unknown":
             assert drafts[change.target_id] == change.draft_id
+
+
+def test_error_of_a_token_function_does_not_stop_the_other_changes(tmp_path) -> None:
+    tokens = iter([RuntimeError("client_secret=hunter2"), "x"])
+
+    def token() -> str:
+        if isinstance(found := next(tokens), Exception):
+            raise found
+        return found
+
+    service, ledger = Service(a_draft(), a_draft()), AuditedLedger()
+    plan = plan_of(tmp_path, pause(), pause(SECOND))
+    with AdClient(BASE_URL, transport=service.transport, ledger=ledger, token=token) as client:
+        report = plan.stage(client)
+    assert verdicts(report) == ["not staged", "staged"]
+    assert report.changes[0].reason == "RuntimeError"
+    with AdClient(BASE_URL, transport=service.transport, ledger=ledger) as client:
+        assert verdicts(plan.stage(client)) == ["staged", "already staged"]
+
+
+def test_report_survives_any_error_of_a_ledger_of_others(tmp_path) -> None:
+    class Closed(AuditedLedger):
+        def entries(self):
+            raise RuntimeError("the database is gone")
+
+    report = plan_of(tmp_path, pause()).stage(FakeAdService().client(ledger=Closed()))
+    assert verdicts(report) == ["staged"]
+    assert report.ledger_problem == "RuntimeError"

@@ -247,6 +247,7 @@ def test_only_pinned_account_is_filled_in() -> None:
     ("name", "arguments", "message"),
     [
         ("nonsense", {}, "there is no tool nonsense"),
+        (["nonsense"], {}, "there is no tool [nonsense]"),
         ("beta.pause_campaign", IDS, "there is no tool beta.pause_campaign"),
         ("beta_pause_campaign", [1], "beta.pause_campaign: arguments must be an object"),
         ("beta_pause_campaign", {}, "account_id must be a non-empty str, got None"),
