@@ -79,7 +79,7 @@ def oldest(session: nox.Session) -> None:
         if not line.startswith("adclient[")
     ]
     tools = [line for line in EXTRAS["test"] if not line.startswith("adclient[")]
-    session.install("-e", ".[aiohttp,completion,otel,pandas,server]", *tools, *lowest)
+    session.install("-e", ".[completion,otel,pandas,server]", *tools, *lowest)
     # anyio before 4.15.1 leaves the socket of a cancelled connect to the garbage collector, which
     # warns, in whatever test runs then.
     known = "-Wignore:unclosed <socket:ResourceWarning"
@@ -95,9 +95,9 @@ def subinterpreters(session: nox.Session) -> None:
 
 @nox.session
 def libraries(session: nox.Session) -> None:
-    """Send through clients of httpx and httpx2, and through aiohttp."""
+    """Send through clients of httpx and httpx2."""
     session.install("-e", ".[test]")
-    for library in ("httpx", "httpx2", "aiohttp"):
+    for library in ("httpx", "httpx2"):
         session.run(*PYTEST, f"--family={library}", *OF_TRANSPORTS, *session.posargs)
 
 

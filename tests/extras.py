@@ -80,17 +80,6 @@ def run(*arguments: str, **environment: str) -> None:
         sys.exit(complaint)
 
 
-def aiohttp() -> None:
-    from adclient.aiohttp import AiohttpTransport
-
-    async def scenario(url: str) -> str:
-        async with AiohttpTransport() as transport:
-            return await first_campaign(AsyncAdClient(url, token="t", transport=transport))
-
-    with served() as url:
-        assert asyncio.run(scenario(url)) == "campaign_57a7"
-
-
 def arrow() -> None:
     assert campaigns().__arrow_c_stream__() is not None
     with served() as url, tempfile.TemporaryDirectory() as folder:
@@ -211,7 +200,7 @@ def server() -> None:
 
 
 USES = [
-    *(aiohttp, arrow, completion, examples, fast, httpx2, mcp, notebook, otel),
+    *(arrow, completion, examples, fast, httpx2, mcp, notebook, otel),
     *(pandas, polars, postgres, server),
 ]
 # adclient works without these, which are imported by the caller, by httpcore, or if they are there.

@@ -32,7 +32,6 @@ RULES: list[tuple[str, str]] = [
         r"A page of \1 items; iterating over it continues through all later pages.",
     ),
     (r"\b_async\b", "_sync"),
-    (r" \| aiohttp\.AiohttpTransport", ""),
     (r", for async code", ""),
     (r" at once, on each event loop;", " at once;"),
     (r"any number of tasks", "any number of threads"),

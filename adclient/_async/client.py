@@ -21,7 +21,6 @@ from adclient.transports import AsyncHTTPClient, AsyncTransport
 if TYPE_CHECKING:
     import ssl
 
-    from adclient import aiohttp  # async only
     from adclient import hooks as _hooks
     from adclient import ledger as _ledger
     from adclient import policy as _policy
@@ -30,7 +29,6 @@ else:
     _hooks = deferred("adclient.Hooks")
     ssl = deferred("ssl.SSLContext")
     _ledger, _policy = deferred("adclient.Ledger"), deferred("adclient.Policy")
-    aiohttp = deferred("adclient.aiohttp.AiohttpTransport")  # async only
 
 
 _State = tuple[Mapping[str, object] | None, Mapping[str, object]]
@@ -123,7 +121,7 @@ class AsyncAdClient(_notebook.HTMLRepr):
         policy: _policy.Policy | None = None,
         ledger: _ledger.Ledger | None = None,
         http_client: AsyncHTTPClient | None = None,
-        transport: AsyncTransport | aiohttp.AiohttpTransport | None = None,
+        transport: AsyncTransport | None = None,
         max_concurrency: int | None = None,
         proxy: str | None = None,
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,

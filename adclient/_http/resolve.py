@@ -1,6 +1,5 @@
 """Chooses the sender of a client: its own connections, or what the caller passed."""
 
-import sys
 from collections.abc import Callable
 from random import random
 from typing import TYPE_CHECKING, cast
@@ -55,9 +54,6 @@ def resolve_async_sender(
         from adclient._http.async_pool import AsyncConnectionPool
 
         return AsyncConnectionPool(network)
-    aiohttp = sys.modules.get("adclient._http.aiohttp")
-    if aiohttp is not None and isinstance(transport, aiohttp.AiohttpTransport):
-        return cast(AsyncSender, aiohttp.AiohttpSender(transport))
     from adclient._http.async_library import AsyncLibrarySender, async_send_through
     from adclient._http.library import HTTPX, detect_library
 
@@ -93,8 +89,7 @@ def _check_trusted(given: object, argument: str) -> None:
     inside = (getattr(given, "_transport", None), *getattr(given, "_mounts", {}).values())
     if any(type(one).__module__.startswith("httpx_aiohttp") for one in (given, *inside)):
         raise ConfigurationError(
-            "httpx-aiohttp may send a write twice; pass "
-            "transport=adclient.aiohttp.AiohttpTransport() instead",
+            f"httpx-aiohttp may stage a draft twice: leave out {argument}=",
             argument=argument,
         )
 

@@ -29,13 +29,6 @@ BARE = Peer("httpx", "httpx_by_hand", "import httpx, json", requirements=("httpx
 PEERS = (
     OURS,
     Peer(
-        "adclient-aiohttp",
-        "ours_aiohttp",
-        "import adclient.aiohttp",
-        only=("async-get", "tasks", "at-once"),
-        extra="[aiohttp]",
-    ),
-    Peer(
         "adclient-pyreqwest",
         "ours_pyreqwest",
         "import adclient, pyreqwest.compatibility.httpx",

@@ -23,7 +23,7 @@ SENTENCE = r"[^\n]+[.?](\n\n|\Z)"
 SECTIONS = ["Args", "Attributes", "Returns", "Yields", "Raises", "Examples"]
 WITH_ALL = [
     "adclient",
-    *(f"adclient.{name}" for name in ("aiohttp", "doctor", "ledger", "plan", "testing")),
+    *(f"adclient.{name}" for name in ("doctor", "ledger", "plan", "testing")),
 ]
 WITHOUT_ALL = [f"adclient.{name}" for name in ("errors", "hooks", "models", "policy")]
 CLIENTS = [AdClient("https://ads.example.com"), AsyncAdClient("https://ads.example.com")]

@@ -30,7 +30,6 @@ class Family:
     library: ModuleType = httpx
     is_injected: bool = False
     carry: Callable = lambda transport: transport
-    transport: Callable | None = None  # creates the transport of every async client
 
 
 FAMILY = Family()  # changed by `pytest --family=…`
@@ -66,8 +65,6 @@ class ClientKind:
         if FAMILY.is_injected and "http_client" not in options:
             theirs = self.http_client(options.pop("transport", None), verify=TLS)
             options["http_client"] = theirs
-        elif self._is_over_aiohttp(options):
-            theirs = options["transport"] = FAMILY.transport(verify=options.pop("verify", TLS))
         client = self.client(base_url, **{"retry": AT_ONCE, **options})
         try:
             yield client
@@ -75,10 +72,6 @@ class ClientKind:
             await close(client)
             if theirs is not None:
                 await close(theirs)
-
-    def _is_over_aiohttp(self, options) -> bool:
-        is_free = not options.keys() & {"http_client", "transport"}
-        return FAMILY.transport is not None and self is ASYNC and is_free
 
     def __str__(self) -> str:
         return self.name

@@ -9,8 +9,8 @@ _OURS = ("adclient_", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl
 def pytest_addoption(parser) -> None:
     parser.addoption(
         "--family",
-        choices=["httpx", "httpx2", "aiohttp"],
-        help="send through injected clients of a library, or the async client through aiohttp",
+        choices=["httpx", "httpx2"],
+        help="send through injected clients of a library",
     )
     parser.addoption(
         "--seeds", type=int, default=1, help="how often each cancellation stress test is repeated"
@@ -20,11 +20,7 @@ def pytest_addoption(parser) -> None:
 def pytest_configure(config) -> None:
     config.addinivalue_line("markers", "own: tests the default connections of adclient")
     family = config.getoption("--family", default=None)
-    if family == "aiohttp":
-        from adclient.aiohttp import AiohttpTransport
-
-        clients.FAMILY.transport = AiohttpTransport
-    elif family is not None:
+    if family is not None:
         clients.FAMILY.library = __import__(family)
         clients.FAMILY.is_injected = True
     if family == "httpx2":
@@ -42,13 +38,8 @@ def pytest_collection_modifyitems(config, items) -> None:
 
 
 def _concerns_the_family(item) -> bool:
-    """Return whether a test applies: `own` tests need the default connections, aiohttp asyncio."""
-    family = clients.FAMILY
-    if family.transport is not None:
-        callspec = getattr(item, "callspec", None)
-        is_async = callspec is not None and callspec.params.get("client_kind") is clients.ASYNC
-        return is_async and not item.get_closest_marker("own")
-    return not (family.is_injected and item.get_closest_marker("own"))
+    """Return whether a test applies: `own` tests need the default connections."""
+    return not (clients.FAMILY.is_injected and item.get_closest_marker("own"))
 
 
 @pytest.fixture(autouse=True)

@@ -1,20 +1,14 @@
 """Trusted certificates: from `verify=`, otherwise from the environment."""
 
-import functools
 import os
 import shutil
 import ssl
-from contextlib import asynccontextmanager
-from typing import NamedTuple
 
 import certifi
 import pytest
 import trustme
 from clients import (
-    ASYNC,
     BASE_URL,
-    CLIENT_KINDS,
-    ClientKind,
     close,
     each_client_class,
     read,
@@ -41,7 +35,6 @@ from adclient import (
     RetryPolicy,
 )
 from adclient._http import network
-from adclient.aiohttp import AiohttpTransport
 from adclient.errors import OutcomeUnknownConnectionLost
 
 VARIABLES = ["SSL_CERT_FILE", "SSL_CERT_DIR"]
@@ -151,51 +144,19 @@ async def test_directory_of_certificates_is_read_when_it_has_changed(
     assert given == 2 * [{"cafile": None, "capath": os.environ["SSL_CERT_DIR"]}]
 
 
-class Way(NamedTuple):
-    """How a client sends: over its own connections, or those of aiohttp."""
-
-    client_kind: ClientKind
-    transport: type | None = None
-
-    @asynccontextmanager
-    async def open(self, base_url, **network):
-        if self.transport is None:
-            async with self.client_kind.open(base_url, **network) as client:
-                yield client
-        else:
-            async with (
-                self.transport(**network) as transport,
-                self.client_kind.open(base_url, transport=transport) as client,
-            ):
-                yield client
-
-    def __str__(self) -> str:
-        return "aiohttp" if self.transport else str(self.client_kind)
-
-
-WAYS = [*map(Way, CLIENT_KINDS), Way(ASYNC, AiohttpTransport)]
-
-
-def each_way(scenario):
-    @pytest.mark.own
-    @pytest.mark.parametrize("way", WAYS, ids=str)
-    @functools.wraps(scenario)
-    def test(way, **arguments) -> None:
-        way.client_kind.run(scenario, way=way, **arguments)
-
-    return test
-
-
 @pytest.mark.parametrize("is_in_environment", [False, True])
-@each_way
-async def test_rotated_bundle_is_read_again(way, is_in_environment, monkeypatch, tmp_path) -> None:
+@pytest.mark.own
+@sync_asyncio_trio
+async def test_rotated_bundle_is_read_again(
+    client_kind, is_in_environment, monkeypatch, tmp_path
+) -> None:
     bundle = tmp_path / "bundle.pem"
     shutil.copy(certifi.where(), bundle)
     settings = {} if is_in_environment else {"verify": bundle}
     if is_in_environment:
         monkeypatch.setenv("SSL_CERT_FILE", str(bundle))
     with RawServer(serve_over_tls) as server:
-        async with way.open(server.url.replace("http", "https"), **settings) as client:
+        async with client_kind.open(server.url.replace("http", "https"), **settings) as client:
             with pytest.raises(ConnectionFailed, match="CERTIFICATE_VERIFY_FAILED"):
                 await wait(read(client))
             shutil.copy(CERTIFICATE, new := tmp_path / "new.pem")
@@ -204,12 +165,13 @@ async def test_rotated_bundle_is_read_again(way, is_in_environment, monkeypatch,
 
 
 @pytest.mark.parametrize("text", [None, "", "-----BEGIN"], ids=["removed", "empty", "cut"])
-@each_way
-async def test_bundle_that_cannot_be_read_again_stays_in_force(way, text, tmp_path) -> None:
+@pytest.mark.own
+@sync_asyncio_trio
+async def test_bundle_that_cannot_be_read_again_stays_in_force(client_kind, text, tmp_path) -> None:
     bundle = tmp_path / "bundle.pem"
     shutil.copy(CERTIFICATE, bundle)
     with RawServer(serve_over_tls) as server:
-        async with way.open(server.url.replace("http", "https"), verify=bundle) as client:
+        async with client_kind.open(server.url.replace("http", "https"), verify=bundle) as client:
             bundle.unlink()
             if text is not None:
                 bundle.write_text(text)
@@ -231,16 +193,17 @@ def proxied(connection: Connection) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-@each_way
-async def test_certificate_of_a_proxy_is_verified_as_set(way, scheme) -> None:
+@pytest.mark.own
+@sync_asyncio_trio
+async def test_certificate_of_a_proxy_is_verified_as_set(client_kind, scheme) -> None:
     with RawServer(proxied) as server:
         url, proxy = f"{scheme}://localhost:1", server.url.replace("http:", "https:")
         for verify in (str(CERTIFICATE), False):
             for spelled in (proxy, proxy.replace("https", " HTTPS")):
-                async with way.open(url, proxy=spelled, verify=verify) as client:
+                async with client_kind.open(url, proxy=spelled, verify=verify) as client:
                     assert len((await wait(read(client))).data) == 1
         connections = server.connections
-        async with way.open(url, proxy=proxy.replace("//", "//user:s3cret@")) as client:
+        async with client_kind.open(url, proxy=proxy.replace("//", "//user:s3cret@")) as client:
             where = f"localhost:1 cannot be reached: the proxy {server.url.partition('//')[2]}: "
             with pytest.raises(ConnectionFailed, match=where + ".*VERIFY_FAILED") as caught:
                 await wait(read(client))
@@ -285,12 +248,13 @@ async def test_certificate_that_fails_verification_is_not_retried(client_kind) -
     assert server.connections == 2
 
 
-@each_way
-async def test_directory_of_hashed_certificates_is_trusted(way, tmp_path) -> None:
+@pytest.mark.own
+@sync_asyncio_trio
+async def test_directory_of_hashed_certificates_is_trusted(client_kind, tmp_path) -> None:
     shutil.copy(CERTIFICATE, tmp_path / "ce275665.0")  # openssl x509 -noout -subject_hash
     with RawServer(serve_over_tls) as server:
         url = server.url.replace("http://127.0.0.1", "https://localhost")
-        async with way.open(url, verify=tmp_path) as client:
+        async with client_kind.open(url, verify=tmp_path) as client:
             assert len((await wait(read(client))).data) == 1
 
 
@@ -318,11 +282,12 @@ def context_with_certificate(issuer: trustme.CA | None) -> ssl.SSLContext:
     return context
 
 
-@each_way
-async def test_client_certificate_is_sent(way) -> None:
+@pytest.mark.own
+@sync_asyncio_trio
+async def test_client_certificate_is_sent(client_kind) -> None:
     with RawServer(serve_known_clients) as server:
         url = server.url.replace("http://127.0.0.1", "https://localhost")
-        async with way.open(url, verify=context_with_certificate(AUTHORITY)) as client:
+        async with client_kind.open(url, verify=context_with_certificate(AUTHORITY)) as client:
             assert (await wait(write(client))).status == "pending_approval"
 
 
@@ -345,11 +310,12 @@ REFUSED_CERTIFICATES = pytest.mark.parametrize(
 
 
 @REFUSED_CERTIFICATES
-@each_way
-async def test_refused_client_certificate_is_not_retried(way, issuer, alert) -> None:
+@pytest.mark.own
+@sync_asyncio_trio
+async def test_refused_client_certificate_is_not_retried(client_kind, issuer, alert) -> None:
     with RawServer(serve_known_clients) as server:
         url = server.url.replace("http://127.0.0.1", "https://localhost")
-        async with way.open(url, verify=context_with_certificate(issuer)) as client:
+        async with client_kind.open(url, verify=context_with_certificate(issuer)) as client:
             await refused(client, alert)
     assert server.requests == []
 
@@ -369,9 +335,10 @@ async def test_refused_certificate_of_an_http_client_is_not_retried(
 
 
 @pytest.mark.parametrize("is_late", [False, True])
-@each_way
+@pytest.mark.own
+@sync_asyncio_trio
 async def test_error_that_the_caller_handles_does_not_hide_that_a_write_was_sent(
-    way, is_late
+    client_kind, is_late
 ) -> None:
     def serve(connection: Connection) -> None:
         if connection.read() and is_late:
@@ -379,7 +346,7 @@ async def test_error_that_the_caller_handles_does_not_hide_that_a_write_was_sent
 
     with RawServer(serve) as server:
         retry = RetryPolicy(attempt_timeout=0.5 if is_late else None)
-        async with way.open(server.url) as opened:
+        async with client_kind.open(server.url) as opened:
             client = opened.with_options(retry=retry)
             try:
                 raise ssl.SSLCertVerificationError(1, "of another call")

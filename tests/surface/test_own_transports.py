@@ -1,5 +1,7 @@
 """An injected HTTP client or transport is used unchanged, and not closed."""
 
+import asyncio
+
 import clients
 import httpx
 import pytest
@@ -18,7 +20,18 @@ from clients import (
     write,
 )
 
-from adclient import AdClient, APIError, CallTimeout, ConnectionFailed, ConnectionLost, Draft
+from adclient import (
+    AdClient,
+    APIError,
+    AsyncAdClient,
+    CallTimeout,
+    ConfigurationError,
+    ConnectionFailed,
+    ConnectionLost,
+    Draft,
+    OutcomeUnknown,
+    TransportError,
+)
 
 
 async def with_their_client(client_kind, handler, scenario, **options) -> None:
@@ -236,3 +249,56 @@ async def test_error_that_is_its_own_cause_ends_the_call(client_kind) -> None:
     async with client_kind.open(transport=httpx.MockTransport(refuse), max_retries=0) as client:
         with pytest.raises(ConnectionFailed):
             await wait(read(client))
+
+
+# httpx-aiohttp reports a connection that broke in use as one that was never established.
+
+
+class BrokeInUse(Exception):
+    __module__ = "aiohttp.client_exceptions"
+
+
+class Untrusted(httpx.AsyncBaseTransport):
+    __module__ = "httpx_aiohttp.transport"
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        await request.aread()
+        raise httpx.ConnectTimeout("") from BrokeInUse()
+
+
+class UntrustedClient(httpx.AsyncClient):
+    __module__ = "httpx_aiohttp.client"
+
+
+class Wrapper(httpx.AsyncBaseTransport):
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self.handle_async_request = inner.handle_async_request
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"transport": Untrusted()},
+        {"http_client": UntrustedClient()},
+        {"http_client": httpx.AsyncClient(transport=Untrusted())},
+        {"http_client": httpx.AsyncClient(mounts={"https://": Untrusted()})},
+    ],
+)
+def test_httpx_aiohttp_is_refused(options) -> None:
+    [argument] = options
+    with pytest.raises(ConfigurationError, match=f"leave out {argument}=") as caught:
+        AsyncAdClient(BASE_URL, **options)
+    assert caught.value.argument == argument
+
+
+def test_connect_error_of_a_wrapped_httpx_aiohttp_is_outcome_unknown() -> None:
+    async def scenario() -> None:
+        async with httpx.AsyncClient(transport=Wrapper(Untrusted())) as theirs:
+            client = AsyncAdClient(BASE_URL, http_client=theirs)
+            with pytest.raises(TransportError):
+                await read(client)
+            with pytest.raises(OutcomeUnknown) as caught:
+                await write(client)
+            assert caught.value.attempts == 1
+
+    asyncio.run(scenario())

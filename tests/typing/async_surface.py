@@ -29,7 +29,6 @@ from adclient import (
     call_tool,
     tools,
 )
-from adclient.aiohttp import AiohttpTransport
 
 
 @attrs.frozen(kw_only=True)
@@ -152,8 +151,3 @@ async def typed(client: AsyncAdClient, a: str) -> None:
     assert_type(page.typed(Geo), AsyncPage[Geo])
     async for each in page.typed(Geo).pages():
         assert_type(each.data[0].locations, list[str])
-
-
-async def over_aiohttp() -> None:
-    async with AiohttpTransport(verify=False) as transport:
-        assert_type(AsyncAdClient(transport=transport), AsyncAdClient)
