@@ -5,6 +5,8 @@ from typing import Protocol
 
 LONGEST_BODY = 64 * 1024 * 1024
 LONGEST_ERROR_BODY = 64 * 1024
+_PIECE = 1024 * 1024
+_KEPT = 1024 * 1024  # of a body that is too large; a draft's id is near the beginning
 
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 _RAW_DEFLATE = -zlib.MAX_WBITS
@@ -22,6 +24,11 @@ class Inflate(Protocol):
     @property
     def unused_data(self) -> bytes:
         """The bytes after that end."""
+        ...
+
+    @property
+    def unconsumed_tail(self) -> bytes:
+        """The bytes for which the last chunk had no room."""
         ...
 
     def decompress(self, data: bytes, max_length: int = 0, /) -> bytes:
@@ -70,6 +77,7 @@ class Body:
             self._received += chunk
         if len(self._received) > self._longest and not self._is_error:
             self.defect = f"it is larger than {self._longest // 1024 // 1024} MiB"
+            del self._received[_KEPT:]
 
     def finish(self) -> None:
         """Note that the last chunk was fed."""
@@ -88,8 +96,13 @@ class Body:
             self._inflate = zlib.decompressobj(_RAW_DEFLATE if is_raw else _GZIP_OR_ZLIB)
         # gzip may have several members; other bytes after the end are dropped.
         while not self.is_enough and len(self._inflate.unused_data) < len(_GZIP):
-            room = self._longest + 1 - len(self._received)
-            self._received += self._inflate.decompress(chunk, room)
+            # In pieces: a few kilobytes may decompress to more than a body may have.
+            most = min(_PIECE, self._longest + 1 - len(self._received))
+            piece = self._inflate.decompress(chunk, most)
+            self._received += piece
+            chunk = self._inflate.unconsumed_tail
+            if chunk or (len(piece) == most and not self._inflate.eof):
+                continue
             chunk = self._inflate.unused_data
             if not chunk.startswith(_GZIP):
                 return

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, Self, cast
 from urllib.parse import urlsplit
 
-from adclient._core.body import LONGEST_BODY, LONGEST_ERROR_BODY, Body
+from adclient._core.body import LONGEST_ERROR_BODY, Body
 from adclient._core.redact import one_line
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 
 Errors = tuple[type[Exception], ...]
+
+# A peer may send single bytes, and as an object each of them takes forty.
+_LONGEST_IN_CHUNKS = 1024 * 1024
 
 
 class Sender(Protocol):
@@ -89,13 +92,15 @@ class Attempt:
         """Take the head of the response; its names are in lower case.
 
         Returns whether the body is just the bytes in `chunks`: the sender `is_framed`, which means
-        that it cuts the body at its content-length, and nothing has to be decoded or bounded.
+        that it cuts the body at its content-length, and nothing has to be decoded or bounded. A
+        transfer coding would override that length.
         """
         # The wall clock, since a `Retry-After` may be a date.
         self.status, self.headers, self.received_at = status, headers, time.time()
         coding, length = headers.get("content-encoding", ""), headers.get("content-length", "")
-        longest = LONGEST_ERROR_BODY if status >= 400 else LONGEST_BODY
-        if is_framed and not coding and length.isdecimal() and int(length) <= longest:
+        longest = LONGEST_ERROR_BODY if status >= 400 else _LONGEST_IN_CHUNKS
+        is_plain = not coding and "transfer-encoding" not in headers
+        if is_framed and is_plain and length.isdecimal() and int(length) <= longest:
             return True
         self._body = Body(status, coding)
         return False

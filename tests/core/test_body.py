@@ -156,6 +156,23 @@ def test_compression_bomb_is_stopped_while_decompressing(monkeypatch, coding):
     assert peak < 8 * 1024 * 1024
 
 
+@given(st.lists(st.binary(max_size=100), max_size=3), st.integers(1, 40), st.integers(1, 60))
+def test_content_is_independent_of_the_pieces_that_it_is_decompressed_in(members, piece, size):
+    packed = b"".join(map(gzip.compress, members)) or gzip.compress(b"")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_PIECE", piece)
+        chunks = [packed[i : i + size] for i in range(0, len(packed), size)]
+        body = read(chunks, coding="gzip")
+    assert body.content == b"".join(members)
+    assert body.defect is None
+
+
+def test_beginning_of_a_body_that_is_too_large_is_kept():
+    body = read([b'{"draft_id": "draft_1"', b" " * (LONGEST_BODY + 1)])
+    assert body.content.startswith(b'{"draft_id": "draft_1" ')
+    assert len(body.content) == 1024 * 1024
+
+
 def test_compression_bomb_stays_bounded_if_feeding_continues():
     bomb = gzip.compress(bytes(32 * 1024 * 1024), 1)
     body = Body(500, "gzip")
