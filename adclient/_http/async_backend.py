@@ -5,7 +5,6 @@ for plain sockets instead of using anyio's streams: that is quicker, and closing
 await, which would have to be shielded from cancellation.
 """
 
-import os
 import socket
 import ssl
 from collections.abc import Callable, Sequence
@@ -14,13 +13,13 @@ from contextlib import suppress
 import anyio
 import anyio.lowlevel
 
+from adclient._http.addresses import Address, check_connected, start_connecting
 from adclient._http.backend import (
     CHUNK,
     READ,
     TLS,
     WHOLE_READ,
     WRITE,
-    Address,
     BaseBackend,
     T,
     failure,
@@ -31,20 +30,16 @@ from adclient._http.core import core
 class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStream):
     """Opens a connection, and reads and writes it, until the caller's cancel scope ends.
 
-    The deadline serves to share the time among addresses. Close it only when no other task reads
+    Only connecting looks at the deadline itself. Close it only when no other task reads
     or writes: the event loop would go on watching the file descriptor.
     """
 
     async def connect_tcp(self, host: str, port: int, *_: object, **__: object) -> "AsyncBackend":
-        """Connect to the first address that accepts; the addresses share the time left."""
+        """Connect to the first address that accepts."""
         try:
-            *others, last = addresses = await _addresses(host, port)
-            for tried, address in enumerate(others):
-                with suppress(OSError):
-                    await self._connect(address, self._time_left() / (len(addresses) - tried))
-                    return self
-            # The last address gets all the time that is left, and its error is reported.
-            await self._connect(last, self._time_left())
+            addresses = self._last.first_in(await _addresses(host, port))
+            with anyio.fail_after(self._time_left()):
+                await self._connect(addresses)
         except (OSError, ValueError) as error:
             raise self._connect_error(error) from error
         return self
@@ -89,23 +84,38 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
         """Close the socket."""
         self.close()
 
-    async def _connect(self, address: Address, seconds: float) -> None:
-        family, kind, protocol, _, place = address
-        sock = self._socket = socket.socket(family, kind, protocol)
-        try:
-            sock.setblocking(False)
-            with suppress(BlockingIOError):
-                sock.connect(place)
-            with anyio.fail_after(seconds):
-                await anyio.wait_writable(sock)
-            # Writable means that connecting has ended; only this shows how.
-            if code := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-                raise OSError(code, os.strerror(code))
-            # httpcore writes head and body separately; the body should not wait for an ACK.
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        except BaseException:
-            sock.close()
-            raise
+    async def _connect(self, addresses: list[Address]) -> None:
+        if len(addresses) == 1:  # as most hosts have; a task group takes a while
+            self._use(await _connected(addresses[0]), addresses[0])
+            return
+        delay, errors = self._attempt_delay(len(addresses)), list[OSError]()
+        is_over = anyio.Event()  # once an address has accepted, or all have failed
+
+        async def attempt(address: Address, has_ended: anyio.Event) -> None:
+            try:
+                sock = await _connected(address)
+            except OSError as error:
+                errors.append(error.with_traceback(None))  # which refers to this frame
+            else:
+                if self._socket is None:
+                    self._use(sock, address)
+                else:
+                    sock.close()
+            has_ended.set()
+            if self._socket is not None or len(errors) == len(addresses):
+                is_over.set()
+
+        async with anyio.create_task_group() as group:
+            for address in addresses:
+                if not is_over.is_set():
+                    has_ended = anyio.Event()
+                    group.start_soon(attempt, address, has_ended)
+                    with anyio.move_on_after(delay):
+                        await has_ended.wait()
+            await is_over.wait()
+            group.cancel_scope.cancel()
+        if self._socket is None:
+            raise errors.pop()
 
     async def _receive(self, tls: TLS | None, max_bytes: int) -> bytes:
         if tls is not None:
@@ -155,6 +165,17 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
     async def _flush(self, tls: TLS) -> None:
         if tls.outgoing.pending:
             await self._send(tls.below, tls.outgoing.read())
+
+
+async def _connected(address: Address) -> socket.socket:
+    sock = start_connecting(address)
+    try:
+        await anyio.wait_writable(sock)
+        check_connected(sock)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
 
 
 async def _addresses(host: str, port: int) -> Sequence[Address]:

@@ -8,14 +8,20 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from selectors import EVENT_WRITE, DefaultSelector
 from typing import TypeVar
 from urllib.parse import urlsplit
 
+from adclient._http.addresses import (
+    ATTEMPT_DELAY,
+    Address,
+    LastPlace,
+    check_connected,
+    start_connecting,
+)
 from adclient._http.core import core
 
 T = TypeVar("T")
-Address = tuple[int, int, int, str, tuple[str | int | bytes, ...]]
 
 CHUNK = 65536
 READ = core.ReadTimeout, core.ReadError
@@ -67,11 +73,15 @@ class BaseBackend:
     Args:
         deadline: When the current call ends, in seconds of `time.monotonic()`; set for each call.
         proxy: The URL of the proxy to which it connects.
+        last: Where the last connection to this host was accepted.
     """
 
-    def __init__(self, deadline: float = 0.0, proxy: str | None = None) -> None:
+    def __init__(
+        self, deadline: float = 0.0, proxy: str | None = None, last: LastPlace | None = None
+    ) -> None:
         self.deadline = deadline
         self._proxy = proxy
+        self._last = last or LastPlace()
         self._handshakes = 0
         self._socket: socket.socket | None = None
         self._tls: TLS | None = None
@@ -128,6 +138,13 @@ class BaseBackend:
             raise TimeoutError("timed out")
         return left
 
+    def _attempt_delay(self, addresses: int) -> float:
+        """Seconds until the next address is tried: each gets its turn before the deadline."""
+        return min(ATTEMPT_DELAY, self._time_left() / addresses)
+
+    def _use(self, sock: socket.socket, address: Address) -> None:
+        self._socket, self._last.place = sock, address[4]
+
     def _withhold(self, data: bytes) -> bytes:
         """Keep the last byte until the parser asks for more.
 
@@ -163,15 +180,10 @@ class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
     """Opens a connection, and reads and writes it, until the deadline."""
 
     def connect_tcp(self, host: str, port: int, *_: object, **__: object) -> "Backend":
-        """Connect to the first address that accepts; the addresses share the time left."""
+        """Connect to the first address that accepts."""
         try:
-            *others, last = addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            for tried, address in enumerate(others):
-                with suppress(OSError):
-                    self._connect(address, self._time_left() / (len(addresses) - tried))
-                    return self
-            # The last address gets all the time that is left, and its error is reported.
-            self._connect(last, self._time_left())
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            self._connect(self._last.first_in(found))
         except (OSError, ValueError) as error:
             raise self._connect_error(error) from error
         return self
@@ -213,17 +225,30 @@ class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
         except OSError as error:
             raise failure(WRITE, error) from error
 
-    def _connect(self, address: Address, seconds: float) -> None:
-        family, kind, protocol, _, place = address
-        sock = self._socket = socket.socket(family, kind, protocol)
+    def _connect(self, addresses: list[Address]) -> None:
+        delay, errors = self._attempt_delay(len(addresses)), list[OSError]()
+        connecting = DefaultSelector()
         try:
-            sock.settimeout(seconds)
-            sock.connect(place)
-            # httpcore writes head and body separately; the body should not wait for an ACK.
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        except BaseException:
-            sock.close()
-            raise
+            while addresses or connecting.get_map():
+                left = self._time_left()
+                try:
+                    if addresses:
+                        address = addresses.pop(0)
+                        sock = start_connecting(address)
+                        connecting.register(sock, EVENT_WRITE, (sock, address))
+                    for key, _ in connecting.select(min(delay, left) if addresses else left):
+                        sock, address = key.data
+                        connecting.unregister(sock)
+                        check_connected(sock)
+                        self._use(sock, address)
+                        return
+                except OSError as error:
+                    errors.append(error.with_traceback(None))  # which refers to this frame
+            raise errors.pop()
+        finally:
+            for key in connecting.get_map().values():
+                key.data[0].close()
+            connecting.close()
 
     def _receive(self, tls: TLS | None, max_bytes: int) -> bytes:
         if tls is None:

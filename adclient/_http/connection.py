@@ -10,6 +10,7 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from adclient._core.response import Outcome
+from adclient._http.addresses import LastPlace
 from adclient._http.backend import ProxyConnectError
 from adclient._http.core import core
 from adclient._http.network import (
@@ -67,6 +68,7 @@ class Target:
         self._verify = network.verify
         url = core.URL(scheme=self._scheme, host=self._host, port=self._port, target=b"/")
         self.origin = url.origin
+        self.last_place = LastPlace()  # of the service, or of its proxy
 
     @property
     def tls_context(self) -> ssl.SSLContext | None:

@@ -112,7 +112,7 @@ class _Connection:
     """One connection, which is opened by its first request."""
 
     def __init__(self, target: Target, proxy: str | None) -> None:
-        self.backend = Backend(proxy=proxy)
+        self.backend = Backend(proxy=proxy, last=target.last_place)
         self.idle_since = 0.0
         self._http = _pool(target, proxy, self.backend).create_connection(target.origin)
 

@@ -3,13 +3,18 @@
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
+import anyio
 import pytest
-from clients import read, sync_asyncio_trio, wait
-from raw_server import RawServer, serve_well
+from cases import each_case
+from clients import read, sync_asyncio_trio, wait, write
+from raw_server import Connection, RawServer, answer_to, serve_well
 
 from adclient import CallTimeout, ConnectionFailed
+from adclient._http import async_backend
+from adclient._http.addresses import LastPlace
+from adclient._http.async_backend import AsyncBackend
 
 HOST = "many.test"
 SWALLOWING = [f"127.0.0.{last}" for last in (2, 3, 4)]
@@ -50,9 +55,11 @@ def host(monkeypatch):
 pytestmark = pytest.mark.own
 
 
+# The second host has an address that refuses, and one that goes on hanging.
+@each_case("addresses", [SWALLOWING, (SWALLOWING[0], "127.0.0.9")])
 @sync_asyncio_trio
-async def test_addresses_share_the_timeout_of_a_call(client_kind, host) -> None:
-    host(*SWALLOWING)
+async def test_addresses_share_the_timeout_of_a_call(client_kind, host, addresses) -> None:
+    host(*addresses)
     with RawServer(serve_well) as server:
         port = server.url.rpartition(":")[2]
         with swallowing(int(port)):
@@ -86,13 +93,98 @@ async def test_hanging_address_leaves_time_for_the_next(client_kind, host) -> No
                 assert len((await wait(read(client))).data) == 1
 
 
+def respond_once(connection: Connection) -> None:
+    connection.send(answer_to(connection.read(), "Connection: close"))
+
+
 @sync_asyncio_trio
-async def test_refusing_address_is_skipped(client_kind, host) -> None:
-    host("127.0.0.2", "127.0.0.3", "127.0.0.1")
+async def test_hanging_address_costs_one_delay_and_only_once(client_kind, host) -> None:
+    host(SWALLOWING[0], "127.0.0.1")
+    with RawServer(respond_once) as server:
+        port = server.url.rpartition(":")[2]
+        with swallowing(int(port)):
+            async with client_kind.open(f"http://{HOST}:{port}", max_retries=0) as client:
+                took = []
+                for _ in range(5):
+                    began = time.monotonic()
+                    await wait(write(client))
+                    took.append(time.monotonic() - began)
+    assert server.connections == 5
+    assert 0.2 <= took[0] < 5  # of a timeout of 30; a busy machine may delay some
+    assert min(took[1:]) < 0.2
+
+
+@sync_asyncio_trio
+async def test_address_that_stops_working_is_tried_again_later(client_kind, host) -> None:
+    host("127.0.0.1", "127.0.0.5")
+    with RawServer(respond_once) as server:
+        port = server.url.rpartition(":")[2]
+        async with client_kind.open(f"http://{HOST}:{port}", max_retries=0) as client:
+            await wait(read(client))
+            host("127.0.0.6", "127.0.0.1")
+            await wait(read(client))
+            host("127.0.0.6", "127.0.0.7")
+            with pytest.raises(ConnectionFailed):
+                await wait(read(client))
+            host("127.0.0.6", "127.0.0.1")
+            await wait(read(client))
+    assert server.connections == 3
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "trio"])
+def test_only_one_of_two_connections_that_are_made_at_once_is_kept(loop, host, monkeypatch) -> None:
+    pairs = [socket.socketpair() for _ in range(2)]
+    ends = iter(pairs)
+
+    def start_connecting(_) -> socket.socket:
+        """Return a socket that is writable once the other end has read."""
+        ours, _ = next(ends)
+        ours.setblocking(False)
+        with suppress(BlockingIOError):
+            while True:
+                ours.send(bytes(65536))
+        return ours
+
+    async def scenario() -> None:
+        backend = AsyncBackend(time.monotonic() + 30)
+        async with anyio.create_task_group() as group:
+            group.start_soon(backend.connect_tcp, HOST, 80)
+            await anyio.wait_all_tasks_blocked()
+            await anyio.sleep(0.3)  # until the second attempt
+            for _, theirs in pairs:
+                theirs.setblocking(False)
+                with suppress(BlockingIOError):
+                    while True:
+                        theirs.recv(65536)
+        used = backend.get_extra_info("socket")
+        assert sorted(ours is used for ours, _ in pairs) == [False, True]
+        assert sorted(ours.fileno() == -1 for ours, _ in pairs) == [False, True]
+
+    monkeypatch.setattr(async_backend, "start_connecting", start_connecting)
+    host("127.0.0.1", "127.0.0.5")
+    anyio.run(scenario, backend=loop)
+    for pair in pairs:
+        for one in pair:
+            one.close()
+
+
+# The second one is a broadcast address, to which connecting fails at once.
+@each_case("dead", ["127.0.0.2", "255.255.255.255"])
+@sync_asyncio_trio
+async def test_refusing_address_is_skipped(client_kind, host, dead) -> None:
+    host(dead, "127.0.0.3", "127.0.0.1")
     with RawServer(serve_well) as server:
         url = server.url.replace("127.0.0.1", HOST)
         async with client_kind.open(url, max_retries=0) as client:
             assert len((await wait(read(client))).data) == 1
+
+
+def test_families_alternate_behind_the_address_that_worked_last() -> None:
+    found = [(family, 1, 6, "", (name, 443)) for family, name in [(6, "a"), (6, "b"), (4, "c")]]
+    last = LastPlace()
+    assert [place for *_, (place, _) in last.first_in(found)] == ["a", "c", "b"]
+    last.place = ("b", 443)
+    assert [place for *_, (place, _) in last.first_in(found)] == ["b", "a", "c"]
 
 
 @sync_asyncio_trio
