@@ -63,7 +63,7 @@ class AsyncEngine:
         """Stage a draft."""
         try:
             return await self.run(validated(operation, arguments))
-        except AdClientError as error:
+        except BaseException as error:
             forget_frames(error)
             raise
 

@@ -15,7 +15,7 @@ from adclient._notebook import short
 from adclient._received import as_json
 from adclient._signatures import hide, unquote
 from adclient._tables.items import Items, Tabular, counted, html_table
-from adclient._tracebacks import forget_frames  # async only
+from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, PaginationError
 from adclient.models import JSON, Item, Result
 
@@ -87,9 +87,10 @@ class AsyncSource(Generic[T]):
                 source=self,
             )
             return page if self.cls is None else page.typed(self.cls)
-        except AdClientError as error:
-            error.cursor = cursor
-            forget_frames(error)  # async only (it may be awaited by the caller)
+        except BaseException as error:
+            if isinstance(error, AdClientError):
+                error.cursor = cursor
+            forget_frames(error)
             raise
 
     def ids(self, page: "AsyncPage[T]") -> tuple[JSON, ...]:

@@ -63,7 +63,7 @@ class Engine:
         """Stage a draft."""
         try:
             return self.run(validated(operation, arguments))
-        except AdClientError as error:
+        except BaseException as error:
             forget_frames(error)
             raise
 

@@ -16,6 +16,7 @@ from adclient._notebook import short
 from adclient._received import as_json
 from adclient._signatures import hide, unquote
 from adclient._tables.items import Items, Tabular, counted, html_table
+from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, PaginationError
 from adclient.models import JSON, Item, Result
 
@@ -87,8 +88,10 @@ class Source(Generic[T]):
                 source=self,
             )
             return page if self.cls is None else page.typed(self.cls)
-        except AdClientError as error:
-            error.cursor = cursor
+        except BaseException as error:
+            if isinstance(error, AdClientError):
+                error.cursor = cursor
+            forget_frames(error)
             raise
 
     def ids(self, page: "Page[T]") -> tuple[JSON, ...]:
