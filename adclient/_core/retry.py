@@ -47,7 +47,9 @@ def may_have_reached_server(outcome: Outcome) -> bool:
     """Whether a service that gave this outcome to a write may have staged the draft."""
     if isinstance(outcome, Failure):
         return outcome.sent
-    return outcome.is_success or outcome.status in (301, 302, 303, 408) or outcome.status >= 500
+    # Outside these, it was processed, or has a status of which HTTP says nothing.
+    is_refusal = 300 <= outcome.status < 500 and outcome.status not in (301, 302, 303, 408)
+    return not is_refusal
 
 
 def retry_after(response: RawResponse) -> float | None:

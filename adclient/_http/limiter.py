@@ -14,6 +14,7 @@ from adclient._http.forks import register_for_forks
 # An interrupt may hit a thread after it left the queue and before it woke the next one.
 _RECHECK = 0.5
 _ONCE = ((),)
+_BOTTOM = object()  # below the slot in a list: popping it ends a release
 _nothing = partial(any, ())
 
 
@@ -35,8 +36,9 @@ class CapacityLimiter:
         """Free all slots: a forked child has none of its parent's threads."""
         # Slots that were never used are made on demand: a client may allow any number of them.
         self.unused: Iterator[None] = repeat(None, min(self._total, sys.maxsize))
-        self.free: SimpleQueue[None] = SimpleQueue()
+        self.free: SimpleQueue[object] = SimpleQueue()
         self.queue: deque[threading.Lock] = deque()
+        self.thread = threading.local()  # its `held` is that of the thread's outermost slot
 
 
 class Slot:
@@ -45,31 +47,39 @@ class Slot:
     Python handles signals between bytecodes. So what counts as the slot moves from one container
     to the other within a single C call, `release`; else an interrupt could lose it for good.
     Releasing it twice, or before it was acquired, does nothing.
+
+    A hook that calls the client again has the slot of its call: it is called before that request
+    is sent or after its response was read, so no more requests are under way. Waiting for another
+    slot could last forever.
     """
 
-    __slots__ = ("_free", "_queue", "_unused", "release")
+    __slots__ = ("_free", "_queue", "_thread", "_unused", "release")
 
     def __init__(self, limiter: CapacityLimiter) -> None:
         self._unused = limiter.unused
         self._free = limiter.free
         self._queue = limiter.queue
+        self._thread = limiter.thread
         self.release: Callable[[], object] = _nothing
 
     def acquire(self, timeout: float) -> bool:
         """Wait for the slot; False if none was free within so many seconds."""
-        held: list[None] = []
-        self.release = partial(any, map(self._free.put, held))
+        if len(getattr(self._thread, "held", ())) > 1:
+            return True
+        held: list[object] = [_BOTTOM]
+        self._thread.held = held
+        self.release = partial(any, map(self._free.put, iter(held.pop, _BOTTOM)))
         if not self._queue:  # a new caller must not overtake the queue
             try:
                 held.extend(starmap(self._free.get_nowait, _ONCE))
                 return True
             except Empty:
                 held.extend(islice(self._unused, 1))  # also within one C call
-                if held:
+                if len(held) > 1:
                     return True
         return self._acquire_in_turn(held, timeout)
 
-    def _acquire_in_turn(self, held: list[None], timeout: float) -> bool:
+    def _acquire_in_turn(self, held: list[object], timeout: float) -> bool:
         """Wait in the queue; only its first thread may take a slot."""
         queue, deadline = self._queue, time.monotonic() + timeout
         turn = threading.Lock()  # released by the thread before this one as it leaves

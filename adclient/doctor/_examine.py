@@ -10,6 +10,7 @@ from adclient._core.operations import SEARCH_GAMMA_TARGETING
 from adclient._http.network import build_network
 from adclient._http.resolve import resolve_clock, resolve_sender, resolve_transport
 from adclient._signatures import deferred
+from adclient._tracebacks import forget_frames
 from adclient.doctor._examination import Examination
 from adclient.doctor._findings import report_of
 from adclient.doctor._probe import Probe
@@ -123,6 +124,7 @@ def examine(
     sent_by = resolve_transport(transport, http_client, options.base_url)
     clock, random = resolve_clock(sent_by)
     credentials = Credentials(token, auth).resolved()
+    del token, auth  # tracebacks can show local variables
     session = Session(
         examination=Examination(
             base_url=options.base_url,
@@ -154,6 +156,7 @@ def examine(
     try:
         session.run()
     except KeyboardInterrupt as interrupt:
+        forget_frames(interrupt)
         session.examination.stopped = "interrupted: this report is partial"
         report = mapped(report_of(session.examination, arguments), session.redact)
         raise Interrupted(report) from interrupt

@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import tomllib
+import traceback
 from pathlib import Path
 
 import pytest
@@ -257,7 +258,10 @@ def test_interrupt_prints_a_partial_report(after, capsys) -> None:
 @pytest.mark.usefixtures("_heeds_interrupts")
 def test_interrupt_in_code_is_raised_with_a_partial_report() -> None:
     with interrupting(1) as server, pytest.raises(KeyboardInterrupt) as caught:
-        examine(server.url, account_id=ACCOUNT)
+        examine(server.url, account_id=ACCOUNT, token=SECRET)
+    for error in (caught.value, caught.value.__cause__):
+        for frame, _ in list(traceback.walk_tb(error.__traceback__))[1:]:
+            assert SECRET not in repr(frame.f_locals)
     assert isinstance(caught.value, Interrupted)
     assert caught.value.report.sent == 2
     assert caught.value.report["service"].conclusion == "reachable"

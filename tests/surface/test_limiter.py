@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import anyio
 import httpx
@@ -13,9 +14,9 @@ from anyio.abc import TaskGroup
 from anyio.lowlevel import checkpoint
 from clients import ASYNC, TRIO, a_draft, a_page, read, wait
 
-from adclient import AdClient, AsyncAdClient, CallTimeout
+from adclient import AdClient, AsyncAdClient, CallTimeout, Draft, Hooks, RetryPolicy
 from adclient._http.limiter import CapacityLimiter, Slot
-from adclient.testing import FakeAdService
+from adclient.testing import FakeAdService, Fault
 
 BASE_URL = "https://ads.example.com"
 PATIENCE = 30
@@ -147,6 +148,14 @@ def test_thread_that_gives_up_behind_another_leaves_the_queue() -> None:
     assert served == [1]
 
 
+def free_slots(limiter: CapacityLimiter) -> int:
+    """Acquire all free slots, each in a thread of its own."""
+    with ThreadPoolExecutor() as pool:
+        at_once = threading.Barrier(4)
+        slots = [pool.submit(lambda: (at_once.wait(), Slot(limiter).acquire(0))[1]) for _ in "1234"]
+        return sum(slot.result() for slot in slots)
+
+
 def test_slot_is_released_once() -> None:
     limiter = CapacityLimiter(1)
     never_acquired, slot = Slot(limiter), Slot(limiter)
@@ -154,7 +163,7 @@ def test_slot_is_released_once() -> None:
     assert slot.acquire(0)
     for _ in range(3):
         slot.release()
-    assert [Slot(limiter).acquire(0) for _ in range(2)] == [True, False]
+    assert free_slots(limiter) == 1
 
 
 SIGNALS = """
@@ -206,8 +215,12 @@ while not is_over.is_set():
         pass
 for thread in threads:
     thread.join()
-slots = [Slot(limiter) for _ in range(3)]
-print(len(limiter.queue), [slot.acquire(0) for slot in slots])
+acquired = []
+for _ in range(3):
+    thread = threading.Thread(target=lambda: acquired.append(Slot(limiter).acquire(0)))
+    thread.start()
+    thread.join()
+print(len(limiter.queue), acquired)
 """
 
 
@@ -260,6 +273,35 @@ def test_threads_of_one_client_respect_max_concurrency() -> None:
     for thread in threads:
         thread.join()
     assert most == 3
+
+
+@pytest.mark.parametrize("name", ["on_request", "on_response", "on_retry", "on_draft"])
+def test_hook_that_calls_its_client_has_the_slot_of_its_call(name) -> None:
+    found = []
+
+    def call_again(event) -> None:
+        if not found and event.operation == "beta.pause_campaign":
+            found.append(None)
+            found.append(read(client, account_id="account_a91f").data)
+            found.append(write(client))
+
+    fake = FakeAdService()
+    fake.faults.add(Fault.status(429))
+    hooks, retry = Hooks(**{name: call_again}), RetryPolicy(backoff_first=0)
+    client = AdClient(
+        BASE_URL, transport=fake.transport, max_concurrency=1, hooks=hooks, retry=retry, timeout=3
+    )
+    threads = [threading.Thread(target=write, args=[client]) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(found), len(fake.drafts)) == (3, 4)
+    assert free_slots(client._engine.limiter) == 1
+
+
+def write(client) -> Draft:
+    return client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7")
 
 
 def test_thread_that_waits_too_long_for_a_connection_times_out() -> None:

@@ -41,6 +41,9 @@ UNREADABLE = {
     "answers 204": lambda connection: connection.send(b"HTTP/1.1 204 No Content\r\n\r\n"),
     "redirects": lambda connection: connection.send(reply(302, b"", CLOSE, "Location: /elsewhere")),
     "answers 501": lambda connection: connection.send(reply(501, b"", CLOSE)),
+    "answers 099": lambda connection: connection.send(b"HTTP/1.1 099 Odd\r\n\r\n"),
+    "answers 101": lambda connection: connection.send(b"HTTP/1.1 101 Other\r\n\r\n"),
+    "answers 600": lambda connection: connection.send(reply(600, b"", CLOSE)),
 }
 
 
