@@ -2,6 +2,7 @@
 
 import logging
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from uuid import uuid4
@@ -14,7 +15,7 @@ from adclient._core.operations import Call
 from adclient._core.redact import one_line
 from adclient.errors import AdClientError, ConfigurationError, PolicyRefused
 from adclient.ledger.entry import Entry, Ledger, LedgerWarning, State
-from adclient.models import Diff, Draft, Result
+from adclient.models import JSON, Diff, Draft, Result
 from adclient.options import check_type
 from adclient.policy import Policy, PolicyWarning, Refusal
 
@@ -97,10 +98,10 @@ class Guard:
                 PolicyWarning,
             )
 
-    def excess_of(self, diff: Diff) -> str | None:
+    def excess_of(self, operation: str, arguments: Mapping[str, JSON], diff: Diff) -> str | None:
         """How a draft exceeds a limit of the policy; never raises."""
         try:
-            return rules.excess_of(self.policy, diff)
+            return rules.excess_of(self.policy, operation, arguments, diff)
         except Exception as error:  # nothing that a service sends may lose the draft
             return f"change_at_most could not be checked: {one_line(repr(error))}"
 
@@ -111,7 +112,7 @@ class Guard:
                 state="staged",
                 draft_id=result.draft_id,
                 diff=result.diff,
-                over_limit=self.excess_of(result.diff),
+                over_limit=self.excess_of(entry.operation, entry.arguments, result.diff),
             )
         # Of other errors, such as a cancellation, nothing is known. Their text may hold secrets, as
         # that of an error of the caller's function for a token.

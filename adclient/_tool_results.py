@@ -30,7 +30,6 @@ from adclient.models import PENDING_APPROVAL, Draft, Item
 
 if TYPE_CHECKING:
     from adclient._async.page import AsyncPage
-    from adclient._guard import Guard
     from adclient._sync.page import Page
 
 Object = dict[str, JSON]
@@ -86,9 +85,8 @@ class Position:
         return None
 
 
-def of_draft(draft: Draft, guard: "Guard | None") -> Object:
-    """A draft, with the limit of the policy that it exceeds."""
-    over_limit = None if guard is None else guard.excess_of(draft.diff)
+def of_draft(draft: Draft, over_limit: str | None) -> Object:
+    """A draft, and how it exceeds a limit of the policy, if it does."""
     if over_limit is not None:
         summary = "Staged, but over a limit of the policy: ask a human to reject it."
     elif draft.status == PENDING_APPROVAL:

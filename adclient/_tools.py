@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
 from operator import attrgetter
@@ -13,7 +13,7 @@ from adclient._core.operations import OPERATIONS, Operation, ParameterType
 from adclient._json import JSON, copied, is_array, is_object
 from adclient._notebook import short
 from adclient.errors import AdClientError, InvalidRequest
-from adclient.models import Result
+from adclient.models import Draft, Result
 from adclient.policy import Policy
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _prepared(
     arguments |= {str(key): value for key, value in given.items() if value is not None}
     method = _method(client, operation)
     if operation.is_write:
-        return partial(method, **arguments), partial(results.of_draft, guard=guard_of(client))
+        return partial(method, **arguments), partial(_shown, client, operation, arguments)
     columns: object = arguments.pop("columns")
     columns, cursor = () if columns is None else columns, arguments.pop("cursor")
     if not is_array(columns) or not all(isinstance(each, str) for each in columns):
@@ -164,6 +164,16 @@ def _prepared(
         raise _refused(operation, "cursor", "must be the `next` of an earlier result")
     call = partial(method, **arguments, cursor=start.cursor)
     return call, partial(results.of_page, start=start, wanted=[str(each) for each in columns])
+
+
+def _shown(
+    client: object, operation: Operation[Result], arguments: Mapping[str, Any], draft: Draft
+) -> Object:
+    guard = guard_of(client)
+    over_limit = None
+    if guard is not None:
+        over_limit = guard.excess_of(operation.full_name, arguments, draft.diff)
+    return results.of_draft(draft, over_limit)
 
 
 def _callable(writes: bool) -> dict[str, Operation[Result]]:

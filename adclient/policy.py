@@ -67,8 +67,10 @@ class Policy(_notebook.HTMLRepr):
         change_at_most: How much a draft may change a key of `money`, in percent of the value
             before. Only the draft contains that value, so the rule is checked once the draft is
             staged: a `PolicyWarning` names a draft over the limit, which should be rejected, and
-            further writes to its account are refused until somebody settles it in the ledger. A
-            new campaign has no value before; only `money` limits it.
+            further writes to its account are refused until somebody settles it in the ledger. So
+            it is with a draft that cannot be judged, because its diff does not show the money that
+            the call sets as numbers before and after. What is created has no value before; only
+            `money` limits it.
         drafts_per_day: How many drafts may be staged from midnight to midnight UTC, by all users of
             the ledger together. A write of unknown outcome counts.
 

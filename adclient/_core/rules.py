@@ -5,14 +5,14 @@ The JSON that a call sends is checked, not the objects that it was made with.
 
 import decimal
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from unicodedata import normalize
 
 from adclient import _diffs
 from adclient._core import jsontext
-from adclient._core.operations import Call
+from adclient._core.operations import OPERATIONS, Call
 from adclient._core.paging import decoded
 from adclient._json import JSON, folded
 from adclient._notebook import short, short_end
@@ -23,6 +23,9 @@ from adclient.policy import Policy, Refusal, Usage
 # Arguments that name the entity of a write; the others are what it sets.
 _IDS = ("account_id", "campaign_id", "creative_id", "ad_id")
 _ACCOUNT = folded("account_id")
+_LONGEST_NAME = 1000  # of which the end is compared: a response may have very long ones
+# What they create has no value before.
+_CREATIONS = {each.full_name for each in OPERATIONS if each.name.startswith("create_")}
 # A service may read a name as a path, such as `limits.daily_budget` or `filter[account_id]`.
 _STEP = re.compile(r"[^./:\[\]]+")
 # Enough digits for any amount. A value that needs more, or has a huge exponent, is refused.
@@ -85,20 +88,53 @@ def refusal_of_usage(policy: Policy, usage: Usage) -> Refusal | None:
     return None
 
 
-def excess_of(policy: Policy, diff: Diff) -> str | None:
-    """How a draft changes money by more than the policy allows, as far as its diff shows it."""
+def excess_of(
+    policy: Policy, operation: str, arguments: Mapping[str, JSON], diff: Diff
+) -> str | None:
+    """How a draft changes money by more than the policy allows, or why that cannot be judged."""
     limit, money = policy.change_at_most, policy.money
-    is_new = diff.before is None and isinstance(diff.after, dict)
-    if limit is None or money is None or is_new:
+    is_creation = operation in _CREATIONS
+    if limit is None or money is None or (is_creation and diff.before is None):
         return None
     keys = frozenset(map(folded, money))
+    allowed = f"and change_at_most allows {short(limit)} %"
     # A list, which keeps them alive: a dictionary below refers to them by `id()`.
     changes, known = list(_diffs.changes_of(diff)), dict[int, bool]()
     for change in changes:
-        is_limited = _is_money(change, keys, known) or _is_another(change, keys)
-        if is_limited and not _is_within(limit, change):
-            return f"{change}, and change_at_most allows {short(limit)} %"
+        before, after = _number(change.before), _number(change.after)
+        is_new = is_creation and (change.before is None or change.before is _diffs.MISSING)
+        if is_new or not (_is_money(change, keys, known) or _is_another(change, keys)):
+            continue
+        if before is None or after is None:
+            return f"{change} cannot be judged, {allowed}"
+        if not _is_within(limit, before, after):
+            return f"{change}, {allowed}"
+    asked = keys & {each for _, name, _ in _inside(arguments) for each in _names_in(name)}
+    shown = _amounts_in(diff.field, diff.after, keys)
+    if not is_creation:
+        shown &= _amounts_in(diff.field, diff.before, keys)
+    hidden = next((name for name in money if folded(name) in asked - shown), None)
+    if hidden is not None:
+        return f"{short(hidden)} cannot be judged, as the diff does not show it, {allowed}"
     return None
+
+
+def _amounts_in(field: str, value: JSON, keys: Set[str]) -> Set[str]:
+    """The keys of money under which a side of a diff has a number."""
+    found = set[str]()
+    waiting = [(keys & _names_in(field[-_LONGEST_NAME:]), value)]
+    while waiting:
+        names, value = waiting.pop()
+        if isinstance(value, dict):
+            inside = (
+                (keys & _names_in(key[-_LONGEST_NAME:]), inner) for key, inner in value.items()
+            )
+            waiting += ((names | named, inner) for named, inner in inside)
+        elif isinstance(value, list):
+            waiting += ((names, inner) for inner in value)
+        elif _number(value) is not None:
+            found |= names
+    return found
 
 
 def _is_money(change: _diffs.Change, keys: frozenset[str], known: dict[int, bool]) -> bool:
@@ -110,7 +146,7 @@ def _is_money(change: _diffs.Change, keys: frozenset[str], known: dict[int, bool
         around = around.within
     found = around is not None and known[id(around)]
     for each in reversed(climbed):
-        names = _names_in(each.key[-1000:]) if isinstance(each.key, str) else set[str]()
+        names = _names_in(each.key[-_LONGEST_NAME:]) if isinstance(each.key, str) else set[str]()
         known[id(each)] = found = found or not keys.isdisjoint(names)
     return found
 
@@ -127,11 +163,8 @@ def _is_another(change: _diffs.Change, keys: frozenset[str]) -> bool:
     )
 
 
-def _is_within(limit: Decimal, change: _diffs.Change) -> bool:
+def _is_within(limit: Decimal, before: Decimal, after: Decimal) -> bool:
     """Whether a change is known to be at most so many percent."""
-    before, after = _number(change.before), _number(change.after)
-    if before is None or after is None:
-        return False
     try:
         amount = _EXACT.abs(_EXACT.subtract(after, before))
         return _EXACT.multiply(amount, 100) <= _EXACT.multiply(limit, _EXACT.abs(before))

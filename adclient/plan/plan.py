@@ -227,7 +227,8 @@ def _staged(engine: Engine, guard: Guard, change: PlannedChange) -> ChangeReport
         return _report_on(change, verdict, reason, draft_id=error.draft_id)
     except Exception as error:  # of the caller's function for a token; its text may hold secrets
         return _report_on(change, "not staged", type(error).__name__)
-    over_limit = guard.excess_of(draft.diff)
+    arguments = rules.arguments_of(change.call)
+    over_limit = guard.excess_of(change.call.operation.full_name, arguments, draft.diff)
     return _judged(change, "staged", "", draft.draft_id, draft.diff, over_limit)
 
 

@@ -377,11 +377,16 @@ def test_usage_is_compared_with_its_rules() -> None:
 TWENTY = Policy(money={"daily_budget": 1000, "bid": 10}, change_at_most=20)
 
 
-def is_over(before, after, field="daily_budget", policy=TWENTY) -> bool:
-    excess = rules.excess_of(policy, Diff(field=field, before=before, after=after))
-    assert excess is None or "change_at_most allows" in excess
-    assert excess is None or len(excess) < 300
-    return excess is not None
+def excess(before, after, field="daily_budget", policy=TWENTY, name=BUDGET, **arguments):
+    diff = Diff(field=field, before=before, after=after)
+    found = rules.excess_of(policy, name, {"account_id": "a", **arguments}, diff)
+    assert found is None or "change_at_most allows" in found
+    assert found is None or len(found) < 300
+    return found
+
+
+def is_over(before, after, field="daily_budget", policy=TWENTY, **more) -> bool:
+    return excess(before, after, field, policy, **more) is not None
 
 
 @each_case(
@@ -439,8 +444,8 @@ def test_change_of_money_is_compared_exactly(before, after, over) -> None:
 @each_case(
     ("before", "after", "over"),
     [
-        # Something new as a whole has nothing to compare with.
-        (None, {"name": "x", "daily_budget": 999}, False),
+        (None, {"name": "x", "daily_budget": 999}, True),
+        (None, {"name": "x"}, False),
         ({"name": "x"}, {"name": "x", "daily_budget": 5}, True),
         ({"name": "x", "daily_budget": 5}, {"name": "x"}, True),
         ({"name": "x", "daily_budget": 5}, None, True),
@@ -479,9 +484,71 @@ def test_only_change_at_most_compares_diffs() -> None:
 
 
 def test_excess_names_the_change_and_the_limit() -> None:
-    diff = Diff(field="campaign", before={"daily_budget": 100}, after={"daily_budget": 130})
     text = "campaign.daily_budget: 100 → 130, and change_at_most allows 20 %"
-    assert rules.excess_of(TWENTY, diff) == text
+    assert excess({"daily_budget": 100}, {"daily_budget": 130}, "campaign") == text
+
+
+# Diffs that show nothing to compare for the money that a call sets.
+HIDING = [
+    ("budget", 100, 999),
+    ("budget", {"amount": 100}, {"amount": 101}),
+    ("status", "ENABLED", "PAUSED"),
+    ("fields", {"status": "ENABLED"}, {"status": "PAUSED"}),
+    ("daily_budget", "100", "100"),
+    ("daily_budget", None, None),
+    ("daily_budget", {"currency": "EUR"}, {"currency": "EUR"}),
+    ("campaign", {"daily_budget": 100}, {"name": "x"}),
+    ("campaign", [], [{"budget": 5}]),
+    ("", None, {}),
+    ("x" * 5000 + "daily_budget" + "x" * 5000, 100, 101),
+]
+SHOWING = [
+    ("daily_budget", 100, 101),
+    ("dailyBudget", 100, 100),
+    ("limits.daily_budget", 100, Decimal("100.5")),
+    ("campaign", {"name": "x", "daily_budget": 100}, {"name": "y", "daily_budget": 100}),
+    (
+        "campaign",
+        {"limits": [{"Daily-Budget": {"amount": 7}}]},
+        {"limits": [{"Daily-Budget": {"amount": 8}}]},
+    ),
+]
+
+
+@each_case(
+    "arguments",
+    [
+        {"daily_budget": 101},
+        {"fields": {"daily_budget": 101}},
+        {"fields": {"limits": [{"dailyBudget": 101}]}},
+        {"fields": {"limits.daily_budget": 101}},
+    ],
+)
+def test_money_that_the_diff_does_not_show_cannot_be_judged(arguments) -> None:
+    for field, before, after in HIDING:
+        assert "cannot be judged" in excess(before, after, field, **arguments), (field, before)
+        if field == "budget":
+            assert not is_over(before, after, field)
+    for field, before, after in SHOWING:
+        assert not is_over(before, after, field, **arguments), (field, before)
+    assert excess(100, 101, bid=1, daily_budget=101) == (
+        "bid cannot be judged, as the diff does not show it, and change_at_most allows 20 %"
+    )
+
+
+@each_case("before", [None, {}, {"daily_budget": None}, {"name": "x"}])
+def test_only_what_a_creation_stages_needs_no_value_before(before) -> None:
+    after = {"name": "x", "daily_budget": 999}
+    for operation in OPERATIONS[:9]:
+        found = excess(before, after, "campaign", name=operation.full_name, fields=after)
+        if ".create_" in operation.full_name:
+            assert found is None
+        else:
+            assert "cannot be judged" in found
+    assert is_over({"daily_budget": 100}, after, "campaign", name=CREATE)
+    assert is_over({"daily_budget": 100}, {"name": "x"}, "campaign", name=CREATE)
+    assert is_over({"name": "y"}, {"name": "x"}, "campaign", name=CREATE, fields=after)
+    assert not is_over(None, {"name": "x"}, "campaign", name=CREATE, fields=after)
 
 
 HOSTILE = ["1e999999999", "-1e999999999", "1e-999999999", "9" * 5000, f"1.{'1' * 10**6}"]

@@ -35,6 +35,7 @@ from adclient import (
     Policy,
     PolicyRefused,
     PolicyWarning,
+    SQLiteLedger,
 )
 from adclient.policy import Usage
 
@@ -215,8 +216,40 @@ async def test_draft_over_a_limit_is_returned_with_a_warning(client_kind) -> Non
     assert ledger.rows[-1].over_limit == "daily_budget: 100 → 120, and change_at_most allows 10 %"
 
 
+@pytest.mark.parametrize(
+    "diff",
+    [
+        {"field": "budget", "before": 100, "after": 999},
+        {"field": "daily_budget", "before": None, "after": 999},
+        {"field": "campaign", "before": None, "after": {"daily_budget": 999}},
+        {"field": "campaign", "before": {"budget": 1}, "after": {"budget": 2}},
+        {"field": "status", "before": "ENABLED", "after": "PAUSED"},
+    ],
+    ids=str,
+)
+@sync_and_async
+async def test_draft_whose_diff_hides_the_money_closes_its_account(
+    client_kind, diff, tmp_path
+) -> None:
+    service = Service(a_draft(diff=diff), a_draft(diff=diff))
+    policy = Policy(change_at_most=10, money={"daily_budget": 999})
+    options = {"transport": service.transport, "policy": policy}
+    budget = {"account_id": "a", "campaign_id": "c", "daily_budget": 999}
+    async with client_kind.open(**options, ledger=SQLiteLedger(tmp_path / "drafts.db")) as client:
+        with pytest.warns(PolicyWarning, match="reject draft_7c2e .* cannot be judged"):
+            await wait(client.alpha.update_campaign_budget(**budget))
+        with pytest.raises(PolicyRefused) as caught:
+            await wait(client.alpha.update_campaign_budget(**budget))
+        assert caught.value.rule == "change_at_most"
+        # What a new campaign has is new, and another account is not closed.
+        fields = {"daily_budget": 999}
+        if diff["before"] is None:
+            await wait(client.beta.create_video_campaign(account_id="b", fields=fields))
+            assert service.answers == []
+
+
 def test_draft_that_cannot_be_judged_is_returned_and_over_the_limit(monkeypatch) -> None:
-    monkeypatch.setattr("adclient._core.rules.excess_of", lambda policy, diff: 1 / 0)
+    monkeypatch.setattr("adclient._core.rules.excess_of", lambda *_: 1 / 0)
     ledger = MemoryLedger()
     client = AdClient(BASE_URL, transport=Service(a_draft()).transport, ledger=ledger)
     with pytest.warns(PolicyWarning, match="could not be checked: ZeroDivisionError"):

@@ -160,7 +160,7 @@ def test_draft_over_a_limit_is_shown_as_such() -> None:
 
 
 def test_draft_that_the_policy_cannot_judge_is_shown(monkeypatch) -> None:
-    monkeypatch.setattr("adclient._core.rules.excess_of", lambda policy, diff: 1 / 0)
+    monkeypatch.setattr("adclient._core.rules.excess_of", lambda *_: 1 / 0)
     client = with_policy(Service(a_draft()), operations=["beta.*"])
     result = call_tool(client, "beta_pause_campaign", IDS, writes=True)
     assert result["untrusted"]["draft_id"] == "draft_7c2e"
