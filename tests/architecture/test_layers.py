@@ -62,15 +62,15 @@ LAYERS = {
     "_tracebacks": {"errors"},
     "_tables": BASE | {"_core", "_extras", "_tables"},
     "_core": BASE | {"_core"},
-    "_http": BASE | {"_core", "_extras", "_http", "_tasks"},
+    "_http": BASE | {"_core", "_http", "_tasks"},
     "_telemetry": BASE | {"_core", "_telemetry"},
     "_typed": BASE | {"_core"},
     "_async": CLIENT | {"_async"},
     "_sync": CLIENT | {"_sync"},
     "__init__": CLIENT - {"_http", "_telemetry"} | {"_async", "_sync", "_tools", "plan"},
-    "plan": BASE | {"_core", "_guard", "_sync", "_toml", "ledger", "plan"},
+    "plan": BASE | {"_core", "_guard", "_sync", "_toml", "_tracebacks", "ledger", "plan"},
     "pytest_plugin": {"__init__", "testing"},
-    "doctor": BASE | {"_core", "_http", "doctor", "transports"},
+    "doctor": BASE | {"_core", "_http", "_tracebacks", "doctor", "transports"},
     # Subcommands are loaded when they are chosen, also that of `testing`.
     "_command": BASE
     | {"_command", "_core", "_extras", "_mcp", "_tables", "__init__", "doctor", "ledger", "plan"},
