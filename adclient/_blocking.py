@@ -2,28 +2,34 @@
 
 from collections.abc import Callable
 
+Work = Callable[[], None]
+
 
 def run_blocking(
-    work: Callable[[], None],
+    work: Work,
     seconds: float,  # noqa: ARG001 (the async one has it)
+    undo: Work | None = None,  # noqa: ARG001 (and this)
 ) -> bool:
     """Do the work; a sync call cannot be interrupted, so it has no timeout."""
     work()
     return True
 
 
-async def async_run_blocking(work: Callable[[], None], seconds: float) -> bool:
+async def async_run_blocking(work: Work, seconds: float, undo: Work | None = None) -> bool:
     """Do the work in a thread, one after the other in each event loop.
 
+    If the time is over, or the caller is cancelled, work that has begun goes on, and `undo` is
+    called once it has succeeded. Work that has not begun is dropped; without `undo`, it is done
+    nevertheless.
+
     Returns:
-        Whether it was done in time. If it was not, or if the caller is cancelled, it is done
-        nevertheless, before whatever is started later.
+        Whether the work was done in time.
     """
     import anyio  # deferred: the sync client does without it
 
     from adclient._tasks import run_in_thread
 
     with anyio.move_on_after(seconds):
-        await run_in_thread(work)
+        await run_in_thread(work, undo)
         return True
     return False

@@ -1,6 +1,7 @@
 """The policy and the ledger of a client: they admit each call, and record how each write ends."""
 
 import logging
+import time
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
@@ -9,15 +10,19 @@ from uuid import uuid4
 
 import attrs
 
+from adclient._blocking import Work
 from adclient._core import rules
 from adclient._core.events import write_log
 from adclient._core.operations import Call
 from adclient._core.redact import one_line
 from adclient.errors import AdClientError, ConfigurationError, PolicyRefused
 from adclient.ledger.entry import Entry, Ledger, LedgerWarning, State
+from adclient.ledger.patience import Patience, patient
 from adclient.models import JSON, Diff, Draft, Result
 from adclient.options import check_type
 from adclient.policy import Policy, PolicyWarning, Refusal
+
+_REPORTING = 0.1  # seconds, at most, of the timeout of a call that are left to report a failure
 
 
 class AlreadyReserved(Exception):
@@ -59,41 +64,52 @@ class Guard:
             reason=None if refusal is None else refusal.reason,
         )
 
-    def reserve(self, entry: Entry) -> None:
-        """Record a write before it is sent; this may block.
+    def reserving(self, entry: Entry, seconds: float) -> Work:
+        """A function that records a write before it is sent; it may block.
 
-        Raises:
+        Our ledgers wait until shortly before so many seconds have passed from now on.
+
+        Raises, when it is called:
             PolicyRefused: The policy does not allow it.
             LedgerError: The ledger cannot record it.
             AlreadyReserved: The change of the plan was made before.
         """
+        now = time.monotonic()
+        deadline = now + seconds - min(_REPORTING, seconds / 10)
+        return partial(self._reserve, entry, Patience(now, deadline))
+
+    def ending(self, entry: Entry, result: Result | BaseException, attempts: int) -> Work:
+        """A function that records how a write ended; it may block, and never raises.
+
+        The caller must receive the draft, even if it cannot be recorded.
+        """
+        return partial(self._end, self._ended(entry, result, attempts), Patience(time.monotonic()))
+
+    def _reserve(self, entry: Entry, waiting: Patience) -> None:
         assert self.ledger is not None
-        recorded = self.ledger.reserve(entry, partial(rules.refusal_of_usage, self.policy))
+        with patient(waiting):
+            recorded = self.ledger.reserve(entry, partial(rules.refusal_of_usage, self.policy))
         if recorded.entry_id != entry.entry_id:
             raise AlreadyReserved(recorded)
         if recorded.state == "refused":
             refusal = Refusal(recorded.rule or "", recorded.reason or "")
             raise _refused(recorded.operation, refusal)
 
-    def end(self, entry: Entry, result: Result | BaseException, attempts: int) -> None:
-        """Record how a write ended; this may block, and never raises.
-
-        The caller must receive the draft, even if it cannot be recorded.
-        """
+    def _end(self, ended: Entry, waiting: Patience) -> None:
         assert self.ledger is not None
-        ended = self._ended(entry, result, attempts)
         try:
-            self.ledger.end(ended)
+            with patient(waiting):
+                self.ledger.end(ended)
         except Exception as error:
             what = f"draft {ended.draft_id}" if ended.draft_id else "the end of a call"
             _warn(
-                f"{entry.operation}: the ledger could not record {what}, so its entry "
-                f"{entry.entry_id} stays unknown: {error}",
+                f"{ended.operation}: the ledger could not record {what}, so its entry "
+                f"{ended.entry_id} stays unknown: {error}",
                 LedgerWarning,
             )
         if ended.over_limit is not None:
             _warn(
-                f"{entry.operation}: over your limit: reject {ended.draft_id} in the approval "
+                f"{ended.operation}: over your limit: reject {ended.draft_id} in the approval "
                 f"dashboard: {ended.over_limit}",
                 PolicyWarning,
             )

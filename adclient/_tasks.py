@@ -149,10 +149,11 @@ class BackgroundTask(Generic[T]):
 _TASKS: set[asyncio.Task[None]] = set()  # asyncio itself keeps only weak references
 
 
-async def run_in_thread(work: Callable[[], T]) -> T:
+async def run_in_thread(work: Callable[[], T], undo: Callable[[], object] | None = None) -> T:
     """Do blocking work in the thread of this event loop, in the order in which it is started.
 
-    If the caller is cancelled, the work is done nevertheless.
+    If the caller is cancelled, the work is done nevertheless. With `undo`, it is dropped if it has
+    not begun, and undone once it has succeeded.
     """
     try:
         executor = _EXECUTOR.get()
@@ -167,8 +168,18 @@ async def run_in_thread(work: Callable[[], T]) -> T:
 
     future = executor.submit(copy_context().run, work)
     future.add_done_callback(notify)
-    await done.wait()
+    try:
+        await done.wait()
+    except BaseException:
+        if undo is not None and not future.cancel():
+            executor.submit(copy_context().run, _call_after_success, undo, future)
+        raise
     return future.result()
+
+
+def _call_after_success(function: Callable[[], object], ended: "Future[T]") -> None:
+    if ended.exception() is None:
+        function()
 
 
 # One for each loop: a thread does not survive a fork, and neither does a loop.

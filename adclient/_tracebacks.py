@@ -9,8 +9,16 @@ from adclient.errors import AdClientError
 # `concurrent` passes on the error of a page that was prefetched.
 _HIDDEN = {"adclient", "concurrent"}
 # The local variables of these may hold requests, and so credentials, which monitors record.
-_SENDING = {"adclient", "anyio", "h11", "httpcore", "httpcore2", "httpx", "httpx2", "socksio"}
-_SENDING |= sys.stdlib_module_names  # called by the others
+_SENDING = sys.stdlib_module_names | {  # which they call
+    "adclient",
+    "anyio",
+    "h11",
+    "httpcore",
+    "httpcore2",
+    "httpx",
+    "httpx2",
+    "socksio",
+}
 
 
 def forget_frames(error: BaseException) -> None:

@@ -12,10 +12,14 @@ import random
 import signal
 import subprocess
 import sys
+import threading
+import time
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
+import anyio
+import anyio.to_thread
 import attrs
 import ledger_race as race
 import pytest
@@ -24,8 +28,19 @@ from hypothesis import strategies as st
 from ledger_kills import kill_writers
 
 import adclient.ledger.rows
-from adclient import ConfigurationError, Diff, Entry, LedgerError, Policy
+import adclient.ledger.sql
+from adclient import (
+    AdClient,
+    AsyncAdClient,
+    CallTimeout,
+    ConfigurationError,
+    Diff,
+    Entry,
+    LedgerError,
+    Policy,
+)
 from adclient.ledger import open_ledger
+from adclient.ledger.patience import Patience, patient
 from adclient.policy import Refusal, Usage
 from adclient.testing import FakeAdService
 
@@ -636,15 +651,76 @@ assert len(ledger.entries()) == 8
 # Errors.
 
 
+async def seconds_of_calls(ledger, client_kind, timeout: float) -> list[float]:
+    """How long eight calls at once take, each of which fails because the ledger is locked."""
+    fake, took = FakeAdService(), []
+    transport = fake.transport
+
+    async def stage_one() -> None:
+        staging = client.beta.pause_campaign(**CAMPAIGN)
+        if client_kind is AsyncAdClient:
+            await staging
+
+    async def call() -> None:
+        began = time.monotonic()
+        # The latter if it is still in the queue for the thread of its event loop.
+        with pytest.raises((LedgerError, CallTimeout), match=r"has locked it for|the ledger took"):
+            await stage_one()
+        took.append(time.monotonic() - began)
+
+    client = client_kind("https://ads.example.com", transport=transport, ledger=ledger)
+    client = client.with_options(timeout=timeout)
+    async with anyio.create_task_group() as group:
+        for _ in range(8):
+            if client_kind is AsyncAdClient:
+                group.start_soon(call)
+            else:
+                group.start_soon(anyio.to_thread.run_sync, anyio.run, call)
+    assert len(fake.requests) == 0
+    return took
+
+
+@pytest.mark.parametrize("client_kind", [AdClient, AsyncAdClient])
 def test_write_is_not_sent_while_another_process_holds_the_ledger(
-    ledger, locked, monkeypatch
+    ledger, locked, client_kind, monkeypatch
 ) -> None:
-    fake = FakeAdService()
-    with fake.client(ledger=ledger) as client:
-        with locked(), pytest.raises(LedgerError, match="another process has locked it"):
-            client.beta.pause_campaign(**CAMPAIGN)
-        assert len(fake.requests) == 0
+    with locked():
+        monkeypatch.setattr(adclient.ledger.sql, "BUSY_SECONDS", 0.5)
+        # All give up at once: nobody waits for another process after another thread has done so.
+        assert 0.4 < max(anyio.run(seconds_of_calls, ledger, client_kind, 30)) < 2
+        monkeypatch.setattr(adclient.ledger.sql, "BUSY_SECONDS", 30)
+        assert 0.2 < max(anyio.run(seconds_of_calls, ledger, client_kind, 0.4)) < 2
+    assert [entry.entry_id for entry in ledger.entries()] == ["entry_of the past"]
+    with FakeAdService().client(ledger=ledger) as client:
         client.beta.pause_campaign(**CAMPAIGN)
+    assert states(ledger) == ["admitted", "staged"]
+
+
+def test_write_gives_up_in_time_while_another_thread_uses_the_ledger(ledger) -> None:
+    has_begun, may_end = threading.Event(), threading.Event()
+
+    def check(_) -> None:
+        has_begun.set()
+        may_end.wait(10)
+
+    other = threading.Thread(target=ledger.reserve, args=[an_entry(), check])
+    other.start()
+    has_begun.wait()
+    fake = FakeAdService()
+    with fake.client(ledger=ledger).with_options(timeout=0.3) as client:
+        with pytest.raises(LedgerError, match=r"another thread has locked it for 0\.27 seconds"):
+            client.beta.pause_campaign(**CAMPAIGN)
+        may_end.set()
+        other.join()
+    assert (states(ledger), len(fake.requests)) == (["admitted"], 0)
+
+
+def test_reservation_that_comes_too_late_is_not_recorded(ledger) -> None:
+    now = time.monotonic()
+    with patient(Patience(now, now)), pytest.raises(LedgerError, match="time of the call is over"):
+        admit(ledger)
+    admit(ledger)
+    assert states(ledger) == ["admitted"]
 
 
 def test_ledger_that_does_not_exist_is_not_created_by_reading(ledger, open_it) -> None:

@@ -1,7 +1,6 @@
 """The engine: it performs the steps of a call, and decides nothing."""
 
 from collections.abc import Callable
-from functools import partial
 from inspect import isawaitable  # async only
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,7 +20,7 @@ from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._http.clock import Clock, async_in_time
 from adclient._http.send import AsyncSender
 from adclient._tracebacks import forget_frames
-from adclient.errors import AdClientError, ConfigurationError
+from adclient.errors import AdClientError, CallTimeout, ConfigurationError
 from adclient.models import JSON, Draft, Result
 from adclient.options import Options
 
@@ -170,19 +169,19 @@ class AsyncEngine:
     async def _admit(self, exchange: Exchange[R], entry: "Entry") -> Failure | None:
         """Record a write in the ledger before it is sent; a failure if that takes too long."""
         assert self.guard is not None
-        reserve = partial(self.guard.reserve, entry)
-        try:
-            is_done = await async_run_blocking(reserve, exchange.time_left)
-        except Exception:
-            exchange.is_admitted = False
-            raise
-        return None if is_done else self._late("the ledger took the whole timeout")
+        left = exchange.time_left
+        given_up = CallTimeout("the call ended before the ledger had admitted it")
+        exchange.is_admitted = await async_run_blocking(
+            self.guard.reserving(entry, left), left, self.guard.ending(entry, given_up, 0)
+        )
+        too_late = self._late("the ledger took the whole timeout")
+        return None if exchange.is_admitted else too_late
 
     async def _end(self, entry: "Entry", result: Result | BaseException, attempts: int) -> None:
         """Record in the ledger how a write ended, even if the caller is cancelled meanwhile."""
         assert self.guard is not None
         # Return the draft even if the ledger hangs.
-        await async_run_blocking(partial(self.guard.end, entry, result, attempts), LONGEST_END)
+        await async_run_blocking(self.guard.ending(entry, result, attempts), LONGEST_END)
 
     async def _acquire(self, exchange: Exchange[R], slot: AsyncSlot) -> Failure | None:
         """Get the credentials and the slot of an attempt; a failure if that takes too long."""

@@ -103,7 +103,7 @@ class Exchange(Generic[R]):
         self.elapsed = 0.0
         self.request_id: str | None = None
         self.may_be_staged = False
-        self.is_admitted = is_recorded  # unless the ledger refuses it
+        self.is_admitted = False  # by the ledger
         self.auth = auth  # of the current attempt, whose headers `outgoing` has
         self.outgoing = request
         self._is_success = False

@@ -2,7 +2,6 @@
 """The engine: it performs the steps of a call, and decides nothing."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import attrs
@@ -21,7 +20,7 @@ from adclient._http.limiter import CapacityLimiter, Slot
 from adclient._http.clock import Clock, in_time
 from adclient._http.send import Sender
 from adclient._tracebacks import forget_frames
-from adclient.errors import AdClientError, ConfigurationError
+from adclient.errors import AdClientError, CallTimeout, ConfigurationError
 from adclient.models import JSON, Draft, Result
 from adclient.options import Options
 
@@ -170,19 +169,19 @@ class Engine:
     def _admit(self, exchange: Exchange[R], entry: "Entry") -> Failure | None:
         """Record a write in the ledger before it is sent; a failure if that takes too long."""
         assert self.guard is not None
-        reserve = partial(self.guard.reserve, entry)
-        try:
-            is_done = run_blocking(reserve, exchange.time_left)
-        except Exception:
-            exchange.is_admitted = False
-            raise
-        return None if is_done else self._late("the ledger took the whole timeout")
+        left = exchange.time_left
+        given_up = CallTimeout("the call ended before the ledger had admitted it")
+        exchange.is_admitted = run_blocking(
+            self.guard.reserving(entry, left), left, self.guard.ending(entry, given_up, 0)
+        )
+        too_late = self._late("the ledger took the whole timeout")
+        return None if exchange.is_admitted else too_late
 
     def _end(self, entry: "Entry", result: Result | BaseException, attempts: int) -> None:
         """Record in the ledger how a write ended, even if the caller is cancelled meanwhile."""
         assert self.guard is not None
         # Return the draft even if the ledger hangs.
-        run_blocking(partial(self.guard.end, entry, result, attempts), LONGEST_END)
+        run_blocking(self.guard.ending(entry, result, attempts), LONGEST_END)
 
     def _acquire(self, exchange: Exchange[R], slot: Slot) -> Failure | None:
         """Get the credentials and the slot of an attempt; a failure if that takes too long."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from adclient._core.redact import Redactor, one_line
 from adclient._extras import needs
 from adclient.errors import LedgerError
+from adclient.ledger.patience import Patience
 from adclient.ledger.rows import SCHEMA, Connection, Cursor
-from adclient.ledger.sql import BUSY_SECONDS, SQLLedger
+from adclient.ledger.sql import BUSY_SECONDS, LOCKED, SQLLedger
 
 if TYPE_CHECKING:
     import psycopg
@@ -19,7 +20,7 @@ _FORMAT = "adclient ledger, format 1"
 # ledgers of a database share. A client that vanishes in a transaction must not keep the lock.
 _BEGIN_WRITING = f"""
 BEGIN ISOLATION LEVEL READ COMMITTED;
-SET LOCAL lock_timeout = '{BUSY_SECONDS}s';
+SET LOCAL lock_timeout = '{{milliseconds}}ms';
 SET LOCAL idle_in_transaction_session_timeout = '{2 * BUSY_SECONDS}s';
 SELECT pg_advisory_xact_lock({0x41644C67});
 """
@@ -119,16 +120,19 @@ class PostgresLedger(SQLLedger):
         if not exists:
             if not may_create:
                 raise self._error("it does not exist; the first write of a client creates it")
-            connection.execute(_BEGIN_WRITING)
+            connection.execute(_BEGIN_WRITING.format(milliseconds=1000 * BUSY_SECONDS))
             for statement in SCHEMA + _APPEND_ONLY:
                 connection.execute(statement)
             connection.execute("COMMIT")
         elif comment != _FORMAT:
             raise self._error(f"its table has the comment {comment!r} instead of {_FORMAT!r}")
 
-    def _begin(self, begin: str, *, may_create: bool) -> Connection:
+    def _begin(self, begin: str, waiting: Patience, *, may_create: bool) -> Connection:
         import psycopg
 
+        # A lock_timeout of 0 would be none.
+        milliseconds = max(1, round(1000 * self._longest_wait(waiting)))
+        begin = begin.replace("{milliseconds}", str(milliseconds))
         is_fresh = self._link.connection is None
         try:
             return self._begin_at_once(begin, may_create=may_create)
@@ -148,7 +152,7 @@ class PostgresLedger(SQLLedger):
         import psycopg
 
         if isinstance(error, psycopg.errors.LockNotAvailable):
-            return f"another process has locked it for {BUSY_SECONDS} seconds"
+            return LOCKED
         if isinstance(error, psycopg.Error):
             return self._redactor.redact(one_line(str(error)))
         return None

@@ -1,5 +1,7 @@
 """A ledger in an SQL database: what `sqlite.py` and `postgres.py` have in common."""
 
+import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -13,12 +15,14 @@ from adclient._tables.items import Items
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.ledger.entry import Check, Entry, State
 from adclient.ledger.link import Link
+from adclient.ledger.patience import Patience, patience
 from adclient.ledger.rows import FIRST_HASH, Connection, Row, RowError, Transaction, key, utc_text
 from adclient.options import check_type
 
 T = TypeVar("T")
 
 BUSY_SECONDS = 5
+LOCKED = "another process has locked it"
 
 
 class SQLLedger(ABC):
@@ -34,6 +38,7 @@ class SQLLedger(ABC):
         self._shown = shown
         self._now = now or (lambda: datetime.now(UTC))
         self._link = Link()
+        self._gave_up = -math.inf  # when somebody last did, waiting for another process
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._shown}>"
@@ -44,10 +49,10 @@ class SQLLedger(ABC):
 
     @abstractmethod
     def _reason(self, error: BaseException) -> str | None:
-        """The reason in an error of the database; None for any other error."""
+        """The reason in an error of the database, which may be `LOCKED`; None for another error."""
 
     @abstractmethod
-    def _begin(self, begin: str, *, may_create: bool) -> Connection:
+    def _begin(self, begin: str, waiting: Patience, *, may_create: bool) -> Connection:
         """Begin a transaction on the open connection, or on a new one."""
 
     def reserve(self, entry: Entry, check: Check) -> Entry:
@@ -300,19 +305,36 @@ class SQLLedger(ABC):
         self, begin: str, work: Callable[[Transaction], T], *, may_create: bool = False
     ) -> T:
         """Do the work in one transaction."""
-        with self._link.lock:
-            try:
-                connection = self._begin(begin, may_create=may_create)
-                result = work(Transaction(connection, self._now()))
-                connection.execute("COMMIT")
-                return result
-            except BaseException as error:
-                self._link.close()
-                reason = str(error) if isinstance(error, RowError) else self._reason(error)
-                if reason is None:
-                    raise
+        waiting = patience()
+        # `threading` has no infinite timeout, but one below 0 stands for it.
+        if not self._link.lock.acquire(timeout=-1 if math.isinf(waiting.left) else waiting.left):
+            raise self._error(f"another thread has locked it for {waiting.waited:.2g} seconds")
+        try:
+            connection = self._begin(begin, waiting, may_create=may_create)
+            if not waiting.left:  # nobody would end what is reserved now
+                raise self._error("the time of the call is over")
+            result = work(Transaction(connection, self._now()))
+            connection.execute("COMMIT")
+            return result
+        except BaseException as error:
+            self._link.close()
+            reason = str(error) if isinstance(error, RowError) else self._reason(error)
+            if reason is None:
+                raise
+        finally:
+            self._link.lock.release()
+        if reason == LOCKED:
+            self._gave_up = time.monotonic()
+            reason += f" for {waiting.waited:.2g} seconds"
         # Outside the `except`: as its context, a driver's error could expose secrets.
         raise self._error(reason)
+
+    def _longest_wait(self, waiting: Patience) -> float:
+        """Seconds to wait until another process unlocks the database.
+
+        Nobody waits for it again who has waited while another thread gave up.
+        """
+        return 0.0 if self._gave_up > waiting.asked else min(BUSY_SECONDS, waiting.left)
 
     def _error(self, reason: str) -> LedgerError:
         return LedgerError(f"the ledger {self._shown}: {reason}")

@@ -11,8 +11,9 @@ from tempfile import NamedTemporaryFile
 from urllib.parse import quote
 
 from adclient._core.redact import one_line
+from adclient.ledger.patience import Patience
 from adclient.ledger.rows import SCHEMA, Connection
-from adclient.ledger.sql import BUSY_SECONDS, SQLLedger
+from adclient.ledger.sql import BUSY_SECONDS, LOCKED, SQLLedger
 
 _APPLICATION_ID = 0x41644C67  # "AdLg"
 _FORMAT = 1
@@ -32,7 +33,7 @@ _APPEND_ONLY = tuple(
 _REASONS = {
     sqlite3.SQLITE_NOTADB: "it is not an SQLite database",
     sqlite3.SQLITE_CORRUPT: "the file is corrupt",
-    sqlite3.SQLITE_BUSY: f"another process has locked it for {BUSY_SECONDS} seconds",
+    sqlite3.SQLITE_BUSY: LOCKED,
     sqlite3.SQLITE_READONLY: "it is read-only",
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened for writing, or its directory cannot",
@@ -115,7 +116,7 @@ class SQLiteLedger(SQLLedger):
                 f"its format is {version}, and this version of adclient knows format {_FORMAT}"
             )
 
-    def _begin(self, begin: str, *, may_create: bool) -> Connection:
+    def _begin(self, begin: str, waiting: Patience, *, may_create: bool) -> Connection:
         # A file that has replaced the first one does not contain its drafts.
         if self._identity is not None:
             found = self._path.stat()
@@ -123,7 +124,7 @@ class SQLiteLedger(SQLLedger):
                 raise self._error("it was replaced by another file while it was in use")
         # SQLite itself tries again ever more rarely, so that processes which write all the time
         # keep others out, and not at all while another process sets up the same new file.
-        deadline = time.monotonic() + BUSY_SECONDS
+        deadline = time.monotonic() + self._longest_wait(waiting)
         while True:
             try:
                 return self._begin_at_once(begin, may_create=may_create)

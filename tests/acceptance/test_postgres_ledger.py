@@ -49,8 +49,8 @@ def wipe(execute):
 @pytest.fixture
 def locked(where, ledger, monkeypatch):
     """A block in which somebody else writes, and takes longer than is waited for."""
-    begin = adclient.ledger.postgres._BEGIN_WRITING
-    monkeypatch.setattr(type(ledger), "_begin_writing", begin.replace("'5s'", "'100ms'"))
+    monkeypatch.setattr(adclient.ledger.sql, "BUSY_SECONDS", 0.1)
+    begin = adclient.ledger.postgres._BEGIN_WRITING.format(milliseconds=5000)
     admit(ledger, "of the past")
 
     @contextmanager

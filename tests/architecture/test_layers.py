@@ -54,7 +54,7 @@ LAYERS = {
     "_tasks": set(),
     "_blocking": {"_tasks"},
     "ledger": BASE | {"_core", "_extras", "_tables", "ledger"},
-    "_guard": BASE | {"_core", "ledger"},
+    "_guard": BASE | {"_blocking", "_core", "ledger"},
     "_progress": {"_extras"},
     "_tool_results": BASE | {"_core", "_guard", "_async", "_sync"},
     "_tools": BASE | {"_core", "_guard", "_async", "_sync", "_tool_results"},

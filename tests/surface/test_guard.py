@@ -1,9 +1,9 @@
 """The policy and the ledger of a client, end to end: what is sent, and what is recorded."""
 
-import asyncio
 import logging
 import pickle
 import threading
+import time
 
 import anyio
 import httpx
@@ -11,6 +11,7 @@ import pytest
 from clients import (
     ASYNC,
     BASE_URL,
+    TRIO,
     Service,
     a_draft,
     a_page,
@@ -324,28 +325,44 @@ async def test_call_that_is_admitted_too_late_sends_nothing(client_kind) -> None
     async with client_kind.open(**options) as client:
         with pytest.raises(adclient.CallTimeout) as late:
             await wait(write(client))
-    timer.join()
     assert not late.value.outcome_unknown
+    assert ledger.has_ended.wait(10)
     assert (ledger.states, service.requests) == (["admitted", "not staged"], [])
 
 
-def test_call_cancelled_while_it_is_admitted_is_not_staged() -> None:
-    """asyncio's own cancellation, which no cancel scope shields from."""
+@pytest.mark.parametrize("is_broken", [False, True])
+@pytest.mark.parametrize("is_late", [False, True])
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
+def test_call_that_ends_while_it_is_admitted_leaves_no_unknown_entry(
+    client_kind, is_late, is_broken
+) -> None:
+    """The first one has begun to be recorded, and the second one waits behind it."""
     ledger, service = MemoryLedger(), Service()
     ledger.may_reserve.clear()
+    ledger.is_broken_from = "reserve" if is_broken else None
+
+    async def call(client) -> None:
+        with pytest.raises(adclient.CallTimeout, match="the ledger took the whole timeout"):
+            await write(client)
 
     async def scenario() -> None:
-        async with ASYNC.open(transport=service.transport, ledger=ledger) as client:
-            call = asyncio.ensure_future(write(client))
-            while not ledger.threads:
-                await asyncio.sleep(0.001)
-            call.cancel()
-            asyncio.get_running_loop().call_later(0.05, ledger.may_reserve.set)
-            with pytest.raises(asyncio.CancelledError):
-                await call
+        options = {"transport": service.transport, "ledger": ledger}
+        async with client_kind.open(**options, timeout=0.1 if is_late else 30) as client:
+            began = time.monotonic()
+            async with anyio.create_task_group() as group:
+                for _ in range(2):
+                    group.start_soon(call, client)
+                while not ledger.threads:
+                    await anyio.sleep(0.001)
+                if not is_late:
+                    group.cancel_scope.cancel()
+            assert time.monotonic() - began < 5
+        ledger.may_reserve.set()
 
-    asyncio.run(scenario())
-    assert (ledger.states, service.requests) == (["admitted", "not staged"], [])
+    client_kind.run(scenario)
+    assert is_broken or ledger.has_ended.wait(10)
+    assert ledger.states == ([] if is_broken else ["admitted", "not staged"])
+    assert service.requests == []
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])

@@ -64,7 +64,7 @@ def tamper(execute):
 @pytest.fixture
 def locked(where, ledger, monkeypatch):
     """A block in which somebody else writes, and takes longer than is waited for."""
-    monkeypatch.setattr(adclient.ledger.sqlite, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(adclient.ledger.sql, "BUSY_SECONDS", 0.1)
     admit(ledger, "of the past")
     ledger.close()
 
