@@ -17,16 +17,19 @@ from adclient._json import is_array, is_deeper, is_object
 from adclient._notebook import short
 from adclient.errors import ConfigurationError
 
-_LARGEST = 1024 * 1024  # thousands of changes
+_LARGEST = 16 * 1024 * 1024  # ten thousand changes, and more
 _DEEPEST = 100  # levels of tables and arrays, which reports write by recursion
 
-# Whatever may contain a line break, or a bracket that is none; then brackets and line breaks.
+# Whatever may contain a line break, a bracket or a dot that is none; then brackets and line breaks.
+# What is not closed reaches to the end of its line or of the text: else it would be searched again
+# from each of its characters.
 _TOKENS = re.compile(
-    r'"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"{3,5}|'
-    r"'''(?:[^']++|'{1,2}(?!'))*+'{3,5}|"
-    r""" "(?:[^"\\]++|\\.)*+" | '[^']*+' | \#[^\n]*+ | [\[\]{}\n]""".replace(" ", ""),
+    r'"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+(?:"{3,5}|\Z)|'
+    r"'''(?:[^']++|'{1,2}(?!'))*+(?:'{3,5}|\Z)|"
+    r""" "(?:[^"\\\n]++|\\[^\n])*+"? | '[^'\n]*+'? | \#[^\n]*+ | [\[\]{}\n]""".replace(" ", ""),
     re.DOTALL,
 )
+_KEY_ENDS = re.compile(r"[=,\[\]{}\n]")
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -106,12 +109,14 @@ def read(path: str | os.PathLike[str]) -> Document:
         problem = getattr(error, "strerror", None) or str(error)
         raise refused(f": the file cannot be read: {problem}") from None
     if len(data) > _LARGEST:
-        raise refused(": the file is too large, expected at most 1 MiB")
+        raise refused(": the file is too large, expected at most 16 MiB")
     text = data.decode(errors="replace")
     broken = re.search("[\0\ufffd]", text)
     if broken:
         line = text.count("\n", 0, broken.start()) + 1
         raise refused(f", line {line}: expected UTF-8 text")
+    if (long := _line_of_long_key(text)) is not None:
+        raise refused(f", line {long}: expected a key with fewer dots")
     try:
         values = _loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -135,6 +140,21 @@ def _loads(text: str) -> dict[str, Any]:
     if is_deeper(values, _DEEPEST):
         raise RecursionError
     return values
+
+
+def _line_of_long_key(text: str) -> int | None:
+    """The first line whose key has too many dots: tomllib would take seconds to read it."""
+    plain = _TOKENS.sub(lambda token: token[0] if token[0] in "[]{}" else _breaks(token[0]), text)
+    start = 0
+    for end in _KEY_ENDS.finditer(plain + "\n"):
+        if plain.count(".", start, end.start()) > _DEEPEST:
+            return plain.count("\n", 0, start) + 1
+        start = end.end()
+    return None
+
+
+def _breaks(text: str) -> str:
+    return "\n" * text.count("\n")
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:

@@ -6,6 +6,7 @@ fixtures `where`, a place without a ledger; `wipe`, which makes it one again; `e
 somebody else writes.
 """
 
+import json
 import os
 import pickle
 import random
@@ -38,6 +39,7 @@ from adclient import (
     Entry,
     LedgerError,
     Policy,
+    PolicyRefused,
 )
 from adclient.ledger import open_ledger
 from adclient.ledger.patience import Patience, patient
@@ -376,13 +378,30 @@ def test_rows_cannot_be_changed_or_deleted(ledger, execute, sql) -> None:
     assert ledger.verify() == head
 
 
-def test_verify_returns_the_last_hash(ledger) -> None:
-    heads = set()
+def test_verify_returns_the_last_hash_and_finds_earlier_ones(ledger, open_it, wipe) -> None:
+    ledger.create()
+    assert ledger.exists()
+    heads = [ledger.verify()]
     for number in range(3):
         stage(ledger, number)
-        heads.add(ledger.verify())
-    assert len(heads) == 3
+        heads.append(ledger.verify())
+    assert len(set(heads)) == 4
     assert {len(head) for head in heads} == {64}
+    for head in heads:
+        assert ledger.verify(head=head.upper()) == heads[-1]
+    for head in ("", "x" * 64, heads[1][1:], heads[1] + "\n", 5):
+        with pytest.raises(ConfigurationError, match="head must be 64 hexadecimal digits"):
+            ledger.verify(head=head)
+    # An older copy of the ledger, to which others were added since.
+    ledger.close()
+    wipe()
+    older = open_it()
+    for number in (0, 7, 8, 9):
+        stage(older, number)
+    assert older.verify(head=heads[1]) == older.verify()
+    for head in heads[2:]:
+        with pytest.raises(LedgerError, match=f"none of its 8 rows has the hash {head[:12]}…"):
+            older.verify(head=head)
 
 
 @pytest.mark.parametrize("number", [1, 3])
@@ -723,7 +742,31 @@ def test_reservation_that_comes_too_late_is_not_recorded(ledger) -> None:
     assert states(ledger) == ["admitted"]
 
 
+# Each rule refuses at another moment.
+@pytest.mark.parametrize("rules", [{"operations": ["gamma.*"]}, {"drafts_per_day": 0}], ids=str)
+def test_refused_write_stores_little_of_its_arguments(ledger, rules) -> None:
+    sizes = []
+    for size in (100, 1_000, 1_000_000):
+        text = '"\\\0é😀' * (size // 10)
+        ids = {"account_id": f"account{text}", "campaign_id": f"campaign{text}"}
+        client = FakeAdService().client(ledger=ledger, policy=Policy(**rules))
+        with pytest.raises(PolicyRefused):
+            client.alpha.update_campaign_targeting(**ids, targeting={"a": [text]}, fields={text: 1})
+        entry = ledger.entries()[-1]
+        assert list(entry.arguments) == ["account_id", "campaign_id", "targeting", "fields"]
+        sizes.append(len(json.dumps(dict(entry.arguments), ensure_ascii=False).encode()))
+        if size == 100:
+            assert entry.arguments["targeting"] == {"a": [text]}
+            assert entry.account_id == ids["account_id"]
+    assert max(sizes) <= 4096
+    assert len(entry.account_id.encode()) < 400
+    assert entry.arguments["targeting"].startswith('{"a":["')
+    assert ledger.entries(account_id=entry.account_id)[-1] == entry
+    ledger.verify()
+
+
 def test_ledger_that_does_not_exist_is_not_created_by_reading(ledger, open_it) -> None:
+    assert not ledger.exists()
     for use in (ledger.entries, ledger.unknown, ledger.verify):
         with pytest.raises(LedgerError, match="does not exist; the first write of a client"):
             use()

@@ -9,13 +9,35 @@ from adclient._command import add_actions, output
 from adclient._json import JSON
 from adclient.errors import ConfigurationError
 from adclient.ledger import Entry, open_ledger
+from adclient.ledger.sql import SQLLedger
 
-WHERE = (
+_WHERE = (
     "the file of the ledger, or a postgresql:// URL; a password in it shows in the process list, "
     "unlike one in PGPASSWORD or ~/.pgpass"
 )
 _FIRST = ("entry_id", "state", "draft_id", "operation", "account_id", "over_limit", "at")
 _SHORT = 12  # of an id in a table; `settle` takes the beginning of one
+
+
+def add_ledger(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    """Describe the options for the ledger of a command that writes."""
+    parser.add_argument("--ledger", required=required, metavar="WHERE", help=_WHERE)
+    parser.add_argument(
+        "--new-ledger",
+        action="store_true",
+        help="create the ledger if it does not exist; else that is an error, since with a misspelt "
+        "name everything would be staged again",
+    )
+
+
+def opened(options: argparse.Namespace) -> SQLLedger:
+    """The ledger of a command that writes."""
+    ledger = open_ledger(options.ledger)
+    if options.new_ledger:
+        ledger.create()
+    elif not ledger.exists():
+        raise ConfigurationError(f"--ledger: {ledger!r} does not exist; --new-ledger creates it")
+    return ledger
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         verify="check that no entry was changed or lost, and print the hash of the last row",
     )
     for name, action in actions.items():
-        action.add_argument("--ledger", required=True, metavar="WHERE", help=WHERE)
+        action.add_argument("--ledger", required=True, metavar="WHERE", help=_WHERE)
         if name != "verify":
             output.add_arguments(action)
     add = actions["show"].add_argument
@@ -42,6 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     found.add_argument("--not-staged", action="store_true", help="no draft was staged")
     add("--by", required=True, metavar="NAME", help="the name of that human")
+    actions["verify"].add_argument(
+        "--head",
+        metavar="HASH",
+        help="a hash from an earlier report: an error if no row has it, as in an older copy",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -59,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
                     raise ConfigurationError(f"{options.entry}: its draft is {entry.draft_id}")
                 entries = [ledger.settle(entry, draft_id=options.draft, by=options.by)]
             case _:
-                print(ledger.verify())
+                print(ledger.verify(head=options.head))
                 return 0
     shape = output.shape_of(options)
     output.write([_row(entry, shape) for entry in entries], shape)

@@ -2,14 +2,15 @@
 
 import argparse
 import signal
-from contextlib import ExitStack, closing
+from contextlib import closing, nullcontext
 
 import attrs
 
 from adclient._command import connection
-from adclient._command.ledger import WHERE
+from adclient._command.ledger import add_ledger, opened
 from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
+from adclient.ledger.sql import SQLLedger
 from adclient.policy import Policy
 
 
@@ -19,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--policy", metavar="FILE", help="the policy, a TOML file")
     add("--account", "-a", metavar="ID", help="the only account; else those of the policy")
     add("--writes", action="store_true", help="offer the writes, too; needs a policy and a ledger")
-    add("--ledger", metavar="WHERE", help=WHERE)
+    add_ledger(parser, required=False)
     connection.add_arguments(parser)
 
 
@@ -35,6 +36,9 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError("name the accounts in a policy, or one with --account")
     if options.writes and (options.policy is None or options.ledger is None):
         raise ConfigurationError("--writes needs --policy and --ledger")
+    ledger = None
+    if options.ledger is not None:
+        ledger = opened(options) if options.writes else open_ledger(options.ledger)
     import anyio
 
     code, on_interrupt = 0, signal.getsignal(signal.SIGINT)
@@ -43,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         # ledger is made for that.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        anyio.run(_serve, options, policy)
+        anyio.run(_serve, options, policy, ledger)
     except* BrokenPipeError:
         code = 141
     finally:
@@ -51,14 +55,11 @@ def run(options: argparse.Namespace) -> int:
     return code
 
 
-async def _serve(options: argparse.Namespace, policy: Policy) -> None:
+async def _serve(options: argparse.Namespace, policy: Policy, ledger: SQLLedger | None) -> None:
     from adclient import AsyncAdClient
     from adclient._mcp import serve
 
     settings = connection.settings(options)
-    with ExitStack() as stack:
-        ledger = None
-        if options.ledger is not None:
-            ledger = stack.enter_context(closing(open_ledger(options.ledger)))
+    with nullcontext() if ledger is None else closing(ledger):
         async with AsyncAdClient(**settings, policy=policy, ledger=ledger) as client:
             await serve(client, writes=options.writes)

@@ -4,14 +4,13 @@ import argparse
 from contextlib import closing
 
 from adclient._command import EXIT_CODES, add_actions, connection, exit_codes
-from adclient._command.ledger import WHERE
+from adclient._command.ledger import add_ledger, opened
 from adclient._command.output import json_line
-from adclient.ledger import open_ledger
-from adclient.plan import Plan
+from adclient.plan import Interrupted, Plan, PlanReport
 from adclient.policy import Policy
 
 CODES = EXIT_CODES | {
-    1: f"{EXIT_CODES[1]}, so a change is not staged",
+    1: f"{EXIT_CODES[1]}, so a change is not staged or not tried",
     3: "a change is refused",
     4: "a draft is stale, or over a limit",
     5: "the outcome of a change is unknown, or the ledger is damaged",
@@ -35,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         shape.add_argument("--markdown", action="store_true", help="for a pull request")
         shape.add_argument("--json", action="store_true", help="for programs")
         if name == "stage":
-            add("--ledger", required=True, metavar="WHERE", help=WHERE)
+            add_ledger(action, required=True)
             connection.add_arguments(action)
 
 
@@ -50,12 +49,20 @@ def run(options: argparse.Namespace) -> int:
 
         settings = connection.settings(options)
         with (
-            closing(open_ledger(options.ledger)) as ledger,
+            closing(opened(options)) as ledger,
             AdClient(**settings, policy=policy, ledger=ledger) as client,
         ):
-            report = plan.stage(client)
+            try:
+                report = plan.stage(client)
+            except Interrupted as interrupted:
+                _print(interrupted.report, options)
+                raise
+    _print(report, options)
+    return report.exit_code
+
+
+def _print(report: PlanReport, options: argparse.Namespace) -> None:
     if options.markdown:
         print(report.markdown(), end="")
     else:
         print(json_line(report.to_dict()) if options.json else report)
-    return report.exit_code

@@ -100,8 +100,10 @@ class Body:
             most = min(_PIECE, self._longest + 1 - len(self._received))
             piece = self._inflate.decompress(chunk, most)
             self._received += piece
-            chunk = self._inflate.unconsumed_tail
-            if chunk or (len(piece) == most and not self._inflate.eof):
+            if not self._inflate.eof:
+                chunk = self._inflate.unconsumed_tail
+                if not chunk and len(piece) < most:
+                    return
                 continue
             chunk = self._inflate.unused_data
             if not chunk.startswith(_GZIP):

@@ -9,8 +9,8 @@ from adclient._core.redact import Redactor, one_line
 from adclient._extras import needs
 from adclient.errors import LedgerError
 from adclient.ledger.patience import Patience
-from adclient.ledger.rows import SCHEMA, Connection, Cursor
-from adclient.ledger.sql import BUSY_SECONDS, LOCKED, SQLLedger
+from adclient.ledger.rows import SCHEMA, Connection, Cursor, Transaction
+from adclient.ledger.sql import BUSY_SECONDS, LOCKED, MISSING, SQLLedger
 
 if TYPE_CHECKING:
     import psycopg
@@ -119,7 +119,7 @@ class PostgresLedger(SQLLedger):
             raise self._error(f"its database has the encoding {encoding} instead of UTF8")
         if not exists:
             if not may_create:
-                raise self._error("it does not exist; the first write of a client creates it")
+                raise self._error(MISSING)
             connection.execute(_BEGIN_WRITING.format(milliseconds=1000 * BUSY_SECONDS))
             for statement in SCHEMA + _APPEND_ONLY:
                 connection.execute(statement)
@@ -147,6 +147,16 @@ class PostgresLedger(SQLLedger):
         connection = self._link.open(partial(self._connect, may_create=may_create))
         connection.execute(begin)
         return connection
+
+    def _exists(self) -> bool:
+        import psycopg
+
+        with psycopg.connect(self._conninfo, autocommit=True) as connection:
+            [exists, *_] = _Connection(connection).execute(_FIND).fetchone()
+        return bool(exists)
+
+    def _damage(self, ledger: Transaction) -> str | None:  # noqa: ARG002 (SQLite has one)
+        return None
 
     def _reason(self, error: BaseException) -> str | None:
         import psycopg

@@ -17,6 +17,9 @@ from adclient.policy import Usage
 FIRST_HASH = "0" * 64
 ROWS_AT_A_TIME = 1000
 _DEEPEST = 200  # levels, which any reader can decode
+_LONGEST_REFUSED = 4096  # bytes of all arguments of a refused write, as JSON
+# Of each, if they are longer: there are at most five, and quotation marks may double them.
+_LONGEST_CUT = 350
 
 # Both databases read these statements.
 SCHEMA = (
@@ -135,17 +138,18 @@ class Transaction:
 
     def rows_after(self, number: int) -> list[Any]:
         """The next rows after one, each followed by its hash."""
-        sql = "SELECT * FROM adclient_ledger WHERE number > ? ORDER BY number LIMIT ?"
+        columns = ", ".join((*Row._fields, "hash"))
+        sql = f"SELECT {columns} FROM adclient_ledger WHERE number > ? ORDER BY number LIMIT ?"  # noqa: S608
         return self.connection.execute(sql, [number, ROWS_AT_A_TIME]).fetchall()
 
     def append(self, event: str, entry: Entry, before: Entry | None = None) -> Entry:
         """Add a row for an entry, which was different before if there was one."""
         last_sql = "SELECT number, hash FROM adclient_ledger ORDER BY number DESC LIMIT 1"
-        number, last_hash = self.connection.execute(last_sql).fetchone() or (0, FIRST_HASH)
+        last, last_hash = self.connection.execute(last_sql).fetchone() or (0, FIRST_HASH)
         at = utc_text(entry.at)
         change_of_count = _counts(entry) - (before is not None and _counts(before))
         row = Row(
-            number=number + 1,
+            number=_whole(last) + 1,
             event=event,
             recorded_at=utc_text(self.now),
             entry_id=key(entry.entry_id),
@@ -165,8 +169,8 @@ class Transaction:
 
     def _drafts_of(self, day: str) -> int:
         sql = "SELECT drafts_of_day FROM adclient_ledger WHERE day = ? ORDER BY number DESC LIMIT 1"
-        found: tuple[int] = self.connection.execute(sql, [day]).fetchone() or (0,)
-        return found[0]
+        [found] = self.connection.execute(sql, [day]).fetchone() or (0,)
+        return _whole(found)
 
 
 def key(text: str) -> str:
@@ -177,6 +181,29 @@ def key(text: str) -> str:
 def utc_text(moment: datetime) -> str:
     """A moment as text, whose order is that of time."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def shortened(entry: Entry) -> Entry:
+    """An entry with the beginning of its long arguments: a refused write must not fill the disk."""
+    arguments = dict(entry.arguments)
+    texts = {n: jsontext.dumps(v, n, errors="backslashreplace") for n, v in arguments.items()}
+    if sum(len(text.encode()) for text in texts.values()) > _LONGEST_REFUSED:
+        arguments |= {name: _cut(text) for name, text in texts.items() if _cut(text) != text}
+    return attrs.evolve(entry, account_id=_cut(entry.account_id), arguments=arguments)
+
+
+def _cut(text: str) -> str:
+    data = text.encode(errors="surrogatepass")
+    if len(data) <= _LONGEST_CUT:
+        return text
+    return data[:_LONGEST_CUT].decode(errors="ignore") + "…"
+
+
+def _whole(value: object) -> int:
+    """A number that is counted on; in a damaged database, it may be anything."""
+    if isinstance(value, int) and 0 <= value < 2**62:
+        return value
+    raise RowError("a row is damaged; verify() finds it")
 
 
 def _counts(entry: Entry) -> bool:

@@ -1,6 +1,7 @@
 """A ledger in an SQL database: what `sqlite.py` and `postgres.py` have in common."""
 
 import math
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -10,19 +11,31 @@ from typing import TypeVar
 
 import attrs
 
+from adclient._core.jsontext import JSONError
 from adclient._core.redact import one_line
 from adclient._tables.items import Items
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.ledger.entry import Check, Entry, State
 from adclient.ledger.link import Link
 from adclient.ledger.patience import Patience, patience
-from adclient.ledger.rows import FIRST_HASH, Connection, Row, RowError, Transaction, key, utc_text
+from adclient.ledger.rows import (
+    FIRST_HASH,
+    Connection,
+    Row,
+    RowError,
+    Transaction,
+    key,
+    shortened,
+    utc_text,
+)
 from adclient.options import check_type
 
 T = TypeVar("T")
 
 BUSY_SECONDS = 5
 LOCKED = "another process has locked it"
+MISSING = "it does not exist; the first write of a client creates it"
+_HASH = re.compile("[0-9A-Fa-f]{64}")
 
 
 class SQLLedger(ABC):
@@ -46,6 +59,14 @@ class SQLLedger(ABC):
     @abstractmethod
     def _connect(self, *, may_create: bool) -> Connection:
         """Open a connection to a ledger of this format."""
+
+    @abstractmethod
+    def _exists(self) -> bool:
+        """Whether there is anything."""
+
+    @abstractmethod
+    def _damage(self, ledger: Transaction) -> str | None:
+        """What a check of the database itself finds wrong, in words; None if all is well."""
 
     @abstractmethod
     def _reason(self, error: BaseException) -> str | None:
@@ -206,35 +227,90 @@ class SQLLedger(ABC):
         """
         return self._entries("state IN ('admitted', 'unknown')")
 
-    def verify(self) -> str:
+    def verify(self, *, head: str | None = None) -> str:
         """Check that no row was changed or removed, nor added between others.
 
         Each row contains a hash of itself and of the row before. That detects accidents, not
         attackers who can write to the database: they can compute all hashes again. If you keep the
-        returned hash elsewhere, such as in a pull request, you detect that as well.
+        returned hash elsewhere, such as in a pull request, you detect that as well, and a ledger
+        that was replaced by an older copy of itself. Of a file, SQLite's own integrity check is
+        done as well.
+
+        Args:
+            head: A hash that was returned earlier, or that a report of a plan contains. It must be
+                that of one of the rows. None for no such check.
 
         Returns:
             The hash of the last row, as 64 hexadecimal digits.
 
         Raises:
-            LedgerError: The ledger cannot be read, or a row is damaged; the message has its number.
+            LedgerError: The ledger cannot be read, or is damaged; the message has the number of the
+                first bad row. Or it has no row with the hash `head`.
+            ConfigurationError: `head` is not a hash.
 
         Examples:
             >>> from adclient import Entry, SQLiteLedger
             >>> ledger = SQLiteLedger("drafts.db")
             >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
             >>> _ = ledger.reserve(entry, lambda usage: None)
-            >>> len(ledger.verify())
-            64
+            >>> head = ledger.verify()
+            >>> len(head), ledger.verify(head=head) == head
+            (64, True)
         """
+        given: object = head
+        if head is not None and not (isinstance(given, str) and _HASH.fullmatch(given)):
+            raise ConfigurationError("head must be 64 hexadecimal digits", argument="head")
+        problem = self._read(self._damage)
+        if problem is not None:
+            raise self._error(problem)
         number, last_hash = 0, FIRST_HASH
+        is_found = head is None or head == FIRST_HASH
         while rows := self._read(partial(Transaction.rows_after, number=number)):
             for *values, found in rows:
                 number += 1
                 last_hash = Row(*values).hash_after(last_hash)
                 if (values[0], found) != (number, last_hash):
                     raise self._error(f"row {number} was changed, or is missing")
+                is_found = is_found or last_hash == str(head).lower()
+        if not is_found:
+            problem = f"none of its {number} rows has the hash {str(head)[:12]}…"
+            raise self._error(f"{problem}: rows were removed, or it is another ledger")
         return last_hash
+
+    def create(self) -> None:
+        """Create the ledger, unless it exists; without this, the first write of a client does.
+
+        Raises:
+            LedgerError: It cannot be created.
+
+        Examples:
+            >>> from adclient import SQLiteLedger
+            >>> ledger = SQLiteLedger("drafts.db")
+            >>> ledger.create()
+            >>> ledger.exists(), ledger.entries()
+            (True, <Items of 0 × item>)
+        """
+        self._transact(self._begin_writing, lambda _: None, may_create=True)
+
+    def exists(self) -> bool:
+        """Look whether the ledger exists; the first write of a client creates it.
+
+        Returns:
+            Whether there is anything, which may still turn out to be something else than a ledger.
+
+        Raises:
+            LedgerError: That cannot be found out.
+
+        Examples:
+            >>> from adclient import SQLiteLedger
+            >>> SQLiteLedger("misspelt.db").exists()
+            False
+        """
+        try:
+            return self._exists()
+        except Exception as error:
+            reason = self._reason(error) or type(error).__name__
+        raise self._error(reason)
 
     def close(self) -> None:
         """Close the connection; the next use opens another one.
@@ -263,6 +339,8 @@ class SQLLedger(ABC):
         refusal = None if entry.state == "refused" else check(ledger.usage(entry.account_id))
         if refusal is not None:
             entry = attrs.evolve(entry, state="refused", rule=refusal.rule, reason=refusal.reason)
+        if entry.state == "refused":
+            entry = shortened(entry)
         return ledger.append("reserved", attrs.evolve(entry, at=ledger.now))
 
     def _end(self, entry: Entry, ledger: Transaction) -> None:
@@ -318,7 +396,8 @@ class SQLLedger(ABC):
             return result
         except BaseException as error:
             self._link.close()
-            reason = str(error) if isinstance(error, RowError) else self._reason(error)
+            is_ours = isinstance(error, RowError | JSONError)
+            reason = str(error) if is_ours else self._reason(error)
             if reason is None:
                 raise
         finally:

@@ -11,9 +11,11 @@ from tempfile import NamedTemporaryFile
 from urllib.parse import quote
 
 from adclient._core.redact import one_line
+from adclient._notebook import short
+from adclient.errors import LedgerError
 from adclient.ledger.patience import Patience
-from adclient.ledger.rows import SCHEMA, Connection
-from adclient.ledger.sql import BUSY_SECONDS, LOCKED, SQLLedger
+from adclient.ledger.rows import SCHEMA, Connection, Transaction
+from adclient.ledger.sql import BUSY_SECONDS, LOCKED, MISSING, SQLLedger
 
 _APPLICATION_ID = 0x41644C67  # "AdLg"
 _FORMAT = 1
@@ -51,6 +53,9 @@ class SQLiteLedger(SQLLedger):
         path: The file. Its directory must exist, and must not be on a network drive.
         now: A function that returns the current time, for tests; None for the clock of the machine.
 
+    Raises:
+        LedgerError: The path is empty, or stands for a database in memory.
+
     Examples:
         >>> from adclient import Policy, SQLiteLedger
         >>> from adclient.testing import FakeAdService
@@ -73,7 +78,13 @@ class SQLiteLedger(SQLLedger):
     def __init__(
         self, path: str | os.PathLike[str], *, now: Callable[[], datetime] | None = None
     ) -> None:
-        self._path = Path(path).absolute()
+        text = os.fsdecode(path)
+        if not text or "\0" in text or ":memory:" in text:
+            raise LedgerError(
+                f"a ledger needs a file that outlives the process, not {short(text)!r}; in a test, "
+                "use one in a temporary directory"
+            )
+        self._path = Path(text).absolute()
         self._identity: tuple[int, int] | None = None
         super().__init__(str(self._path), now)
 
@@ -88,9 +99,9 @@ class SQLiteLedger(SQLLedger):
             with NamedTemporaryFile(dir=self._path.parent) as private:
                 connection = _open(f"{uri}c&modeof={quote(os.fsencode(private.name))}")
         else:
-            raise self._error("it does not exist; the first write of a client creates it")
+            raise self._error(MISSING)
         try:
-            self._prepare(connection)
+            self._prepare(connection, may_create=may_create)
             found = self._path.stat()
         except BaseException:
             connection.close()
@@ -98,12 +109,14 @@ class SQLiteLedger(SQLLedger):
         self._identity = (found.st_dev, found.st_ino)
         return connection
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
+    def _prepare(self, connection: sqlite3.Connection, *, may_create: bool) -> None:
         # Damaged text must not raise: `verify` finds its row.
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
         connection.execute("PRAGMA synchronous = FULL")
         [has_tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if not has_tables and _pragma(connection, "application_id") == 0:
+            if not may_create:
+                raise self._error(MISSING)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(self._begin_writing)
             for statement in (*SCHEMA, *_APPEND_ONLY, *_MARKS):
@@ -141,9 +154,22 @@ class SQLiteLedger(SQLLedger):
         connection.execute(begin)
         return connection
 
+    def _exists(self) -> bool:
+        try:
+            return self._path.stat().st_size > 0
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    def _damage(self, ledger: Transaction) -> str | None:
+        # Indexes are in no row, and a damaged one hides the rows that it should lead to.
+        [problem] = ledger.connection.execute("PRAGMA integrity_check(1)").fetchone()
+        return None if problem == "ok" else f"the file is corrupt: {one_line(str(problem))}"
+
     def _reason(self, error: BaseException) -> str | None:
         if isinstance(error, OSError):
             return one_line(error.strerror or str(error))
+        if isinstance(error, UnicodeDecodeError):  # of SQLite's message, which quotes the file
+            return _REASONS[sqlite3.SQLITE_CORRUPT]
         if not isinstance(error, sqlite3.Error):
             return None
         return _REASONS.get(_code(error), one_line(str(error)))

@@ -2,25 +2,31 @@
 
 import os
 import re
-from collections.abc import Iterable
-from typing import Protocol, Self, runtime_checkable
+from collections.abc import Iterable, Set
+from functools import partial
+from typing import Self
 
 import attrs
 
 from adclient import _toml
-from adclient._core import rules
-from adclient._diffs import MISSING
-from adclient._guard import AlreadyReserved, Guard
-from adclient._json import differ, is_array
-from adclient._notebook import short_pair
+from adclient._json import is_array
 from adclient._sync.client import AdClient
 from adclient._sync.engine import Engine
-from adclient.errors import AdClientError, ConfigurationError, LedgerError, PolicyRefused
+from adclient._tracebacks import forget_frames
+from adclient.errors import ConfigurationError
 from adclient.ledger.entry import Entry, Ledger
-from adclient.models import Diff
 from adclient.options import check_type
 from adclient.plan.change import PlannedChange, read_change
-from adclient.plan.report import ChangeReport, PlanReport, Verdict
+from adclient.plan.report import ChangeReport, PlanReport
+from adclient.plan.staging import (
+    Audited,
+    checked,
+    damage_of,
+    interrupted_reports,
+    report_on,
+    staged,
+    text_of,
+)
 from adclient.policy import Policy
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,79}")
@@ -125,13 +131,16 @@ class Plan:
             ConfigurationError: `policy` has the wrong type.
         """
         check_type("policy", policy, Policy)
-        return self._report(_checked(change, policy or Policy()) for change in self.changes)
+        return self._report(checked(change, policy or Policy()) for change in self.changes)
 
     def stage(self, client: AdClient) -> PlanReport:
         """Stage every change that was not staged before, one after the other.
 
-        A change that is refused or fails does not stop the others. One of unknown outcome is never
-        repeated. After an interruption, call it again: nothing is staged twice.
+        The ledger is verified first; if it is damaged, nothing is staged. A change that the policy
+        or the service refuses does not stop the others. These do, because what follows would most
+        likely fail as well: an unknown outcome, no response, a 401, and a ledger that cannot record
+        a change. The changes behind are `not tried`, and the next run stages them. A change of
+        unknown outcome is never repeated.
 
         Args:
             client: A sync client with a ledger; its policy applies. There is no async form, because
@@ -142,6 +151,7 @@ class Plan:
 
         Raises:
             ConfigurationError: The client is closed, is an async one, or has no ledger.
+            Interrupted: Ctrl-C was pressed. It is a `KeyboardInterrupt` with a partial `report`.
 
         Examples:
             >>> from adclient import Plan, SQLiteLedger
@@ -162,31 +172,70 @@ class Plan:
             problem = "a plan needs a client with a ledger, which records what was staged"
             raise ConfigurationError(f"{problem}: pass ledger= to AdClient", argument="ledger")
         engine.check_open()
-        staged = [_staged(engine, guard, change) for change in self.changes]
-        return self._report(staged, guard.ledger)
+        reports: list[ChangeReport] = []
+        try:
+            stopped = damage_of(guard.ledger)
+            for change in self.changes:
+                if stopped is None:
+                    report, stopped = staged(engine, guard, change)
+                else:
+                    report = report_on(change, "not tried", stopped)
+                reports.append(report)
+        except KeyboardInterrupt as interrupt:
+            forget_frames(interrupt)
+            reports += interrupted_reports(guard.ledger, self.changes[len(reports) :])
+            raise Interrupted(self._report(reports, guard.ledger)) from interrupt
+        return self._report(reports, guard.ledger)
 
     def __repr__(self) -> str:
         return f"<Plan {self.id}, {len(self.changes)} changes>"
 
     def _report(self, changes: Iterable[ChangeReport], ledger: Ledger | None = None) -> PlanReport:
         report = PlanReport(plan_id=self.id, title=self.title, changes=tuple(changes))
-        if not isinstance(ledger, _Audited):
+        if not isinstance(ledger, Audited):
             return report
         try:
-            notes = tuple(map(_note, filter(self._is_superseded, ledger.entries())))
+            keys = {change.key for change in self.changes}
+            superseded = filter(partial(self._is_superseded, keys), ledger.entries())
+            notes = tuple(map(_note, superseded))
             return attrs.evolve(report, notes=notes, ledger_head=ledger.verify())
         except Exception as error:  # the drafts are staged all the same
-            problem = str(error) if isinstance(error, LedgerError) else type(error).__name__
-            return attrs.evolve(report, ledger_problem=problem)
+            return attrs.evolve(report, ledger_problem=text_of(error))
 
-    def _is_superseded(self, entry: Entry) -> bool:
+    def _is_superseded(self, keys: Set[str], entry: Entry) -> bool:
         """Whether a draft was, or may have been, staged by a change that was edited since."""
         if entry.change is None or not entry.change.startswith(f"{self.id}:"):
             return False
-        is_here = any(change.key == entry.change for change in self.changes)
+        is_here = entry.change in keys
         is_rejected = entry.over_limit is not None and entry.settled_by is not None
         is_draft = entry.is_unknown or (entry.state == "staged" and not is_rejected)
         return is_draft and not is_here
+
+
+class Interrupted(KeyboardInterrupt):  # not an error, as for every other interrupt
+    """Ctrl-C was pressed while a plan was staged; `stage` raises it in place of its base class.
+
+    Attributes:
+        report: What was staged until then, and which changes were not tried.
+
+    Examples:
+        >>> from adclient import AdClient, Plan
+        >>> from adclient.plan import Interrupted
+        >>> def staged(plan: Plan, client: AdClient) -> str:
+        ...     try:
+        ...         return str(plan.stage(client))
+        ...     except Interrupted as interrupted:
+        ...         return str(interrupted.report)
+    """
+
+    __module__ = "adclient.plan"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
+
+    @property
+    def report(self) -> PlanReport:
+        """What was staged until then, and which changes were not tried."""
+        report: PlanReport = self.args[0]
+        return report
 
 
 class _Client(AdClient):
@@ -195,92 +244,6 @@ class _Client(AdClient):
     @staticmethod
     def engine_of(client: AdClient) -> Engine:
         return client._engine
-
-
-@runtime_checkable
-class _Audited(Ledger, Protocol):
-    """A ledger that can be read, as those of this library can."""
-
-    def entries(self) -> Iterable[Entry]: ...
-    def verify(self) -> str: ...
-
-
-def _checked(change: PlannedChange, policy: Policy) -> ChangeReport:
-    refusal = rules.refusal_of(policy, change.call)
-    if refusal is None:
-        return _report_on(change, "allowed")
-    return _report_on(change, "refused", refusal.reason)
-
-
-def _staged(engine: Engine, guard: Guard, change: PlannedChange) -> ChangeReport:
-    """Stage one change, unless the ledger has it."""
-    engine = attrs.evolve(engine, guard=attrs.evolve(guard, change=change.key))
-    try:
-        draft = engine.run(change.call)
-    except AlreadyReserved as reserved:
-        return _found(change, reserved.entry)
-    except AdClientError as error:
-        verdict: Verdict = "unknown" if error.outcome_unknown else "not staged"
-        if isinstance(error, PolicyRefused):
-            verdict = "refused"
-        reason = str(error).removeprefix(f"{change.call.operation.full_name}: ")
-        return _report_on(change, verdict, reason, draft_id=error.draft_id)
-    except Exception as error:  # of the caller's function for a token; its text may hold secrets
-        return _report_on(change, "not staged", type(error).__name__)
-    arguments = rules.arguments_of(change.call)
-    over_limit = guard.excess_of(change.call.operation.full_name, arguments, draft.diff)
-    return _judged(change, "staged", "", draft.draft_id, draft.diff, over_limit)
-
-
-def _found(change: PlannedChange, entry: Entry) -> ChangeReport:
-    """The report on a change that the ledger has."""
-    if entry.is_unknown:
-        reason = entry.reason or "another run is staging it, or was interrupted while it did"
-        return _report_on(change, "unknown", reason, draft_id=entry.draft_id)
-    over_limit = None if entry.settled_by else entry.over_limit
-    settled = f", settled by {entry.settled_by}" if entry.settled_by else ""
-    when = f"staged on {entry.at:%Y-%m-%d}{settled}"
-    return _judged(change, "already staged", when, entry.draft_id, entry.diff, over_limit)
-
-
-def _judged(
-    change: PlannedChange,
-    verdict: Verdict,
-    reason: str,
-    draft_id: str | None,
-    diff: Diff | None,
-    over_limit: str | None,
-) -> ChangeReport:
-    """The report on a draft; one that should be rejected stays so in later runs."""
-    if diff is not None and change.expect is not MISSING and differ(diff.before, change.expect):
-        before, expected = short_pair(diff.before, change.expect)
-        verdict, reason = "stale", f"it was {before}, and the plan expects {expected}"
-    if over_limit is not None:
-        verdict, reason = "over limit", over_limit
-    return _report_on(change, verdict, reason, draft_id=draft_id, diff=diff)
-
-
-def _report_on(
-    change: PlannedChange,
-    verdict: Verdict,
-    reason: str = "",
-    *,
-    draft_id: str | None = None,
-    diff: Diff | None = None,
-) -> ChangeReport:
-    call = change.call
-    return ChangeReport(
-        number=change.number,
-        operation=call.operation.full_name,
-        account_id=call.account_id,
-        target_id=call.target_id,
-        arguments=rules.arguments_of(call),
-        why=change.why,
-        verdict=verdict,
-        reason=reason or None,
-        draft_id=draft_id,
-        diff=diff,
-    )
 
 
 def _note(entry: Entry) -> str:

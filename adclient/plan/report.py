@@ -18,6 +18,7 @@ Verdict = Literal[
     "staged",
     "already staged",
     "not staged",
+    "not tried",
     "refused",
     "stale",
     "over limit",
@@ -29,6 +30,7 @@ VERDICTS: Final[Mapping[Verdict, tuple[int, str]]] = {
     "staged": (0, "approve in dashboard"),
     "already staged": (0, "see the dashboard"),
     "not staged": (1, "see the reason"),
+    "not tried": (1, "stage it again"),
     "refused": (3, "see the reason"),  # 2 is a command line or a file that is wrong
     "stale": (4, "reject in dashboard"),
     "over limit": (4, "reject in dashboard"),
@@ -58,8 +60,9 @@ class ChangeReport:
         verdict: `allowed` or `refused` by the policy, if the plan was only checked. Otherwise
             `staged` by this run, or `already staged` by an earlier one; `stale`, if the draft found
             another value than the plan expects; `over limit`, if the draft exceeds a limit and
-            should be rejected; `not staged`, if the call failed, so the next run repeats it; or
-            `unknown`, if it may have staged a draft, so no run repeats it.
+            should be rejected; `not staged`, if the call failed, so the next run repeats it; `not
+            tried`, if the plan stopped before it; or `unknown`, if it may have staged a draft, so
+            no run repeats it.
         reason: What the verdict is based on.
         draft_id: The id of the draft; None if there is none.
         diff: The change that the draft would make; None if there is no draft.
@@ -140,7 +143,7 @@ class PlanReport(_notebook.HTMLRepr):
         """The exit code of a command that ends with this report: the highest one that applies.
 
         - 0: every change is allowed, staged or already staged
-        - 1: a call failed, and the next run repeats it
+        - 1: a call failed or was not tried, and the next run repeats it
         - 2: not used here; a file or a command line is invalid
         - 3: the policy refused a change
         - 4: a draft is stale or over a limit

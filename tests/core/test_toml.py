@@ -1,5 +1,6 @@
 """TOML files: the line of each key, and one sentence for whatever is wrong with a file."""
 
+import time
 import tomllib
 from decimal import Decimal
 
@@ -143,9 +144,41 @@ BROKEN = {
     b"a = 1\nb = 1e" + b"9" * 30: ", line 2: expected shorter numbers and less nesting",
     b"a = 1\nb = " + b"[" * 100_000: ", line 2: expected shorter numbers and less nesting",
     b"a = 1\nb = " + b"[" * 200 + b"]" * 200: ", line 2: expected shorter numbers and less nesting",
-    b"[a]\n[b" + b".b" * 200 + b"]\nc = 1": ", line 2: expected shorter numbers and less nesting",
-    b"a" * 50_000_000: ": the file is too large, expected at most 1 MiB",
+    b"[a]\n[b" + b".b" * 90 + b"]\n[b" + b".b" * 101: ", line 3: expected a key with fewer dots",
+    b"a" * 50_000_000: ": the file is too large, expected at most 16 MiB",
 }
+
+
+def test_only_dots_of_keys_count(written) -> None:
+    dots = "a." * 500
+    text = f"""a = "{dots}" # {dots}\nb = '{dots}'\n'{dots}' = \"\"\"\n{dots}\n\"\"\"\n"""
+    text += f"c = [{'0.5, ' * 500}]\nd = {{{', '.join(f'x{n}.y = 1' for n in range(200))}}}"
+    assert len(_toml.read(written(text)).values) == 5
+
+
+# A key with so many dots took eight seconds, and a quotation mark that is not closed could take
+# more.
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    "text",
+    [
+        "." * 20_000,
+        "a." * 20_000 + "a = 1",
+        '"a" . ' * 20_000 + "a = 1",
+        "[[" + "a." * 20_000 + "a]]",
+        'b = 1\n"""x\ny""" = {' + "'a'." * 20_000 + "a = 1}",
+        '"' + '\\"' * 400_000,
+        "''' ''" * 100_000,
+    ],
+    ids=lambda text: repr(text[:12]),
+)
+def test_hostile_file_is_refused_at_once(written, text) -> None:
+    path = written(text)
+    began = time.process_time()
+    with pytest.raises(ConfigurationError) as refused:
+        _toml.read(path)
+    assert time.process_time() - began < 2
+    assert len(str(refused.value)) < 400
 
 
 @pytest.mark.parametrize("content", BROKEN, ids=lambda content: repr(content[:20]))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from adclient.ledger import SQLiteLedger
+from adclient.ledger import SQLiteLedger, open_ledger
 from adclient.plan.report import VERDICTS
 from adclient.testing import FakeAdService
 from adclient.testing.server import serving
@@ -90,6 +90,9 @@ def repository(tmp_path: Path) -> Iterator[Repository]:
         made.commit("policy.toml", POLICY)
         made.commit("ci/plan.py", SCRIPT)
         made.git("push", "-q", "origin", "main")
+        code, told = made.ci(STAGE)
+        assert (code, told.strip()[-14:]) == (1, "does not exist")
+        open_ledger(environment["ADCLIENT_LEDGER"]).create()
         yield made
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import anyio
 import pytest
 from cases import each_case
+from raw_server import Connection, RawServer, answer_to
 
 from adclient import Entry, SQLiteLedger
 from adclient._command import main
@@ -45,7 +46,9 @@ def planned(folder: Path, *changes: str) -> None:
 
 
 CHECK = ["plan", "check", "changes.toml", "--policy", "policy.toml"]
-STAGE = ["plan", "stage", "changes.toml", "--policy", "policy.toml", "--ledger", "drafts.db"]
+STAGE_TO = ["plan", "stage", "changes.toml", "--policy", "policy.toml", "--ledger"]
+STAGE = [*STAGE_TO, "drafts.db", "--new-ledger"]
+WRITING = ["--policy", "policy.toml", "-a", "account_a91f", "--writes", "--ledger"]
 SHOW = ["ledger", "show", "--ledger", "drafts.db"]
 TOO_MUCH = (
     'call = "alpha.update_campaign_budget"\naccount_id = "account_a91f"\n'
@@ -74,7 +77,7 @@ def test_plan_is_staged_once(fake, files, capsys) -> None:
     assert {change["draft_id"] for change in report["changes"]} == {
         draft.draft_id for draft in fake.drafts
     }
-    assert main([*STAGE, "--markdown"]) == 0
+    assert main([*STAGE_TO, "drafts.db", "--markdown"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("### Plan `w47`\n")
     assert told.count("**already staged**") == 2
@@ -86,9 +89,54 @@ def test_exit_code_is_that_of_the_worst_verdict(fake, files, capsys) -> None:
     fake.faults.add(Fault.status(503), operation="beta.pause_campaign", call=2)
     planned(files, "campaign_57a7", "campaign_cb1a", TOO_MUCH)
     assert main(STAGE) == 5
-    assert main(["plan", "stage", "changes.toml", "--ledger", "other.db"]) == 0
+    other = ["--ledger", "other.db", "--new-ledger"]
+    assert main(["plan", "stage", "changes.toml", *other]) == 0
     planned(files, PAUSE.format("campaign_57a7") + 'expect = "PAUSED"\n')
-    assert main([*STAGE[:-1], "third.db"]) == 4
+    assert main([*STAGE_TO, "third.db", "--new-ledger"]) == 4
+
+
+@each_case("words", [STAGE_TO, ["mcp", *WRITING]])
+def test_ledger_with_a_misspelt_name_is_refused(words, fake, files, capsys) -> None:
+    pytest.importorskip("mcp")
+    planned(files, "campaign_57a7")
+    (files / "empty.db").touch()
+    for name in ("misspelt.db", "no/such.db", "empty.db"):
+        assert main([*words, name]) == 2
+        assert f"/{name}> does not exist; --new-ledger creates it" in capsys.readouterr().err
+    assert main([*words, ":memory:"]) == 1
+    assert "a ledger needs a file that outlives the process" in capsys.readouterr().err
+    assert sorted(path.suffix for path in files.iterdir()) == [".db", ".toml", ".toml"]
+    assert (files / "empty.db").stat().st_size == 0
+    assert not fake.requests
+
+
+def test_damaged_ledger_stages_nothing(fake, files, capsys) -> None:
+    planned(files, "campaign_57a7")
+    assert main([*STAGE_TO, "policy.toml"]) == 5
+    assert "1  not tried  beta.pause_campaign" in capsys.readouterr().out
+    assert not fake.requests
+
+
+def test_interrupted_plan_prints_what_was_staged(files, capsys) -> None:
+    planned(files, "campaign_57a7", "campaign_cb1a", "campaign_1dce")
+
+    def serve(connection: Connection) -> None:
+        while request := connection.read():
+            if len(server.requests) == 2:
+                os.kill(os.getpid(), signal.SIGINT)
+                connection.stay_silent()
+                return
+            connection.send(answer_to(request))
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with RawServer(serve) as server:
+            assert main([*STAGE, "--url", server.url, "--json"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    report = json.loads(capsys.readouterr().out)
+    assert [each["verdict"] for each in report["changes"]] == ["staged", "unknown", "not tried"]
+    assert report["changes"][2]["reason"] == "the plan was interrupted"
 
 
 def test_help_has_the_exit_code_of_each_verdict(capsys, monkeypatch) -> None:
@@ -133,7 +181,13 @@ def test_ledger_shows_what_was_staged(fake, files, capsys) -> None:
     assert main([*SHOW, "--table"]) == 0
     assert capsys.readouterr().out.startswith("entry_id      state    draft_id ")
     assert main(["ledger", "verify", "--ledger", "drafts.db"]) == 0
-    assert capsys.readouterr().out == f"{SQLiteLedger('drafts.db').verify()}\n"
+    head = capsys.readouterr().out.strip()
+    assert head == SQLiteLedger("drafts.db").verify()
+    verify = ["ledger", "verify", "--ledger", "drafts.db", "--head"]
+    assert main([*verify, head]) == 0
+    assert main([*verify, head[::-1]]) == 1
+    assert "rows were removed, or it is another ledger" in capsys.readouterr().err
+    assert main([*verify, "x"]) == 2
 
 
 UNKNOWN = ["ledger", "unknown", "--ledger", "drafts.db"]
@@ -221,11 +275,8 @@ def test_wrong_command_line_is_refused(arguments, code, complaint, files, capsys
         (["-a", "account_b204"], ["account_b204"], False),
         (["--policy", "policy.toml"], ["account_a91f", "account_b204"], False),
         (["--policy", "policy.toml", "-a", "account_a91f"], ["account_a91f"], False),
-        (
-            ["--policy", "policy.toml", "-a", "account_a91f", "--ledger", "d.db", "--writes"],
-            ["account_a91f"],
-            True,
-        ),
+        ([*WRITING, "d.db", "--new-ledger"], ["account_a91f"], True),
+        ([*WRITING, "d.db"], ["account_a91f"], True),  # which the one before has created
     ],
 )
 def test_accounts_of_a_model_are_pinned(arguments, accounts, writes, fake, files, monkeypatch):

@@ -1,6 +1,7 @@
 """A ledger in a file."""
 
 import os
+import random
 import resource
 import shutil
 import sqlite3
@@ -9,16 +10,19 @@ import tempfile
 import threading
 import time
 import weakref
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import attrs
 import pytest
+from cases import each_case
 from ledger_tests import *  # noqa: F403
 from ledger_tests import CAMPAIGN, admit, stage, states
+from plans import pause, plan_of
 
-import adclient.ledger.sqlite
-from adclient import LedgerError
+import adclient.ledger.sql
+from adclient import Entry, LedgerError, SQLiteLedger
 from adclient.ledger import link, open_ledger
 from adclient.testing import FakeAdService
 
@@ -243,6 +247,139 @@ def test_corrupt_file_is_refused(assert_refuses_a_write, ledger, where) -> None:
         file.seek(100)
         file.write(os.urandom(50_000))
     assert_refuses_a_write(ledger, "the file is corrupt")
+
+
+@pytest.fixture
+def uses(where):
+    """Every use of a ledger, each of which opens it anew."""
+    entry = Entry(entry_id="entry_1", operation="beta.pause_campaign", account_id="a")
+    use = [
+        lambda ledger: ledger.entries(),
+        lambda ledger: ledger.unknown(),
+        lambda ledger: ledger.verify(),
+        lambda ledger: ledger.settle("entry_1", by="kim"),
+        lambda ledger: ledger.reserve(attrs.evolve(entry, entry_id="new"), lambda usage: None),
+        lambda ledger: ledger.end(attrs.evolve(entry, state="staged", draft_id="draft_1")),
+        lambda ledger: ledger.exists(),
+    ]
+
+    def uses() -> list[str]:
+        """The errors of the uses that fail."""
+        found = []
+        for each in use:
+            with closing(open_ledger(where)) as ledger:
+                try:
+                    each(ledger)
+                except LedgerError as error:
+                    found.append(str(error))
+        assert "\n" not in "".join(found)
+        return found
+
+    return uses
+
+
+FOREIGN = {
+    "text": b"\xff\xfe\x95" * 100,
+    "zeros": bytes(8192),
+    "a header alone": b"SQLite format 3\0",
+    "a header and noise": b"SQLite format 3\0" + random.Random(1).randbytes(9000),
+}
+
+
+@each_case("name", FOREIGN)
+def test_foreign_file_is_a_ledger_error_in_every_use(uses, where, name) -> None:
+    Path(where).write_bytes(FOREIGN[name])
+    assert len(uses()) == 6
+    assert Path(where).read_bytes() == FOREIGN[name]
+
+
+def test_empty_file_is_no_ledger_until_something_is_written(where, ledger) -> None:
+    Path(where).touch()
+    with pytest.raises(LedgerError, match="does not exist"):
+        ledger.entries()
+    assert not ledger.exists()
+    assert Path(where).stat().st_size == 0
+    admit(ledger)
+    assert ledger.exists()
+
+
+def test_place_that_cannot_be_looked_at_is_a_ledger_error(tmp_path) -> None:
+    with pytest.raises(LedgerError, match="File name too long"):
+        SQLiteLedger(tmp_path / ("x" * 300)).exists()
+    assert not SQLiteLedger(tmp_path / "no" / "such" / "drafts.db").exists()
+
+
+@each_case(
+    "sql",
+    [
+        "DROP TABLE adclient_ledger",
+        "ALTER TABLE adclient_ledger ADD COLUMN more",
+        "ALTER TABLE adclient_ledger DROP COLUMN reason_of_nothing",
+        "UPDATE adclient_ledger SET number = 'x', hash = 5, entry = x'ff', at = 7, day = x'01'",
+        "UPDATE adclient_ledger SET number = 1e300, drafts_of_day = -1",
+        "UPDATE adclient_ledger SET number = 9223372036854775807",
+        "UPDATE adclient_ledger SET drafts_of_day = 'many', day = date()",
+        "DROP TABLE adclient_ledger; CREATE VIEW adclient_ledger AS SELECT 1 AS number",
+    ],
+)
+def test_tampered_ledger_raises_nothing_but_ledger_errors(uses, where, ledger, sql) -> None:
+    Path(where).unlink(missing_ok=True)
+    with closing(open_ledger(where)) as whole:
+        stage(whole)
+    with closing(sqlite3.connect(where)) as connection, suppress(sqlite3.Error):
+        for event in ("update", "delete", "insert"):
+            connection.execute(f"DROP TRIGGER adclient_ledger_{event}")
+        connection.executescript(sql)
+    uses()
+
+
+def test_damaged_file_raises_nothing_but_ledger_errors(uses, where, ledger) -> None:
+    for number in range(9):
+        stage(ledger, number, change=f"plan:{number}")
+    head = ledger.verify()
+    ledger.close()
+    whole, chance, errors = Path(where).read_bytes(), random.Random(5), []
+    for _ in range(150):
+        damaged = bytearray(whole)
+        start = chance.randrange(len(whole))
+        damaged[start : start + chance.choice([1, 4, 50, 4096])] = chance.randbytes(
+            min(chance.choice([1, 50, 3000]), len(whole) - start)
+        )
+        # The schema, whose damage SQLite quotes in its messages.
+        damaged[chance.randrange(4096)] = chance.randrange(256)
+        Path(where).write_bytes(damaged)
+        errors += uses()
+        with closing(open_ledger(where)) as ledger, suppress(LedgerError):
+            ledger.verify(head=head)
+            assert len([each for each in ledger.entries() if each.draft_id]) >= 9
+    assert len(errors) > 500
+
+
+def test_damaged_index_is_found_by_verify_and_stages_no_plan_again(
+    ledger, execute, tmp_path, where
+) -> None:
+    fake, plan = FakeAdService(), plan_of(tmp_path, pause())
+    with fake.client(ledger=ledger) as client:
+        assert plan.stage(client).exit_code == 0
+        ledger.close()
+        roots = dict(execute("SELECT name, rootpage FROM sqlite_master WHERE type = 'index'"))
+        with Path(where).open("r+b") as file:  # a page of an index that leads nowhere
+            file.seek((roots["adclient_ledger_change"] - 1) * 4096)
+            file.write(b"\x0a\0\0\0\0\x10" + bytes(4090))
+        assert ledger.entries()[0].state == "staged"
+        with pytest.raises(LedgerError, match=r"the file is corrupt: .*index adclient_ledger_chan"):
+            ledger.verify()
+        report = plan.stage(client)
+    assert [change.verdict for change in report.changes] == ["not tried"]
+    assert (report.exit_code, len(fake.requests)) == (5, 1)
+    assert "the file is corrupt" in report.ledger_problem
+
+
+@each_case("path", [":memory:", "file::memory:?cache=shared", "", "a\0b", Path(":memory:")])
+def test_path_of_no_file_is_refused_with_advice(path) -> None:
+    for opened in (SQLiteLedger, open_ledger):
+        with pytest.raises(LedgerError, match=r"a file that outlives the process, not '.*a test"):
+            opened(path)
 
 
 def test_damaged_text_is_found_by_verify(ledger, tamper) -> None:

@@ -1,6 +1,7 @@
 """Plans that are staged: each change once, whatever happens."""
 
 import threading
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 from memory_ledger import MemoryLedger
 from plans import FIRST, SECOND, THIRD, AuditedLedger, budget, pause, plan_of
 
-from adclient import AdClient, AsyncAdClient, ConfigurationError, Policy
+from adclient import AdClient, AsyncAdClient, ConfigurationError, Entry, Policy
+from adclient.plan import Interrupted
 from adclient.policy import Usage
 from adclient.testing import FakeAdService, Fault
 
@@ -174,8 +176,9 @@ def test_change_whose_outcome_is_unknown_is_never_repeated(tmp_path) -> None:
     fake.faults.add(Fault.dropped(taken=True))
     plan = plan_of(tmp_path, pause(), pause(SECOND))
     report = plan.stage(client)
-    assert (verdicts(report), report.exit_code) == (["unknown", "staged"], 5)
+    assert (verdicts(report), report.exit_code) == (["unknown", "not tried"], 5)
     assert "ConnectionLost" in ledger.rows[1].reason
+    assert verdicts(plan.stage(client)) == ["unknown", "staged"]
     assert verdicts(plan.stage(client)) == ["unknown", "already staged"]
     assert len(fake.requests) == 2
     settled(ledger, 0, state="staged", draft_id="draft_1")
@@ -201,11 +204,122 @@ def test_nothing_is_sent_if_the_ledger_cannot_record_it(tmp_path) -> None:
     assert report.changes[0].reason == "the disk is full"
 
 
-def test_damaged_ledger_is_reported_with_the_drafts(tmp_path) -> None:
+@pytest.mark.parametrize(
+    ("fault", "verdict", "code"),
+    [
+        (Fault.dropped(taken=True), "unknown", 5),
+        (Fault.in_body("wrong_shape"), "unknown", 5),
+        (Fault.status(503), "unknown", 5),
+        (Fault.status(401), "not staged", 1),
+        (Fault.refused(), "not staged", 1),
+        (Fault.no_response(), "unknown", 5),
+    ],
+    ids=str,
+)
+def test_plan_stops_where_the_next_change_would_fail_as_well(
+    tmp_path, fault, verdict, code
+) -> None:
+    fake, ledger = FakeAdService(), AuditedLedger()
+    client = fake.client(max_retries=0, ledger=ledger)
+    plan = plan_of(tmp_path, pause(), pause(SECOND), budget(), pause(THIRD))
+    fake.faults.add(fault, call=2)
+    report = plan.stage(client)
+    assert verdicts(report) == ["staged", verdict, "not tried", "not tried"]
+    assert report.exit_code == code
+    assert report.changes[2].reason == report.changes[3].reason == "the plan stopped at change 2"
+    assert report.changes[2].missing == "stage it again"
+    again = verdicts(plan.stage(client))
+    assert again[2:] == ["staged", "staged"]
+    assert again[1] == ("unknown" if verdict == "unknown" else "staged")
+
+
+def test_plan_stops_if_the_ledger_cannot_record_a_change(tmp_path) -> None:
+    fake, ledger = FakeAdService(), AuditedLedger()
+    ledger.is_broken_from = "reserve"
+    report = plan_of(tmp_path, pause(), pause(SECOND)).stage(fake.client(ledger=ledger))
+    assert (verdicts(report), fake.requests) == (["not staged", "not tried"], ())
+
+
+class Unreadable(AuditedLedger):
+    def entries(self):
+        return 1 / 0
+
+
+@pytest.mark.parametrize("ledger_class", [AuditedLedger, Unreadable, MemoryLedger])
+@pytest.mark.parametrize("moment", ["before it is sent", "after it was taken", "in the ledger"])
+def test_interrupted_plan_reports_what_was_staged(tmp_path, moment, ledger_class) -> None:
+    class Interrupting(ledger_class):
+        def reserve(self, entry, check):
+            if moment == "in the ledger" and len(self.rows) == 2:
+                raise KeyboardInterrupt
+            return super().reserve(entry, check)
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        sent.append(request)
+        if len(sent) == 2:
+            if moment != "before it is sent":
+                request.read()
+            raise KeyboardInterrupt
+        return a_draft()
+
+    sent, ledger = [], Interrupting()
+    plan = plan_of(tmp_path, pause(), pause(SECOND), pause(THIRD))
+    client = AdClient(BASE_URL, transport=httpx.MockTransport(respond), ledger=ledger)
+    with pytest.raises(Interrupted) as caught:
+        plan.stage(client)
+    is_known = ledger_class is AuditedLedger and moment == "in the ledger"
+    expected = ["staged", "not tried" if is_known else "unknown", "not tried"]
+    assert verdicts(caught.value.report) == expected
+    assert isinstance(caught.value, KeyboardInterrupt)
+    assert caught.value.report.changes[2].reason == "the plan was interrupted"
+    if ledger_class is Unreadable:
+        assert caught.value.report.ledger_problem == "ZeroDivisionError"
+
+
+def test_changes_that_were_staged_earlier_are_known_after_an_interrupt(tmp_path) -> None:
+    ledger = AuditedLedger()
+    client = FakeAdService().client(ledger=ledger)
+    plan_of(tmp_path, pause(SECOND)).stage(client)
+
+    def verify() -> str:
+        del ledger.verify  # a second one works
+        raise KeyboardInterrupt
+
+    ledger.verify = verify
+    with pytest.raises(Interrupted) as caught:
+        plan_of(tmp_path, pause(), pause(SECOND)).stage(client)
+    assert verdicts(caught.value.report) == ["not tried", "already staged"]
+
+
+@pytest.mark.no_cover
+def test_plan_may_have_ten_thousand_changes(tmp_path) -> None:
+    class Full(AuditedLedger):
+        def reserve(self, entry, check):
+            return known[entry.change]
+
+        def entries(self):
+            return list(known.values())
+
+    why = f'why = "{"it has spent its budget, " * 8}"'
+    plan = plan_of(tmp_path, *(pause(f"campaign_{number}", why) for number in range(10_000)))
+    common = {"operation": "beta.pause_campaign", "account_id": "a", "state": "staged"}
+    known = {
+        change.key: Entry(entry_id=change.key, change=change.key, draft_id="draft_1", **common)
+        for change in plan.changes
+    }
+    began = time.process_time()
+    report = plan.stage(FakeAdService().client(ledger=Full()))
+    assert time.process_time() - began < 20  # a comparison of each with each takes a minute
+    assert (len(report.changes), report.exit_code, report.notes) == (10_000, 0, ())
+    assert len(report.markdown()) < 65_536
+
+
+def test_damaged_ledger_stages_nothing(tmp_path) -> None:
     fake, ledger = FakeAdService(), AuditedLedger()
     ledger.is_damaged = True
     report = plan_of(tmp_path, pause()).stage(fake.client(ledger=ledger))
-    assert verdicts(report) == ["staged"]
+    assert (verdicts(report), fake.requests) == (["not tried"], ())
+    assert report.changes[0].reason == "row 3 was changed"
     assert (report.exit_code, report.ledger_head) == (5, None)
     assert report.to_dict()["ledger_problem"] == "row 3 was changed"
     assert "row 3 was changed" in report.markdown()

@@ -1,0 +1,157 @@
+"""Stages the changes of a plan, each once, and reports on each."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Protocol, runtime_checkable
+
+import attrs
+
+from adclient._core import rules
+from adclient._diffs import MISSING
+from adclient._guard import AlreadyReserved, Guard
+from adclient._json import differ
+from adclient._notebook import short_pair
+from adclient._sync.engine import Engine
+from adclient.errors import (
+    AdClientError,
+    LedgerError,
+    PolicyRefused,
+    TransportError,
+    Unauthenticated,
+)
+from adclient.ledger.entry import Entry, Ledger
+from adclient.ledger.sql import SQLLedger
+from adclient.models import Diff
+from adclient.plan.change import PlannedChange
+from adclient.plan.report import ChangeReport, Verdict
+from adclient.policy import Policy
+
+
+@runtime_checkable
+class Audited(Ledger, Protocol):
+    """A ledger that can be read, as those of this library can."""
+
+    def entries(self) -> Iterable[Entry]:
+        """The entries, in the order of their admission."""
+        ...
+
+    def verify(self) -> str:
+        """Check that nothing was changed, and return what identifies the last entry."""
+        ...
+
+
+def checked(change: PlannedChange, policy: Policy) -> ChangeReport:
+    """The report on a change that is only checked."""
+    refusal = rules.refusal_of(policy, change.call)
+    if refusal is None:
+        return report_on(change, "allowed")
+    return report_on(change, "refused", refusal.reason)
+
+
+def damage_of(ledger: Ledger) -> str | None:
+    """Why a ledger cannot be relied on; None if it can, or is not there yet."""
+    try:
+        if isinstance(ledger, Audited) and (not isinstance(ledger, SQLLedger) or ledger.exists()):
+            ledger.verify()
+    except Exception as error:
+        return text_of(error)
+    return None
+
+
+def text_of(error: Exception) -> str:
+    """The text of an error of a ledger; that of an unknown one may contain secrets."""
+    return str(error) if isinstance(error, LedgerError) else type(error).__name__
+
+
+def staged(engine: Engine, guard: Guard, change: PlannedChange) -> tuple[ChangeReport, str | None]:
+    """Stage one change, unless the ledger has it; and why no other one should be tried then."""
+    engine = attrs.evolve(engine, guard=attrs.evolve(guard, change=change.key))
+    try:
+        draft = engine.run(change.call)
+    except AlreadyReserved as reserved:
+        return _found(change, reserved.entry), None
+    except AdClientError as error:
+        verdict: Verdict = "unknown" if error.outcome_unknown else "not staged"
+        if isinstance(error, PolicyRefused):
+            verdict = "refused"
+        reason = str(error).removeprefix(f"{change.call.operation.full_name}: ")
+        is_over = error.outcome_unknown or isinstance(error, _STOPPING)
+        stopped = f"the plan stopped at change {change.number}" if is_over else None
+        return report_on(change, verdict, reason, draft_id=error.draft_id), stopped
+    except Exception as error:  # of the caller's function for a token; its text may hold secrets
+        return report_on(change, "not staged", type(error).__name__), None
+    arguments = rules.arguments_of(change.call)
+    over_limit = guard.excess_of(change.call.operation.full_name, arguments, draft.diff)
+    return _judged(change, "staged", "", draft.draft_id, draft.diff, over_limit), None
+
+
+# What the next change would most likely meet as well.
+_STOPPING = (TransportError, Unauthenticated, LedgerError)
+
+
+def interrupted_reports(ledger: Ledger, left: Sequence[PlannedChange]) -> Iterator[ChangeReport]:
+    """The reports on the changes from that on which was interrupted."""
+    entries: dict[str | None, Entry] | None = None
+    if isinstance(ledger, Audited):
+        with suppress(Exception):
+            entries = {entry.change: entry for entry in ledger.entries()}
+    for number, change in enumerate(left):
+        entry = (entries or {}).get(change.key)
+        if entry is not None and entry.state not in ("refused", "not staged"):
+            yield _found(change, entry)
+        elif entries is None and number == 0:
+            yield report_on(change, "unknown", "it was interrupted")
+        else:
+            yield report_on(change, "not tried", "the plan was interrupted")
+
+
+def _found(change: PlannedChange, entry: Entry) -> ChangeReport:
+    """The report on a change that the ledger has."""
+    if entry.is_unknown:
+        reason = entry.reason or "another run is staging it, or was interrupted while it did"
+        return report_on(change, "unknown", reason, draft_id=entry.draft_id)
+    over_limit = None if entry.settled_by else entry.over_limit
+    settled = f", settled by {entry.settled_by}" if entry.settled_by else ""
+    when = f"staged on {entry.at:%Y-%m-%d}{settled}"
+    return _judged(change, "already staged", when, entry.draft_id, entry.diff, over_limit)
+
+
+def _judged(
+    change: PlannedChange,
+    verdict: Verdict,
+    reason: str,
+    draft_id: str | None,
+    diff: Diff | None,
+    over_limit: str | None,
+) -> ChangeReport:
+    """The report on a draft; one that should be rejected stays so in later runs."""
+    if diff is not None and change.expect is not MISSING and differ(diff.before, change.expect):
+        before, expected = short_pair(diff.before, change.expect)
+        verdict, reason = "stale", f"it was {before}, and the plan expects {expected}"
+    if over_limit is not None:
+        verdict, reason = "over limit", over_limit
+    return report_on(change, verdict, reason, draft_id=draft_id, diff=diff)
+
+
+def report_on(
+    change: PlannedChange,
+    verdict: Verdict,
+    reason: str = "",
+    *,
+    draft_id: str | None = None,
+    diff: Diff | None = None,
+) -> ChangeReport:
+    """The report on a change with a verdict."""
+    call = change.call
+    return ChangeReport(
+        number=change.number,
+        operation=call.operation.full_name,
+        account_id=call.account_id,
+        target_id=call.target_id,
+        arguments=rules.arguments_of(call),
+        why=change.why,
+        verdict=verdict,
+        reason=reason or None,
+        draft_id=draft_id,
+        diff=diff,
+    )
