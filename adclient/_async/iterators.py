@@ -187,8 +187,8 @@ class AsyncItemIterator(PublicDir, Generic[T]):
 
 
 async def collect(items: AsyncItemIterator[T], limit: int | None) -> Items[T]:
-    """Collect the items of an iterator in a list, at most `limit` of them."""
-    found = Items[T]()
+    """Collect the items of an iterator, at most `limit` of them."""
+    found: list[T] = []
     try:
         is_count = isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0
         if limit is not None and not is_count:
@@ -200,4 +200,4 @@ async def collect(items: AsyncItemIterator[T], limit: int | None) -> Items[T]:
     except AdClientError as error:
         forget_frames(error)
         raise
-    return found
+    return Items(found)

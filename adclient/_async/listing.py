@@ -2,10 +2,11 @@
 
 import warnings
 from collections.abc import Coroutine, Generator
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator, collect
 from adclient._async.page import AsyncPage, AsyncSource
+from adclient._async.tables import AsyncTabular
 from adclient._json import AttrsInstance
 from adclient._notebook import PublicDir, short
 from adclient._signatures import unquote
@@ -18,7 +19,7 @@ T = TypeVar("T")
 A = TypeVar("A", bound=AttrsInstance)
 
 
-class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
+class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncTabular[T]):
     """What an async read returns: await it for its first page, or iterate over the items of all.
 
     Nothing is sent before that. It is a coroutine, so `asyncio.gather`, `asyncio.create_task`,
@@ -56,9 +57,6 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
             if hasattr(AsyncPage, name):
                 problem += f"; its pages have: use `await`, as in `(await listing).{name}`"
             raise AttributeError(problem, name=name, obj=self)
-
-        def __iter__(self) -> None:
-            raise TypeError("an AsyncListing is async: use `async for`, or `await` its first page")
 
     def __repr__(self) -> str:
         return f"<AsyncListing {self._source.operation}, cursor={short(self._cursor)}>"
@@ -221,13 +219,13 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], Generic[T]):
         return AsyncListing(self._used().with_progress(), self._cursor)
 
     async def collect(self, *, limit: int | None = None) -> Items[T]:
-        """Collect the items of all pages in a list that is also a table.
+        """Collect the items of all pages in a collection that is also a table.
 
         Args:
             limit: The most items to collect; None for all. No page beyond them is requested.
 
         Returns:
-            A list of the items, with `to_pandas()`, `to_polars()` and `to_records()`.
+            The items, with `to_pandas()`, `to_polars()`, `to_arrow()` and `to_records()`.
 
         Raises:
             InvalidRequest: `limit` is not a whole number from 0.

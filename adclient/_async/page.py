@@ -1,20 +1,22 @@
 """A page of a listing, and its link to the client that fetched it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 import attrs
 
+from adclient import _notebook
 from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator, collect
+from adclient._async.tables import AsyncTabular
 from adclient._core.operations import Call, Listing
 from adclient._core.paging import following
 from adclient._json import AttrsInstance, copied, copied_fields
 from adclient._notebook import short
 from adclient._received import as_json
 from adclient._signatures import hide, unquote
-from adclient._tables.items import Items, Tabular, counted, html_table
+from adclient._tables.items import Items, counted, html_table
 from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, PaginationError
 from adclient.models import JSON, Item, Result
@@ -72,15 +74,15 @@ class AsyncSource(Generic[T]):
         try:
             if self._engine is None or self.call is None:
                 raise PaginationError(
-                    "this page was pickled or copied and has no client: "
-                    "call the method again with cursor=page.next"
+                    "this page was pickled or copied and has no client: call the method again with "
+                    "cursor=page.next; page.data has the items of this page"
                 )
             listing = await self._engine.run(
                 self.call if cursor is self.call.cursor else following(self.call, cursor)
             )
             inner = {"page": dict(listing.page.extra)} if listing.page.extra else {}
             page = AsyncPage(
-                data=listing.data,
+                data=Items(listing.data),
                 next=listing.page.next,
                 extra={**listing.extra, **inner},
                 response=listing.response,
@@ -125,11 +127,12 @@ class AsyncSource(Generic[T]):
 
 
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
-class AsyncPage(Result, Tabular[T]):
+class AsyncPage(Result, AsyncTabular[T], _notebook.HTMLRepr):
     """One page of a listing; iterating over it continues through all later pages.
 
-    `data` holds the items of this page only; `collect()` returns those of all pages. A page that
-    was pickled or copied keeps its data and continuation, but cannot fetch more: pass its `next` as
+    `data` holds the items of this page only, and is a table of them. `collect()`, `to_pandas()` and
+    the other tables of the page itself fetch all later pages, as iterating does. A page that was
+    pickled or copied keeps its data and continuation, but cannot fetch more: pass its `next` as
     `cursor=` to the method to continue.
 
     Attributes:
@@ -151,11 +154,15 @@ class AsyncPage(Result, Tabular[T]):
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
     __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
-    data: tuple[T, ...]
+    data: Items[T]
     next: JSON = attrs.field(default=None, hash=False)
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
     # An argument of the constructor, so that `attrs.evolve` keeps it.
     _source: AsyncSource[T] = attrs.field(factory=AsyncSource[T], eq=False, alias="source")
+
+    def __attrs_post_init__(self) -> None:
+        # No converter: some type checkers would take what it accepts for the type of the field.
+        object.__setattr__(self, "data", Items(self.data))
 
     def __aiter__(self) -> AsyncItemIterator[T]:
         """Iterate over every item from the first of this page on."""
@@ -227,13 +234,13 @@ class AsyncPage(Result, Tabular[T]):
         return attrs.evolve(self, source=self._source.with_progress())
 
     async def collect(self, *, limit: int | None = None) -> Items[T]:
-        """Collect all items, from the first of this page on, in a list that is also a table.
+        """Collect all items, from the first of this page on, in a collection that is also a table.
 
         Args:
             limit: The most items to collect; None for all. No page beyond them is requested.
 
         Returns:
-            A list of the items, with `to_pandas()`, `to_polars()` and `to_records()`.
+            The items, with `to_pandas()`, `to_polars()`, `to_arrow()` and `to_records()`.
 
         Raises:
             InvalidRequest: `limit` is not a whole number from 0.
@@ -285,7 +292,7 @@ class AsyncPage(Result, Tabular[T]):
         data = read_items([copied_fields(item) for item in received], cls, operation)
         raw = () if issubclass(cls, Item) else tuple(zip(data, received, strict=True))
         return attrs.evolve(
-            cast("AsyncPage[A]", self), data=data, source=self._source.typed(cls, raw)
+            cast("AsyncPage[A]", self), data=Items(data), source=self._source.typed(cls, raw)
         )
 
     def to_dict(self) -> dict[str, JSON]:
@@ -316,9 +323,6 @@ class AsyncPage(Result, Tabular[T]):
             for item in self.data
         ]
 
-    def _rows(self) -> Sequence[T]:
-        return self.data
-
     # Pickles and copies keep everything except the client.
 
     def __getstate__(self) -> tuple[object, ...]:
@@ -341,7 +345,7 @@ class AsyncPage(Result, Tabular[T]):
             f"{type(self).__name__} of {counted(self.data)}",
             self.data,
             about=[text for text in call if text is not None],
-            notes=[] if self.next is None else ["more pages follow"],
+            notes=["1 page, the last one" if self.next is None else "1 page, and more follow"],
         )
 
 

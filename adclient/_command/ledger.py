@@ -1,7 +1,7 @@
 """`adclient ledger`: what a ledger holds, and what a human found out about it."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Do what is asked; the exit code."""
-    entries: Sequence[Entry]
+    entries: Collection[Entry]
     with closing(open_ledger(options.ledger)) as ledger:
         match options.action:
             case "show":
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _found(entries: Sequence[Entry], start: str) -> Entry:
+def _found(entries: Collection[Entry], start: str) -> Entry:
     """The entry with this id, or the only one whose id begins like this."""
     found = [entry for entry in entries if entry.entry_id == start] or [
         entry for entry in entries if start and entry.entry_id.startswith(start)

@@ -3,7 +3,7 @@
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from operator import attrgetter
@@ -124,7 +124,7 @@ def _read(page: "Page[Item]", options: argparse.Namespace, is_streamed: bool) ->
     return kept
 
 
-def _write(shape: str, items: Sequence[Item]) -> None:
+def _write(shape: str, items: Iterable[Item]) -> None:
     output.write([fields_of(item) for item in items], shape)
 
 

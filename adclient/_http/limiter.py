@@ -38,7 +38,8 @@ class CapacityLimiter:
         self.unused: Iterator[None] = repeat(None, min(self._total, sys.maxsize))
         self.free: SimpleQueue[object] = SimpleQueue()
         self.queue: deque[threading.Lock] = deque()
-        self.thread = threading.local()  # its `held` is that of the thread's outermost slot
+        # Its `held` is that of the thread's outermost slot.
+        self.thread: threading.local = threading.local()
 
 
 class Slot:

@@ -1,21 +1,23 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
 """A page of a listing, and its link to the client that fetched it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 import attrs
 
+from adclient import _notebook
 from adclient._sync.iterators import ItemIterator, PageIterator, collect
+from adclient._sync.tables import Tabular
 from adclient._core.operations import Call, Listing
 from adclient._core.paging import following
 from adclient._json import AttrsInstance, copied, copied_fields
 from adclient._notebook import short
 from adclient._received import as_json
 from adclient._signatures import hide, unquote
-from adclient._tables.items import Items, Tabular, counted, html_table
+from adclient._tables.items import Items, counted, html_table
 from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, PaginationError
 from adclient.models import JSON, Item, Result
@@ -73,15 +75,15 @@ class Source(Generic[T]):
         try:
             if self._engine is None or self.call is None:
                 raise PaginationError(
-                    "this page was pickled or copied and has no client: "
-                    "call the method again with cursor=page.next"
+                    "this page was pickled or copied and has no client: call the method again with "
+                    "cursor=page.next; page.data has the items of this page"
                 )
             listing = self._engine.run(
                 self.call if cursor is self.call.cursor else following(self.call, cursor)
             )
             inner = {"page": dict(listing.page.extra)} if listing.page.extra else {}
             page = Page(
-                data=listing.data,
+                data=Items(listing.data),
                 next=listing.page.next,
                 extra={**listing.extra, **inner},
                 response=listing.response,
@@ -126,11 +128,12 @@ class Source(Generic[T]):
 
 
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
-class Page(Result, Tabular[T]):
+class Page(Result, Tabular[T], _notebook.HTMLRepr):
     """One page of a listing; iterating over it continues through all later pages.
 
-    `data` holds the items of this page only; `collect()` returns those of all pages. A page that
-    was pickled or copied keeps its data and continuation, but cannot fetch more: pass its `next` as
+    `data` holds the items of this page only, and is a table of them. `collect()`, `to_pandas()` and
+    the other tables of the page itself fetch all later pages, as iterating does. A page that was
+    pickled or copied keeps its data and continuation, but cannot fetch more: pass its `next` as
     `cursor=` to the method to continue.
 
     Attributes:
@@ -152,11 +155,15 @@ class Page(Result, Tabular[T]):
     __module__ = "adclient"  # its public name, which pickles and tracebacks show
     __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
-    data: tuple[T, ...]
+    data: Items[T]
     next: JSON = attrs.field(default=None, hash=False)
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
     # An argument of the constructor, so that `attrs.evolve` keeps it.
     _source: Source[T] = attrs.field(factory=Source[T], eq=False, alias="source")
+
+    def __attrs_post_init__(self) -> None:
+        # No converter: some type checkers would take what it accepts for the type of the field.
+        object.__setattr__(self, "data", Items(self.data))
 
     def __iter__(self) -> ItemIterator[T]:
         """Iterate over every item from the first of this page on."""
@@ -228,13 +235,13 @@ class Page(Result, Tabular[T]):
         return attrs.evolve(self, source=self._source.with_progress())
 
     def collect(self, *, limit: int | None = None) -> Items[T]:
-        """Collect all items, from the first of this page on, in a list that is also a table.
+        """Collect all items, from the first of this page on, in a collection that is also a table.
 
         Args:
             limit: The most items to collect; None for all. No page beyond them is requested.
 
         Returns:
-            A list of the items, with `to_pandas()`, `to_polars()` and `to_records()`.
+            The items, with `to_pandas()`, `to_polars()`, `to_arrow()` and `to_records()`.
 
         Raises:
             InvalidRequest: `limit` is not a whole number from 0.
@@ -286,7 +293,7 @@ class Page(Result, Tabular[T]):
         data = read_items([copied_fields(item) for item in received], cls, operation)
         raw = () if issubclass(cls, Item) else tuple(zip(data, received, strict=True))
         return attrs.evolve(
-            cast("Page[A]", self), data=data, source=self._source.typed(cls, raw)
+            cast("Page[A]", self), data=Items(data), source=self._source.typed(cls, raw)
         )
 
     def to_dict(self) -> dict[str, JSON]:
@@ -317,9 +324,6 @@ class Page(Result, Tabular[T]):
             for item in self.data
         ]
 
-    def _rows(self) -> Sequence[T]:
-        return self.data
-
     # Pickles and copies keep everything except the client.
 
     def __getstate__(self) -> tuple[object, ...]:
@@ -342,7 +346,7 @@ class Page(Result, Tabular[T]):
             f"{type(self).__name__} of {counted(self.data)}",
             self.data,
             about=[text for text in call if text is not None],
-            notes=[] if self.next is None else ["more pages follow"],
+            notes=["1 page, the last one" if self.next is None else "1 page, and more follow"],
         )
 
 

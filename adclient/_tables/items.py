@@ -1,11 +1,19 @@
-"""Items as tables: records, Arrow, pandas and polars.
+"""Items as a collection that is also a table: records, Arrow, pandas and polars.
 
 The type of a column depends on all of its values, never on the first rows only.
 """
 
-from abc import abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, SupportsIndex, TypeVar, cast, overload
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import (
+    TYPE_CHECKING,
+    Generic,
+    NoReturn,
+    Protocol,
+    SupportsIndex,
+    TypeVar,
+    cast,
+    overload,
+)
 
 from adclient import _notebook
 from adclient._extras import needs
@@ -17,25 +25,46 @@ if TYPE_CHECKING:
     import pyarrow
 else:
     pandas, polars = deferred("pandas.DataFrame"), deferred("polars.DataFrame")
+    pyarrow = deferred("pyarrow.Table")
 
 S = TypeVar("S")
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 class _ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
-class Tabular(_notebook.HTMLRepr, Generic[T]):
-    """The base of a page and of a list of items, which are tables.
+class Items(_notebook.HTMLRepr, Generic[T_co]):
+    """Items that are also a table: the `data` of a page, and what `collect()` returns.
 
-    Any library that reads Arrow streams accepts them directly, as in `pyarrow.table(page)`.
+    They have a length, an index, slices and iteration, and equal a list or a tuple of the same
+    items. Any library that reads Arrow streams takes them for a table, as in
+    `pyarrow.table(items)`, `polars.DataFrame(items)` or a query of DuckDB. They are no list,
+    because such libraries would read a list as a single column of objects; `list(items)` is one.
+
+    Args:
+        items: The items.
+
+    Examples:
+        >>> from adclient.testing import FakeAdService
+        >>> client = FakeAdService().client()
+        >>> ads = client.gamma.list_ads(account_id="account_c3d8").collect()
+        >>> ads
+        <Items of 126 × Ad>
+        >>> ads[0].status, len(ads[:10])
+        ('ENABLED', 10)
+        >>> ads[:10].to_pandas().shape
+        (10, 13)
     """
 
-    __slots__ = ()
+    __module__ = "adclient"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
+    __slots__ = ("_items",)
 
-    @abstractmethod
-    def _rows(self) -> Sequence[T]: ...
+    def __init__(self, items: Iterable[T_co] = ()) -> None:
+        self._items: tuple[T_co, ...] = items._items if isinstance(items, Items) else tuple(items)
 
     def to_records(self) -> list[dict[str, object]]:
         """Convert the items to dictionaries of plain Python values.
@@ -48,12 +77,30 @@ class Tabular(_notebook.HTMLRepr, Generic[T]):
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
             >>> page = client.delta.infer_business_profile(account_id="account_d118")
-            >>> page.to_records()[0]["confidence"]
+            >>> page.data.to_records()[0]["confidence"]
             0.96
         """
         from adclient._tables.records import record
 
-        return [record(item) for item in self._rows()]
+        return [record(item) for item in self._items]
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Convert the items to an Arrow table.
+
+        Returns:
+            A row for each item and a column for each field.
+
+        Raises:
+            ModuleNotFoundError: pyarrow is missing; `pip install 'adclient[arrow]'`.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().client()
+            >>> waste = client.delta.analyze_wasted_spend(account_id="account_d118").collect()
+            >>> str(waste.to_arrow().schema.field("wasted_spend").type)
+            'double'
+        """
+        return self._table("arrow")
 
     def to_pandas(self) -> pandas.DataFrame:
         """Convert the items to a pandas data frame.
@@ -69,14 +116,13 @@ class Tabular(_notebook.HTMLRepr, Generic[T]):
         Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
-            >>> waste = client.delta.analyze_wasted_spend(account_id="account_d118")
-            >>> table = waste.collect().to_pandas()
-            >>> str(table["wasted_spend"].dtype)
+            >>> waste = client.delta.analyze_wasted_spend(account_id="account_d118").collect()
+            >>> str(waste.to_pandas()["wasted_spend"].dtype)
             'double[pyarrow]'
         """
         with needs("pandas"):
             import pandas
-        table = _table(self._rows(), "pandas")
+        table = self._table("pandas")
         # In pyarrow-stubs, one of its parameters is a list of unknown type.
         return table.to_pandas(types_mapper=pandas.ArrowDtype)  # pyright: ignore[reportUnknownMemberType]
 
@@ -92,64 +138,61 @@ class Tabular(_notebook.HTMLRepr, Generic[T]):
         Examples:
             >>> from adclient.testing import FakeAdService
             >>> client = FakeAdService().client()
-            >>> waste = client.delta.analyze_wasted_spend(account_id="account_d118")
+            >>> waste = client.delta.analyze_wasted_spend(account_id="account_d118").collect()
             >>> waste.to_polars().get_column("wasted_spend").dtype
             Float64
         """
         with needs("polars"):
             import polars
-        return polars.DataFrame(_table(self._rows(), "polars"))
+        return polars.DataFrame(self._table("polars"))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The items as an Arrow stream."""
-        stream = cast(_ArrowStream, _table(self._rows(), "arrow"))
+        stream = cast(_ArrowStream, self._table("arrow"))
         return stream.__arrow_c_stream__(requested_schema)
 
+    def _table(self, extra: str) -> pyarrow.Table:
+        with needs(extra):
+            from adclient._tables.table import table_of  # deferred: it loads pyarrow
+        return table_of(self._items)
 
-class Items(list[T], Tabular[T]):
-    """A list of items that is also a table: what `collect()` returns.
+    def __len__(self) -> int:
+        return len(self._items)
 
-    Examples:
-        >>> from adclient.testing import FakeAdService
-        >>> client = FakeAdService().client()
-        >>> ads = client.gamma.list_ads(account_id="account_c3d8").collect()
-        >>> ads
-        <Items of 126 × Ad>
-        >>> ads[:10].to_pandas().shape
-        (10, 13)
-        >>> ads.copy() == ads
-        True
-    """
+    def __iter__(self) -> Iterator[T_co]:
+        return iter(self._items)
 
-    __module__ = "adclient"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
-    __slots__ = ()
+    def __contains__(self, item: object) -> bool:
+        return item in self._items
 
     @overload
-    def __getitem__(self, index: SupportsIndex, /) -> T: ...
+    def __getitem__(self, index: SupportsIndex, /) -> T_co: ...
     @overload
-    def __getitem__(self, index: slice, /) -> "Items[T]": ...
-    def __getitem__(self, index: SupportsIndex | slice, /) -> "T | Items[T]":
-        result = super().__getitem__(index)
-        return Items(cast("list[T]", result)) if isinstance(index, slice) else cast(T, result)
+    def __getitem__(self, index: slice, /) -> "Items[T_co]": ...
+    def __getitem__(self, index: SupportsIndex | slice, /) -> "T_co | Items[T_co]":
+        return Items(self._items[index]) if isinstance(index, slice) else self._items[index]
 
-    @overload
-    def __add__(self, other: list[T], /) -> "Items[T]": ...
-    @overload
-    def __add__(self, other: list[S], /) -> "Items[T | S]": ...
-    def __add__(self, other: list[Any], /) -> "Items[Any]":
-        return Items(super().__add__(other))
+    def __add__(self, other: "Items[S] | Sequence[S]", /) -> "Items[T_co | S]":
+        return Items((*self._items, *other))
 
-    def copy(self) -> "Items[T]":
-        """Copy the list.
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Items | list | tuple):
+            return self._items == tuple(cast("Iterable[object]", other))
+        return NotImplemented
 
-        Returns:
-            A shallow copy, which is a table as well.
-        """
-        return Items(self)
+    def __hash__(self) -> int:
+        return hash(self._items)
 
-    def _rows(self) -> Sequence[T]:
-        return tuple(self)  # so that a change of the list has no effect meanwhile
+    if not TYPE_CHECKING:  # pragma: no branch  (type checkers find the mistakes themselves)
+
+        def __getattr__(self, name: str) -> object:
+            problem = f"Items has no attribute {name!r}"
+            if hasattr(list, name):
+                problem += "; use list(items), which is a list"
+            raise AttributeError(problem, name=name, obj=self)
+
+        def __array__(self, *_: object, **__: object) -> NoReturn:
+            raise_no_array("Items")
 
     def __repr__(self) -> str:
         return f"<Items of {counted(self)}>"
@@ -161,22 +204,32 @@ class Items(list[T], Tabular[T]):
 unquote(Items)
 
 
-def counted(items: Sequence[object]) -> str:
+def arrow_stream(collect: Callable[[], Items[T]], requested_schema: object) -> object:
+    """The items of all pages as an Arrow stream."""
+    return collect().__arrow_c_stream__(requested_schema)
+
+
+def async_arrow_stream(_: object, __: object) -> NoReturn:
+    """Refuse to fetch pages where nothing can be awaited."""
+    raise TypeError(
+        "an async listing fetches its pages asynchronously: use `await listing.to_arrow()`, or "
+        "`page.data`, which is the table of one page"
+    )
+
+
+def raise_no_array(name: str) -> NoReturn:
+    """Refuse to be read by NumPy, and so by `pandas.DataFrame`, as a column of objects."""
+    raise TypeError(f"{name} cannot be read as an array: use to_pandas(), or list() for its items")
+
+
+def counted(items: Items[object]) -> str:
     """The number of items, and their class."""
     return f"{len(items)} × {type(items[0]).__name__ if items else 'item'}"
 
 
 def html_table(
-    title: str, items: Sequence[object], *, about: Sequence[str] = (), notes: Sequence[str] = ()
+    title: str, items: Items[object], *, about: Sequence[str] = (), notes: Sequence[str] = ()
 ) -> str:
     """The first items as an HTML table."""
-    from adclient._tables.records import record
-
-    rows = [record(item) for item in items[: _notebook.ROWS]]
+    rows = items[: _notebook.ROWS].to_records()
     return _notebook.table(title, rows, total=len(items), about=about, notes=notes)
-
-
-def _table(items: Sequence[object], extra: str) -> "pyarrow.Table":
-    with needs(extra):
-        from adclient._tables.table import table_of  # deferred: it loads pyarrow
-    return table_of(items)

@@ -75,7 +75,7 @@ class Profile:
         >>> from adclient.testing import FakeAdService, Profile
         >>> fake = FakeAdService(profile=Profile(errors="problem", requests_a_minute=60))
         >>> fake.client().gamma.list_ads(account_id="account_e000").data
-        ()
+        <Items of 0 × item>
     """
 
     errors: ErrorStyle = "error_object"

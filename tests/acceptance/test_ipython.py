@@ -68,9 +68,10 @@ Stage a change to a campaign's daily budget.
         ("page.pages?", "(*, prefetch: bool = False) -> adclient.PageIterator[~T]"),
         ("page.progress?", "() -> adclient.Page[~T]"),
         ("page.typed?", "(cls: type[~A]) -> adclient.Page[~A]"),
-        ("page.to_pandas?", "() -> pandas.DataFrame"),
-        ("page.to_polars?", "() -> polars.DataFrame"),
-        ("page.to_records?", "() -> list[dict[str, object]]"),
+        ("page.to_pandas?", "(*, limit: int | None = None) -> pandas.DataFrame"),
+        ("page.data.to_polars?", "() -> polars.DataFrame"),
+        ("page.to_arrow?", "(*, limit: int | None = None) -> pyarrow.Table"),
+        ("page.to_records?", "(*, limit: int | None = None) -> list[dict[str, object]]"),
         ("draft.to_dict?", "() -> dict[str, JSON]"),
     ],
 )
@@ -118,7 +119,7 @@ OFFERED = {
     "draft.diff.": words("after before change extra field percent to_dict"),
     "page.": words(
         "collect data extra items next pages progress response to_dict"
-        " to_pandas to_polars to_records typed"
+        " to_arrow to_pandas to_polars to_records typed"
     ),
     "page.data[0].": words("extra id name status to_dict"),
 }

@@ -6,8 +6,7 @@ from decimal import Decimal
 import polars
 import pytest
 
-from adclient import AsyncPage, BusinessProfile, Items, Page
-from adclient._tables.items import Tabular
+from adclient import BusinessProfile, Items, Page
 
 ITEMS = Items(
     [
@@ -29,18 +28,19 @@ def test_numbers_beyond_64_bits_keep_their_digits() -> None:
     assert items.to_polars()["x"].to_list() == [Decimal(2**63), Decimal("0.1")]
 
 
-@pytest.mark.parametrize("table", [Page(data=()), AsyncPage(data=()), Items()])
+@pytest.mark.parametrize("table", [Page(data=()), Items()])
 def test_empty_listing_has_the_default_columns(table) -> None:
     assert table.to_polars().schema == polars.Schema(
         dict.fromkeys(["id", "name", "status"], polars.String)
     )
 
 
-@pytest.mark.parametrize("table", [ITEMS, Page(data=tuple(ITEMS))])
+@pytest.mark.parametrize("table", [ITEMS, Page(data=ITEMS)])
 def test_polars_reads_the_arrow_stream(table) -> None:
-    assert polars.DataFrame(Page(data=tuple(table))).equals(table.to_polars())
+    assert polars.DataFrame(table).equals(ITEMS.to_polars())
+    assert table.to_polars().equals(ITEMS.to_polars())
 
 
 def test_docstring_example_runs() -> None:
-    (example,) = doctest.DocTestFinder(recurse=False).find(Tabular.to_polars, globs={})
+    (example,) = doctest.DocTestFinder(recurse=False).find(Items.to_polars, globs={})
     assert doctest.DocTestRunner().run(example).failed == 0

@@ -172,6 +172,8 @@ TABLES = {"pandas", "polars", "pyarrow"}
 
 
 MADE_OF_ARROW = {"adclient._tables.columns", "adclient._tables.table"}
+# Whose signatures name types of these libraries.
+SIGNED_WITH_TABLES = {"adclient._tables.items", "adclient._async.tables", "adclient._sync.tables"}
 
 
 @cache
@@ -185,7 +187,7 @@ def graph() -> dict[str, set[str]]:
 
 @pytest.mark.parametrize(
     ("libraries", "places"),
-    [(TABLES, {"adclient._tables.items", *MADE_OF_ARROW}), ({"tqdm"}, {"adclient._progress"})],
+    [(TABLES, {*SIGNED_WITH_TABLES, *MADE_OF_ARROW}), ({"tqdm"}, {"adclient._progress"})],
 )
 def test_extras_are_imported_in_one_place_and_lazily(libraries, places) -> None:
     def known(*, at_import: bool) -> set[str]:

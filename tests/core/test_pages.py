@@ -80,10 +80,12 @@ class TestPage:
         assert page != page_of(SECOND, next="c2")
         assert hash(page) == hash(copy.copy(page))
 
-    def test_page_has_no_length_and_is_always_true(self):
-        assert not hasattr(Page, "__len__")
-        assert not hasattr(Page, "__bool__")
-        assert bool(page_of())
+    def test_page_has_no_length_and_no_index_and_is_always_true(self):
+        with pytest.raises(TypeError, match=r"len\(page\.data\).*len\(page\.collect\(\)\)"):
+            len(page_of(FIRST))
+        with pytest.raises(TypeError, match=r"page\.data\[0\]"):
+            page_of(FIRST)[0]
+        assert page_of()
 
     @pytest.mark.parametrize(
         ("page", "text"),
@@ -106,8 +108,8 @@ class TestPage:
             assert html.count(f">{column}</th>") == 1
         assert "<script" not in html
         assert "&lt;script&gt;" in html
-        assert "more pages follow" in html
-        assert "more pages follow" not in page_of(FIRST)._repr_html_()
+        assert "1 page, and more follow" in html
+        assert "1 page, the last one" in page_of(FIRST)._repr_html_()
         response = ResponseInfo(operation="beta.list_campaigns", account_id="account_1")
         html = page_of(FIRST, response=response)._repr_html_()
         assert " · beta.list_campaigns<" in html

@@ -4,21 +4,32 @@ import copy
 import json
 import pickle
 import sys
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from types import SimpleNamespace
 
 import attrs
+import httpx
+import numpy
 import pandas
 import pyarrow
 import pytest
 from cases import each_case
-from clients import Service, a_page, sync_and_async, wait
+from clients import SYNC, Service, a_page, sync_and_async, wait
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from adclient import AsyncPage, BusinessProfile, Campaign, Item, Items, Page
+from adclient import (
+    AsyncPage,
+    BusinessProfile,
+    Campaign,
+    InvalidRequest,
+    Items,
+    Page,
+    PaginationError,
+)
 
 ROWS_AT_ONCE = "adclient._tables.table.ROWS_AT_ONCE"
 
@@ -205,7 +216,7 @@ def test_numbers_keep_every_digit(values) -> None:
 # The columns.
 
 
-@pytest.mark.parametrize("table", [Page(data=()), AsyncPage(data=()), Items()])
+@pytest.mark.parametrize("table", [Page(data=()), Items()])
 def test_empty_listing_has_the_promised_columns(table) -> None:
     assert arrow_of(table).schema == pyarrow.schema(
         [("id", "string"), ("name", "string"), ("status", "string")]
@@ -314,9 +325,10 @@ async def test_typed_page_is_a_table_of_its_class(client_kind) -> None:
     service = Service(a_page("a", spend=1.5))
     async with client_kind.open(transport=service.transport) as client:
         page = (await wait(client.beta.list_campaigns(account_id="a"))).typed(Priced)
-    assert page.to_records()[0]["spend"] == D("1.5")
-    assert page.to_dict()["data"][0]["spend"] == 1.5
-    assert str(pyarrow.table(page).schema.field("spend").type) == "decimal128(2, 1)"
+        assert (await wait(page.to_records()))[0]["spend"] == D("1.5")
+        assert page.to_dict()["data"][0]["spend"] == 1.5
+        table = await wait(page.to_arrow())
+    assert str(table.schema.field("spend").type) == "decimal128(2, 1)"
 
 
 def test_records_are_copies() -> None:
@@ -349,18 +361,27 @@ def stand_in_for_polars(monkeypatch) -> None:
 
 
 @pytest.mark.usefixtures("stand_in_for_polars")
-@pytest.mark.parametrize("table", [ROWS, Page(data=tuple(ROWS))])
+@pytest.mark.parametrize("table", [ROWS, Page(data=ROWS)])
 def test_to_polars_receives_the_arrow_table(table) -> None:
-    assert table.to_polars().equals(arrow_of(table))
+    assert table.to_polars().equals(table.to_arrow())
 
 
-def test_arrow_stream_is_readable_by_pyarrow() -> None:
-    page = Page(data=tuple(items_of(1, 2)))
-    assert pyarrow.table(page)["x"].to_pylist() == [1, 2]
+@pytest.mark.parametrize("table", [items_of(1, 2), Page(data=items_of(1, 2))])
+def test_arrow_stream_is_readable_by_pyarrow(table) -> None:
+    assert pyarrow.table(table).equals(table.to_arrow())
+    assert pyarrow.table(table)["x"].to_pylist() == [1, 2]
     schema = pyarrow.schema(
         [("id", "string"), ("name", "string"), ("status", "string"), ("x", "int32")]
     )
-    assert pyarrow.table(page, schema=schema)["x"].type == "int32"
+    assert pyarrow.table(table, schema=schema)["x"].type == "int32"
+
+
+@pytest.mark.parametrize("table", [ROWS, Page(data=ROWS), AsyncPage(data=ROWS)])
+def test_no_library_reads_items_as_a_column_of_objects(table) -> None:
+    with pytest.raises(TypeError, match=rf"^{type(table).__name__} .* use to_pandas\(\)"):
+        pandas.DataFrame(table)
+    with pytest.raises(TypeError, match="use to_pandas"):
+        numpy.asarray(table)
 
 
 @pytest.mark.parametrize(
@@ -370,6 +391,7 @@ def test_arrow_stream_is_readable_by_pyarrow() -> None:
         ("pyarrow", "to_pandas", "pandas"),
         ("polars", "to_polars", "polars"),
         ("pyarrow", "to_polars", "polars"),
+        ("pyarrow", "to_arrow", "arrow"),
         ("pyarrow", "__arrow_c_stream__", "arrow"),
     ],
 )
@@ -390,20 +412,61 @@ def test_missing_library_is_named_with_its_extra(missing, method, extra, monkeyp
 
 
 @sync_and_async
-async def test_collect_returns_a_list_that_is_a_table(client_kind) -> None:
-    service = Service(a_page("ab", "c1"), a_page("c"))
-    async with client_kind.open(transport=service.transport) as client:
+async def test_tables_cover_what_iterating_covers(client_kind) -> None:
+    pages = {None: ("ab", "c1"), "c1": ("cd", "c2"), "c2": ("e", None)}
+    cursors: list[str | None] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        cursors.append(request.url.params.get("cursor"))
+        return a_page(*pages[cursors[-1]])
+
+    async with client_kind.open(transport=httpx.MockTransport(respond)) as client:
         page = await wait(client.beta.list_campaigns(account_id="a"))
-        items = await wait(page.collect())
-    assert isinstance(items, list)
-    assert [item.name for item in items] == ["a", "b", "c"]
-    assert items.to_pandas()["name"].tolist() == ["a", "b", "c"]
-    assert page.to_pandas()["name"].tolist() == ["a", "b"]
+        listings = [page]
+        if client_kind is not SYNC:  # an async listing is one before its first page is there
+            listings.append(client.beta.list_campaigns(account_id="a"))
+        for listing in listings:
+            assert [record["name"] for record in await wait(listing.to_records())] == [*"abcde"]
+            assert (await wait(listing.to_pandas()))["name"].tolist() == [*"abcde"]
+            assert (await wait(listing.to_arrow()))["name"].to_pylist() == [*"abcde"]
+            cursors.clear()
+            few = await wait(listing.to_arrow(limit=3))
+            assert few["name"].to_pylist() == [*"abc"]
+            assert "c2" not in cursors
+        if client_kind is SYNC:
+            assert pyarrow.table(page)["name"].to_pylist() == [*"abcde"]
+        for method in ("to_records", "to_arrow", "to_pandas", "to_polars"):
+            with pytest.raises(InvalidRequest, match="limit"):
+                await wait(getattr(page, method)(limit=-1))
+    assert [item.name for item in page.data] == ["a", "b"]
+    assert page.data.to_pandas()["name"].tolist() == ["a", "b"]
+    assert pyarrow.table(page.data)["name"].to_pylist() == ["a", "b"]
 
 
-def test_items_behave_as_a_list() -> None:
+@sync_and_async
+async def test_table_of_a_page_without_its_client_never_lacks_the_later_pages(client_kind) -> None:
+    service = Service(a_page("ab", "c1"))
+    async with client_kind.open(transport=service.transport) as client:
+        page = copy.copy(await wait(client.beta.list_campaigns(account_id="a")))
+    with pytest.raises(PaginationError, match=r"cursor=page\.next; page\.data has the items"):
+        await wait(page.to_pandas())
+    assert page.data.to_pandas()["name"].tolist() == ["a", "b"]
+
+
+def test_arrow_stream_of_what_must_be_awaited_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"await listing\.to_arrow\(\)"):
+        pyarrow.table(AsyncPage(data=ROWS))
+
+
+def test_items_are_a_collection_and_no_list() -> None:
     items = items_of(1, 2, 3)
+    assert not isinstance(items, list | tuple | Sequence)
     assert items == list(items)
+    assert items == tuple(items)
+    assert items != items[:2]
+    assert items != "abc"
+    assert hash(items) == hash(Items(list(items)))
+    assert items[1] in items
     assert items[0].id == "id_0"
     assert type(items[:2]) is Items
     assert items[:2].to_pandas().shape == (2, 4)
@@ -411,12 +474,13 @@ def test_items_behave_as_a_list() -> None:
     for other in (copy.copy(items), copy.deepcopy(items), pickle.loads(pickle.dumps(items))):
         assert type(other) is Items
         assert other == items
-    for more in (items + items[:1], items + [*items][:1], items.copy() + items[2:]):
+    for more in (items + items[:1], items + [*items][:1]):
         assert type(more) is Items
         assert len(more) == 4
-    assert len(items) == 3
-    items.append(Item(id="more", name=None, status=None))
-    assert len(items.to_records()) == 4
+    with pytest.raises(AttributeError, match=r"'append'; use list\(items\), which is a list$"):
+        items.append(items[0])
+    with pytest.raises(AttributeError, match=r"no attribute 'to_panda'$"):
+        items.to_panda()
     assert not hasattr(items, "__dict__")
 
 

@@ -401,7 +401,7 @@ async def test_fields_that_were_never_set_are_left_out(client_kind, cls) -> None
     if cls is PartlySet:
         expected |= {"name": "a", "status": "ENABLED", "clicks": 7}
     assert changed.to_dict()["data"] == [expected]
-    assert changed.to_records() == [expected]
+    assert changed.data.to_records() == [expected]
 
 
 @attrs.frozen(kw_only=True, slots=False, cache_hash=True)

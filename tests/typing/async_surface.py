@@ -9,6 +9,7 @@ import attrs
 import httpx
 import pandas
 import polars
+import pyarrow
 
 from adclient import (
     JSON,
@@ -103,7 +104,7 @@ async def listings(client: AsyncAdClient, a: str) -> None:
 
     assert_type(await campaigns, AsyncPage[Campaign])
     assert_type(await options, AsyncPage[TargetingOption])
-    assert_type((await fatigue).data, tuple[CreativeFatigue, ...])
+    assert_type((await fatigue).data, Items[CreativeFatigue])
     assert_type((await ads).next, JSON)
     async for objective in objectives:
         assert_type(objective, Objective)
@@ -118,7 +119,9 @@ async def listings(client: AsyncAdClient, a: str) -> None:
     assert_type(ads.progress(), AsyncListing[Ad])
     assert_type((await ads).progress(), AsyncPage[Ad])
     assert_type((await ads.collect()).to_pandas(), pandas.DataFrame)
-    assert_type((await ads).to_polars(), polars.DataFrame)
+    assert_type(await (await ads).to_polars(), polars.DataFrame)
+    assert_type(await ads.to_arrow(limit=7), pyarrow.Table)
+    assert_type((await ads).data.to_records(), list[dict[str, object]])
     assert_type(ads.pages().cursor, JSON)
     assert_type(aiter(ads).cursor, JSON)
     walk: AsyncIterator[Ad] = aiter(ads)

@@ -9,6 +9,7 @@ import attrs
 import httpx
 import pandas
 import polars
+import pyarrow
 
 from adclient import (
     JSON,
@@ -133,7 +134,7 @@ for campaign in campaigns:
     assert_type(campaign.status, str)
 for option in options:
     assert_type(option.name, str | None)
-assert_type(campaigns.data, tuple[Campaign, ...])
+assert_type(campaigns.data, Items[Campaign])
 assert_type(fatigue.data[0], CreativeFatigue)
 assert_type(campaigns.next, JSON)
 for page in ads.pages():
@@ -147,7 +148,9 @@ assert_type(ads.progress(), Page[Ad])
 assert_type(ads.progress().collect()[:3], Items[Ad])
 assert_type(ads.collect()[0], Ad)
 assert_type(ads.to_records(), list[dict[str, object]])
-assert_type(ads.to_pandas(), pandas.DataFrame)
+assert_type(ads.to_pandas(limit=7), pandas.DataFrame)
+assert_type(ads.to_arrow(), pyarrow.Table)
+assert_type(ads.data.to_arrow(), pyarrow.Table)
 assert_type(ads.collect().to_polars(), polars.DataFrame)
 walk: Iterator[BusinessProfile] = iter(profile)
 
@@ -155,7 +158,7 @@ typed = campaigns.typed(MyCampaign)
 assert_type(typed, Page[MyCampaign])
 assert_type(typed.data[0].objective, str)
 assert_type(typed.collect(), Items[MyCampaign])
-assert_type(typed.collect() + typed.collect().copy(), Items[MyCampaign])
+assert_type(typed.collect() + typed.data, Items[MyCampaign])
 assert_type(ads.collect() + typed.collect(), Items[Ad | MyCampaign])
 assert_type(next(typed.pages()), Page[MyCampaign])
 assert_type(list(typed), list[MyCampaign])
