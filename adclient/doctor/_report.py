@@ -79,7 +79,7 @@ class Report:
             transport=transport,
         )
         page = client.beta.list_campaigns(account_id="account_b204")
-        print(page.data)
+        print(list(page.data))
         >>> report["continuation"].certainty, report.is_accepted
         ('observed', True)
     """
@@ -145,7 +145,10 @@ class Report:
             lines += [f"client = AdClient({url})"]
         if self.example is not None:
             name, account_id = self.example
-            lines += [f"page = client.{name}(account_id={quoted(account_id)})", "print(page.data)"]
+            lines += [
+                f"page = client.{name}(account_id={quoted(account_id)})",
+                "print(list(page.data))",
+            ]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, JSON]:

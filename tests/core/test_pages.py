@@ -6,6 +6,7 @@ import pytest
 from cases import each_case
 from core_helpers import LISTING, assert_one_line, call_of, structure
 
+from adclient import AsyncPage
 from adclient._core import operations
 from adclient._core.jsontext import loads
 from adclient._core.operations import Listing
@@ -83,8 +84,9 @@ class TestPage:
     def test_page_has_no_length_and_no_index_and_is_always_true(self):
         with pytest.raises(TypeError, match=r"len\(page\.data\).*len\(page\.collect\(\)\)"):
             len(page_of(FIRST))
-        with pytest.raises(TypeError, match=r"page\.data\[0\]"):
-            page_of(FIRST)[0]
+        for page in (page_of(FIRST), AsyncPage(data=(FIRST,))):
+            with pytest.raises(TypeError, match=r"page\.data\[0\]"):
+                page[0]
         assert page_of()
 
     @pytest.mark.parametrize(

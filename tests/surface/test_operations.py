@@ -37,6 +37,7 @@ from adclient import (
     Diff,
     Draft,
     InvalidRequest,
+    Items,
     Page,
 )
 from adclient._core.operations import OPERATIONS
@@ -157,7 +158,7 @@ async def test_write_returns_a_draft(client_kind, row) -> None:
 async def test_read_returns_a_page(client_kind, row) -> None:
     page, _ = await called(client_kind, row, row.arguments)
     assert type(page) is (Page if client_kind.client is AdClient else AsyncPage)
-    assert isinstance(page.data, tuple)
+    assert isinstance(page.data, Items)
     assert {type(item) for item in page.data} == {row.result}
     assert [(item.id, item.name, item.status) for item in page.data] == [
         ("x_1", "First", "ENABLED"),

@@ -411,6 +411,7 @@ def test_missing_library_is_named_with_its_extra(missing, method, extra, monkeyp
 # The whole listing.
 
 
+@pytest.mark.usefixtures("stand_in_for_polars")
 @sync_and_async
 async def test_tables_cover_what_iterating_covers(client_kind) -> None:
     pages = {None: ("ab", "c1"), "c1": ("cd", "c2"), "c2": ("e", None)}
@@ -429,6 +430,7 @@ async def test_tables_cover_what_iterating_covers(client_kind) -> None:
             assert [record["name"] for record in await wait(listing.to_records())] == [*"abcde"]
             assert (await wait(listing.to_pandas()))["name"].tolist() == [*"abcde"]
             assert (await wait(listing.to_arrow()))["name"].to_pylist() == [*"abcde"]
+            assert (await wait(listing.to_polars()))["name"].to_pylist() == [*"abcde"]
             cursors.clear()
             few = await wait(listing.to_arrow(limit=3))
             assert few["name"].to_pylist() == [*"abc"]
