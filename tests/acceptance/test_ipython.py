@@ -118,8 +118,8 @@ OFFERED = {
     "draft.": words("diff draft_id extra requires response status to_dict"),
     "draft.diff.": words("after before change extra field percent to_dict"),
     "page.": words(
-        "collect data extra items next pages progress response to_dict"
-        " to_arrow to_pandas to_polars to_records typed"
+        "collect data extra items next pages progress response to_arrow to_dict"
+        " to_pandas to_polars to_records typed"
     ),
     "page.data[0].": words("extra id name status to_dict"),
 }
