@@ -1,8 +1,9 @@
-"""Items as polars data frames, with the real polars."""
+"""Items as tables of libraries that the other tests do without: polars and DuckDB."""
 
 import doctest
 from decimal import Decimal
 
+import duckdb
 import polars
 import pytest
 
@@ -39,6 +40,15 @@ def test_empty_listing_has_the_default_columns(table) -> None:
 def test_polars_reads_the_arrow_stream(table) -> None:
     assert polars.DataFrame(table).equals(ITEMS.to_polars())
     assert table.to_polars().equals(ITEMS.to_polars())
+
+
+@pytest.mark.parametrize("items", [ITEMS, Page(data=ITEMS)])
+def test_duckdb_reads_the_arrow_stream(items) -> None:  # DuckDB looks for the variable
+    assert duckdb.sql("SELECT id, x.a FROM items ORDER BY id").fetchall() == [
+        ("a", 1),
+        ("b", None),
+        ("c", None),
+    ]
 
 
 def test_docstring_example_runs() -> None:
