@@ -42,6 +42,14 @@ _FILE = re.compile(r"(?:#|//) (\S+\.\w+)\n")
 _TEST = re.compile(r"^(?:async )?def test_", re.MULTILINE)
 
 
+def blocks(page: Path, language: str) -> Iterator[tuple[int, str]]:
+    """The blocks of a page in a language, each with its line."""
+    document = Document(page.read_text("utf-8"), str(page))
+    for region in _BLOCK(document):
+        if region.lexemes["language"] == language:
+            yield document.text.count("\n", 0, region.start) + 1, region.lexemes["source"]
+
+
 def run_page(page: Path, folder: Path, fake: FakeAdService, *, runner: str = "") -> None:
     """Run a page in a folder, with a fake as https://ads.example.com.
 

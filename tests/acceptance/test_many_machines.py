@@ -130,7 +130,7 @@ def cluster(page, server) -> Iterator[Cluster]:
             LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as local,
             Client(local) as dask,
         ):
-            dask.register_plugin(page.Ads())
+            dask.register_plugin(page.Ads(), name="ads")
             yield Cluster(dask, service, ledger)
 
 
