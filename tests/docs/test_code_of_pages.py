@@ -1,6 +1,9 @@
 """Every code block of every page runs, and prints what the page shows."""
 
+import re
 from codeop import CommandCompiler
+from collections import Counter
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,15 @@ SERVICES = {
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_blocks_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> None:
     run_page(page, tmp_path, FakeAdService(**SERVICES.get(page.name, {})))
+    left = {path.suffix for path in tmp_path.iterdir()} - {"", ".py"}  # those are of its tests
+    if left:  # as on the next day: the files are there, and the fake has forgotten its drafts
+        run_page(page, tmp_path, FakeAdService(**SERVICES.get(page.name, {})))
+
+
+def test_each_page_has_a_ledger_of_its_own() -> None:
+    names = [set(re.findall(r"[\w-]+\.db\b", page.read_text("utf-8"))) for page in PAGES]
+    assert len(set.union(*names)) == 6
+    assert max(Counter(chain.from_iterable(names)).values()) == 1
 
 
 def run(text: str, folder: Path) -> None:
