@@ -123,7 +123,7 @@ def card(
 
 def _card_row(row: Row, limit: int) -> str:
     if len(row) == 1:
-        return f'<tr><th colspan="2"{_WRAPPED}>{_html(row[0])}</th></tr>'
+        return f'<tr><th scope="col" colspan="2"{_WRAPPED}>{_html(row[0])}</th></tr>'
     if len(row) == 2:
         cell = _html(row[1], limit)
     else:
@@ -131,7 +131,7 @@ def _card_row(row: Row, limit: int) -> str:
         remark = row[3] and f" <span{_MUTED}>{_html(row[3])}</span>"
         cell = f"<span{_MUTED}>{before}</span> → <strong>{after}</strong>{remark}"
     name = _html(short_end(row[0]))
-    return f"<tr><th{_WRAPPED_MUTED}>{name}</th><td{_WRAPPED}>{cell}</td></tr>"
+    return f'<tr><th scope="row"{_WRAPPED_MUTED}>{name}</th><td{_WRAPPED}>{cell}</td></tr>'
 
 
 def first_rows(rows: Sequence[Row]) -> tuple[Sequence[Row], list[str]]:
@@ -151,7 +151,7 @@ def table(
     rows = rows[:ROWS]
     names, numbers = ranked_columns(rows)
     styles = {name: _RIGHT if name in numbers else _LEFT for name in names[:COLUMNS]}
-    head = "".join(f"<th{style}>{_html(name)}</th>" for name, style in styles.items())
+    head = "".join(f'<th scope="col"{style}>{_html(name)}</th>' for name, style in styles.items())
     body = ""
     for row in rows:
         cells = (f"<td{style}>{_html(row.get(name, ''))}</td>" for name, style in styles.items())
@@ -159,7 +159,10 @@ def table(
     content = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>" if rows else ""
     subtitle = "".join(f"<span{_MUTED}> · {_html(text)}</span>" for text in about)
     hidden = [*more(total, "rows"), *more(len(names), "columns", COLUMNS)]
-    return _framed(title, subtitle, content, [*hidden, *notes])
+    # A table may be wider than the page, so the keyboard must be able to scroll it. It is not a
+    # region: those are landmarks, which need different names, and two cells may show the same page.
+    focus = f' tabindex="0" role="group" aria-label="{_html(title)}"' if rows else ""
+    return _framed(title, subtitle, content, [*hidden, *notes], focus)
 
 
 def ranked_columns(rows: Sequence[Mapping[str, object]]) -> tuple[list[str], set[str]]:
@@ -178,7 +181,7 @@ def ranked_columns(rows: Sequence[Mapping[str, object]]) -> tuple[list[str], set
 _GREY = "rgba(128,128,128,.45)"
 _FRAME = (
     "display:inline-block;box-sizing:border-box;max-width:100%;overflow-x:auto;padding:.6em .9em;"
-    f"border:1px solid {_GREY};border-radius:6px;"
+    f"border:1px solid {_GREY};border-radius:6px;overflow-wrap:anywhere;"
     "font-family:var(--jp-ui-font-family,system-ui,sans-serif);"
     "font-size:var(--jp-ui-font-size1,13px);line-height:1.4"
 )
@@ -186,15 +189,12 @@ _TABLE = (
     "border-collapse:collapse;table-layout:auto;margin:.4em 0 0;min-width:100%;"
     "font-variant-numeric:tabular-nums"
 )
-_BADGE = (
-    f"margin-left:.8em;padding:.1em .7em;border:1px solid {_GREY};border-radius:1em;"
-    "white-space:nowrap"
-)
+_BADGE = f"margin-left:.8em;padding:.1em .7em;border:1px solid {_GREY};border-radius:1em"
 _LEFT = ' style="text-align:left;white-space:nowrap"'
 _RIGHT = ' style="text-align:right;white-space:nowrap"'
 _MUTED = ' style="opacity:.7"'
 # A card fits the narrowest page; `pre-wrap` shows how many blanks a value has.
-_WRAPPED = ' style="text-align:left;white-space:pre-wrap;overflow-wrap:anywhere"'
+_WRAPPED = ' style="text-align:left;white-space:pre-wrap"'
 _WRAPPED_MUTED = f'{_WRAPPED[:-1]};min-width:11em;font-weight:normal;opacity:.7"'
 
 
@@ -203,11 +203,14 @@ def _are_numbers(values: Iterable[object]) -> bool:
     return bool(classes) and classes <= {int, float, Decimal}
 
 
-def _framed(title: str, after_title: str, rows: str, notes: Sequence[str]) -> str:
+def _framed(
+    title: str, after_title: str, rows: str, notes: Sequence[str], attributes: str = ""
+) -> str:
     body = f'<table cellpadding="4" style="{_TABLE}">{rows}</table>' if rows else ""
     foot = "; ".join(_html(note, NOTE) for note in notes)
-    foot = foot and f'<div style="margin-top:.4em;overflow-wrap:anywhere;opacity:.7">{foot}</div>'
-    return f'<div style="{_FRAME}"><strong>{_html(title)}</strong>{after_title}{body}{foot}</div>'
+    foot = foot and f'<div style="margin-top:.4em;opacity:.7">{foot}</div>'
+    head = f"<strong>{_html(title)}</strong>{after_title}"
+    return f'<div{attributes} style="{_FRAME}">{head}{body}{foot}</div>'
 
 
 def more(count: int, what: str, shown: int = ROWS) -> list[str]:

@@ -123,7 +123,7 @@ def test_texts_are_bounded_and_escaped(before, after, field):
     html = diff._repr_html_()
     assert len(html) < 20_000
     rest = re.sub(
-        r'</?(?:div|strong|span|table|tr|th|td)(?: (?:style|cellpadding|colspan)="[^"]*")*>',
+        r'</?(?:div|strong|span|table|tr|th|td)(?: (?:style|cellpadding|colspan|scope)="[^"]*")*>',
         "",
         html,
     )

@@ -22,7 +22,9 @@ class Balanced(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag, attributes):
-        assert {name for name, _ in attributes} <= {"style", "cellpadding", "colspan"}
+        assert {name for name, _ in attributes} <= KNOWN_ATTRIBUTES
+        if tag == "th":
+            assert dict(attributes)["scope"] in ("col", "row")
         self.open.append(tag)
         self.tags.add(tag)
 
@@ -33,6 +35,7 @@ class Balanced(HTMLParser):
         self.texts.append(data)
 
 
+KNOWN_ATTRIBUTES = {"style", "cellpadding", "colspan", "scope", "tabindex", "role", "aria-label"}
 KNOWN_TAGS = {"div", "strong", "span", "table", "thead", "tbody", "tr", "th", "td"}
 VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.decimals() | st.text(max_size=80),
@@ -123,6 +126,13 @@ def test_table_has_a_column_for_each_name():
         "Title", "a", "b", "c", "1", "x", "null", "true", "note",
     ]  # fmt: skip
     assert "<table" not in table("Title", [], total=0)
+
+
+def test_keyboard_can_scroll_a_table():
+    named = re.escape('<div tabindex="0" role="group" aria-label="&quot;a&quot;"')
+    assert re.match(named, table('"a"', [{"n": 1}], total=1))
+    for narrow in (table("t", [], total=0), card("t", [("n", 1)])):
+        assert "tabindex" not in narrow
 
 
 @each_case(
