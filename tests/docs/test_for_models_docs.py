@@ -35,7 +35,7 @@ def server(fake, monkeypatch) -> Iterator[dict[str, object]]:
     with serving(fake) as url:
         text = CONFIGURATION.replace("https://ads.example.com", url)
         [server] = json.loads(text)["mcpServers"].values()
-        monkeypatch.setenv("ADCLIENT_BASE_URL", url)
+        monkeypatch.setenv("ADCLIENT_BASE_URL", url)  # which hosts do not pass on
         monkeypatch.setenv("ADCLIENT_TOKEN", "secret")
         yield server
 
