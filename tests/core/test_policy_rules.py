@@ -2,6 +2,7 @@
 
 import decimal
 import enum
+import re
 import time
 from dataclasses import dataclass
 from decimal import Decimal
@@ -150,22 +151,21 @@ def test_pinned_account_is_allowed_wherever_it_is_named() -> None:
 @each_case(
     ("patterns", "allowed"),
     [
-        (["*"], 16),
-        (["beta.*"], 4),
-        (["*.list_*"], 2),
-        (["beta.pause_campaign", "alpha.*"], 5),
-        ([], 0),
+        (["*"], ""),
+        (["beta.*"], r"beta\."),
+        (["*.list_*"], r"\w+\.list_"),
+        (["beta.pause_campaign", "alpha.*"], r"beta\.pause_campaign$|alpha\."),
+        ([], "nothing"),
     ],
 )
 def test_operations_are_allowed_by_pattern(patterns, allowed) -> None:
     policy = Policy(operations=patterns)
-    found = 0
     for operation in OPERATIONS:
         ids = {p.name: "x" for p in operation.parameters if p.type == "id"}
         ids |= {p.name: {} for p in operation.parameters if p.name == "fields"}
         ids |= {p.name: [] for p in operation.parameters if p.name == "keywords"}
-        found += refusal(policy, operation.full_name, **ids) is None
-    assert found == allowed
+        is_allowed = re.match(allowed, operation.full_name) is not None
+        assert (refusal(policy, operation.full_name, **ids) is None) == is_allowed
 
 
 # Keys and money.

@@ -6,6 +6,7 @@ from operator import attrgetter
 from urllib.parse import urlencode
 
 import pytest
+from interface_table import ROWS
 
 from adclient import Request, RetryPolicy
 from adclient._core.operations import OPERATIONS
@@ -20,16 +21,20 @@ ACCOUNTS = {
 READS = [operation for operation in OPERATIONS if not operation.is_write]
 WRITES = [operation for operation in OPERATIONS if operation.is_write]
 
-VALID_WRITES = {
+# Arguments that the fake's accounts accept, where those of the table are about others.
+VALID_WRITES: dict[str, dict[str, object]] = {
+    **{
+        row.call: {name: value for name, value in row.arguments.items() if name != "account_id"}
+        for row in ROWS
+        if not row.is_read
+    },
     "alpha.update_campaign_targeting": {"campaign_id": "campaign_4c10", "targeting": {"a": 1}},
     "alpha.update_campaign_budget": {"campaign_id": "campaign_4c10", "daily_budget": 120},
     "alpha.update_creative": {"creative_id": "creative_2f70", "fields": {"headline": "New"}},
     "beta.create_video_campaign": {"fields": {"name": "Autumn"}},
-    "beta.pause_campaign": {"campaign_id": "campaign_57a7"},
     "gamma.create_image_campaign": {"fields": {"name": "Autumn", "ad": {"name": "Leaf"}}},
     "gamma.create_dco_ad": {"fields": {"name": "Tents"}},
     "delta.update_keyword": {"keywords": ["outdoor jacket"], "fields": {"action": "PAUSE"}},
-    "delta.remove_auto_search_themes": {},
 }
 
 

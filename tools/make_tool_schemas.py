@@ -1,0 +1,16 @@
+"""Generate `tests/surface/tool_schemas.json`, whose diff shows what a change does to models.
+
+`python tools/make_tool_schemas.py` writes it: names, descriptions and schemas of all tools.
+"""
+
+import json
+from pathlib import Path
+
+from adclient import tools
+from adclient.testing import FakeAdService
+
+FILE = Path(__file__).parent.parent / "tests" / "surface" / "tool_schemas.json"
+
+if __name__ == "__main__":
+    schemas = tools(FakeAdService().client(), writes=True)
+    FILE.write_text(json.dumps(schemas, indent=2) + "\n", "utf-8")
