@@ -10,11 +10,11 @@ from adclient._async.listing import AsyncListing
 from adclient._async.page import AsyncSource
 from adclient._blocking import async_run_blocking
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, bearer, checked_auth
-from adclient._core.call import ACQUIRE, ADMIT, SEND, Exchange
+from adclient._core.call import ACQUIRE, SEND, Exchange
 from adclient._core.events import Tracer, reporter_for
 from adclient._core.operations import Call, Listing, Operation
 from adclient._core.request import Request, RequestBuilder, validated
-from adclient._core.response import Failure, Outcome, redacted
+from adclient._core.response import Failure, Outcome, redacted, too_late
 from adclient._core.retry import RateLimitGate
 from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._http.clock import Clock, async_in_time
@@ -83,46 +83,31 @@ class AsyncEngine:
             self.clock.begin_call()
         guard = self.guard
         entry = None if guard is None else guard.entry_for(call)
-        header, key = self.options.conventions.idempotency_header, None
-        if header is not None and call.operation.is_write:
-            from uuid import uuid4
-
-            # The caller's own key, if the headers contain one.
-            key = self.options.headers.get(header.lower()) or str(uuid4())
-        request = self._requests.build(call, key)
         reporter = reporter_for(call, self.options, self.clock.now, self.tracer)
         exchange = Exchange(
             call,
-            request,
+            self._requests.build(call),
             self.options,
             self.gate,
             now=self.clock.now,
             random=self.random,
             auth=self.credentials.fixed or NO_AUTH,
-            idempotency_key=key,
-            is_recorded=entry is not None,
             reporter=reporter,
         )
         slot = AsyncSlot(self.limiter)
         try:
-            try:
-                outcome = await self._run_steps(exchange, slot, entry)
-            except Exception as error:
-                exchange.raise_if_staged(error)
-                raise
-            finally:
-                slot.release()
-            value = exchange.result(outcome)  # without a slot: decoding delays no call
+            if guard is None or entry is None:
+                value = await self._perform(exchange, slot)
+            else:
+                value = await self._perform_recorded(exchange, slot, guard, entry)
         except BaseException as error:
             if reporter is not None:
                 reporter.end(error)
-            if entry is not None and exchange.is_admitted:
-                await self._end(entry, error, exchange.attempts)
             raise
+        finally:
+            slot.release()
         if reporter is not None:
             reporter.end(None)
-        if entry is not None:
-            await self._end(entry, value, exchange.attempts)
         return value
 
     async def aclose(self) -> None:
@@ -140,48 +125,56 @@ class AsyncEngine:
         if self.is_closed or self.sender.is_closed:
             raise ConfigurationError("this client is closed; make another one")
 
-    # A function of its own: an interrupt at the jump of a loop skips a `finally` around the loop.
-    async def _run_steps(
-        self, exchange: Exchange[R], slot: AsyncSlot, entry: "Entry | None"
-    ) -> Outcome:
-        steps = exchange.steps()
-        outcome: Outcome | None = None
-        while True:
-            try:
-                step = steps.send(outcome)
-            except StopIteration as done:
-                final: Outcome = done.value
-                return final
-            if step is SEND:
-                outcome = await self.sender.send(exchange.outgoing, exchange.attempt_deadline)
-                outcome = redacted(outcome, exchange.auth.redactor)
-                continue
-            slot.release()
-            if step is ACQUIRE:
-                outcome = await self._acquire(exchange, slot)
-            elif step is ADMIT:
-                assert entry is not None
-                outcome = await self._admit(exchange, entry)
-            else:
-                await self.clock.async_sleep(step)
-                outcome = None
-
-    async def _admit(self, exchange: Exchange[R], entry: "Entry") -> Failure | None:
-        """Record a write in the ledger before it is sent; a failure if that takes too long."""
-        assert self.guard is not None
+    async def _perform_recorded(
+        self, exchange: Exchange[R], slot: AsyncSlot, guard: "Guard", entry: "Entry"
+    ) -> R:
+        """Perform a write that the ledger reserves before it is sent, and whose end it records."""
         left = exchange.time_left
         given_up = CallTimeout("the call ended before the ledger had admitted it")
-        exchange.is_admitted = await async_run_blocking(
-            self.guard.reserving(entry, left), left, self.guard.ending(entry, given_up, 0)
+        is_in_time = await async_run_blocking(
+            guard.reserving(entry, left), left, guard.ending(entry, given_up, 0)
         )
-        too_late = self._late("the ledger took the whole timeout")
-        return None if exchange.is_admitted else too_late
-
-    async def _end(self, entry: "Entry", result: Result | BaseException, attempts: int) -> None:
-        """Record in the ledger how a write ended, even if the caller is cancelled meanwhile."""
-        assert self.guard is not None
+        if not is_in_time:
+            return exchange.result(too_late("the ledger took the whole timeout"))
+        try:
+            value = await self._perform(exchange, slot)
+        except BaseException as error:
+            slot.release()
+            # Also of a cancelled call: by its attempts, the entry says whether it was sent.
+            await async_run_blocking(guard.ending(entry, error, exchange.attempts), LONGEST_END)
+            raise
         # Return the draft even if the ledger hangs.
-        await async_run_blocking(self.guard.ending(entry, result, attempts), LONGEST_END)
+        await async_run_blocking(guard.ending(entry, value, exchange.attempts), LONGEST_END)
+        return value
+
+    # In the end `run` releases the slot: an interrupt at the jump of a loop skips a `finally`
+    # around the loop.
+    async def _perform(self, exchange: Exchange[R], slot: AsyncSlot) -> R:
+        """Perform the steps of a call, and return its value."""
+        steps = exchange.steps()
+        outcome: Outcome | None = None
+        try:
+            while True:
+                try:
+                    step = steps.send(outcome)
+                except StopIteration as done:
+                    final: Outcome = done.value
+                    break
+                if step is SEND:
+                    outcome = await self.sender.send(exchange.outgoing, exchange.attempt_deadline)
+                    outcome = redacted(outcome, exchange.auth.redactor)
+                    continue
+                slot.release()
+                if step is ACQUIRE:
+                    outcome = await self._acquire(exchange, slot)
+                else:
+                    await self.clock.async_sleep(step)
+                    outcome = None
+        except Exception as error:
+            exchange.raise_if_staged(error)
+            raise
+        slot.release()
+        return exchange.result(final)  # without a slot: decoding delays no call
 
     async def _acquire(self, exchange: Exchange[R], slot: AsyncSlot) -> Failure | None:
         """Get the credentials and the slot of an attempt; a failure if that takes too long."""
@@ -189,17 +182,14 @@ class AsyncEngine:
         if self.credentials.fixed is None:
             auth = await self._fetch_credentials(exchange.request, exchange.time_left)
             is_late = auth is None or exchange.time_left <= 0
-            late = self._late("the credentials took the whole timeout") if is_late else None
+            late = too_late("the credentials took the whole timeout") if is_late else None
             exchange.auth = auth or NO_AUTH
             exchange.outgoing = exchange.auth.apply(exchange.request)
         if late is None:
             is_free = await slot.acquire(exchange.time_left)
-            late = None if is_free else self._late(f"no free connection in time ({self.limiter})")
+            late = None if is_free else too_late(f"no free connection in time ({self.limiter})")
         self.check_open()
         return late
-
-    def _late(self, reason: str) -> Failure:
-        return Failure(reason=reason, sent=False, timed_out=True)
 
     async def _fetch_credentials(self, request: Request, seconds: float) -> AuthHeaders | None:
         """Ask the caller's function for credentials; None if it took too long."""

@@ -162,7 +162,8 @@ class AsyncPage(Result, AsyncTabular[T], _notebook.HTMLRepr):
 
     def __attrs_post_init__(self) -> None:
         # No converter: some type checkers would take what it accepts for the type of the field.
-        object.__setattr__(self, "data", Items(self.data))
+        if type(self.data) is not Items:
+            object.__setattr__(self, "data", Items(self.data))
 
     def __aiter__(self) -> AsyncItemIterator[T]:
         """Iterate over every item from the first of this page on."""

@@ -2,7 +2,6 @@
 
 `Exchange.steps` is a generator that decides everything and does nothing. It yields
 
-    ADMIT        record the write in the ledger, once, if the client has one; as after ACQUIRE
     ACQUIRE      get credentials and a slot; the engine sends back None, or a Failure if too late
     SEND         send the request; the engine sends back its RawResponse or Failure
     seconds      sleep, with the slot released; then ACQUIRE follows again
@@ -21,7 +20,7 @@ from adclient._core.jsontext import JSONError
 from adclient._core.operations import Call
 from adclient._core.paging import check_progress
 from adclient._core.request import Request
-from adclient._core.response import Failure, Outcome, RawResponse, request_id_of
+from adclient._core.response import Failure, Outcome, RawResponse, request_id_of, too_late
 from adclient._core.retry import RateLimitGate, backoff, is_retryable, may_have_reached_server
 from adclient.errors import ErrorDetails
 from adclient.models import ResponseInfo, Result
@@ -36,12 +35,10 @@ R = TypeVar("R", bound=Result)
 class Step(Enum):
     """What an engine is to do next."""
 
-    ADMIT = "admit"
     ACQUIRE = "acquire"
     SEND = "send"
 
 
-ADMIT: Final = Step.ADMIT
 ACQUIRE: Final = Step.ACQUIRE
 SEND: Final = Step.SEND
 
@@ -53,9 +50,7 @@ class Exchange(Generic[R]):
 
     __slots__ = (
         "_gate",
-        "_is_recorded",
         "_is_success",
-        "_key",
         "_now",
         "_options",
         "_random",
@@ -67,7 +62,6 @@ class Exchange(Generic[R]):
         "call",
         "deadline",
         "elapsed",
-        "is_admitted",
         "may_be_staged",
         "outgoing",
         "request",
@@ -84,8 +78,6 @@ class Exchange(Generic[R]):
         now: Callable[[], float],
         random: Callable[[], float],
         auth: AuthHeaders = NO_AUTH,
-        idempotency_key: str | None = None,
-        is_recorded: bool = False,
         reporter: "Reporter | None" = None,
     ) -> None:
         self.call = call
@@ -94,8 +86,6 @@ class Exchange(Generic[R]):
         self._gate = gate
         self._now = now
         self._random = random
-        self._key = idempotency_key
-        self._is_recorded = is_recorded
         self._reporter = reporter
         self._started = now()
         self.deadline = self.attempt_deadline = self._started + options.timeout
@@ -103,7 +93,6 @@ class Exchange(Generic[R]):
         self.elapsed = 0.0
         self.request_id: str | None = None
         self.may_be_staged = False
-        self.is_admitted = False  # by the ledger
         self.auth = auth  # of the current attempt, whose headers `outgoing` has
         self.outgoing = request
         self._is_success = False
@@ -116,14 +105,9 @@ class Exchange(Generic[R]):
         """
         call, options, gate, reporter = self.call, self._options, self._gate, self._reporter
         outcome: Outcome | None = None
-        if self._is_recorded and (too_late := (yield ADMIT)) is not None:
-            self.elapsed = self._now() - self._started
-            return too_late
         while True:
             if (no_slot := (yield ACQUIRE)) is not None:
-                self.elapsed = self._now() - self._started
-                # An earlier response explains more than a lack of slots.
-                return outcome or no_slot
+                return outcome or no_slot  # an earlier response explains more than a lack of slots
             if gate.ends:
                 wait = gate.wait(call, options, self._now(), self._random)
                 # If the wait would exceed the deadline, send anyway: the service may accept it.
@@ -132,10 +116,8 @@ class Exchange(Generic[R]):
                         reporter.rate_limited(wait)
                     yield wait
                     continue
-            if (now := self._now()) >= self.deadline:
-                self.elapsed = now - self._started
-                late = Failure(reason="waiting took the whole timeout", sent=False, timed_out=True)
-                return outcome or late
+            if self.time_left <= 0:
+                return outcome or too_late("waiting took the whole timeout")
             self.attempts += 1
             if reporter is not None:
                 reporter.sending(self.attempts)
@@ -165,6 +147,7 @@ class Exchange(Generic[R]):
         """The value of the final outcome, or its error raised."""
         call = self.call
         if not self._is_success:
+            self.elapsed = self._now() - self._started
             raise errors_from.outcome(
                 call,
                 outcome,
@@ -208,7 +191,7 @@ class Exchange(Generic[R]):
         """The attributes of an error of this call."""
         return {
             "url": self.request.url.partition("?")[0],
-            "idempotency_key": self._key,
+            "idempotency_key": self._idempotency_key,
             "attempts": self.attempts,
             "elapsed": self.elapsed,
             "request_id": self.request_id,
@@ -238,8 +221,15 @@ class Exchange(Generic[R]):
         return may_retry and is_first and is_retryable(policy, outcome, self._is_idempotent)
 
     @property
+    def _idempotency_key(self) -> str | None:
+        name = self._options.conventions.idempotency_header
+        if name is None or not self.call.operation.is_write:
+            return None
+        return self.request.headers[name.lower()]
+
+    @property
     def _is_idempotent(self) -> bool:
-        return self._key is not None or not self.call.operation.is_write
+        return not self.call.operation.is_write or self._idempotency_key is not None
 
     def _backoff_after(self, outcome: Outcome) -> float | None:
         """Seconds until the next attempt; None if there must be none, or if there is no time."""

@@ -103,7 +103,7 @@ class RequestBuilder:
         self._auth_headers = auth_headers or {}
         self._shared: dict[Operation[Result], tuple[str, dict[str, str]]] = {}
 
-    def build(self, call: Call[Result], idempotency_key: str | None = None) -> Request:
+    def build(self, call: Call[Result]) -> Request:
         """The request of a call, which every attempt sends unchanged."""
         operation, conventions = call.operation, self._options.conventions
         url, headers = self._shared.get(operation) or self._share(operation)
@@ -137,8 +137,11 @@ class RequestBuilder:
             "content-type": "application/json",
             "content-length": str(len(body)),
         }
-        if idempotency_key is not None and conventions.idempotency_header is not None:
-            headers[conventions.idempotency_header.lower()] = idempotency_key
+        if operation.is_write and conventions.idempotency_header is not None:
+            from uuid import uuid4  # deferred: few services have such a header
+
+            # The caller's own key, if the headers of the client contain one.
+            headers.setdefault(conventions.idempotency_header.lower(), str(uuid4()))
         if followed:
             _, followed = merged(call, [], followed)
             url = _url_with_query(operation, url, [], followed)

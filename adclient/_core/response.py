@@ -30,6 +30,11 @@ class Failure:
         return self.reason
 
 
+def too_late(reason: str) -> Failure:
+    """The failure of a call whose time is over before a request was sent."""
+    return Failure(reason=reason, sent=False, timed_out=True)
+
+
 @attrs.frozen(kw_only=True, repr=False)
 class RawResponse:
     """The head and bytes of a response; the body is complete unless `broken` or `defect` is set."""

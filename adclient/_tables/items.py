@@ -64,7 +64,7 @@ class Items(_notebook.HTMLRepr, Generic[T_co]):
     __slots__ = ("_items",)
 
     def __init__(self, items: Iterable[T_co] = ()) -> None:
-        self._items: tuple[T_co, ...] = items._items if isinstance(items, Items) else tuple(items)
+        self._items: tuple[T_co, ...] = tuple(items)
 
     def to_records(self) -> list[dict[str, object]]:
         """Convert the items to dictionaries of plain Python values.

@@ -166,18 +166,16 @@ def exchange_of(
     gate: RateLimitGate | None = None,
     now: Callable[[], float] = lambda: 0.0,
     random: float = 0.0,
-    key: str | None = None,
     reporter: Reporter | None = None,
 ) -> Exchange[Any]:
     """The exchange of a call."""
     return Exchange(
         call,
-        RequestBuilder(options).build(call, "key-1"),
+        RequestBuilder(options).build(call),
         options,
         gate or RateLimitGate(),
         now=now,
         random=lambda: random,
-        idempotency_key=key,
         reporter=reporter,
     )
 
@@ -195,13 +193,11 @@ def drive(
     """Drive an exchange with outcomes until it ends; time passes in sleeps and `Timed` outcomes.
 
     Every sleep takes `overslept` seconds longer than requested. The functions in `queue` are
-    called one at a time while the call waits for a slot. Writes have an idempotency key if the
-    options name a header for it.
+    called one at a time while the call waits for a slot.
     """
     run, waiting, clock = Run(), list(outcomes), [1000.0]
     happenings = iter(queue)
     options = options or options_of()
-    is_keyed = options.conventions.idempotency_header is not None and call.operation.is_write
 
     def now() -> float:
         return clock[0]
@@ -235,10 +231,7 @@ def drive(
     try:
         RequestBuilder(options).build(call)  # whose errors come before a span
         reporter = reporter_for(call, options, now, tracer)
-        used_key = "key-1" if is_keyed else None
-        exchange = exchange_of(
-            call, options, gate=gate, now=now, random=random, key=used_key, reporter=reporter
-        )
+        exchange = exchange_of(call, options, gate=gate, now=now, random=random, reporter=reporter)
         try:
             run.value = exchange.result(perform(exchange))
         except BaseException as error:

@@ -204,8 +204,8 @@ class TestIdempotencyKey:
         run = drive(WRITE, outcome, outcome, STAGED, options=self.OPTIONS)
         assert run.value.draft_id == "draft_7c2e"
         assert len(run.sends) == 3
+        assert len(run.sends[0].request.headers["idempotency-key"]) == 36
         for send in run.sends:
-            assert send.request.headers["idempotency-key"] == "key-1"
             assert send.request == run.sends[0].request
             assert send.request.body is run.sends[0].request.body
 
@@ -218,7 +218,8 @@ class TestIdempotencyKey:
         assert not [name for name in run.sends[0].request.headers if "idempotency" in name]
 
     def test_error_has_the_idempotency_key(self):
-        assert drive(WRITE, *[LOST] * 3, options=self.OPTIONS).error.idempotency_key == "key-1"
+        run = drive(WRITE, *[LOST] * 3, options=self.OPTIONS)
+        assert run.error.idempotency_key == run.sends[2].request.headers["idempotency-key"]
         assert drive(WRITE, LOST).error.idempotency_key is None
 
     @pytest.mark.parametrize(

@@ -38,7 +38,6 @@ def built(
     cursor=None,
     base_url=BASE_URL,
     headers=None,
-    key=None,
     conventions=None,
     **arguments,
 ):
@@ -46,7 +45,7 @@ def built(
         options_of(headers=headers or {}, conventions=Conventions(**(conventions or {}))),
         base_url=base_url,
     )
-    return RequestBuilder(options).build(call_of(operation, cursor=cursor, **arguments), key)
+    return RequestBuilder(options).build(call_of(operation, cursor=cursor, **arguments))
 
 
 def query_of(request):
@@ -341,20 +340,11 @@ class TestHeaders:
         assert headers["user-agent"] == "mine"
         assert headers["x-team"] == "t"
 
-    def test_client_headers_do_not_replace_the_idempotency_key(self):
+    def test_idempotency_key_in_the_client_headers_is_the_one_that_is_sent(self):
         conventions = {"idempotency_header": "Idempotency-Key"}
-        headers = built(
-            BUDGET,
-            campaign_id="c",
-            key="k1",
-            headers={"idempotency-key": "x"},
-            conventions=conventions,
-        ).headers
-        assert headers["idempotency-key"] == "k1"
-
-    def test_key_without_an_idempotency_header_is_not_sent(self):
-        request = built(BUDGET, campaign_id="c", key="canary")
-        assert "canary" not in request.headers.values()
+        own = {"idempotency-key": "k1"}
+        request = built(BUDGET, campaign_id="c", headers=own, conventions=conventions)
+        assert request.headers["idempotency-key"] == "k1"
 
 
 class Odd:
