@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import threading
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, TypeGuard, cast
@@ -25,6 +26,9 @@ MAX_CONCURRENCY = 100
 
 ENV_BASE_URL = "ADCLIENT_BASE_URL"
 ENV_TOKEN = "ADCLIENT_TOKEN"  # noqa: S105  the name of a variable, not a token
+
+
+_SCHEME = re.compile(r"\s*(bearer|basic|token)\s", re.IGNORECASE)  # of the whole header
 
 
 def _checked_statuses(statuses: Collection[int]) -> frozenset[int]:
@@ -243,6 +247,11 @@ def check_token(value: object) -> str:
         problem = f"must be a str or a function that returns one, not {type(value).__name__}"
     elif not value:
         problem = "is empty"
+    elif (scheme := _SCHEME.match(value)) is not None:
+        problem = (
+            f"begins with the scheme {scheme[1]!r}: pass only what follows it, which is sent as a "
+            "bearer token, or use auth= for another scheme"
+        )
     elif value != value.strip():
         problem = "starts or ends with whitespace; pass token.strip()"
     elif not _is_visible(value):

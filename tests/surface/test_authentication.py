@@ -38,7 +38,7 @@ async def test_token_function_is_called_for_each_attempt(client_kind) -> None:
     assert sent == ["Bearer first", "Bearer second"]
 
 
-@pytest.mark.parametrize("token", [None, "", f"{SECRET}\n", 7])
+@pytest.mark.parametrize("token", [None, "", f"{SECRET}\n", 7, f"Bearer {SECRET}"])
 @sync_and_async
 async def test_token_function_without_a_valid_token_is_refused(client_kind, token) -> None:
     service = Service()

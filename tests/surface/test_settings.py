@@ -64,6 +64,7 @@ BAD_OPTIONS = [
         ("token", token)
         for token in ["", " ", f"{SECRET}\n", f"{SECRET} x", f"\t{SECRET}", f"{SECRET}é", 7, b"x"]
     ],
+    *[("token", f"{scheme} {SECRET}") for scheme in ("Bearer", "bearer", " Basic", "TOKEN \n")],
     *[("auth", auth) for auth in [SECRET, {"authorization": SECRET}, 7]],
     *[
         ("headers", headers)
@@ -171,6 +172,18 @@ def test_invalid_option_is_refused(client_class, argument, value) -> None:
     with pytest.raises(ConfigurationError) as caught:
         client_class(BASE_URL, **{argument: value})
     assert_names_the_argument(caught.value, argument)
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "Basic", "Token"])
+@each_client_class
+def test_token_with_a_scheme_is_refused_with_advice(client_class, scheme) -> None:
+    for token in (f"{scheme} {SECRET}", f"{scheme}\t{SECRET}\n", f" {scheme} {SECRET}"):
+        with pytest.raises(ConfigurationError) as caught:
+            client_class(BASE_URL, token=token)
+        assert str(caught.value) == (
+            f"token begins with the scheme '{scheme}': pass only what follows it, which is sent as "
+            "a bearer token, or use auth= for another scheme"
+        )
 
 
 @each_client_class
