@@ -70,6 +70,8 @@ def add_credentials(parser: argparse.ArgumentParser) -> None:
 
 def settings(options: argparse.Namespace) -> Settings:
     """The settings of a client; a `ConfigurationError` if one cannot be used."""
+    if options.url is None and from_environment(ENV_BASE_URL) is None:
+        raise ConfigurationError(f"the address of the service is missing: --url, or {ENV_BASE_URL}")
     path: Path | None = options.conventions
     token, auth = credentials(options)
     return {

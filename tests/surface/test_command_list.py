@@ -195,7 +195,8 @@ def test_wrong_command_line_is_refused(arguments, complaint, capsys, monkeypatch
 
 def test_address_is_needed(capsys) -> None:
     assert main(ADS) == 2
-    assert "base_url is missing: pass it or set ADCLIENT_BASE_URL" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert told == "adclient: the address of the service is missing: --url, or ADCLIENT_BASE_URL\n"
 
 
 @each_case(
