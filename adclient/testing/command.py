@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         run(options)
     except ConfigurationError as error:
-        parser.error(str(error))
+        parser.exit(2, f"{parser.prog}: {error}\n")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,9 +85,9 @@ def run(options: argparse.Namespace) -> int:
         seed=options.seed, token=options.token, page_size=options.page_size, profile=profile
     )
     try:
-        listening = listen(host, port)
+        listening = listen(host, port, "--port")
     except OSError as error:
-        raise ConfigurationError(f"cannot listen on {host}:{port}: {error.strerror}") from None
+        raise ConfigurationError(str(error.strerror)) from None
     with listening:
         token = "" if options.token is None else ', token="…"'
         hints = _HINTS.format(url=address_of(listening), token=token)

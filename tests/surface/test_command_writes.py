@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -31,6 +32,16 @@ POLICY = 'accounts = ["account_a91f", "account_b204"]\nmoney = { daily_budget = 
 def fake() -> Iterator[FakeAdService]:
     with FakeAdService().as_environment() as service:
         yield service
+
+
+@pytest.mark.parametrize("missing", ["mcp", "mcp_types"])
+def test_mcp_without_its_extra_names_it(missing, fake, monkeypatch, capsys) -> None:
+    for name in [name for name in sys.modules if re.match(r"mcp\b|mcp_types|adclient\._mcp", name)]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    assert main(["mcp", "--account", "account_b204"]) == 1
+    advice = f"this needs {missing}: pip install 'adclient[mcp]', or '.[mcp]' in a checkout"
+    assert capsys.readouterr().err == f"adclient: {advice}\n"
 
 
 @pytest.fixture

@@ -15,7 +15,9 @@ import pytest
 from cases import each_case
 
 from adclient import AdClient, RetryPolicy
-from adclient.testing import command
+from adclient._command import main as adclient_command
+from adclient.testing import FakeAdService, command
+from adclient.testing.server import serving
 from adclient.testing.server.uvicorn_server import listen
 
 ROOT = Path(__file__).parents[2]
@@ -132,11 +134,22 @@ def test_the_module_is_the_command(monkeypatch, capsys) -> None:
     assert "python -m adclient.testing" in capsys.readouterr().out
 
 
-def test_port_in_use_is_refused(capsys) -> None:
-    with listen("127.0.0.1", 0) as used, pytest.raises(SystemExit) as caught:
-        command.main(["--port", str(used.getsockname()[1])])
-    assert caught.value.code == 2
-    assert "cannot listen on 127.0.0.1" in capsys.readouterr().err
+def test_port_in_use_is_refused_with_advice(capsys) -> None:
+    with listen("127.0.0.1", 0) as used:
+        port = used.getsockname()[1]
+        problem = f"cannot listen on 127.0.0.1:{port}: Address already in use; choose another with "
+        with pytest.raises(SystemExit) as caught:
+            command.main(["--port", str(port)])
+        assert caught.value.code == 2
+        assert adclient_command(["fake", "--port", str(port)]) == 2
+        with (
+            pytest.raises(OSError, match=f"{problem}port=, where 0 is any free one"),
+            serving(FakeAdService(), port=port),
+        ):
+            pass
+    told = capsys.readouterr().err.splitlines()
+    advice = f"{problem}--port, where 0 is any free one"
+    assert told == [f"python -m adclient.testing: {advice}", f"adclient: {advice}"]
 
 
 def test_missing_extra_names_the_package_to_install(monkeypatch) -> None:

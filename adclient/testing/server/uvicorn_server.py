@@ -1,6 +1,7 @@
 """Serving a fake over HTTP on this machine."""
 
 import asyncio
+import errno
 import signal
 import socket
 from collections.abc import Generator
@@ -26,10 +27,18 @@ class _DroppableProtocol(H11Protocol):
         self.app_state: dict[str, object] = {**self.app_state, DROP: transport.close}
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 is any free one."""
+def listen(host: str, port: int, port_option: str = "port=") -> socket.socket:
+    """A listening socket; port 0 is any free one. Its error names how to choose the port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=2048)
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        is_of_port = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        advice = f"; choose another with {port_option}, where 0 is any free one"
+        reason = str(error.strerror).partition(" (while")[0]
+        raise OSError(
+            error.errno, f"cannot listen on {host}:{port}: {reason}{advice * is_of_port}"
+        ) from None
 
 
 def address_of(listening: socket.socket) -> str:
