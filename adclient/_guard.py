@@ -41,6 +41,16 @@ class Guard:
     ledger: Ledger | None
     change: str | None = None
 
+    @property
+    def shown(self) -> dict[str, str]:
+        """The rules and the ledger, for display. Only of our own ledgers is the `repr` safe."""
+        shown = {} if self.policy == Policy() else {"policy": repr(self.policy)}
+        if self.ledger is not None:
+            cls = type(self.ledger)
+            is_ours = cls.__module__ == "adclient.ledger"
+            shown["ledger"] = repr(self.ledger) if is_ours else cls.__name__
+        return shown
+
     def entry_for(self, call: Call[Result]) -> Entry | None:
         """The entry of a call in the ledger; None if it is not recorded.
 

@@ -27,8 +27,7 @@ MAX_CONCURRENCY = 100
 ENV_BASE_URL = "ADCLIENT_BASE_URL"
 ENV_TOKEN = "ADCLIENT_TOKEN"  # noqa: S105  the name of a variable, not a token
 
-
-_SCHEME = re.compile(r"\s*(bearer|basic|token)\s", re.IGNORECASE)  # of the whole header
+_SCHEME = re.compile(r"\A\s*(bearer|basic|token)\s", re.IGNORECASE)  # of the whole header
 
 
 def _checked_statuses(statuses: Collection[int]) -> frozenset[int]:
@@ -247,9 +246,9 @@ def check_token(value: object) -> str:
         problem = f"must be a str or a function that returns one, not {type(value).__name__}"
     elif not value:
         problem = "is empty"
-    elif (scheme := _SCHEME.match(value)) is not None:
+    elif scheme := _SCHEME.findall(value):
         problem = (
-            f"begins with the scheme {scheme[1]!r}: pass only what follows it, which is sent as a "
+            f"begins with the scheme {scheme[0]!r}: pass only what follows it, which is sent as a "
             "bearer token, or use auth= for another scheme"
         )
     elif value != value.strip():

@@ -258,10 +258,11 @@ class AdClient(_notebook.HTMLRepr):
         if not hasattr(self, "_engine"):  # in a traceback of the constructor
             return "<AdClient that could not be made>"
         options, kind = self._engine.options, self._engine.credentials.kind
+        guard = "".join(f", {name} {value}" for name, value in self._engine.guarded.items())
         return (
             f"<AdClient {options.base_url}, credentials: {kind}, "
             f"timeout {options.timeout:g} s, max_retries {options.retry.max_retries}"
-            f"{', closed' * self._engine.is_closed}>"
+            f"{guard}{', closed' * self._engine.is_closed}>"
         )
 
     def _repr_html_(self) -> str:
@@ -271,6 +272,7 @@ class AdClient(_notebook.HTMLRepr):
             ("credentials", self._engine.credentials.kind),
             ("timeout", f"{options.timeout:g} s"),
             ("max_retries", options.retry.max_retries),
+            *self._engine.guarded.items(),
         ]
         return _notebook.card("AdClient", rows, state="closed" * self._engine.is_closed)
 

@@ -120,6 +120,11 @@ class Engine:
         """An engine with other options and the same connections."""
         return attrs.evolve(self, options=options, owns_connections=False)
 
+    @property
+    def guarded(self) -> dict[str, str]:
+        """The policy and the ledger, for display."""
+        return {} if self.guard is None else self.guard.shown
+
     def check_open(self) -> None:
         """Refuse to go on after the client was closed."""
         if self.is_closed or self.sender.is_closed:

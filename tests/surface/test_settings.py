@@ -2,6 +2,7 @@
 
 import ssl
 
+import attrs
 import httpx
 import pytest
 from cases import each_case
@@ -20,7 +21,16 @@ from clients import (
     write,
 )
 
-from adclient import AdClient, ConfigurationError, Conventions, RetryPolicy, ServerError
+from adclient import (
+    AdClient,
+    ConfigurationError,
+    Conventions,
+    Policy,
+    PostgresLedger,
+    RetryPolicy,
+    ServerError,
+    SQLiteLedger,
+)
 
 # Settings that the constructor refuses.
 
@@ -429,11 +439,33 @@ def test_repr_has_the_settings_but_not_the_credentials(client_class) -> None:
     assert BASE_URL in repr(client_class(BASE_URL).gamma)
 
 
+@each_client_class
+def test_repr_has_the_policy_and_the_ledger_but_no_password(client_class) -> None:
+    policy, database = Policy(accounts=["a"]), "postgresql://ads:{}@db.example.com/ads"
+    text = repr(client_class(BASE_URL, policy=policy).with_options(timeout=7))
+    assert text.endswith(", policy <Policy accounts [a]>>")
+    ledger = PostgresLedger(database.format(SECRET))
+    text = repr(client_class(BASE_URL, policy=policy, ledger=ledger))
+    shown = (
+        ", policy <Policy accounts [a]>, ledger <PostgresLedger postgresql://db.example.com/ads>>"
+    )
+    assert text.endswith(shown)
+
+    @attrs.define
+    class TheirLedger:
+        url: str
+        reserve = end = lambda *_: None
+
+    text = repr(client_class(BASE_URL, ledger=TheirLedger(database.format(SECRET))))
+    assert text.endswith(", max_retries 2, ledger TheirLedger>")
+
+
 @sync_and_async
 async def test_notebook_display_has_the_settings_but_not_the_token(client_kind) -> None:
-    async with client_kind.open(token="t0ken", timeout=7) as client:
+    guards = {"policy": Policy(accounts=["a"]), "ledger": SQLiteLedger("/tmp/drafts.db")}
+    async with client_kind.open(token="t0ken", timeout=7, **guards) as client:
         html = client._repr_html_()
-        for part in (type(client).__name__, BASE_URL, "token", "7 s"):
+        for part in (type(client).__name__, BASE_URL, "token", "7 s", "accounts", "drafts.db"):
             assert part in html
         assert "t0ken" not in html
         assert "closed" not in html
