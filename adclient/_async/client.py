@@ -1,5 +1,6 @@
 """The client: its settings and its four namespaces."""
 
+import warnings
 from collections.abc import Mapping
 from os import PathLike
 from types import TracebackType
@@ -46,7 +47,8 @@ class AsyncAdClient(_notebook.HTMLRepr):
         base_url: The address of the service, http or https, such as `https://ads.example.com`.
             None for that of `ADCLIENT_BASE_URL`. A path in it precedes the path of each endpoint.
         token: A bearer token, or a function that returns one for each request. None for that of
-            `ADCLIENT_TOKEN`; without it, and without `auth`, no credentials are sent.
+            `ADCLIENT_TOKEN`; without it, and without `auth`, no credentials are sent. A
+            `UserWarning` tells you if it goes to another machine over plain http.
         auth: For other schemes than bearer tokens: a function that takes a `Request` and returns
             the headers to add to it.
         timeout: Seconds for one whole call, including retries, waits and the response body. None
@@ -133,7 +135,12 @@ class AsyncAdClient(_notebook.HTMLRepr):
         from adclient._async.engine import AsyncEngine
         from adclient._http.async_limiter import AsyncCapacityLimiter
         from adclient._http.network import build_network
-        from adclient._http.resolve import resolve_async_sender, resolve_clock, resolve_transport
+        from adclient._http.resolve import (
+            exposes_token,
+            resolve_async_sender,
+            resolve_clock,
+            resolve_transport,
+        )
 
         try:
             options = settings.resolve(
@@ -163,11 +170,15 @@ class AsyncAdClient(_notebook.HTMLRepr):
             guard = resolve_guard(policy, ledger)
         slots = settings.check_max_concurrency(max_concurrency)
         sent_by = resolve_transport(transport, http_client, options.base_url)
+        credentials = held.resolved()
+        if exposes_token(credentials, sent_by, options.base_url):
+            problem = f"{options.base_url}: over plain http, others can read the token; use https"
+            warnings.warn(problem, UserWarning, stacklevel=2)
         clock, random = resolve_clock(sent_by)
         self._use(
             AsyncEngine(
                 options=options,
-                credentials=held.resolved(),
+                credentials=credentials,
                 sender=resolve_async_sender(sent_by, http_client, network, slots),
                 limiter=AsyncCapacityLimiter(slots),
                 clock=clock,

@@ -92,14 +92,20 @@ def _environment_certificates() -> tuple[str, str]:
     return next(((name, os.environ[name]) for name in names if os.environ.get(name)), ("", ""))
 
 
-def _environment_proxy(base_url: str) -> str | None:
-    """The proxy that the environment names for a service; loopback needs none."""
-    parts = urlsplit(base_url)
-    host = parts.hostname or ""
+def is_loopback(url: str) -> bool:
+    """Whether the host of a URL is this machine itself."""
+    host = urlsplit(url).hostname or ""
     packed = _packed(host)
     is_ipv4_loopback = packed is not None and len(packed) == 4 and packed[0] == 127
-    if host == "localhost" or packed == _IPV6_LOOPBACK or is_ipv4_loopback:
+    return host == "localhost" or packed == _IPV6_LOOPBACK or is_ipv4_loopback
+
+
+def _environment_proxy(base_url: str) -> str | None:
+    """The proxy that the environment names for a service; loopback needs none."""
+    if is_loopback(base_url):
         return None
+    parts = urlsplit(base_url)
+    host = parts.hostname or ""
     # macOS and Windows also have proxies in their system settings.
     if sys.platform not in ("darwin", "win32") and not any(
         name.lower().endswith("_proxy") for name in os.environ

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from random import random
 from typing import TYPE_CHECKING, cast
 
+from adclient._core.auth import Credentials
 from adclient._http.clock import SYSTEM_CLOCK, Clock
 from adclient._http.in_process import AsyncInProcessSender, InProcess, InProcessSender, service_at
-from adclient._http.network import Network
+from adclient._http.network import Network, is_loopback
 from adclient._http.send import AsyncSender, Sender
 from adclient.errors import ConfigurationError
 
@@ -70,6 +71,12 @@ def resolve_async_sender(
         raise _wrong_transport(transport, "AsyncAdClient", "an async")
     send = cast("httpx.AsyncBaseTransport", transport).handle_async_request
     return AsyncLibrarySender(detect_library(transport) or HTTPX, send, max_concurrency)
+
+
+def exposes_token(credentials: Credentials, transport: object, base_url: str) -> bool:
+    """Whether others in the network can read the token: it leaves this machine without TLS."""
+    is_sent_in_clear = base_url.startswith("http:") and not is_loopback(base_url)
+    return is_sent_in_clear and credentials.kind == "token" and not isinstance(transport, InProcess)
 
 
 def resolve_clock(transport: object) -> tuple[Clock, Callable[[], float]]:

@@ -1,5 +1,7 @@
 """The headers that `token` and `auth` add to a request, and those that they may not add."""
 
+import re
+
 import httpx
 import pytest
 from clients import (
@@ -18,6 +20,7 @@ from clients import (
 )
 
 from adclient import ConfigurationError, Request
+from adclient.testing import FakeAdService
 
 
 @sync_and_async
@@ -139,3 +142,27 @@ def test_async_token_and_auth_are_awaited(client_kind) -> None:
     first, second = service.requests
     assert first.headers["authorization"] == "Bearer awaited"
     assert second.headers["x-signature"] == "POST"
+
+
+@pytest.mark.parametrize("host", ["ads.example.com", "128.0.0.1", "[::2]", "localhost.example.com"])
+@sync_and_async
+async def test_token_over_plain_http_warns_once_for_each_client(client_kind, host) -> None:
+    service, url = Service(a_draft(), a_draft()), f"http://{host}:8765"
+    shown = f"^{re.escape(url)}: over plain http, others can read the token; use https$"
+    with pytest.warns(UserWarning, match=shown) as warned:
+        client = client_kind.client(url, token=SECRET, transport=service.transport)
+    assert [warning.filename for warning in warned] == [__file__]
+    await wait(write(client))  # warnings are errors here
+    await wait(write(client.with_options(timeout=7)))
+    with pytest.warns(UserWarning, match=shown):
+        client_kind.client(url, token=lambda: SECRET)
+
+
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
+def test_safe_token_does_not_warn(client_kind) -> None:
+    for host in ("localhost", "127.1.2.3", "[::1]"):
+        client_kind.client(f"http://{host}:8765", token=SECRET)
+    client_kind.client("https://ads.example.com", token=SECRET)
+    client_kind.client("http://ads.example.com")
+    fake = FakeAdService(token=SECRET)
+    client_kind.client("http://ads.example.com", token=SECRET, transport=fake.transport)

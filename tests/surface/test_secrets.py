@@ -324,6 +324,7 @@ WAITS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*over plain http:UserWarning")
 @pytest.mark.parametrize("where", WAITS)
 @sync_asyncio_trio
 async def test_no_frame_of_an_interrupted_call_contains_a_secret(client_kind, where) -> None:
