@@ -36,6 +36,7 @@ from adclient import (
     CallTimeout,
     ConfigurationError,
     Diff,
+    Draft,
     Entry,
     LedgerError,
     Policy,
@@ -334,6 +335,17 @@ def test_draft_that_arrives_after_its_entry_was_settled_is_recorded(ledger) -> N
     assert usage_of(ledger) == Usage(1, "draft_1")
 
 
+def a_draft(draft_id: str) -> Draft:
+    diff = Diff(field="status", before="ENABLED", after="PAUSED")
+    return Draft(draft_id=draft_id, status="pending_approval", diff=diff, requires="a human")
+
+
+def test_draft_can_be_settled_with_itself(ledger) -> None:
+    settled = ledger.settle(admit(ledger), draft_id=a_draft("draft_1"), by="kim")
+    assert ledger.entries() == [settled]
+    assert (settled.state, settled.draft_id) == ("staged", "draft_1")
+
+
 @pytest.mark.parametrize("state", ["unknown", "not staged"])
 def test_what_a_human_settled_stays_without_a_draft(ledger, state) -> None:
     entry = admit(ledger)
@@ -348,13 +360,16 @@ def test_nothing_else_can_be_settled(ledger) -> None:
     for number, problem in enumerate(["no entry entry_0", "is refused:", "is staged:"]):
         with pytest.raises(LedgerError, match=problem):
             ledger.settle(f"entry_{number}", by="kim")
-    for argument, bad in [
-        *(("by", ""), ("by", " "), ("by", None)),
-        *(("draft_id", ""), ("entry", 5), ("entry", None)),
+    for argument, bad, problem in [
+        ("by", "", "the name of a human, not an empty text"),
+        ("by", " ", "the name of a human, not an empty text"),
+        ("by", None, "the name of a human, not NoneType"),
+        ("draft_id", "", "a Draft or its id, not an empty text"),
+        ("draft_id", 5, "a Draft or its id, not int"),
+        ("entry", a_draft("draft_1"), "an Entry or its id, not Draft"),
+        ("entry", None, "an Entry or its id, not NoneType"),
     ]:
-        with pytest.raises(
-            ConfigurationError, match=f"^{argument} must be a non-empty string"
-        ) as refused:
+        with pytest.raises(ConfigurationError, match=f"^{argument} must be {problem}$") as refused:
             ledger.settle(**{"entry": "entry_2", "by": "kim", argument: bad})
         assert refused.value.argument == argument
     assert states(ledger) == ["refused", "staged"]

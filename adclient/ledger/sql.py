@@ -28,6 +28,7 @@ from adclient.ledger.rows import (
     shortened,
     utc_text,
 )
+from adclient.models import Draft
 from adclient.options import check_type
 
 T = TypeVar("T")
@@ -124,7 +125,7 @@ class SQLLedger(ABC):
         """
         self._transact(self._begin_writing, partial(self._end, entry))
 
-    def settle(self, entry: Entry | str, *, draft_id: str | None = None, by: str) -> Entry:
+    def settle(self, entry: Entry | str, *, draft_id: str | Draft | None = None, by: str) -> Entry:
         """Record how a write of unknown outcome ended, once a human has found out.
 
         It also records that a draft over a limit was handled in the approval dashboard, so that its
@@ -132,7 +133,7 @@ class SQLLedger(ABC):
 
         Args:
             entry: An entry, or its id.
-            draft_id: The id of the draft that was found in the dashboard. For an unknown outcome,
+            draft_id: The draft that was found in the dashboard, or its id. For an unknown outcome,
                 None means that there is no draft, even if the entry has an id; a plan then stages
                 the change again. For a draft over a limit, leave it out.
             by: The name of the human.
@@ -142,7 +143,7 @@ class SQLLedger(ABC):
 
         Raises:
             LedgerError: The ledger has no such entry, or nothing about it is left to settle.
-            ConfigurationError: The id of the entry, `draft_id` or `by` is not a string, or empty.
+            ConfigurationError: `entry`, `draft_id` or `by` has the wrong type, or is empty.
 
         Examples:
             >>> from adclient import Entry, SQLiteLedger
@@ -153,10 +154,15 @@ class SQLLedger(ABC):
             <Entry beta.pause_campaign, a, staged, draft_7c2e>
         """
         entry_id = entry.entry_id if isinstance(entry, Entry) else entry
-        texts = {"entry": entry_id, "draft_id": "-" if draft_id is None else draft_id, "by": by}
-        for name, text in texts.items():
+        draft_id = draft_id.draft_id if isinstance(draft_id, Draft) else draft_id
+        for name, text, expected in (
+            ("entry", entry_id, "an Entry or its id"),
+            ("draft_id", "-" if draft_id is None else draft_id, "a Draft or its id"),
+            ("by", by, "the name of a human"),
+        ):
             if not isinstance(text, str) or not text.strip():
-                raise ConfigurationError(f"{name} must be a non-empty string", argument=name)
+                given = "an empty text" if isinstance(text, str) else type(text).__name__
+                raise ConfigurationError(f"{name} must be {expected}, not {given}", argument=name)
         work = partial(self._settle, entry_id, draft_id, by)
         return self._transact(self._begin_writing, work)
 

@@ -198,6 +198,52 @@ def test_two_reviewers_are_needed_if_the_profile_says_so():
     assert fake.dashboard.confirm(draft.draft_id, reviewer="Tove").status == "applied"
 
 
+def test_approve_takes_both_steps(fake):
+    assert fake.dashboard.approve(pause(fake)).status == "applied"
+    by_id = fake.dashboard.approve(budget(fake, 120).draft_id, reviewer="Ines")
+    assert (by_id.status, by_id.reviewer) == ("applied", "Ines")
+    steps = ["staged", "armed", "approved", "applied"]
+    assert kinds(fake) == [*steps, *steps]
+    assert {event.actor for event in fake.dashboard.events[1:3]} == {"reviewer"}
+
+
+def test_refused_approval_takes_no_step():
+    fake = FakeAdService(profile=Profile(two_reviewers=True))
+    draft = pause(fake)
+    with pytest.raises(ApprovalRefused, match="two people are needed: one calls arm"):
+        fake.dashboard.approve(draft)
+    with pytest.raises(ApprovalRefused, match="a reviewer must be named"):
+        fake.dashboard.approve(draft, reviewer="")
+    with pytest.raises(ApprovalRefused, match="there is no draft draft_zzzz"):
+        fake.dashboard.approve("draft_zzzz")
+    assert kinds(fake) == ["staged"]
+
+
+def test_each_step_accepts_a_draft_in_place_of_its_id(fake):
+    board = fake.dashboard
+    draft = pause(fake)
+    assert board.draft(draft) == board.draft(draft.draft_id)
+    assert board.arm(draft, reviewer="Ines").status == "armed"
+    assert board.disarm(board.draft(draft), reviewer="Ines").status == "pending_approval"
+    with pytest.raises(ApprovalRefused, match=f"^{draft.draft_id} must be armed"):
+        board.confirm(draft, reviewer="Ines")
+    applied = board.approve(draft)
+    inverse = board.roll_back(applied, reviewer="Ines")
+    assert inverse.reverts == draft.draft_id
+    assert board.reject(inverse, reviewer="Ines").status == "rejected"
+
+
+@pytest.mark.parametrize("step", ["draft", "arm", "confirm", "approve", "reject", "roll_back"])
+def test_anything_else_in_place_of_an_id_is_refused_with_advice(fake, step):
+    make, who = getattr(fake.dashboard, step), {} if step == "draft" else {"reviewer": "Ines"}
+    with pytest.raises(TypeError, match=r"^expected a draft or its id, not int$"):
+        make(5, **who)
+    staging = fake.async_client().delta.remove_auto_search_themes(account_id="account_d118")
+    with pytest.raises(TypeError, match=r"^expected a draft or its id, not \w+; await it first$"):
+        make(staging, **who)
+    staging.close()
+
+
 def test_a_rejected_draft_changes_nothing(fake):
     before, draft = everything(fake), pause(fake)
     assert fake.dashboard.reject(draft.draft_id, reviewer="Ines").status == "rejected"

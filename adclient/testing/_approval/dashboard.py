@@ -5,35 +5,20 @@ from typing import Literal
 
 import attrs
 
-from adclient.models import PENDING_APPROVAL
+from adclient.models import PENDING_APPROVAL, Draft
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._accounts.state import Account, ProposedChange, flat
 from adclient.testing._approval.drafts import AuditEvent, DraftStore, FakeDraft, is_armed_by
 from adclient.testing._approval.edits import is_impossible
+from adclient.testing._approval.steps import ApprovalRefused, check_reviewer, id_of
 from adclient.testing._clock import FakeClock
-
-_MAX_NAME = 80
-_NOT_HUMAN = ("client", "service")
-
-
-class ApprovalRefused(Exception):
-    """A step of the approval is not possible; the message is the reason.
-
-    Examples:
-        >>> from adclient.testing import ApprovalRefused, FakeAdService
-        >>> try:
-        ...     FakeAdService().dashboard.arm("draft_0000", reviewer="Ines")
-        ... except ApprovalRefused as refused:
-        ...     print(refused)
-        there is no draft draft_0000
-    """
 
 
 class Dashboard:
     """Where a human approves or rejects drafts.
 
     A draft takes effect after two steps: `arm` shows its diff again, and `confirm`, within ten
-    minutes, applies it. No request to the service can do either.
+    minutes, applies it; `approve` takes both. No request to the service can do either.
 
     Attributes:
         two_reviewers: Whether the two steps need two people, as set in `Profile`.
@@ -47,9 +32,9 @@ class Dashboard:
         ... )
         >>> fake.dashboard.waiting
         1
-        >>> fake.dashboard.arm(draft.draft_id, reviewer="Ines").diff.after
+        >>> fake.dashboard.arm(draft, reviewer="Ines").diff.after
         'PAUSED'
-        >>> fake.dashboard.confirm(draft.draft_id, reviewer="Ines").status
+        >>> fake.dashboard.confirm(draft, reviewer="Ines").status
         'applied'
         >>> [event.kind for event in fake.dashboard.events]
         ['staged', 'armed', 'approved', 'applied']
@@ -103,11 +88,11 @@ class Dashboard:
         with self._lock:
             return self._drafts.open(limit)
 
-    def draft(self, draft_id: str) -> FakeDraft:
+    def draft(self, draft_id: str | Draft | FakeDraft) -> FakeDraft:
         """Return one draft as it is now.
 
         Args:
-            draft_id: The id of the draft.
+            draft_id: The draft, or its id.
 
         Returns:
             The draft, open or closed.
@@ -123,16 +108,16 @@ class Dashboard:
             'delta.remove_auto_search_themes'
         """
         with self._lock:
-            draft = self._drafts.find(draft_id)
+            draft = self._drafts.find(id_of(draft_id))
             if draft is None:
-                raise ApprovalRefused(f"there is no draft {draft_id}")
+                raise ApprovalRefused(f"there is no draft {id_of(draft_id)}")
             return draft
 
-    def arm(self, draft_id: str, *, reviewer: str) -> FakeDraft:
+    def arm(self, draft_id: str | Draft | FakeDraft, *, reviewer: str) -> FakeDraft:
         """Take the first step of an approval.
 
         Args:
-            draft_id: The id of the draft.
+            draft_id: The draft, or its id.
             reviewer: The name of the human.
 
         Returns:
@@ -153,11 +138,11 @@ class Dashboard:
             draft = attrs.evolve(draft, status="armed", armed_at=now, reviewer=reviewer)
             return self._drafts.record(draft, "armed", reviewer)
 
-    def confirm(self, draft_id: str, *, reviewer: str) -> FakeDraft:
+    def confirm(self, draft_id: str | Draft | FakeDraft, *, reviewer: str) -> FakeDraft:
         """Take the second step, which changes the live state.
 
         Args:
-            draft_id: The id of a draft that was armed at most ten minutes ago.
+            draft_id: A draft that was armed at most ten minutes ago, or its id.
             reviewer: The name of the human.
 
         Returns:
@@ -182,21 +167,49 @@ class Dashboard:
         with self._lock:
             draft = self._open(draft_id, reviewer)
             if draft.armed_at is None:
-                raise ApprovalRefused(f"{draft_id} must be armed before it is confirmed")
+                raise ApprovalRefused(f"{draft.draft_id} must be armed before it is confirmed")
             if draft.status != "armed":
-                raise ApprovalRefused(f"{draft_id} was armed too long ago: arm it again")
+                raise ApprovalRefused(f"{draft.draft_id} was armed too long ago: arm it again")
             if self.two_reviewers and is_armed_by(draft, reviewer):
                 raise ApprovalRefused(
-                    f"{draft_id} was armed by you: another person must confirm it"
+                    f"{draft.draft_id} was armed by you: another person must confirm it"
                 )
             draft = attrs.evolve(draft, reviewer=reviewer)
             return self._apply(self._drafts.record(draft, "approved", reviewer))
 
-    def disarm(self, draft_id: str, *, reviewer: str) -> FakeDraft:
+    def approve(self, draft: str | Draft | FakeDraft, *, reviewer: str = "reviewer") -> FakeDraft:
+        """Take both steps of an approval at once, in the name of one human.
+
+        Args:
+            draft: The draft, or its id.
+            reviewer: The name of the human.
+
+        Returns:
+            The draft, as `confirm` returns it.
+
+        Raises:
+            ApprovalRefused: The draft is unknown or closed, the reviewer has no name, or two people
+                are needed: then use `arm` and `confirm`.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
+            >>> fake.dashboard.approve(draft).status
+            'applied'
+        """
+        with self._lock:
+            self._open(draft, reviewer)
+            if self.two_reviewers:
+                raise ApprovalRefused("two people are needed: one calls arm, another confirm")
+            self.arm(draft, reviewer=reviewer)
+            return self.confirm(draft, reviewer=reviewer)
+
+    def disarm(self, draft_id: str | Draft | FakeDraft, *, reviewer: str) -> FakeDraft:
         """Undo the first step; the draft waits for approval again.
 
         Args:
-            draft_id: The id of the draft.
+            draft_id: The draft, or its id.
             reviewer: The name of the human, who need not be the one who armed it.
 
         Returns:
@@ -216,15 +229,15 @@ class Dashboard:
         with self._lock:
             draft = self._open(draft_id, reviewer)
             if draft.status != "armed":
-                raise ApprovalRefused(f"{draft_id} is not armed")
+                raise ApprovalRefused(f"{draft.draft_id} is not armed")
             draft = attrs.evolve(draft, status=PENDING_APPROVAL, armed_at=None, reviewer=reviewer)
             return self._drafts.record(draft, "disarmed", reviewer)
 
-    def reject(self, draft_id: str, *, reviewer: str) -> FakeDraft:
+    def reject(self, draft_id: str | Draft | FakeDraft, *, reviewer: str) -> FakeDraft:
         """Reject a draft; nothing changes.
 
         Args:
-            draft_id: The id of the draft.
+            draft_id: The draft, or its id.
             reviewer: The name of the human.
 
         Returns:
@@ -245,11 +258,11 @@ class Dashboard:
             draft = attrs.evolve(draft, status="rejected", reviewer=reviewer)
             return self._drafts.record(draft, "rejected", reviewer)
 
-    def roll_back(self, draft_id: str, *, reviewer: str) -> FakeDraft:
+    def roll_back(self, draft_id: str | Draft | FakeDraft, *, reviewer: str) -> FakeDraft:
         """Stage the inverse of an applied draft, which needs its own two steps.
 
         Args:
-            draft_id: The id of a draft that was applied.
+            draft_id: A draft that was applied, or its id.
             reviewer: The name of the human.
 
         Returns:
@@ -271,7 +284,7 @@ class Dashboard:
         with self._lock:
             draft = self._known(draft_id, reviewer)
             if draft.status != "applied":
-                raise ApprovalRefused(f"{draft_id} is {draft.status}, not applied")
+                raise ApprovalRefused(f"{draft.draft_id} is {draft.status}, not applied")
             inverse = ProposedChange(
                 field=draft.diff.field,
                 before=draft.diff.after,
@@ -280,24 +293,21 @@ class Dashboard:
                 target=draft.target,
             )
             stage, account = self._drafts.stage, self._account(draft)
-            return stage(draft.operation, account, inverse, actor=reviewer, reverts=draft_id)
+            return stage(draft.operation, account, inverse, actor=reviewer, reverts=draft.draft_id)
 
     def _account(self, draft: FakeDraft) -> Account:
         account = self._accounts.get(draft.account_id)
         assert account is not None, "the account was there when the draft was staged"
         return account
 
-    def _known(self, draft_id: str, reviewer: str) -> FakeDraft:
-        if not any(map(str.isalnum, reviewer)) or reviewer in _NOT_HUMAN:
-            raise ApprovalRefused("a reviewer must be named")
-        if not reviewer.isprintable() or len(reviewer) > _MAX_NAME:
-            raise ApprovalRefused(f"a name is one line of at most {_MAX_NAME} characters")
+    def _known(self, draft_id: str | Draft | FakeDraft, reviewer: str) -> FakeDraft:
+        check_reviewer(reviewer)
         return self.draft(draft_id)
 
-    def _open(self, draft_id: str, reviewer: str) -> FakeDraft:
+    def _open(self, draft_id: str | Draft | FakeDraft, reviewer: str) -> FakeDraft:
         draft = self._known(draft_id, reviewer)
         if not draft.is_open:
-            raise ApprovalRefused(f"{draft_id} is {draft.status}")
+            raise ApprovalRefused(f"{draft.draft_id} is {draft.status}")
         return draft
 
     def _apply(self, draft: FakeDraft) -> FakeDraft:

@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from adclient._core import jsontext
-from adclient.testing._approval.dashboard import ApprovalRefused
 from adclient.testing._approval.drafts import (
     AuditEvent,
     DraftStatus,
@@ -20,6 +19,7 @@ from adclient.testing._approval.drafts import (
     FakeDraft,
     is_armed_by,
 )
+from adclient.testing._approval.steps import ApprovalRefused
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.diffs import Tree, pretty, tree_of, visible
 from adclient.testing.server.middleware import host_of
