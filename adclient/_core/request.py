@@ -23,7 +23,7 @@ from adclient._core.paging import (
 from adclient._core.redact import one_line
 from adclient._version import __version__
 from adclient.errors import InvalidRequest
-from adclient.models import JSON, Result
+from adclient.models import JSON, Draft, Item, Result
 from adclient.options import Options
 
 R = TypeVar("R", bound=Result)
@@ -213,6 +213,10 @@ def _kind_of(value: object) -> str:
     """What was passed instead; the value itself may be private, and is not shown."""
     if value is None or value == "":
         return repr(value)
+    if isinstance(value, Draft):
+        return "a Draft, which is only a proposal: pass the id of what it would change"
+    if isinstance(value, Item):
+        return f"{type(value).__name__}: pass an id, such as its own"
     if jsontext.is_array(value):
         odd = next((element for element in value if not isinstance(element, str)), "")
         return f"a {type(value).__name__} that holds {type(odd).__name__}"
