@@ -1,7 +1,11 @@
 """The base of the four namespaces of a client."""
 
+from inspect import iscoroutinefunction  # async only
+from types import FunctionType
 from typing import TYPE_CHECKING
 
+from adclient._async.staging import staging  # async only
+from adclient._core.advice import with_advice
 from adclient._notebook import PublicDir
 
 if TYPE_CHECKING:
@@ -12,6 +16,14 @@ class AsyncNamespace(PublicDir):
     """The operations of one platform."""
 
     __slots__ = ("_engine",)
+
+    def __init_subclass__(cls) -> None:
+        for name, method in list(vars(cls).items()):
+            if iscoroutinefunction(method):  # async only
+                setattr(cls, name, staging(method))  # async only
+                continue  # async only
+            if isinstance(method, FunctionType):
+                setattr(cls, name, with_advice(method))
 
     def __init__(self, engine: "AsyncEngine") -> None:
         self._engine = engine

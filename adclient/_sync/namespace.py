@@ -1,8 +1,10 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
 """The base of the four namespaces of a client."""
 
+from types import FunctionType
 from typing import TYPE_CHECKING
 
+from adclient._core.advice import with_advice
 from adclient._notebook import PublicDir
 
 if TYPE_CHECKING:
@@ -13,6 +15,11 @@ class Namespace(PublicDir):
     """The operations of one platform."""
 
     __slots__ = ("_engine",)
+
+    def __init_subclass__(cls) -> None:
+        for name, method in list(vars(cls).items()):
+            if isinstance(method, FunctionType):
+                setattr(cls, name, with_advice(method))
 
     def __init__(self, engine: "Engine") -> None:
         self._engine = engine

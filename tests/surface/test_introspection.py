@@ -92,6 +92,16 @@ def test_dir_of_a_value_lists_nothing_private() -> None:
     listing.close()  # or it warns that it was never awaited
 
 
+def test_autospec_of_a_method_keeps_its_kind_and_signature() -> None:
+    from unittest import mock
+
+    for client, kind in zip(CLIENTS, (mock.Mock, mock.AsyncMock), strict=True):
+        method = mock.create_autospec(client).beta.pause_campaign
+        assert isinstance(method, kind)
+        with pytest.raises(TypeError, match="positional"):
+            method("account_b204")
+
+
 def test_autospec_of_a_client_is_a_context_manager() -> None:
     from unittest import mock
 

@@ -236,21 +236,6 @@ def test_argument_of_a_wrong_type_is_refused_by_the_async_client(row) -> None:
     ASYNC.run(assert_refused, client_kind=ASYNC, row=row, name="account_id", value=7)
 
 
-@sync_and_async
-async def test_draft_or_item_in_place_of_an_id_is_refused_with_advice(client_kind) -> None:
-    service = Service(a_draft(), a_page("a"))
-    async with client_kind.open(transport=service.transport) as client:
-        draft = await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
-        page = await wait(client.beta.list_campaigns(account_id="a"))
-        for value, advice in (
-            (draft, "got a Draft, which is only a proposal: pass the id of what it would change"),
-            (page.data[0], "got Campaign: pass an id, such as its own"),
-        ):
-            problem = f"campaign_id must be a non-empty str, {advice}; nothing was sent"
-            with pytest.raises(InvalidRequest, match=problem):
-                await wait(client.beta.pause_campaign(account_id="a", campaign_id=value))
-
-
 # Values that are accepted, because the service decides their bounds.
 
 
