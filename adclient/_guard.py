@@ -22,6 +22,7 @@ from adclient.models import JSON, Diff, Draft, Result
 from adclient.options import check_type
 from adclient.policy import Policy, PolicyWarning, Refusal
 
+_UNREADABLE = Diff(field="", before=None, after=None)  # which shows nothing
 _REPORTING = 0.1  # seconds, at most, of the timeout of a call that are left to report a failure
 
 
@@ -143,11 +144,16 @@ class Guard:
         # Of other errors, such as a cancellation, nothing is known. Their text may hold secrets, as
         # that of an error of the caller's function for a token.
         is_unknown, draft_id, reason = attempts > 0, None, type(result).__name__
+        over_limit = None
         if isinstance(result, AdClientError):
             is_unknown, draft_id = result.outcome_unknown, result.draft_id
             reason = one_line(f"{reason}: {result}")
+            if is_unknown and draft_id is not None:
+                over_limit = self.excess_of(entry.operation, entry.arguments, _UNREADABLE)
         state: State = "unknown" if is_unknown else "not staged"
-        return attrs.evolve(entry, state=state, draft_id=draft_id, reason=reason)
+        return attrs.evolve(
+            entry, state=state, draft_id=draft_id, reason=reason, over_limit=over_limit
+        )
 
 
 def resolve_guard(policy: Policy | None, ledger: Ledger | None) -> Guard:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from adclient import _tool_results as results
 from adclient._core.operations import OPERATIONS, Operation, ParameterType
+from adclient._core.request import validated
+from adclient._core.rules import arguments_of
 from adclient._json import JSON, copied, is_array, is_object
 from adclient._notebook import short
 from adclient.errors import AdClientError, InvalidRequest
@@ -172,7 +174,8 @@ def _shown(
     guard = guard_of(client)
     over_limit = None
     if guard is not None:
-        over_limit = guard.excess_of(operation.full_name, arguments, draft.diff)
+        sent = arguments_of(validated(operation, arguments))
+        over_limit = guard.excess_of(operation.full_name, sent, draft.diff)
     return results.of_draft(draft, over_limit)
 
 

@@ -69,8 +69,8 @@ class Policy(_notebook.HTMLRepr):
             staged: a `PolicyWarning` names a draft over the limit, which should be rejected, and
             further writes to its account are refused until somebody settles it in the ledger. So
             it is with a draft that cannot be judged, because its diff does not show the money that
-            the call sets as numbers before and after. What is created has no value before; only
-            `money` limits it.
+            the call sets as numbers before and after, or cannot be read. What is created has no
+            value before; only `money` limits it.
         drafts_per_day: How many drafts may be staged from midnight to midnight UTC, by all users of
             the ledger together. A write of unknown outcome counts.
 

@@ -99,29 +99,33 @@ def excess_of(
     keys = frozenset(map(folded, money))
     allowed = f"and change_at_most allows {short(limit)} %"
     # A list, which keeps them alive: a dictionary below refers to them by `id()`.
-    changes, known = list(_diffs.changes_of(diff)), dict[int, bool]()
+    changes, known = list(_diffs.changes_of(diff)), dict[int, Set[str]]()
+    compared = set[str]()
     for change in changes:
         before, after = _number(change.before), _number(change.after)
+        names = _money_of(change, keys, known)
         is_new = is_creation and (change.before is None or change.before is _diffs.MISSING)
-        if is_new or not (_is_money(change, keys, known) or _is_another(change, keys)):
-            continue
-        if before is None or after is None:
-            return f"{change} cannot be judged, {allowed}"
-        if not _is_within(limit, before, after):
-            return f"{change}, {allowed}"
-    asked = keys & {each for _, name, _ in _inside(arguments) for each in _names_in(name)}
-    shown = _amounts_in(diff.field, diff.after, keys)
-    if not is_creation:
-        shown &= _amounts_in(diff.field, diff.before, keys)
-    hidden = next((name for name in money if folded(name) in asked - shown), None)
-    if hidden is not None:
-        return f"{short(hidden)} cannot be judged, as the diff does not show it, {allowed}"
+        if not is_new and (names or _is_another(change, keys)):
+            if before is None or after is None:
+                return f"{change} cannot be judged, {allowed}"
+            if not _is_within(limit, before, after):
+                return f"{change}, {allowed}"
+        if after is not None:
+            compared |= names
+    asked = set(_amounts_in("", dict(arguments), keys))
+    unchanged = asked
+    for side in (diff.before, diff.after):
+        unchanged = unchanged.intersection(_amounts_in(diff.field, side, keys))
+    # An amount that is neither changed nor what the call sets is that of something else.
+    hidden = {key for key, _ in asked - unchanged} - compared
+    for name in money:
+        if folded(name) in hidden:
+            return f"{short(name)} cannot be judged, as the diff does not show it, {allowed}"
     return None
 
 
-def _amounts_in(field: str, value: JSON, keys: Set[str]) -> Set[str]:
-    """The keys of money under which a side of a diff has a number."""
-    found = set[str]()
+def _amounts_in(field: str, value: JSON, keys: Set[str]) -> Iterator[tuple[str, Decimal]]:
+    """Each number in a value that is below a key of money, and that key."""
     waiting = [(keys & _names_in(field[-_LONGEST_NAME:]), value)]
     while waiting:
         names, value = waiting.pop()
@@ -132,23 +136,26 @@ def _amounts_in(field: str, value: JSON, keys: Set[str]) -> Set[str]:
             waiting += ((names | named, inner) for named, inner in inside)
         elif isinstance(value, list):
             waiting += ((names, inner) for inner in value)
-        elif _number(value) is not None:
-            found |= names
-    return found
+        elif (amount := _number(value)) is not None:
+            yield from ((name, amount) for name in names)
 
 
-def _is_money(change: _diffs.Change, keys: frozenset[str], known: dict[int, bool]) -> bool:
-    """Whether a changed value, or something around it, has a key of money."""
+def _money_of(change: _diffs.Change, keys: Set[str], known: dict[int, Set[str]]) -> Set[str]:
+    """The keys of money of a changed value, or of something around it."""
     climbed: list[_diffs.Change] = []
     around: _diffs.Change | None = change
     while around is not None and id(around) not in known:
         climbed.append(around)
         around = around.within
-    found = around is not None and known[id(around)]
+    names: Set[str] = set() if around is None else known[id(around)]
     for each in reversed(climbed):
-        names = _names_in(each.key[-_LONGEST_NAME:]) if isinstance(each.key, str) else set[str]()
-        known[id(each)] = found = found or not keys.isdisjoint(names)
-    return found
+        # A diff may contain others, which name in `field` what they change.
+        fields = (side["field"] for side in each[2:4] if isinstance(side, dict) and "field" in side)
+        for name in (each.key, *fields):
+            if isinstance(name, str):
+                names = names | (keys & _names_in(name[-_LONGEST_NAME:]))
+        known[id(each)] = names
+    return names
 
 
 def _is_another(change: _diffs.Change, keys: frozenset[str]) -> bool:

@@ -450,6 +450,12 @@ def test_change_of_money_is_compared_exactly(before, after, over) -> None:
         ({"name": "x", "daily_budget": 5}, {"name": "x"}, True),
         ({"name": "x", "daily_budget": 5}, None, True),
         ({"name": "x", "daily_budget": 5}, {"name": "y", "daily_budget": 5}, False),
+        # Diffs inside a diff.
+        (None, [{"field": "daily_budget", "before": 100, "after": 101}], True),
+        ({"field": "limits.bid", "value": 1}, {"field": "limits.bid", "value": 5}, True),
+        ({"field": "limits.bid", "value": 5}, {"field": "limits.bid", "value": 5.5}, False),
+        ({"field": "clicks", "value": 1}, {"field": "clicks", "value": 5}, False),
+        ({"field": 7, "value": 1}, {"field": None, "value": 5}, False),
         # Elements of lists.
         ([{"id": "a", "bid": 1}], [{"id": "a", "bid": 1.2}], False),
         ([{"id": "a", "bid": 1}], [{"id": "a", "bid": 1.3}], True),
@@ -500,13 +506,21 @@ HIDING = [
     ("campaign", {"daily_budget": 100}, {"name": "x"}),
     ("campaign", [], [{"budget": 5}]),
     ("", None, {}),
+    # Money that is not changed, though the call sets another amount, is that of something else.
+    ("dailyBudget", 100, 100),
+    (
+        "budget",
+        {"account": {"daily_budget": 500}, "amount": 100},
+        {"account": {"daily_budget": 500}, "amount": 999},
+    ),
     ("x" * 5000 + "daily_budget" + "x" * 5000, 100, 101),
 ]
 SHOWING = [
     ("daily_budget", 100, 101),
-    ("dailyBudget", 100, 100),
+    ("dailyBudget", 101, 101.0),
     ("limits.daily_budget", 100, Decimal("100.5")),
-    ("campaign", {"name": "x", "daily_budget": 100}, {"name": "y", "daily_budget": 100}),
+    ("campaign", {"name": "x", "daily_budget": 101}, {"name": "y", "daily_budget": 101}),
+    ("changes", [{"field": "daily_budget", "value": 7}], [{"field": "daily_budget", "value": 8}]),
     (
         "campaign",
         {"limits": [{"Daily-Budget": {"amount": 7}}]},

@@ -225,6 +225,12 @@ async def test_draft_over_a_limit_is_returned_with_a_warning(client_kind) -> Non
         {"field": "campaign", "before": None, "after": {"daily_budget": 999}},
         {"field": "campaign", "before": {"budget": 1}, "after": {"budget": 2}},
         {"field": "status", "before": "ENABLED", "after": "PAUSED"},
+        {"field": "daily_budget", "before": 100, "after": 100},
+        {
+            "field": "campaign",
+            "before": {"account": {"daily_budget": 9}, "budget": 1},
+            "after": {"account": {"daily_budget": 9}, "budget": 99},
+        },
     ],
     ids=str,
 )
@@ -247,6 +253,31 @@ async def test_draft_whose_diff_hides_the_money_closes_its_account(
         if diff["before"] is None:
             await wait(client.beta.create_video_campaign(account_id="b", fields=fields))
             assert service.answers == []
+
+
+@pytest.mark.parametrize("diff", [{}, {"field": "daily_budget", "after": 999}, []], ids=str)
+@sync_and_async
+async def test_draft_with_an_unreadable_diff_closes_its_account_if_money_is_set(
+    client_kind, diff, tmp_path
+) -> None:
+    service = Service(*[a_draft(diff=diff)] * 3)
+    policy = Policy(change_at_most=10, money={"daily_budget": 999})
+    options = {"transport": service.transport, "policy": policy}
+    ledger = SQLiteLedger(tmp_path / "drafts.db")
+    budget = {"account_id": "a", "campaign_id": "c", "daily_budget": 999}
+    async with client_kind.open(**options, ledger=ledger) as client:
+        with pytest.raises(OutcomeUnknown):
+            await wait(write(client))
+        with (
+            pytest.warns(PolicyWarning, match="reject draft_7c2e .* cannot be judged"),
+            pytest.raises(OutcomeUnknown),
+        ):
+            await wait(client.alpha.update_campaign_budget(**budget))
+        with pytest.raises(PolicyRefused, match="draft_7c2e is over the limit"):
+            await wait(client.alpha.update_campaign_budget(**budget))
+        ledger.settle(ledger.unknown()[-1], draft_id="draft_7c2e", by="kim")
+        with pytest.warns(PolicyWarning), pytest.raises(OutcomeUnknown):
+            await wait(client.alpha.update_campaign_budget(**budget))
 
 
 def test_draft_that_cannot_be_judged_is_returned_and_over_the_limit(monkeypatch) -> None:

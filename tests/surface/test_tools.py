@@ -149,6 +149,18 @@ def test_draft_over_a_limit_is_shown_as_such() -> None:
     assert result["untrusted"]["over_limit"].startswith("daily_budget: 100 → 120")
 
 
+def test_draft_is_judged_by_the_arguments_that_were_sent() -> None:
+    client = AdClient(
+        "https://ads.example.com",
+        transport=Service(a_draft(diff={"field": "bid", "before": 5, "after": 5.5})).transport,
+        policy=Policy(change_at_most=10, money={"daily_budget": 500, "bid": 9}),
+        ledger=MemoryLedger(),
+    )
+    given = {"account_id": "a", "campaign_id": "c", "daily_budget": None, "fields": {"bid": 5.5}}
+    result = call_tool(client, "alpha_update_campaign_budget", given, writes=True)
+    assert "over_limit" not in result["untrusted"]
+
+
 def test_draft_that_the_policy_cannot_judge_is_shown(monkeypatch) -> None:
     monkeypatch.setattr("adclient._core.rules.excess_of", lambda *_: 1 / 0)
     client = with_policy(Service(a_draft()), operations=["beta.*"])
