@@ -29,7 +29,8 @@ _TOKENS = re.compile(
     r""" "(?:[^"\\\n]++|\\[^\n])*+"? | '[^'\n]*+'? | \#[^\n]*+ | [\[\]{}\n]""".replace(" ", ""),
     re.DOTALL,
 )
-_KEY_ENDS = re.compile(r"[=,\[\]{}\n]")
+_NEITHER_DOTS_NOR_ENDS = re.compile(r"[^.=,\[\]{}\n]++")
+_LONG_KEY = re.compile(rf"\.{{{_DEEPEST + 1}}}")
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -69,14 +70,11 @@ class Document:
         for line, statement in _statements(self.text):
             found: object = tomllib.loads(statement)
             if not statement.lstrip().startswith("["):
-                waiting: list[tuple[tuple[object, ...], object]] = [(table, found)]
-                while waiting:
-                    path, value = waiting.pop()
+                path = table  # whatever is inside a value has the line of its key
+                while is_object(found) and len(found) == 1:
+                    [(key, found)] = found.items()
+                    path += (key,)
                     lines.setdefault(path, line)
-                    if is_object(value):
-                        waiting += [((*path, key), inner) for key, inner in value.items()]
-                    elif is_array(value):
-                        waiting += [((*path, index), inner) for index, inner in enumerate(value)]
                 continue
             table = ()
             while is_object(found) and found:
@@ -145,12 +143,9 @@ def _loads(text: str) -> dict[str, Any]:
 def _line_of_long_key(text: str) -> int | None:
     """The first line whose key has too many dots: tomllib would take seconds to read it."""
     plain = _TOKENS.sub(lambda token: token[0] if token[0] in "[]{}" else _breaks(token[0]), text)
-    start = 0
-    for end in _KEY_ENDS.finditer(plain + "\n"):
-        if plain.count(".", start, end.start()) > _DEEPEST:
-            return plain.count("\n", 0, start) + 1
-        start = end.end()
-    return None
+    dots = _NEITHER_DOTS_NOR_ENDS.sub("", plain)
+    found = _LONG_KEY.search(dots)
+    return None if found is None else dots.count("\n", 0, found.start()) + 1
 
 
 def _breaks(text: str) -> str:
