@@ -1,6 +1,7 @@
 """A ledger in a file."""
 
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Callable
@@ -54,7 +55,7 @@ class SQLiteLedger(SQLLedger):
         now: A function that returns the current time, for tests; None for the clock of the machine.
 
     Raises:
-        LedgerError: The path is empty, or stands for a database in memory.
+        LedgerError: The path is empty, stands for a database in memory, or is a URI of SQLite.
 
     Examples:
         >>> from adclient import Policy, SQLiteLedger
@@ -79,10 +80,11 @@ class SQLiteLedger(SQLLedger):
         self, path: str | os.PathLike[str], *, now: Callable[[], datetime] | None = None
     ) -> None:
         text = os.fsdecode(path)
-        if not text or "\0" in text or ":memory:" in text:
+        # A database in memory or a URI of SQLite: as the name of a file, both are mistakes.
+        if not text.strip() or "\0" in text or re.match("file:|:memory:", text, re.IGNORECASE):
             raise LedgerError(
-                f"a ledger needs a file that outlives the process, not {short(text)!r}; in a test, "
-                "use one in a temporary directory"
+                "a ledger needs the path of a file that outlives the process, not "
+                f"{short(text)!r}; in a test, use one in a temporary directory"
             )
         self._path = Path(text).absolute()
         self._identity: tuple[int, int] | None = None

@@ -375,7 +375,13 @@ def test_damaged_index_is_found_by_verify_and_stages_no_plan_again(
     assert "the file is corrupt" in report.ledger_problem
 
 
-@each_case("path", [":memory:", "file::memory:?cache=shared", "", "a\0b", Path(":memory:")])
+@each_case(
+    "path",
+    [
+        *(":memory:", ":MEMORY:", Path(":memory:"), "file::memory:?cache=shared"),
+        *("file:drafts.db?mode=memory", "File:drafts.db", "", " ", "a\0b"),
+    ],
+)
 def test_path_of_no_file_is_refused_with_advice(path) -> None:
     for opened in (SQLiteLedger, open_ledger):
         with pytest.raises(LedgerError, match=r"a file that outlives the process, not '.*a test"):
