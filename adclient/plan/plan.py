@@ -138,9 +138,9 @@ class Plan:
 
         The ledger is verified first; if it is damaged, nothing is staged. A change that the policy
         or the service refuses does not stop the others. These do, because what follows would most
-        likely fail as well: an unknown outcome, no response, a 401, and a ledger that cannot record
-        a change. The changes behind are `not tried`, and the next run stages them. A change of
-        unknown outcome is never repeated.
+        likely fail as well: an unknown outcome, no response, a 401 or 407, and a ledger that cannot
+        record a change. The changes behind are `not tried`, and the next run stages them. A change
+        of unknown outcome is never repeated.
 
         Args:
             client: A sync client with a ledger; its policy applies. There is no async form, because
@@ -181,11 +181,11 @@ class Plan:
                 else:
                     report = report_on(change, "not tried", stopped)
                 reports.append(report)
+            return self._report(reports, guard.ledger)
         except KeyboardInterrupt as interrupt:
             forget_frames(interrupt)
             reports += interrupted_reports(guard.ledger, self.changes[len(reports) :])
             raise Interrupted(self._report(reports, guard.ledger)) from interrupt
-        return self._report(reports, guard.ledger)
 
     def __repr__(self) -> str:
         return f"<Plan {self.id}, {len(self.changes)} changes>"

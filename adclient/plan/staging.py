@@ -75,7 +75,7 @@ def staged(engine: Engine, guard: Guard, change: PlannedChange) -> tuple[ChangeR
         if isinstance(error, PolicyRefused):
             verdict = "refused"
         reason = str(error).removeprefix(f"{change.call.operation.full_name}: ")
-        is_over = error.outcome_unknown or isinstance(error, _STOPPING)
+        is_over = error.outcome_unknown or isinstance(error, _STOPPING) or error.status == 407
         stopped = f"the plan stopped at change {change.number}" if is_over else None
         return report_on(change, verdict, reason, draft_id=error.draft_id), stopped
     except Exception as error:  # of the caller's function for a token; its text may hold secrets

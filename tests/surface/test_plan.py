@@ -211,6 +211,7 @@ def test_nothing_is_sent_if_the_ledger_cannot_record_it(tmp_path) -> None:
         (Fault.in_body("wrong_shape"), "unknown", 5),
         (Fault.status(503), "unknown", 5),
         (Fault.status(401), "not staged", 1),
+        (Fault.status(407), "not staged", 1),
         (Fault.refused(), "not staged", 1),
         (Fault.no_response(), "unknown", 5),
     ],
@@ -289,6 +290,20 @@ def test_changes_that_were_staged_earlier_are_known_after_an_interrupt(tmp_path)
     with pytest.raises(Interrupted) as caught:
         plan_of(tmp_path, pause(), pause(SECOND)).stage(client)
     assert verdicts(caught.value.report) == ["not tried", "already staged"]
+
+
+def test_interrupt_of_the_last_check_does_not_lose_the_report(tmp_path) -> None:
+    class InterruptedLedger(AuditedLedger):
+        def verify(self) -> str:
+            checks.append(len(self.rows))
+            if len(checks) == 2:
+                raise KeyboardInterrupt
+            return super().verify()
+
+    checks, ledger = [], InterruptedLedger()
+    with pytest.raises(Interrupted) as caught:
+        plan_of(tmp_path, pause()).stage(FakeAdService().client(ledger=ledger))
+    assert (verdicts(caught.value.report), len(checks)) == (["staged"], 3)
 
 
 @pytest.mark.no_cover
