@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from adclient._core.redact import Redactor, one_line
 from adclient._extras import needs
 from adclient.errors import LedgerError
-from adclient.ledger.patience import Patience
+from adclient.ledger.patience import Patience, patience
 from adclient.ledger.rows import SCHEMA, Connection, Cursor, Transaction
 from adclient.ledger.sql import BUSY_SECONDS, LOCKED, MISSING, SQLLedger
 
@@ -101,17 +101,23 @@ class PostgresLedger(SQLLedger):
         super().__init__(self._redactor.redact(shown), now)
 
     def _connect(self, *, may_create: bool) -> Connection:
-        import psycopg
-
-        # Prepared statements fail behind some poolers.
-        opened = psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None)
-        connection = _Connection(opened)
+        connection = _Connection(self._opened())
         try:
             self._prepare(connection, may_create=may_create)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _opened(self) -> "psycopg.Connection[tuple[object, ...]]":
+        import psycopg.conninfo
+
+        conninfo, left = self._conninfo, patience().left
+        if left < BUSY_SECONDS:  # libpq takes whole seconds, and at least two
+            seconds = max(2, int(left))
+            conninfo = psycopg.conninfo.make_conninfo(conninfo, connect_timeout=seconds)
+        # Prepared statements fail behind some poolers.
+        return psycopg.connect(conninfo, autocommit=True, prepare_threshold=None)
 
     def _prepare(self, connection: Connection, *, may_create: bool) -> None:
         exists, comment, encoding = connection.execute(_FIND).fetchone()
@@ -149,9 +155,7 @@ class PostgresLedger(SQLLedger):
         return connection
 
     def _exists(self) -> bool:
-        import psycopg
-
-        with psycopg.connect(self._conninfo, autocommit=True) as connection:
+        with self._opened() as connection:
             [exists, *_] = _Connection(connection).execute(_FIND).fetchone()
         return bool(exists)
 

@@ -3,6 +3,7 @@
 import doctest
 import os
 import socket
+import time
 import traceback
 from contextlib import closing, contextmanager
 
@@ -118,6 +119,15 @@ def test_network_that_drops_packets_does_not_hang_the_ledger(ledger) -> None:
         options = [socket.TCP_USER_TIMEOUT, socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL]
         found = [connected.getsockopt(socket.IPPROTO_TCP, option) for option in options]
     assert found == [10_000, 5, 1]
+
+
+def test_server_that_does_not_respond_takes_no_longer_than_the_call() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        ledger = open_ledger(f"postgresql://ads@127.0.0.1:{silent.getsockname()[1]}/ads")
+        client, began = FakeAdService().client(ledger=ledger, timeout=2), time.monotonic()
+        with pytest.raises(LedgerError, match="timeout expired"):
+            client.beta.pause_campaign(**CAMPAIGN)
+        assert time.monotonic() - began < 4
 
 
 def test_wrong_database_is_an_error(server) -> None:
