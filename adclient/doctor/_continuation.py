@@ -203,18 +203,17 @@ class Continuation:
 
     def _try_together(
         self, names: Sequence[str], left: Callable[[], int], *, has_effect: bool = False
-    ) -> Generator[Probe, Observation, bool]:
+    ) -> Asks:
         """Halve the names again and again, down to the one that has an effect.
 
         A service that ignores unknown names lets us try many at once. A URL of the endpoint
-        carries them, since the client sends the query of such a URL. Returns whether all of them
-        were ignored.
+        carries them, since the client sends the query of such a URL.
         """
         if not names or left() < _TO_TRY or self._is_over:
-            return False
+            return
         if len(names) == 1:
             yield from self._try(names[0])
-            return self.tried[names[0]] == "same items"
+            return
         if not has_effect:
             value = self._page.next
             if not isinstance(value, str):
@@ -225,13 +224,13 @@ class Continuation:
                 cursor="?" + urlencode(dict.fromkeys(names, value)),
             )
             if (effect := effect_of(self._page, later)) == "same items":
-                for name in names:
-                    self.tried[name] = effect
-                return True
+                self.tried |= dict.fromkeys(names, effect)
+                return
         middle = len(names) // 2
-        is_ignored = yield from self._try_together(names[:middle], left)
+        yield from self._try_together(names[:middle], left)
+        # If the first half was ignored, the effect is that of the second.
+        is_ignored = all(self.tried.get(name) == "same items" for name in names[:middle])
         yield from self._try_together(names[middle:], left, has_effect=is_ignored)
-        return False
 
     def _probe(self, name: str, purpose: str) -> Probe:
         conventions = attrs.evolve(

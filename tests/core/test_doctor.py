@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.doctor._examination import Examination
 from adclient.doctor._findings import report_of
@@ -76,3 +78,19 @@ def test_unknown_account_is_asked_for_where_the_known_one_was_accepted() -> None
     assert asked[1].account_id != asked[0].account_id == "a"
     found = report_of(examination, {})["read parameters"]
     assert (found.conclusion, found.certainty) == ("in the query", "observed")
+
+
+@pytest.mark.parametrize(
+    ("following", "names"),
+    [
+        (4, ["offset", "start", "skip", "cursor", "page_token"]),
+        (5, ["offset", "start", "skip", "cursor", "page_token"]),
+        (2, ["page", "page_number", "pageNumber", "cursor", "page_token"]),
+        (3, ["cursor", "page_token", "after", "next", "pageToken"]),
+    ],
+)
+def test_number_is_first_tried_as_what_it_may_count(following, names) -> None:
+    listing = page("1", "2", "3", "4", following=following)
+    _, asked = examined(listing, REFUSED, *[listing] * 10, *[REFUSED] * 5)
+    tried = [probe.conventions.cursor_parameter for probe in asked]
+    assert tried[tried.index("adclient_doctor") + 1 :] == names

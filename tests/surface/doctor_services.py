@@ -236,12 +236,15 @@ class OneTime(Service):
         return super().handle(request)
 
 
+@attrs.define(kw_only=True)
 class Filtering(Service):
-    """Takes the likeliest names of a continuation for filters that nothing passes."""
+    """Takes some names of a continuation, by default the likeliest, for filters of everything."""
+
+    filters: set[str] = attrs.field(factory=lambda: {"cursor", "after", "from"})
 
     def items(self, request: httpx.Request) -> list[dict]:
         given = dict(parse_qsl(request.url.query.decode()))
-        return [] if given.keys() & {"cursor", "after", "from"} else super().items(request)
+        return [] if given.keys() & self.filters else super().items(request)
 
 
 class FilteringEntries(Service):
