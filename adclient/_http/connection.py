@@ -62,12 +62,11 @@ class Target:
         parts = urlsplit(network.base_url)
         self.is_tls = parts.scheme == "https"
         self._scheme, self._host = parts.scheme.encode(), (parts.hostname or "").encode()
-        # A proxy receives the whole URL, which omits the default port.
-        self._port = None if parts.port == (443 if self.is_tls else 80) else parts.port
+        # A proxy receives the whole URL of a plain request, which omits the default port.
+        self._port = None if parts.port == 80 and not self.is_tls else parts.port
         self._prefix_length = len(f"{parts.scheme}://{parts.netloc}")
         self._verify = network.verify
-        url = core.URL(scheme=self._scheme, host=self._host, port=self._port, target=b"/")
-        self.origin = url.origin
+        self.origin = core.URL(scheme=self._scheme, host=self._host, port=self._port).origin
         self.last_place = LastPlace()  # of the service, or of its proxy
 
     @property

@@ -524,6 +524,29 @@ async def test_proxy_argument_overrides_the_environment(client_kind, monkeypatch
 
 
 @pytest.mark.own
+@pytest.mark.parametrize(
+    ("url", "target"),
+    [
+        ("http://ads.example.com:80", b"POST http://ads.example.com/v1/"),
+        ("http://ads.example.com:443", b"POST http://ads.example.com:443/v1/"),
+        ("https://ads.example.com:80", b"CONNECT ads.example.com:80 "),
+    ],
+)
+def test_proxy_receives_a_port_that_is_not_the_default(url, target) -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        connection.send(reply(403, b""))
+
+    with (
+        RawServer(serve) as proxy,
+        AdClient(url, proxy=proxy.url, max_retries=0) as client,
+        pytest.raises((APIError, ConnectionFailed), match="403"),
+    ):
+        write(client)
+    assert proxy.requests[0].startswith(target)
+
+
+@pytest.mark.own
 @sync_asyncio_trio
 async def test_loopback_bypasses_the_proxy(client_kind, monkeypatch) -> None:
     for variable in ("http_proxy", "https_proxy", "all_proxy"):
