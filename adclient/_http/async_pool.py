@@ -136,7 +136,7 @@ class _Connection:
 
     def __init__(self, target: Target, proxy: str | None) -> None:
         self.backend = AsyncBackend(proxy=proxy, last=target.last_place)
-        self.idle_since = 0.0
+        self.idle_since: float  # set after each request
         self._http = _pool(target, proxy, self.backend).create_connection(target.origin)
 
     async def send(self, request: core.Request, attempt: Attempt) -> None:

@@ -113,7 +113,7 @@ class _Connection:
 
     def __init__(self, target: Target, proxy: str | None) -> None:
         self.backend = Backend(proxy=proxy, last=target.last_place)
-        self.idle_since = 0.0
+        self.idle_since: float  # set after each request
         self._http = _pool(target, proxy, self.backend).create_connection(target.origin)
 
     def send(self, request: core.Request, attempt: Attempt) -> None:
