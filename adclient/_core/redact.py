@@ -65,7 +65,7 @@ def _pattern(secret: str) -> re.Pattern[bytes]:
         Otherwise a search could take time that doubles with each character.
         """
         run, char = len(part[1]), part[2]
-        if not run and (not char or char.isalnum()):
+        if not run and char.isalnum():
             return char
         backslash = rf"(?:{coded(chr(92))}|\\)" if run else r"\\"
         if not char:
@@ -82,12 +82,9 @@ def _pattern(secret: str) -> re.Pattern[bytes]:
 
 def _without_truncated(secret: bytes, data: bytes) -> bytes:
     """Redact the beginning of a secret that is cut off at the end of the data."""
-    head = secret[:_SHORTEST_SECRET]
-    start = data.find(head, max(0, len(data) - len(secret)))
-    while start >= 0:
-        if secret.startswith(data[start:]):
-            return data[:start] + _HIDDEN
-        start = data.find(head, start + 1)
+    for length in range(len(secret), _SHORTEST_SECRET - 1, -1):
+        if data.endswith(secret[:length]):
+            return data[:-length] + _HIDDEN
     return data
 
 
