@@ -13,6 +13,8 @@ PYTHONS = nox.project.python_versions(PROJECT)
 OLDEST = PYTHONS[0]
 NEWEST = next((name for name in reversed(PYTHONS) if shutil.which(f"python{name}")), PYTHONS[-1])
 PYTEST = ("pytest", "-q", "-n", "logical")
+# Type checkers, browsers and other programs take longer on a busy machine than a test may.
+PATIENT = ("-o", "faulthandler_timeout=300")
 # The tests in which it matters which HTTP library sends: those that talk to a server of raw
 # sockets, and those that see every operation on the wire.
 OF_TRANSPORTS = sorted(
@@ -130,8 +132,7 @@ def typing(session: nox.Session) -> None:
     session.run("basedpyright", "--pythonpath", f"{session.bin}/python")
     session.run("ty", "check")
     session.run("pyrefly", "check")
-    # On a busy machine, a type checker alone takes longer than a test may.
-    session.run("pytest", "-q", "-o", "faulthandler_timeout=300", "tests/typing", *session.posargs)
+    session.run("pytest", "-q", *PATIENT, "tests/typing", *session.posargs)
 
 
 @nox.session
@@ -149,7 +150,7 @@ def acceptance(session: nox.Session) -> None:
     """Try a browser, PostgreSQL, Jupyter, OpenAPI, Prism, MCP, patching tools, the benchmarks."""
     session.install("-e", ".[acceptance]")
     session.run("python", "tools/run_notebooks.py", "--check")
-    session.run("pytest", "-q", "tests/acceptance", *session.posargs)
+    session.run("pytest", "-q", *PATIENT, "tests/acceptance", *session.posargs)
     session.run("python", "benchmarks/compare.py", "--quick")
 
 
@@ -159,7 +160,7 @@ def docs(session: nox.Session) -> None:
     session.install("-e", ".[docs]")
     session.run("zensical", "build", "--clean", "--strict")
     session.run("python", "tools/build_playground.py", "site/playground")
-    session.run("pytest", "-q", "-n", "logical", "tests/site", *session.posargs)
+    session.run(*PYTEST, *PATIENT, "tests/site", *session.posargs)
 
 
 @nox.session(python=NEWEST, default=False)
@@ -185,8 +186,8 @@ def release(session: nox.Session) -> None:
 def long(session: nox.Session) -> None:
     """Run everything on each Python, with all seeds; then the soak: an hour or more."""
     session.install("-e", ".[test]")
-    session.run(*PYTEST, "--seeds=20", "--hypothesis-profile=long")
-    session.run("pytest", "-q", "tests/soak")
+    session.run(*PYTEST, *PATIENT, "--seeds=20", "--hypothesis-profile=long")
+    session.run("pytest", "-q", *PATIENT, "tests/soak")
     session.run("python", "tests/soak/soak.py")
     session.run("python", "tests/soak/soak.py", "--keyed", "--rounds", "3", "--calls", "2000")
     session.run("python", "tests/soak/ledger_soak.py", "--kills", "10000", "--attempts", "100000")
