@@ -86,6 +86,7 @@ def test_truncated_secret_at_the_end_is_redacted(token, data):
         ("abcabcd", "abc***"),
         ("abcd, and then abcdabcde", "abcd, and then ***"),
         ("abcd abcdabcdX", "abcd abcdabcdX"),
+        ("abcd abc", "abcd abc"),
         ("abcd…", "***…"),
         ("abc", "abc"),
         ("", ""),
