@@ -195,7 +195,10 @@ def test_error_body_is_truncated_without_a_defect(status, coding):
     assert body.defect is None
 
 
-def test_empty_body_has_no_defect():
-    body = read([])
+@each_case(
+    ("chunks", "coding"), [([], None), ([b"\x03\x00"], "deflate"), ([b"\x03", b"\x00"], "deflate")]
+)
+def test_empty_body_has_no_defect(chunks, coding):
+    body = read(chunks, coding=coding)
     assert body.content == b""
     assert body.defect is None

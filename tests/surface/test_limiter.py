@@ -19,7 +19,7 @@ from adclient._http.limiter import CapacityLimiter, Slot
 from adclient.testing import FakeAdService, Fault
 
 BASE_URL = "https://ads.example.com"
-PATIENCE = 30
+PATIENCE = 10
 
 
 class Slow(httpx.AsyncBaseTransport):
@@ -166,6 +166,10 @@ def test_slot_is_released_once() -> None:
     assert free_slots(limiter) == 1
 
 
+def test_slots_are_acquired_one_at_a_time() -> None:
+    assert free_slots(CapacityLimiter(3)) == 3
+
+
 SIGNALS = """
 import signal, sys, threading, time
 from random import random
@@ -203,8 +207,9 @@ def send_signals():
 
 call()  # so that no interrupt hits an import
 signal.signal(signal.SIGUSR1, interrupt)
-threads = [threading.Thread(target=compete) for _ in range(int(sys.argv[1]))]
-for thread in [*threads, threading.Thread(target=send_signals)]:
+# An error in the main thread ends the others as well.
+threads = [threading.Thread(target=compete, daemon=True) for _ in range(int(sys.argv[1]))]
+for thread in [*threads, threading.Thread(target=send_signals, daemon=True)]:
     thread.start()
 while not is_over.is_set():
     try:
