@@ -56,7 +56,8 @@ class AsyncEngine:
 
     def __attrs_post_init__(self) -> None:
         fixed = self.credentials.fixed
-        self._requests = RequestBuilder(self.options, None if fixed is None else fixed.headers)
+        headers = None if fixed is None else fixed.headers
+        self._requests = RequestBuilder(self.options, headers, new_key=_new_key)
 
     async def stage(self, operation: Operation[Draft], **arguments: object) -> Draft:
         """Stage a draft."""
@@ -216,3 +217,9 @@ class AsyncEngine:
         if isawaitable(text):  # async only
             text = await text  # async only
         return bearer(text)
+
+
+def _new_key() -> str:
+    from uuid import uuid4  # deferred: few services know idempotency keys
+
+    return str(uuid4())

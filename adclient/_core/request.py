@@ -98,8 +98,15 @@ def validated(
 class RequestBuilder:
     """Builds the requests of one client; the URL and headers of an operation are built once."""
 
-    def __init__(self, options: Options, auth_headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        options: Options,
+        auth_headers: Mapping[str, str] | None = None,
+        *,
+        new_key: Callable[[], str],
+    ) -> None:
         self._options = options
+        self._new_key = new_key  # makes a random idempotency key
         self._auth_headers = auth_headers or {}
         self._shared: dict[Operation[Result], tuple[str, dict[str, str]]] = {}
 
@@ -138,10 +145,8 @@ class RequestBuilder:
             "content-length": str(len(body)),
         }
         if operation.is_write and conventions.idempotency_header is not None:
-            from uuid import uuid4  # deferred: few services have such a header
-
             # The caller's own key, if the headers of the client contain one.
-            headers.setdefault(conventions.idempotency_header.lower(), str(uuid4()))
+            headers.setdefault(conventions.idempotency_header.lower(), self._new_key())
         if followed:
             _, followed = merged(call, [], followed)
             url = _url_with_query(operation, url, [], followed)

@@ -56,7 +56,8 @@ class Engine:
 
     def __attrs_post_init__(self) -> None:
         fixed = self.credentials.fixed
-        self._requests = RequestBuilder(self.options, None if fixed is None else fixed.headers)
+        headers = None if fixed is None else fixed.headers
+        self._requests = RequestBuilder(self.options, headers, new_key=_new_key)
 
     def stage(self, operation: Operation[Draft], **arguments: object) -> Draft:
         """Stage a draft."""
@@ -212,3 +213,9 @@ class Engine:
         token = self.credentials.token
         text = token() if callable(token) else token
         return bearer(text)
+
+
+def _new_key() -> str:
+    from uuid import uuid4  # deferred: few services know idempotency keys
+
+    return str(uuid4())

@@ -76,7 +76,8 @@ class Session:
         builder = self._builders.get(probe.conventions)
         if builder is None:
             options = attrs.evolve(self.options, conventions=probe.conventions)
-            builder = self._builders[probe.conventions] = RequestBuilder(options)
+            # It only reads, so no request has an idempotency key.
+            builder = self._builders[probe.conventions] = RequestBuilder(options, new_key=str)
         try:
             request = builder.build(probe.call())
         except AdClientError as error:  # such as a continuation that is too long for a URL

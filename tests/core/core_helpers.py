@@ -159,6 +159,11 @@ class Run:
     error: AdClientError | None = None
 
 
+def build(call: Call[Any], options: Options) -> Request:
+    """The request of a call, whose idempotency key is `key-1` if it has one."""
+    return RequestBuilder(options, new_key=lambda: "key-1").build(call)
+
+
 def exchange_of(
     call: Call[Any],
     options: Options,
@@ -171,7 +176,7 @@ def exchange_of(
     """The exchange of a call."""
     return Exchange(
         call,
-        RequestBuilder(options).build(call),
+        build(call, options),
         options,
         gate or RateLimitGate(),
         now=now,
@@ -229,7 +234,7 @@ def drive(
                 clock[0] += step + overslept
 
     try:
-        RequestBuilder(options).build(call)  # whose errors come before a span
+        build(call, options)  # whose errors come before a span
         reporter = reporter_for(call, options, now, tracer)
         exchange = exchange_of(call, options, gate=gate, now=now, random=random, reporter=reporter)
         try:

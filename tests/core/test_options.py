@@ -2,11 +2,11 @@ from decimal import Decimal
 
 import pytest
 from cases import each_case
-from core_helpers import BASE_URL, assert_one_line
+from core_helpers import BASE_URL, assert_one_line, build
 
 from adclient import options as module
 from adclient._core import operations
-from adclient._core.request import RequestBuilder, validated
+from adclient._core.request import validated
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import (
@@ -144,7 +144,7 @@ class TestBaseURL:
         except ConfigurationError:
             return
         call = validated(operations.EXPLAIN_ALPHA_OBJECTIVES, {"account_id": "a"})
-        request = RequestBuilder(options).build(call)
+        request = build(call, options)
         assert request.url.isascii()
         assert request.headers["host"].isascii()
 

@@ -3,12 +3,11 @@ from urllib.parse import parse_qsl, urlsplit
 import attrs
 import pytest
 from cases import each_case
-from core_helpers import ACCOUNT, BASE_URL, assert_one_line, call_of, options_of
+from core_helpers import ACCOUNT, BASE_URL, assert_one_line, build, call_of, options_of
 
 from adclient._core import operations
 from adclient._core.operations import Listing, PageInfo
 from adclient._core.paging import SeenPages, check_progress, query_from_next_url
-from adclient._core.request import RequestBuilder
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
 
@@ -25,7 +24,7 @@ def followed(cursor, *, base_url=BASE_URL, conventions=None, **arguments):
 
 def requested(cursor, operation=CAMPAIGNS, *, conventions=None, **arguments):
     options = options_of(conventions=conventions or Conventions())
-    return RequestBuilder(options).build(call_of(operation, cursor=cursor, **arguments))
+    return build(call_of(operation, cursor=cursor, **arguments), options)
 
 
 def pairs_of(request):

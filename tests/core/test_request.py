@@ -9,14 +9,13 @@ from urllib.parse import parse_qsl, urlsplit
 import attrs
 import pytest
 from cases import each_case
-from core_helpers import ACCOUNT, BASE_URL, assert_one_line, call_of, options_of
+from core_helpers import ACCOUNT, BASE_URL, assert_one_line, build, call_of, options_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient import Page
 from adclient._core import operations
 from adclient._core.operations import OPERATIONS
-from adclient._core.request import RequestBuilder
 from adclient._version import __version__
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
@@ -45,7 +44,7 @@ def built(
         options_of(headers=headers or {}, conventions=Conventions(**(conventions or {}))),
         base_url=base_url,
     )
-    return RequestBuilder(options).build(call_of(operation, cursor=cursor, **arguments))
+    return build(call_of(operation, cursor=cursor, **arguments), options)
 
 
 def query_of(request):
