@@ -3,22 +3,17 @@
 import copy
 import json
 import pickle
-import signal
-import threading
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
-import anyio
 import attrs
 import httpx
 import pytest
 from clients import (
     CLIENT_KINDS,
     SECRET,
-    SYNC,
     Service,
     a_draft,
     a_page,
@@ -64,9 +59,6 @@ def assert_untold(*texts: str) -> None:
     for text in texts:
         assert "canary" not in text
         assert "dXNlcjpjYW5hcnk" not in text  # user:canary, as it is sent to a proxy
-
-
-CONNECTED = b"HTTP/1.1 200 Connected\r\n\r\n"
 
 
 def credentials(request: bytes) -> str:
@@ -299,95 +291,6 @@ async def test_invalid_result_of_token_or_auth_is_not_shown(client_kind, options
         with pytest.raises(ConfigurationError) as caught:
             await wait(client.beta.pause_campaign(**IDS))
     assert_untold(shown_by(caught.value))
-
-
-def locals_of(error: BaseException) -> Iterator[str]:
-    """The local variables that a monitor may record of an error and all that led to it."""
-    chain: list[BaseException | None] = [error]
-    for each in chain:
-        if each is not None:
-            chain += (link for link in (each.__cause__, each.__context__) if link not in chain)
-            frames = [frame for frame, _ in traceback.walk_tb(each.__traceback__)]
-            yield from (repr(f.f_locals) for f in frames if f.f_globals is not globals())
-
-
-# Where a call waits when it is interrupted: the address, the proxy, and what the server sends.
-WAITS = {
-    "for a response": ("http://ads.test", None, b""),
-    "for the rest of a head": ("http://ads.test", None, b"HTTP/1.1 200 OK\r\n"),
-    "for TLS": ("https://ads.test", None, b""),
-    "for a proxy": ("http://ads.test", "http://user:canary@proxy.test", b""),
-    "for a tunnel": ("https://ads.test", "http://user:canary@proxy.test", b""),
-    "for TLS in a tunnel": ("https://ads.test", "http://user:canary@proxy.test", CONNECTED),
-    "for TLS of a proxy": ("http://ads.test", "https://user:canary@proxy.test", b""),
-    "for SOCKS": ("http://ads.test", "socks5://user:canary@proxy.test", b"\x05\x02"),
-}
-
-
-@pytest.mark.filterwarnings("ignore:.*over plain http:UserWarning")
-@pytest.mark.parametrize("where", WAITS)
-@sync_asyncio_trio
-async def test_no_frame_of_an_interrupted_call_contains_a_secret(client_kind, where) -> None:
-    url, proxy, answer = WAITS[where]
-    is_waiting = threading.Event()
-
-    def serve(connection: Connection) -> None:
-        connection.receive()
-        connection.send(answer)
-        is_waiting.set()
-        connection.stay_silent()
-
-    def interrupt() -> None:
-        is_waiting.wait(10)
-        time.sleep(0.02)
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-
-    async def call() -> None:
-        try:
-            await wait(client.beta.pause_campaign(**IDS))
-        except BaseException as error:
-            seen.append(type(error).__name__)
-            assert_untold(*locals_of(error))
-            raise
-
-    async def cancelled() -> None:
-        async with anyio.create_task_group() as group:
-            group.start_soon(call)
-            while not is_waiting.is_set():
-                await anyio.sleep(0.001)
-            await anyio.sleep(0.02)
-            group.cancel_scope.cancel()
-
-    seen: list[str] = []
-    with RawServer(serve) as server:
-        port = server.url.rpartition(":")[2]
-        if proxy is None:
-            url = url.replace("ads.test", f"127.0.0.1:{port}")
-        else:
-            proxy = proxy.replace("proxy.test", f"127.0.0.1:{port}")
-        async with client_kind.open(url, token=TOKEN, proxy=proxy) as client:
-            if client_kind is not SYNC:
-                await cancelled()
-            else:
-                before = signal.signal(signal.SIGINT, signal.default_int_handler)
-                thread = threading.Thread(target=interrupt)
-                thread.start()
-                with pytest.raises(KeyboardInterrupt):
-                    await call()
-                thread.join()
-                signal.signal(signal.SIGINT, before)
-    assert seen == ["KeyboardInterrupt" if client_kind is SYNC else seen[0]]
-
-
-@sync_and_async
-async def test_frames_of_the_callers_functions_stay_in_an_interrupt(client_kind) -> None:
-    def token() -> str:
-        raise KeyboardInterrupt
-
-    async with client_kind.open(transport=Service().transport, token=token) as client:
-        with pytest.raises(KeyboardInterrupt) as caught:
-            await wait(client.beta.pause_campaign(**IDS))
-    assert [frame.name for frame in caught.traceback][-1] == "token"
 
 
 @sync_and_async
