@@ -5,7 +5,7 @@ from typing import Protocol
 
 LONGEST_BODY = 64 * 1024 * 1024
 LONGEST_ERROR_BODY = 64 * 1024
-_PIECE = 1024 * 1024
+_PIECE = 64 * 1024
 _KEPT = 1024 * 1024  # of a body that is too large; a draft's id is near the beginning
 
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
@@ -66,8 +66,13 @@ class Body:
 
     def feed(self, chunk: bytes) -> None:
         """Take the next raw chunk."""
-        if self.defect is not None:
-            return
+        # A transport of the caller may hand over a body of any size as one chunk.
+        for start in range(0, len(chunk), _PIECE):
+            if self.is_enough:
+                return
+            self._take(chunk[start : start + _PIECE])
+
+    def _take(self, chunk: bytes) -> None:
         if self._is_coded:
             try:
                 self._decompress(chunk)

@@ -1,6 +1,8 @@
 """An injected HTTP client or transport is used unchanged, and not closed."""
 
 import asyncio
+import tracemalloc
+import zlib
 
 import clients
 import httpx
@@ -302,3 +304,25 @@ def test_connect_error_of_a_wrapped_httpx_aiohttp_is_outcome_unknown() -> None:
             assert caught.value.attempts == 1
 
     asyncio.run(scenario())
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("coding", ["identity", "deflate"])
+@sync_and_async
+async def test_huge_body_in_one_chunk_is_refused_with_bounded_memory(client_kind, coding) -> None:
+    whole = bytes(200 * 1024 * 1024)
+    body = whole if coding == "identity" else zlib.compress(whole, 0)  # of the same size
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        stream = httpx.ByteStream(body)
+        return httpx.Response(201, headers={"content-encoding": coding}, stream=stream)
+
+    async with client_kind.open(transport=httpx.MockTransport(handler)) as client:
+        tracemalloc.start()
+        try:
+            with pytest.raises(OutcomeUnknown, match="larger than 64 MiB"):
+                await wait(write(client))
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert peak < 2 * 64 * 1024 * 1024
