@@ -2,23 +2,18 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from types import TracebackType
+from typing import cast
 
 from adclient.errors import AdClientError
 
 # `concurrent` passes on the error of a page that was prefetched.
 _HIDDEN = {"adclient", "concurrent"}
 # The local variables of these may hold requests, and so credentials, which monitors record.
-_SENDING = sys.stdlib_module_names | {  # which they call
-    "adclient",
-    "anyio",
-    "h11",
-    "httpcore",
-    "httpcore2",
-    "httpx",
-    "httpx2",
-    "socksio",
-}
+_SENDING = {"adclient", "h11", "httpcore", "httpcore2", "httpx", "httpx2", "socksio"}
+# These belong to what has called them.
+_CALLED = sys.stdlib_module_names | {"anyio"}
 
 
 def forget_frames(error: BaseException) -> None:
@@ -27,34 +22,48 @@ def forget_frames(error: BaseException) -> None:
     A bare `raise` adds no frame. From the first foreign frame on, such as that of a caller's
     transport, all frames stay; with `ADCLIENT_TRACEBACK=full` in the environment, every one does.
 
-    A cancellation or a Ctrl-C may come at any moment. Of these, and of what they interrupted, all
-    frames are removed that handle requests. Those of the caller's functions stay, since one of
-    them may be what hangs.
+    A cancellation, a Ctrl-C or an error of a signal handler may come at any moment. Of these, and
+    of what they interrupted, all frames are removed that handle requests. Those of the caller's
+    functions stay, since one of them may be what hangs.
     """
-    if isinstance(error, AdClientError):
-        if os.environ.get("ADCLIENT_TRACEBACK") != "full":
-            entry = error.__traceback__
+    for each in _chain_of(error):
+        if not isinstance(each, AdClientError):
+            each.__traceback__ = _without_sending(each.__traceback__)
+        elif os.environ.get("ADCLIENT_TRACEBACK") != "full":
+            entry = each.__traceback__
             while entry is not None and _package_of(entry) in _HIDDEN:
                 entry = entry.tb_next
-            error.__traceback__ = entry
-    elif not isinstance(error, Exception):
-        chain: dict[int, BaseException] = {}
-        waiting: list[BaseException | None] = [error]
-        while waiting:
-            each = waiting.pop()
-            if each is not None and id(each) not in chain:
-                chain[id(each)] = each
-                waiting += (each.__cause__, each.__context__)
-                each.__traceback__ = _without_sending(each.__traceback__)
+            each.__traceback__ = entry
+
+
+def _chain_of(error: BaseException) -> Iterator[BaseException]:
+    """An error, what caused it, what it interrupted, and the members of groups."""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        each = waiting.pop()
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            waiting += (each.__cause__, each.__context__)
+            if isinstance(each, BaseExceptionGroup):
+                waiting += cast("BaseExceptionGroup[BaseException]", each).exceptions
 
 
 def _without_sending(entry: TracebackType | None) -> TracebackType | None:
-    if entry is None:
-        return None
-    below = _without_sending(entry.tb_next)
-    if _package_of(entry) in _SENDING:
-        return below
-    return TracebackType(below, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    kept: list[TracebackType] = []
+    is_sending = True
+    while entry is not None:
+        package = _package_of(entry)
+        if package not in _CALLED:
+            is_sending = package in _SENDING
+        if not is_sending:
+            kept.append(entry)
+        entry = entry.tb_next
+    below: TracebackType | None = None
+    for each in reversed(kept):
+        below = TracebackType(below, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return below
 
 
 def _package_of(entry: TracebackType) -> str:

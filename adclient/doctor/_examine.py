@@ -155,8 +155,10 @@ def examine(
                 arguments[name] = quoted(value)
     try:
         session.run()
-    except KeyboardInterrupt as interrupt:
+    except BaseException as interrupt:
         forget_frames(interrupt)
+        if not isinstance(interrupt, KeyboardInterrupt):
+            raise
         session.examination.stopped = "interrupted: this report is partial"
         report = mapped(report_of(session.examination, arguments), session.redact)
         raise Interrupted(report) from interrupt

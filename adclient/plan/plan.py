@@ -182,8 +182,10 @@ class Plan:
                     report = report_on(change, "not tried", stopped)
                 reports.append(report)
             return self._report(reports, guard.ledger)
-        except KeyboardInterrupt as interrupt:
+        except BaseException as interrupt:
             forget_frames(interrupt)
+            if not isinstance(interrupt, KeyboardInterrupt):
+                raise
             reports += interrupted_reports(guard.ledger, self.changes[len(reports) :])
             raise Interrupted(self._report(reports, guard.ledger)) from interrupt
 

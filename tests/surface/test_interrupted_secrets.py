@@ -1,16 +1,20 @@
 """No traceback of an interrupted call holds a credential: monitors record local variables."""
 
+import json
 import signal
 import threading
 import time
 import traceback
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import anyio
 import pytest
-from clients import SYNC, Service, sync_and_async, sync_asyncio_trio, wait
+from clients import ASYNC, SYNC, TRIO, Service, sync_and_async, wait
 from raw_server import Connection, RawServer
 from test_secrets import IDS, TOKEN, assert_untold
+
+from adclient import OutcomeUnknown
 
 CONNECTED = b"HTTP/1.1 200 Connected\r\n\r\n"
 
@@ -20,7 +24,8 @@ def locals_of(error: BaseException) -> Iterator[str]:
     chain: list[BaseException | None] = [error]
     for each in chain:
         if each is not None:
-            chain += (link for link in (each.__cause__, each.__context__) if link not in chain)
+            links = (each.__cause__, each.__context__, *getattr(each, "exceptions", ()))
+            chain += (link for link in links if link not in chain)
             frames = [frame for frame, _ in traceback.walk_tb(each.__traceback__)]
             yield from (repr(f.f_locals) for f in frames if f.f_globals is not globals())
 
@@ -42,11 +47,14 @@ OWN = {
 }
 
 
-@pytest.mark.parametrize(
+each_wait = pytest.mark.parametrize(
     "where", [*PLAIN, *(pytest.param(name, marks=pytest.mark.own) for name in OWN)]
 )
-@sync_asyncio_trio
-async def test_no_frame_of_an_interrupted_call_contains_a_secret(client_kind, where) -> None:
+
+
+@contextmanager
+def waiting(where: str) -> Iterator[tuple[str, dict[str, str], threading.Event]]:
+    """The address and options of a client whose call will wait, and what is set when it does."""
     url, proxy, answer = {**PLAIN, **OWN}[where]
     is_waiting = threading.Event()
 
@@ -56,48 +64,78 @@ async def test_no_frame_of_an_interrupted_call_contains_a_secret(client_kind, wh
         is_waiting.set()
         connection.stay_silent()
 
+    with RawServer(serve) as server:
+        address = server.url.removeprefix("http://")
+        options = {} if proxy is None else {"proxy": proxy.replace("proxy.test", address)}
+        if proxy is None:
+            url = url.replace("ads.test", address)
+        yield url, options, is_waiting
+
+
+@each_wait
+@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
+def test_no_frame_of_a_cancelled_call_contains_a_secret(client_kind, where) -> None:
+    async def call(client) -> None:
+        try:
+            await client.beta.pause_campaign(**IDS)
+        except BaseException as error:
+            seen.append(type(error))
+            assert_untold(*locals_of(error))
+            raise
+
+    async def scenario() -> None:
+        async with (
+            client_kind.open(url, token=TOKEN, **options) as client,
+            anyio.create_task_group() as group,
+        ):
+            group.start_soon(call, client)
+            while not is_waiting.is_set():
+                await anyio.sleep(0.001)
+            await anyio.sleep(0.02)
+            group.cancel_scope.cancel()
+        assert seen == [anyio.get_cancelled_exc_class()]
+
+    seen: list[type] = []
+    with waiting(where) as (url, options, is_waiting):
+        client_kind.run(scenario)
+
+
+class TimeLimitExceeded(Exception):
+    """What a queue of tasks raises from a handler of signals."""
+
+
+def raise_time_limit(*_: object) -> None:
+    raise TimeLimitExceeded
+
+
+# Of a write that was sent, an error that is no interrupt becomes the cause of `OutcomeUnknown`.
+HANDLERS = [
+    (signal.default_int_handler, KeyboardInterrupt),
+    (raise_time_limit, (TimeLimitExceeded, OutcomeUnknown)),
+]
+
+
+@each_wait
+@pytest.mark.parametrize(("handler", "expected"), HANDLERS)
+def test_no_frame_of_a_call_that_a_signal_ended_contains_a_secret(where, handler, expected) -> None:
     def interrupt() -> None:
         is_waiting.wait(10)
         time.sleep(0.02)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     async def call() -> None:
-        try:
-            await wait(client.beta.pause_campaign(**IDS))
-        except BaseException as error:
-            seen.append(type(error).__name__)
-            assert_untold(*locals_of(error))
-            raise
+        async with SYNC.open(url, token=TOKEN, **options) as client:
+            before = signal.signal(signal.SIGINT, handler)
+            thread = threading.Thread(target=interrupt)
+            thread.start()
+            with pytest.raises(expected) as caught:
+                client.beta.pause_campaign(**IDS)
+            thread.join()
+            signal.signal(signal.SIGINT, before)
+            assert_untold(*locals_of(caught.value))
 
-    async def cancelled() -> None:
-        async with anyio.create_task_group() as group:
-            group.start_soon(call)
-            while not is_waiting.is_set():
-                await anyio.sleep(0.001)
-            await anyio.sleep(0.02)
-            group.cancel_scope.cancel()
-
-    seen: list[str] = []
-    with RawServer(serve) as server:
-        port = server.url.rpartition(":")[2]
-        if proxy is None:
-            url = url.replace("ads.test", f"127.0.0.1:{port}")
-        else:
-            proxy = proxy.replace("proxy.test", f"127.0.0.1:{port}")
-        options = {} if proxy is None else {"proxy": proxy}
-        async with client_kind.open(url, token=TOKEN, **options) as client:
-            if client_kind is not SYNC:
-                await cancelled()
-            else:
-                before = signal.signal(signal.SIGINT, signal.default_int_handler)
-                thread = threading.Thread(target=interrupt)
-                thread.start()
-                with pytest.raises(KeyboardInterrupt):
-                    await call()
-                thread.join()
-                signal.signal(signal.SIGINT, before)
-    names = {"sync": "KeyboardInterrupt", "asyncio": "CancelledError", "trio": "Cancelled"}
-    assert seen == [names[client_kind.name]]
+    with waiting(where) as (url, options, is_waiting):
+        SYNC.run(call)
 
 
 @sync_and_async
@@ -109,3 +147,16 @@ async def test_frames_of_the_callers_functions_stay_in_an_interrupt(client_kind)
         with pytest.raises(KeyboardInterrupt) as caught:
             await wait(client.beta.pause_campaign(**IDS))
     assert [frame.name for frame in caught.traceback][-1] == "token"
+
+
+@sync_and_async
+async def test_frames_below_the_callers_functions_stay_in_its_errors(client_kind) -> None:
+    def token() -> str:
+        return json.loads("{")
+
+    async with client_kind.open(transport=Service().transport, token=token) as client:
+        with pytest.raises(ValueError, match="Expecting property") as caught:
+            await wait(client.beta.pause_campaign(**IDS))
+    names = [frame.name for frame in caught.traceback]
+    assert names[names.index("token") :][1:] == ["loads", "decode", "raw_decode"]
+    assert "run" not in names
