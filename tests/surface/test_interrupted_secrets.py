@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import anyio
+import httpx
 import pytest
 from clients import ASYNC, SYNC, TRIO, Service, sync_and_async, wait
 from raw_server import Connection, RawServer
@@ -160,3 +161,34 @@ async def test_frames_below_the_callers_functions_stay_in_its_errors(client_kind
     names = [frame.name for frame in caught.traceback]
     assert names[names.index("token") :][1:] == ["loads", "decode", "raw_decode"]
     assert "run" not in names
+
+
+class Grouping(httpx.BaseTransport):
+    """A transport whose errors come in groups, as those of several attempts do."""
+
+    def __init__(self, below: httpx.BaseTransport) -> None:
+        self.below = below
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        errors = []
+        try:
+            return self.below.handle_request(request)
+        except httpx.HTTPError as error:
+            errors.append(error)
+        raise ExceptionGroup("each attempt has failed", errors)
+
+
+@pytest.mark.own
+def test_no_frame_of_a_group_of_errors_contains_a_secret() -> None:
+    with RawServer(lambda connection: connection.receive()) as server:
+        proxy = server.url.replace("//", "//user:canary@")
+        with (
+            httpx.HTTPTransport(proxy=proxy) as below,
+            SYNC.client("http://ads.test", transport=Grouping(below), token=TOKEN) as client,
+            pytest.raises(OutcomeUnknown) as caught,
+        ):
+            client.beta.pause_campaign(**IDS)
+    group = caught.value.__cause__
+    assert isinstance(group, ExceptionGroup)
+    assert [frame.name for frame in traceback.extract_tb(group.__traceback__)] == ["handle_request"]
+    assert_untold(*locals_of(caught.value))
