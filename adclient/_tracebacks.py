@@ -61,8 +61,10 @@ def _without_sending(entry: TracebackType | None) -> TracebackType | None:
             kept.append(entry)
         entry = entry.tb_next
     below: TracebackType | None = None
+    # Linked anew, not copied: where a signal came between two lines, an entry has no number of one.
     for each in reversed(kept):
-        below = TracebackType(below, each.tb_frame, each.tb_lasti, each.tb_lineno)
+        each.tb_next = below
+        below = each
     return below
 
 
