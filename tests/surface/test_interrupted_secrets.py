@@ -2,6 +2,7 @@
 
 import json
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -11,11 +12,13 @@ from contextlib import contextmanager
 import anyio
 import httpx
 import pytest
-from clients import ASYNC, SYNC, TRIO, Service, sync_and_async, wait
+from clients import ASYNC, BASE_URL, SYNC, TRIO, Service, sync_and_async, wait
+from plans import AuditedLedger, pause, plan_of
 from raw_server import Connection, RawServer
 from test_secrets import IDS, TOKEN, assert_untold
 
-from adclient import OutcomeUnknown
+from adclient import AdClient, OutcomeUnknown
+from adclient.doctor import examine
 
 CONNECTED = b"HTTP/1.1 200 Connected\r\n\r\n"
 
@@ -192,3 +195,20 @@ def test_no_frame_of_a_group_of_errors_contains_a_secret() -> None:
     assert isinstance(group, ExceptionGroup)
     assert [frame.name for frame in traceback.extract_tb(group.__traceback__)] == ["handle_request"]
     assert_untold(*locals_of(caught.value))
+
+
+@pytest.mark.parametrize("run", ["plan", "doctor"])
+def test_plan_or_doctor_that_is_ended_shows_frames_of_the_caller_alone(run, tmp_path) -> None:
+    def respond(_: httpx.Request) -> httpx.Response:
+        sys.exit("terminated")  # as a handler of SIGTERM does
+
+    transport = httpx.MockTransport(respond)
+    client = AdClient(BASE_URL, transport=transport, ledger=AuditedLedger())
+    runs = {
+        "plan": lambda: plan_of(tmp_path, pause()).stage(client),
+        "doctor": lambda: examine(BASE_URL, account_id="account_b204", transport=transport),
+    }
+    with pytest.raises(SystemExit) as caught:
+        runs[run]()
+    functions = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert functions[1:] == ["<lambda>", "respond"]
