@@ -20,6 +20,7 @@ from test_secrets import IDS, TOKEN, assert_untold
 from adclient import AdClient, OutcomeUnknown
 from adclient.doctor import examine
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*over plain http:UserWarning")
 CONNECTED = b"HTTP/1.1 200 Connected\r\n\r\n"
 
 
