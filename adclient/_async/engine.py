@@ -140,7 +140,7 @@ class AsyncEngine:
         is_in_time = await async_run_blocking(
             guard.reserving(entry, left), left, guard.ending(entry, given_up, 0)
         )
-        # Only an async call can be late here; tracers of coverage miss lines behind a cancellation.
+        # A blocking call is never late here, and tracers miss the lines behind a cancellation.
         if not is_in_time:  # pragma: no cover
             return exchange.result(too_late("the ledger took the whole timeout"))
         try:

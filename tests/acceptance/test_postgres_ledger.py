@@ -14,7 +14,7 @@ from ledger_tests import CAMPAIGN, admit, stage, states
 from postgres_server import PASSWORD
 
 import adclient.ledger.postgres
-from adclient import LedgerError, PostgresLedger
+from adclient import AdClient, LedgerError, PostgresLedger
 from adclient.ledger import open_ledger
 from adclient.testing import FakeAdService
 
@@ -83,6 +83,8 @@ def assert_has_no_secret(error: Exception, *others: object) -> None:
 def test_repr_has_the_place_and_no_password(where) -> None:
     place = where.partition("@")[2]
     assert repr(open_ledger(where)) == f"<PostgresLedger postgresql://{place}>"
+    client = AdClient("https://ads.example.com", ledger=open_ledger(where))
+    assert repr(client).endswith(f", ledger <PostgresLedger postgresql://{place}>>")
 
 
 def test_rows_cannot_be_truncated(ledger, execute) -> None:
