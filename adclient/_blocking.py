@@ -8,10 +8,17 @@ Work = Callable[[], None]
 def run_blocking(
     work: Work,
     seconds: float,  # noqa: ARG001 (the async one has it)
-    undo: Work | None = None,  # noqa: ARG001 (and this)
+    undo: Work | None = None,
 ) -> bool:
-    """Do the work; a sync call cannot be interrupted, so it has no timeout."""
-    work()
+    """Do the work, which has no timeout of its own; `undo` is called after an interrupt."""
+    try:
+        work()
+    except Exception:
+        raise
+    except BaseException:  # Ctrl-C; the work may have been done all the same
+        if undo is not None:
+            undo()
+        raise
     return True
 
 

@@ -15,7 +15,7 @@ from adclient._core import rules
 from adclient._core.events import write_log
 from adclient._core.operations import Call
 from adclient._core.redact import one_line
-from adclient.errors import AdClientError, ConfigurationError, PolicyRefused
+from adclient.errors import AdClientError, CallTimeout, ConfigurationError, PolicyRefused
 from adclient.ledger.entry import Entry, Ledger, LedgerWarning, State
 from adclient.ledger.patience import Patience, patient
 from adclient.models import JSON, Diff, Draft, Result
@@ -94,7 +94,11 @@ class Guard:
 
         The caller must receive the draft, even if it cannot be recorded.
         """
-        return partial(self._end, self._ended(entry, result, attempts), Patience(time.monotonic()))
+        return partial(self._end, entry, result, attempts)
+
+    def giving_up(self, entry: Entry) -> Work:
+        """A function that ends a reservation, if there is one, whose write will not be sent."""
+        return partial(self._end, entry, CallTimeout("the call ended before it was recorded"), 0)
 
     def _reserve(self, entry: Entry, waiting: Patience) -> None:
         assert self.ledger is not None
@@ -106,10 +110,11 @@ class Guard:
             refusal = Refusal(recorded.rule or "", recorded.reason or "")
             raise _refused(recorded.operation, refusal)
 
-    def _end(self, ended: Entry, waiting: Patience) -> None:
+    def _end(self, entry: Entry, result: Result | BaseException, attempts: int) -> None:
         assert self.ledger is not None
+        ended = self._ended(entry, result, attempts)
         try:
-            with patient(waiting):
+            with patient(Patience(time.monotonic())):
                 self.ledger.end(ended)
         except Exception as error:
             what = f"draft {ended.draft_id}" if ended.draft_id else "the end of a call"

@@ -20,16 +20,20 @@ def forget_frames(error: BaseException) -> None:
     """Remove frames of this library from the traceback of an error that `raise` raises again.
 
     A bare `raise` adds no frame. From the first foreign frame on, such as that of a caller's
-    transport, all frames stay; with `ADCLIENT_TRACEBACK=full` in the environment, every one does.
+    transport, all frames stay.
 
     A cancellation, a Ctrl-C or an error of a signal handler may come at any moment. Of these, and
     of what they interrupted, all frames are removed that handle requests. Those of the caller's
     functions stay, since one of them may be what hangs.
+
+    With `ADCLIENT_TRACEBACK=full` in the environment, every frame of every error stays.
     """
+    if os.environ.get("ADCLIENT_TRACEBACK") == "full":
+        return
     for each in _chain_of(error):
         if not isinstance(each, AdClientError):
             each.__traceback__ = _without_sending(each.__traceback__)
-        elif os.environ.get("ADCLIENT_TRACEBACK") != "full":
+        else:
             entry = each.__traceback__
             while entry is not None and _package_of(entry) in _HIDDEN:
                 entry = entry.tb_next
@@ -37,7 +41,10 @@ def forget_frames(error: BaseException) -> None:
 
 
 def _chain_of(error: BaseException) -> Iterator[BaseException]:
-    """An error, what caused it, what it interrupted, and the members of groups."""
+    """An error, what caused it, what it interrupted, and the members of groups.
+
+    An error that the caller has caught, and was handling when the call began, is the caller's.
+    """
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:
@@ -45,9 +52,18 @@ def _chain_of(error: BaseException) -> Iterator[BaseException]:
         if each is not None and id(each) not in seen:
             seen.add(id(each))
             yield each
-            waiting += (each.__cause__, each.__context__)
+            links = (each.__cause__, each.__context__)
+            waiting += (link for link in links if link is not None and not _is_theirs(link))
             if isinstance(each, BaseExceptionGroup):
                 waiting += cast("BaseExceptionGroup[BaseException]", each).exceptions
+
+
+def _is_theirs(error: BaseException) -> bool:
+    """Check if the frame that caught an error, its first one, is neither ours nor below ours."""
+    if error.__traceback__ is None:
+        return False
+    package = _package_of(error.__traceback__)
+    return package not in _SENDING and package not in _CALLED
 
 
 def _without_sending(entry: TracebackType | None) -> TracebackType | None:

@@ -19,10 +19,10 @@ class AsyncNamespace(PublicDir):
 
     def __init_subclass__(cls) -> None:
         for name, method in list(vars(cls).items()):
-            if iscoroutinefunction(method):  # async only
-                setattr(cls, name, staging(method))  # async only
-                continue  # async only
             if isinstance(method, FunctionType):
+                if iscoroutinefunction(method):  # async only
+                    setattr(cls, name, staging(method))  # async only
+                    continue  # async only
                 setattr(cls, name, with_advice(method))
 
     def __init__(self, engine: "AsyncEngine") -> None:

@@ -1,23 +1,21 @@
-"""What an async write returns: its coroutine, which knows what to say if nobody awaits it."""
+"""The return value of an async write: its coroutine, with advice for a missing `await`."""
 
 import inspect
 import sys
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Coroutine, Generator
 from types import CoroutineType, FunctionType
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from adclient._core.advice import with_advice
 from adclient._notebook import PublicDir
 from adclient.models import Draft
 
-M = TypeVar("M", bound=Callable[..., Any])
-
 
 class AsyncStaging(PublicDir, Coroutine[Any, Any, Draft]):
     """The coroutine of a write; awaiting it stages the draft, and nothing is sent before.
 
-    Where an attribute of the draft is asked of it, the error names the missing `await`. Otherwise
-    it behaves as the coroutine itself, whose warning tells that it was never awaited.
+    An attribute of `Draft` raises an error that names the missing `await`. Everything else is that
+    of the coroutine, such as Python's warning that it was never awaited.
     """
 
     __slots__ = ("__weakref__", "_coroutine")
@@ -26,10 +24,15 @@ class AsyncStaging(PublicDir, Coroutine[Any, Any, Draft]):
         self._coroutine = coroutine
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_coroutine":  # of an instance without its state, as copies are at first
+            raise AttributeError(name, name=name, obj=self)
         if hasattr(Draft, name) and not name.startswith("_"):
+            is_unused = inspect.getcoroutinestate(self._coroutine) == inspect.CORO_CREATED
             problem = (
                 f"nothing is staged yet, so there is no {name!r}: use `await`, as in "
                 f"`draft = await client.{self._method}(…)`"
+                if is_unused
+                else f"a coroutine has no {name!r}: the draft is what `await` returned"
             )
             raise AttributeError(problem, name=name, obj=self)
         return getattr(self._coroutine, name)  # `cr_frame` and others, for event loops
@@ -60,13 +63,13 @@ class AsyncStaging(PublicDir, Coroutine[Any, Any, Draft]):
         self._coroutine.close()
 
 
-def staging(method: M) -> M:
-    """A write as its callers see it; it still counts as a coroutine function."""
-    call = cast(FunctionType, with_advice(method, AsyncStaging))
+def staging(method: FunctionType) -> FunctionType:
+    """The method of a write, wrapped; it still counts as a coroutine function."""
+    call = with_advice(method, AsyncStaging)
     if sys.version_info >= (3, 12):  # pragma: no cover (each Python runs one of two branches)
         inspect.markcoroutinefunction(call)
     else:  # pragma: no cover
         # `inspect` asks the code of a function; the flag has no other effect.
         code = call.__code__
         call.__code__ = code.replace(co_flags=code.co_flags | inspect.CO_COROUTINE)
-    return cast(M, call)
+    return call

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Collection
 from functools import wraps
-from typing import Any, TypeVar, cast
+from types import FunctionType
+from typing import Any, cast
 
-M = TypeVar("M", bound=Callable[..., Any])
 
-
-def with_advice(method: M, convert: Callable[[Any], object] | None = None) -> M:
+def with_advice(
+    method: FunctionType, convert: Callable[[Any], object] | None = None
+) -> FunctionType:
     """A method whose `TypeError` for a wrong call shows the right one.
 
     Python raises that error before the method begins, so only a caller of the method can see it. In
@@ -23,11 +24,11 @@ def with_advice(method: M, convert: Callable[[Any], object] | None = None) -> M:
             raise
         return returned if convert is None else convert(returned)
 
-    return cast(M, call)
+    return cast(FunctionType, call)
 
 
 def _explain(
-    error: BaseException, method: Callable[..., object], count: int, named: Collection[str]
+    error: BaseException, method: FunctionType, count: int, named: Collection[str]
 ) -> None:
     """Add advice to the error of a wrong call, and remove the frame of `call` from any error."""
     here = error.__traceback__
@@ -37,7 +38,7 @@ def _explain(
         error.args = (f"{error}; arguments are keyword-only: {right}",)
 
 
-def _right_call(method: Callable[..., object], count: int, named: Collection[str]) -> str:
+def _right_call(method: FunctionType, count: int, named: Collection[str]) -> str:
     """The call that was meant, without values, which may be private."""
     from difflib import get_close_matches  # deferred: only mistakes need them
     from inspect import signature

@@ -5,6 +5,7 @@ The JSON that a call sends is checked, not the objects that it was made with.
 
 import decimal
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from decimal import Decimal
 from fnmatch import fnmatchcase
@@ -100,7 +101,7 @@ def excess_of(
     allowed = f"and change_at_most allows {short(limit)} %"
     # A list, which keeps them alive: a dictionary below refers to them by `id()`.
     changes, known = list(_diffs.changes_of(diff)), dict[int, Set[str]]()
-    compared = set[str]()
+    compared = set[tuple[str, Decimal]]()
     for change in changes:
         before, after = _number(change.before), _number(change.after)
         names = _money_of(change, keys, known)
@@ -111,15 +112,18 @@ def excess_of(
             if not _is_within(limit, before, after):
                 return f"{change}, {allowed}"
         if after is not None:
-            compared |= names
+            compared |= {(name, after) for name in names}
     asked = set(_amounts_in("", dict(arguments), keys))
     unchanged = asked
     for side in (diff.before, diff.after):
         unchanged = unchanged.intersection(_amounts_in(diff.field, side, keys))
-    # An amount that is neither changed nor what the call sets is that of something else.
-    hidden = {key for key, _ in asked - unchanged} - compared
+    # An amount that is neither changed nor what the call sets is that of something else. One that
+    # is set alone may be shown as another, as if the service had rounded it.
+    hidden = {key for key, _ in asked - unchanged - compared}
+    shown = {key for key, _ in compared}
+    alone = {key for key, count in Counter(key for key, _ in asked).items() if count == 1}
     for name in money:
-        if folded(name) in hidden:
+        if folded(name) in hidden - (shown & alone):
             return f"{short(name)} cannot be judged, as the diff does not show it, {allowed}"
     return None
 

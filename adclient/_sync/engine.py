@@ -20,7 +20,7 @@ from adclient._http.limiter import CapacityLimiter, Slot
 from adclient._http.clock import Clock, in_time
 from adclient._http.send import Sender
 from adclient._tracebacks import forget_frames
-from adclient.errors import AdClientError, CallTimeout, ConfigurationError
+from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Draft, Result
 from adclient.options import Options
 
@@ -136,9 +136,8 @@ class Engine:
     ) -> R:
         """Perform a write that the ledger reserves before it is sent, and whose end it records."""
         left = exchange.time_left
-        given_up = CallTimeout("the call ended before the ledger had admitted it")
         is_in_time = run_blocking(
-            guard.reserving(entry, left), left, guard.ending(entry, given_up, 0)
+            guard.reserving(entry, left), left, guard.giving_up(entry)
         )
         # A blocking call is never late here, and tracers miss the lines behind a cancellation.
         if not is_in_time:  # pragma: no cover

@@ -550,6 +550,16 @@ def test_money_that_the_diff_does_not_show_cannot_be_judged(arguments) -> None:
     )
 
 
+def test_each_of_several_amounts_must_be_shown() -> None:
+    two = {"daily_budget": 105, "fields": {"ad_group": {"daily_budget": 9999}}}
+    assert "daily_budget cannot be judged" in excess(100, 105, **two)
+    fields = {"ads": [{"daily_budget": 105}, {"daily_budget": 110}]}
+    shown = {"daily_budget": 105, "ads": [{"daily_budget": 110}]}
+    assert not is_over({"daily_budget": 100, "ads": [{"daily_budget": 100}]}, shown, "x", **fields)
+    assert is_over({"daily_budget": 100, "ads": [{"daily_budget": 110}]}, shown, "x", **two)
+    assert not is_over(100, 105, fields={"a": {"daily_budget": 104.9}})  # as if it were rounded
+
+
 @each_case("before", [None, {}, {"daily_budget": None}, {"name": "x"}])
 def test_only_what_a_creation_stages_needs_no_value_before(before) -> None:
     after = {"name": "x", "daily_budget": 999}

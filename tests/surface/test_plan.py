@@ -247,13 +247,20 @@ class Unreadable(AuditedLedger):
 
 
 @pytest.mark.parametrize("ledger_class", [AuditedLedger, Unreadable, MemoryLedger])
-@pytest.mark.parametrize("moment", ["before it is sent", "after it was taken", "in the ledger"])
+@pytest.mark.parametrize(
+    "moment",
+    ["before it is reserved", "after it was reserved", "before it is sent", "after it was taken"],
+)
 def test_interrupted_plan_reports_what_was_staged(tmp_path, moment, ledger_class) -> None:
     class Interrupting(ledger_class):
         def reserve(self, entry, check):
-            if moment == "in the ledger" and len(self.rows) == 2:
+            is_second = len(self.rows) == 2
+            if is_second and moment == "before it is reserved":
                 raise KeyboardInterrupt
-            return super().reserve(entry, check)
+            reserved = super().reserve(entry, check)
+            if is_second and moment == "after it was reserved":
+                raise KeyboardInterrupt
+            return reserved
 
     def respond(request: httpx.Request) -> httpx.Response:
         sent.append(request)
@@ -268,7 +275,7 @@ def test_interrupted_plan_reports_what_was_staged(tmp_path, moment, ledger_class
     client = AdClient(BASE_URL, transport=httpx.MockTransport(respond), ledger=ledger)
     with pytest.raises(Interrupted) as caught:
         plan.stage(client)
-    is_known = ledger_class is AuditedLedger and moment == "in the ledger"
+    is_known = ledger_class is AuditedLedger and "reserved" in moment
     expected = ["staged", "not tried" if is_known else "unknown", "not tried"]
     assert verdicts(caught.value.report) == expected
     assert isinstance(caught.value, KeyboardInterrupt)

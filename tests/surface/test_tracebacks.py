@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from clients import ASYNC, SYNC, Service, a_page, everything, sync_and_async, wait
+from clients import ASYNC, BASE_URL, SYNC, Service, a_page, everything, sync_and_async, wait
 
 import adclient
 from adclient import AdClientError, Conventions, InvalidRequest, NotFound, OutcomeUnknown
@@ -97,6 +97,31 @@ async def test_environment_variable_keeps_the_whole_traceback(client_kind, monke
             await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
     names = ["pause_campaign", "stage", "run", "_perform", "result"]
     assert of_ours(caught.value)[:5] == names
+
+
+def test_environment_variable_shows_where_a_bug_is(monkeypatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr("adclient._core.decode.result_of", broken)
+    client = SYNC.client(BASE_URL, transport=Service(a_page("a"), a_page("a")).transport)
+    for is_full in (False, True):
+        monkeypatch.setenv("ADCLIENT_TRACEBACK", "full" if is_full else "")
+        with pytest.raises(KeyError) as caught:
+            client.gamma.list_ads(account_id="a")
+        assert ("result" in of_ours(caught.value)) == is_full
+
+
+@sync_and_async
+async def test_error_that_the_caller_is_handling_keeps_its_frames(client_kind) -> None:
+    async with client_kind.open(transport=missing().transport) as client:
+        try:
+            httpx.Response(404).raise_for_status()
+        except RuntimeError as mine:
+            with pytest.raises(NotFound):
+                await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
+            names = [frame.name for frame in traceback.extract_tb(mine.__traceback__)]
+            assert names[1:] == ["raise_for_status"]
 
 
 def broken_token() -> str:

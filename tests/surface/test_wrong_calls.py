@@ -124,6 +124,14 @@ def test_draft_that_is_not_awaited_tells_to_await_it() -> None:
     draft.close()  # or it would warn, as the next one does
 
 
+def test_coroutine_that_was_awaited_does_not_tell_to_await_it() -> None:
+    client = ASYNC.client(BASE_URL, transport=Service(a_draft()).transport)
+    coroutine = client.beta.pause_campaign(account_id="a", campaign_id="c")
+    assert asyncio.run(coroutine).draft_id == "draft_7c2e"
+    with pytest.raises(AttributeError, match=r"no 'draft_id': the draft is what `await` returned$"):
+        _ = coroutine.draft_id
+
+
 def test_draft_that_is_never_awaited_warns() -> None:
     client = ASYNC.client(BASE_URL, transport=Service().transport)
     with pytest.warns(RuntimeWarning, match=r"^coroutine 'AsyncBeta\.pause_campaign' was never"):
