@@ -154,7 +154,8 @@ def _money_of(change: _diffs.Change, keys: Set[str], known: dict[int, Set[str]])
     names: Set[str] = set() if around is None else known[id(around)]
     for each in reversed(climbed):
         # A diff may contain others, which name in `field` what they change.
-        fields = (side["field"] for side in each[2:4] if isinstance(side, dict) and "field" in side)
+        sides = (each.before, each.after)
+        fields = (side["field"] for side in sides if isinstance(side, dict) and "field" in side)
         for name in (each.key, *fields):
             if isinstance(name, str):
                 names = names | (keys & _names_in(name[-_LONGEST_NAME:]))

@@ -91,7 +91,7 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
         delay, errors = self._attempt_delay(len(addresses)), list[OSError]()
         is_over = anyio.Event()  # once an address has accepted, or all have failed
 
-        async def attempt(address: Address, has_ended: anyio.Event) -> None:
+        async def attempt(address: Address) -> None:
             try:
                 sock = await _connected(address)
             except OSError as error:
@@ -101,17 +101,18 @@ class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStrea
                     self._use(sock, address)
                 else:
                     sock.close()
-            has_ended.set()
+            # An earlier address may accept, too, while a later one is tried.
+            any_ended.set()
             if self._socket is not None or len(errors) == len(addresses):
                 is_over.set()
 
         async with anyio.create_task_group() as group:
             for address in addresses:
                 if not is_over.is_set():
-                    has_ended = anyio.Event()
-                    group.start_soon(attempt, address, has_ended)
+                    any_ended = anyio.Event()
+                    group.start_soon(attempt, address)
                     with anyio.move_on_after(delay):
-                        await has_ended.wait()
+                        await any_ended.wait()
             await is_over.wait()
             group.cancel_scope.cancel()
         if self._socket is None:

@@ -219,7 +219,7 @@ def async_arrow_stream(_: object, __: object) -> NoReturn:
 
 def raise_no_array(name: str) -> NoReturn:
     """Refuse to be read by NumPy, and so by `pandas.DataFrame`, as a column of objects."""
-    raise TypeError(f"{name} cannot be read as an array: use to_pandas(), or list() for its items")
+    raise TypeError(f"{name} cannot be read as an array: use to_pandas() or to_records()")
 
 
 def counted(items: Items[object]) -> str:

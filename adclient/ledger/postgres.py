@@ -138,7 +138,7 @@ class PostgresLedger(SQLLedger):
 
         # A lock_timeout of 0 would be none.
         milliseconds = max(1, round(1000 * self._longest_wait(waiting)))
-        begin = begin.replace("{milliseconds}", str(milliseconds))
+        begin = begin.format(milliseconds=milliseconds)
         is_fresh = self._link.connection is None
         try:
             return self._begin_at_once(begin, may_create=may_create)

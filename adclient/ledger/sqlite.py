@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from adclient._core.redact import one_line
 from adclient._notebook import short
-from adclient.errors import LedgerError
+from adclient.errors import ConfigurationError
 from adclient.ledger.patience import Patience
 from adclient.ledger.rows import SCHEMA, Connection, Transaction
 from adclient.ledger.sql import BUSY_SECONDS, LOCKED, MISSING, SQLLedger
@@ -55,7 +55,7 @@ class SQLiteLedger(SQLLedger):
         now: A function that returns the current time, for tests; None for the clock of the machine.
 
     Raises:
-        LedgerError: The path is empty, stands for a database in memory, or is a URI of SQLite.
+        ConfigurationError: The path is empty, a URI of SQLite, or that of a database in memory.
 
     Examples:
         >>> from adclient import Policy, SQLiteLedger
@@ -82,9 +82,10 @@ class SQLiteLedger(SQLLedger):
         text = os.fsdecode(path)
         # A database in memory or a URI of SQLite: as the name of a file, both are mistakes.
         if not text.strip() or "\0" in text or re.match("file:|:memory:", text, re.IGNORECASE):
-            raise LedgerError(
+            raise ConfigurationError(
                 "a ledger needs the path of a file that outlives the process, not "
-                f"{short(text)!r}; in a test, use one in a temporary directory"
+                f"{short(text)!r}; in a test, use one in a temporary directory",
+                argument="path",
             )
         self._path = Path(text).absolute()
         self._identity: tuple[int, int] | None = None
