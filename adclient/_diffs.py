@@ -35,7 +35,7 @@ MISSING: Final = Missing.MISSING
 """What a leaf was before it was added, and is after it was removed; null is a value."""
 
 
-class Change(NamedTuple):
+class Difference(NamedTuple):
     """One changed leaf of a diff: a value that holds no others, or an empty object or list.
 
     `subject` names the element of a list that the leaf belongs to, such as a keyword and its match
@@ -48,7 +48,7 @@ class Change(NamedTuple):
     before: JSON | Missing
     after: JSON | Missing
     key: str | int
-    within: "Change | None" = None
+    within: "Difference | None" = None
 
     def __str__(self) -> str:
         before, after = short_pair(self.before, self.after)
@@ -56,7 +56,7 @@ class Change(NamedTuple):
         return f"{short_end(self.path)}{subject}: {before} → {after}"
 
 
-class Diff(Protocol):
+class DiffLike(Protocol):
     """A `Diff` of the models, which import this module."""
 
     @property
@@ -67,14 +67,14 @@ class Diff(Protocol):
     def after(self) -> JSON: ...
 
 
-def changes_of(diff: Diff) -> Iterator[Change]:
+def differences_of(diff: DiffLike) -> Iterator[Difference]:
     """The leaves that differ; elements of a list that only moved along are not among them."""
     before, after = diff.before, diff.after
     numbers = _Numbers(before, after)
     # An object or list instead of null was created, and null instead of one removed.
     old = MISSING if before is None and isinstance(after, dict | list) and after else before
     new = MISSING if after is None and isinstance(before, dict | list) and before else after
-    waiting = [Change(diff.field, "", old, new, diff.field)]
+    waiting = [Difference(diff.field, "", old, new, diff.field)]
     while waiting:
         change = waiting.pop()
         if numbers.of(change.before) == numbers.of(change.after):
@@ -85,18 +85,18 @@ def changes_of(diff: Diff) -> Iterator[Change]:
             yield change
 
 
-def lines(diff: Diff) -> list[str]:
+def lines(diff: DiffLike) -> list[str]:
     """One line for each change, and how many more there are."""
-    changes = list(changes_of(diff))
+    changes = list(differences_of(diff))
     if not changes:
         return [_unchanged(diff)]
     left = len(changes) - ROWS
     return [*map(str, _first(changes, ROWS)), *([f"… and {left} more"] if left > 0 else [])]
 
 
-def one_line(diff: Diff) -> str:
+def one_line(diff: DiffLike) -> str:
     """As many changes as fit in a line, at least one, and how many more there are."""
-    changes = list(changes_of(diff))
+    changes = list(differences_of(diff))
     line = _unchanged(diff)
     for most in range(min(_MOST_IN_LINE, len(changes)), 0, -1):
         left = len(changes) - most
@@ -106,9 +106,9 @@ def one_line(diff: Diff) -> str:
     return line
 
 
-def rows(diff: Diff) -> tuple[list[Row], list[str]]:
+def rows(diff: DiffLike) -> tuple[list[Row], list[str]]:
     """A row for each change, below the name of what it belongs to; and notes about the rows."""
-    changes = list(changes_of(diff))
+    changes = list(differences_of(diff))
     found: list[Row] = [] if changes else [(diff.field, "unchanged")]
     shown, heading = _first(changes, ROWS), ""
     for path, subject, before, after, *_ in shown:
@@ -126,11 +126,11 @@ def rows(diff: Diff) -> tuple[list[Row], list[str]]:
     return found, notes
 
 
-def _unchanged(diff: Diff) -> str:
+def _unchanged(diff: DiffLike) -> str:
     return f"{short(diff.field)} is unchanged"
 
 
-def _first(changes: Sequence[Change], most: int) -> list[Change]:
+def _first(changes: Sequence[Difference], most: int) -> list[Difference]:
     """The changes to show if not all can be: budgets, numbers, texts, and elements of lists."""
 
     def rank(place: int) -> tuple[bool, bool, bool]:
@@ -142,7 +142,7 @@ def _first(changes: Sequence[Change], most: int) -> list[Change]:
     return [changes[place] for place in sorted(sorted(range(len(changes)), key=rank)[:most])]
 
 
-def _last_name(change: Change) -> str:
+def _last_name(change: Difference) -> str:
     return change.path.rpartition(".")[2]
 
 
@@ -221,7 +221,7 @@ class _Numbers:
         return "bool" if isinstance(value, bool) else "", value
 
 
-def _inside(change: Change, numbers: _Numbers) -> Iterator[Change]:
+def _inside(change: Difference, numbers: _Numbers) -> Iterator[Difference]:
     """The changes of the members of two objects or lists; nothing if this is a leaf."""
     path, subject, before, after, *_ = change
     sides = [value for value in (before, after) if value is not MISSING]
@@ -232,7 +232,7 @@ def _inside(change: Change, numbers: _Numbers) -> Iterator[Change]:
         new = after if isinstance(after, dict) else {}
         for name in {**old, **new}:
             values = old.get(name, MISSING), new.get(name, MISSING)
-            yield Change(_joined(path, f".{name}"), subject, *values, name, change)
+            yield Difference(_joined(path, f".{name}"), subject, *values, name, change)
     elif all(isinstance(value, list) for value in sides):
         elements = _elements(
             before if isinstance(before, list) else [],
@@ -241,7 +241,7 @@ def _inside(change: Change, numbers: _Numbers) -> Iterator[Change]:
         )
         for place, one, other in elements:
             named = _subject(one, other) or subject
-            yield Change(_joined(path, f"[{place}]"), named, one, other, place, change)
+            yield Difference(_joined(path, f"[{place}]"), named, one, other, place, change)
     else:
         yield change._replace(after=MISSING)
         yield change._replace(before=MISSING)

@@ -12,8 +12,8 @@ import attrs
 
 from adclient._blocking import Work
 from adclient._core import rules
+from adclient._core.call import Call
 from adclient._core.events import write_log
-from adclient._core.operations import Call
 from adclient._core.redact import one_line
 from adclient.errors import AdClientError, CallTimeout, ConfigurationError, PolicyRefused
 from adclient.ledger.entry import Entry, Ledger, LedgerWarning, State

@@ -9,8 +9,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from adclient import _tool_results as results
+from adclient._core.call import validated
 from adclient._core.operations import OPERATIONS, Operation, ParameterType
-from adclient._core.request import validated
 from adclient._core.rules import arguments_of
 from adclient._json import JSON, copied, is_array, is_object
 from adclient._notebook import short

@@ -31,7 +31,8 @@ from field.turns import service as running_service
 
 from adclient import ResponseInfo
 from adclient._core import decode, jsontext
-from adclient._core.operations import LIST_BETA_CAMPAIGNS, Call
+from adclient._core.call import Call
+from adclient._core.operations import LIST_BETA_CAMPAIGNS
 from adclient._core.response import RawResponse
 from adclient._http.async_backend import AsyncBackend
 from adclient._http.backend import Backend

@@ -10,10 +10,11 @@ from adclient._async.listing import AsyncListing
 from adclient._async.page import AsyncSource
 from adclient._blocking import async_run_blocking
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, bearer, checked_auth
-from adclient._core.call import ACQUIRE, SEND, Exchange
+from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
-from adclient._core.operations import Call, Listing, Operation
-from adclient._core.request import Request, RequestBuilder, validated
+from adclient._core.exchange import ACQUIRE, SEND, Exchange
+from adclient._core.operations import Operation, PageBody
+from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, Outcome, redacted, too_late
 from adclient._core.retry import RateLimitGate
 from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
@@ -68,7 +69,7 @@ class AsyncEngine:
             raise
 
     def read(
-        self, operation: Operation[Listing[T]], *, cursor: JSON, **arguments: object
+        self, operation: Operation[PageBody[T]], *, cursor: JSON, **arguments: object
     ) -> AsyncListing[T]:
         """Read a listing."""
         try:

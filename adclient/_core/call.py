@@ -1,243 +1,140 @@
-"""One call, from its first attempt to its value or error, without any I/O.
+"""One call of an operation, with arguments that were checked and copied."""
 
-`Exchange.steps` is a generator that decides everything and does nothing. It yields
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from numbers import Integral
+from typing import Generic, TypeVar, cast
 
-    ACQUIRE      get credentials and a slot; the engine sends back None, or a Failure if too late
-    SEND         send the request; the engine sends back its RawResponse or Failure
-    seconds      sleep, with the slot released; then ACQUIRE follows again
+import attrs
 
-and returns the final outcome, of which `Exchange.result` makes a value or an error. Two engines,
-sync and async, perform the steps; tests drive the generator with lists of outcomes.
-"""
+from adclient._core import jsontext
+from adclient._core.operations import Operation, ParameterType
+from adclient._core.redact import one_line
+from adclient.errors import InvalidRequest
+from adclient.models import JSON, Draft, Item, Result
 
-from collections.abc import Callable, Generator
-from enum import Enum
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+R = TypeVar("R", bound=Result, covariant=True)
 
-from adclient._core import decode, errors_from
-from adclient._core.auth import NO_AUTH, AuthHeaders
-from adclient._core.jsontext import JSONError
-from adclient._core.operations import Call
-from adclient._core.paging import check_progress
-from adclient._core.request import Request
-from adclient._core.response import Failure, Outcome, RawResponse, request_id_of, too_late
-from adclient._core.retry import RateLimitGate, backoff, is_retryable, may_have_reached_server
-from adclient.errors import ErrorDetails
-from adclient.models import ResponseInfo, Result
-from adclient.options import Options
-
-if TYPE_CHECKING:
-    from adclient._core.reporter import Reporter
-
-R = TypeVar("R", bound=Result)
+_TEXT_TYPES = ("id", "text")
 
 
-class Step(Enum):
-    """What an engine is to do next."""
+@attrs.frozen(eq=False, repr=False)
+class Call(Generic[R]):
+    """One call of an operation with arguments that were checked; see `validated`.
 
-    ACQUIRE = "acquire"
-    SEND = "send"
+    `arguments` are copies that the caller cannot change, `encoded` are the same as JSON text, and
+    `cursor` is where a listing continues. `target_id` is the campaign, creative or ad, if one is
+    named.
+    """
+
+    operation: Operation[R]
+    account_id: str
+    target_id: str | None
+    arguments: Mapping[str, object]
+    encoded: Mapping[str, str]
+    cursor: JSON = None
 
 
-ACQUIRE: Final = Step.ACQUIRE
-SEND: Final = Step.SEND
+def validated(
+    operation: Operation[R], arguments: Mapping[str, object], cursor: JSON = None
+) -> Call[R]:
+    """Check and copy the arguments of a call, in the order of the interface.
 
-Steps = Generator[Step | float, Outcome | None, Outcome]
+    Each parameter has an argument; None is not sent. All pages of a listing are requested with
+    these copies, even if the caller changes the originals meanwhile.
+    """
+    if len(arguments) != len(operation.parameters):
+        raise TypeError(f"{operation.full_name} does not have the parameters {[*arguments]}")
+    frozen: dict[str, object] = {}
+    encoded: dict[str, str] = {}
+    for parameter in operation.parameters:
+        name = parameter.name
+        value = arguments[name]
+        # The fast path: most arguments are text.
+        if type(value) is str and value and value.isascii() and parameter.type in _TEXT_TYPES:
+            frozen[name], encoded[name] = value, jsontext.quoted(value)
+        elif value is not None or parameter.required:
+            expected, fits = _TYPES[parameter.type]
+            if not fits(value):
+                problem = f"{name} must be {expected}, got {_kind_of(value)}; nothing was sent"
+                raise invalid(operation, name, problem)
+            try:
+                frozen[name], encoded[name] = _frozen(name, value)
+            except jsontext.JSONError as error:
+                problem = f"{one_line(str(error))}; nothing was sent"
+                raise invalid(operation, name, problem) from None
+    if cursor is not None:
+        cursor = _frozen_cursor(operation, cursor)
+    target = operation.target
+    target_id = str(frozen[target]) if target in frozen else None
+    return Call(operation, str(frozen["account_id"]), target_id, frozen, encoded, cursor)
 
 
-class Exchange(Generic[R]):
-    """The requests and responses of one call, and what became of them so far."""
+_TYPES: dict[ParameterType, tuple[str, Callable[[object], bool]]] = {
+    "id": ("a non-empty str", lambda value: isinstance(value, str) and value != ""),
+    "text": ("a str", lambda value: isinstance(value, str)),
+    "object": (
+        "a mapping, or an instance of attrs, a dataclass or pydantic",
+        lambda value: jsontext.is_object(value) or jsontext.fields_of(value) is not None,
+    ),
+    "number": (
+        "a finite number (int, float or Decimal)",
+        lambda value: (
+            isinstance(value, int | float | Decimal | Integral) and not isinstance(value, bool)
+        ),
+    ),
+    "texts": (
+        "a list of str",
+        lambda value: (
+            jsontext.is_array(value) and all(isinstance(element, str) for element in value)
+        ),
+    ),
+}
 
-    __slots__ = (
-        "_gate",
-        "_is_success",
-        "_now",
-        "_options",
-        "_random",
-        "_reporter",
-        "_started",
-        "attempt_deadline",
-        "attempts",
-        "auth",
-        "call",
-        "deadline",
-        "elapsed",
-        "may_be_staged",
-        "outgoing",
-        "request",
-        "request_id",
-    )
 
-    def __init__(
-        self,
-        call: Call[R],
-        request: Request,
-        options: Options,
-        gate: RateLimitGate,
-        *,
-        now: Callable[[], float],
-        random: Callable[[], float],
-        auth: AuthHeaders = NO_AUTH,
-        reporter: "Reporter | None" = None,
-    ) -> None:
-        self.call = call
-        self.request = request
-        self._options = options
-        self._gate = gate
-        self._now = now
-        self._random = random
-        self._reporter = reporter
-        self._started = now()
-        self.deadline = self.attempt_deadline = self._started + options.timeout
-        self.attempts = 0
-        self.elapsed = 0.0
-        self.request_id: str | None = None
-        self.may_be_staged = False
-        self.auth = auth  # of the current attempt, whose headers `outgoing` has
-        self.outgoing = request
-        self._is_success = False
+def _kind_of(value: object) -> str:
+    """What was passed instead; the value itself may be private, and is not shown."""
+    if value is None or value == "":
+        return repr(value)
+    if isinstance(value, Draft):
+        return "a Draft, which is only a proposal: pass the id of what it would change"
+    if isinstance(value, Item):
+        return f"{type(value).__name__}: pass an id, such as its own"
+    if jsontext.is_array(value):
+        odd = next((element for element in value if not isinstance(element, str)), "")
+        return f"a {type(value).__name__} that holds {type(odd).__name__}"
+    return type(value).__name__
 
-    def steps(self) -> Steps:
-        """Acquire a slot and send the request, until an outcome is final.
 
-        The engine releases a slot only when it asks for the next step. So a 429 is noted in the
-        gate before another call can take that slot.
-        """
-        call, options, gate, reporter = self.call, self._options, self._gate, self._reporter
-        outcome: Outcome | None = None
-        while True:
-            if (no_slot := (yield ACQUIRE)) is not None:
-                return outcome or no_slot  # an earlier response explains more than a lack of slots
-            if gate.ends:
-                wait = gate.wait(call, options, self._now(), self._random)
-                # If the wait would exceed the deadline, send anyway: the service may accept it.
-                if 0 < wait < self.time_left:
-                    if reporter is not None:
-                        reporter.rate_limited(wait)
-                    yield wait
-                    continue
-            if self.time_left <= 0:
-                return outcome or too_late("waiting took the whole timeout")
-            self.attempts += 1
-            if reporter is not None:
-                reporter.sending(self.attempts)
-            if (limit := options.retry.attempt_timeout) is not None:
-                self.attempt_deadline = min(self.deadline, self._now() + limit)
-            outcome = yield SEND
-            assert outcome is not None
-            self._note(outcome)
-            if isinstance(outcome, RawResponse) and outcome.is_whole_success:
-                self._is_success = True
-                return outcome
-            backoff_time = self._backoff_after(outcome)
-            if backoff_time is None:
-                return outcome
-            if reporter is not None:
-                reporter.retrying(self.attempts, outcome, backoff_time)
-            yield backoff_time
-            if self.time_left <= 0:  # the sleep took longer than it was asked to
-                return outcome
+def _frozen(name: str, value: object) -> tuple[object, str]:
+    """An argument as a copy that its caller cannot change, and the JSON of that copy."""
+    if isinstance(value, str):
+        value = str.__str__(value)  # an enum of strings
+    if isinstance(value, int | float):
+        return value, jsontext.digits(value, name)
+    copy = jsontext.plain(value, name)
+    return copy, jsontext.dumps(copy, name)
 
-    @property
-    def time_left(self) -> float:
-        """Seconds until the deadline of the call."""
-        return self.deadline - self._now()
 
-    def result(self, outcome: Outcome) -> R:
-        """The value of the final outcome, or its error raised."""
-        call = self.call
-        if not self._is_success:
-            self.elapsed = self._now() - self._started
-            raise errors_from.outcome(
-                call,
-                outcome,
-                self.details,
-                may_be_staged=self.may_be_staged,
-                is_unretried=self._lacked_time_to_retry(outcome),
-                is_limited=self.attempt_deadline < self.deadline,
-            )
-        assert isinstance(outcome, RawResponse)
-        info = ResponseInfo(
-            operation=call.operation.full_name,
-            account_id=call.account_id,
-            target_id=call.target_id,
-            status=outcome.status,
-            headers=outcome.headers,
-            request_id=self.request_id,
-            attempts=self.attempts,
-            elapsed=self.elapsed,
-        )
-        try:
-            value = decode.result_of(call, outcome, info)
-        except JSONError as error:
-            redactor, problem = self.auth.redactor, str(error)
-            raise errors_from.unreadable(call, outcome, redactor, self.details, problem) from None
-        except Exception as error:  # such as a module that cannot be loaded now
-            self.raise_if_staged(error)
-            raise
-        if call.cursor is not None:
-            check_progress(call, value)
-        if self._reporter is not None:
-            self._reporter.returning(value)
-        return value
+def _frozen_cursor(operation: Operation[Result], cursor: JSON) -> JSON:
+    """A copy of a continuation, which the caller cannot change."""
+    cursor_text(operation, cursor)
+    return cast(JSON, jsontext.plain(cursor, "cursor"))
 
-    def raise_if_staged(self, error: Exception) -> None:
-        """Raise `OutcomeUnknown` from an error that would hide that a draft may be staged."""
-        if self.may_be_staged:
-            raise errors_from.interrupted(self.call, self.details, error) from error
 
-    @property
-    def details(self) -> ErrorDetails:
-        """The attributes of an error of this call."""
-        return {
-            "url": self.request.url.partition("?")[0],
-            "idempotency_key": self._idempotency_key,
-            "attempts": self.attempts,
-            "elapsed": self.elapsed,
-            "request_id": self.request_id,
-        }
+def cursor_text(operation: Operation[Result], cursor: JSON) -> str:
+    """The JSON text of a continuation."""
+    try:
+        if jsontext.fields_of(cursor) is not None:
+            kind = type(cursor).__name__
+            raise jsontext.JSONError(f"cursor: expected a page's `next`, got {kind}")
+        return jsontext.dumps(cursor, "cursor")
+    except jsontext.JSONError as error:
+        problem = f"{one_line(str(error))}; nothing was sent"
+        raise invalid(operation, "cursor", problem) from None
 
-    def _note(self, outcome: Outcome) -> None:
-        now = self._now()
-        self.elapsed = now - self._started
-        self.request_id = None  # not that of an earlier attempt
-        if isinstance(outcome, RawResponse):
-            names = self._options.conventions.request_id_headers
-            self.request_id = request_id_of(outcome, names)
-            if outcome.status == 429:
-                self._gate.note(self.call, self._options, outcome, now)
-        if self.call.operation.is_write and may_have_reached_server(outcome):
-            self.may_be_staged = True
-        if self._reporter is not None:
-            self._reporter.received(self.attempts, outcome, self.elapsed, self.request_id)
-        if isinstance(outcome, Failure) and outcome.error is not None:
-            raise outcome.error
 
-    def _lacked_time_to_retry(self, outcome: Outcome) -> bool:
-        """Whether the first attempt, without a limit of its own, left no time for a retry."""
-        policy = self._options.retry
-        may_retry = policy.max_retries > 0 and policy.attempt_timeout is None
-        is_first = self.attempts == 1
-        return may_retry and is_first and is_retryable(policy, outcome, self._is_idempotent)
-
-    @property
-    def _idempotency_key(self) -> str | None:
-        name = self._options.conventions.idempotency_header
-        if name is None or not self.call.operation.is_write:
-            return None
-        return self.request.headers[name.lower()]
-
-    @property
-    def _is_idempotent(self) -> bool:
-        return not self.call.operation.is_write or self._idempotency_key is not None
-
-    def _backoff_after(self, outcome: Outcome) -> float | None:
-        """Seconds until the next attempt; None if there must be none, or if there is no time."""
-        wait = backoff(
-            self._options.retry,
-            outcome,
-            attempt=self.attempts,
-            is_idempotent=self._is_idempotent,
-            random=self._random(),
-        )
-        return None if wait is None or wait >= self.time_left else wait
+def invalid(operation: Operation[Result], argument: str, problem: str) -> InvalidRequest:
+    """The error for an argument that is refused before anything is sent."""
+    text = f"{operation.full_name}: {problem}"
+    return InvalidRequest(text, operation=operation.full_name, argument=argument)

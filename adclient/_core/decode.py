@@ -9,8 +9,9 @@ from typing import Any, TypeVar, cast, get_args
 
 import attrs
 
+from adclient._core.call import Call
 from adclient._core.jsontext import JSONError, loads
-from adclient._core.operations import OPERATIONS, Call, Listing, PageInfo
+from adclient._core.operations import OPERATIONS, PageBody, PageInfo
 from adclient._core.response import RawResponse
 from adclient.models import JSON, AnalysisItem, Diff, Draft, Item, ResponseInfo, Result
 
@@ -44,7 +45,7 @@ def read(decode: Callable[[], JSON], result: type[R], response: ResponseInfo) ->
         page, data = _fields(fields.pop("page")), fields.pop("data")
         info = PageInfo(next=page.pop("next"), extra=page)
         items = _ITEM_READERS[result](data)
-        return cast(R, Listing(data=items, page=info, extra=fields, response=response))
+        return cast(R, PageBody(data=items, page=info, extra=fields, response=response))
     except (AttributeError, KeyError, TypeError):
         from adclient._core.converter import structure  # deferred: it loads cattrs
 

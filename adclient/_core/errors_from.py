@@ -2,7 +2,7 @@
 
 import attrs
 
-from adclient._core.operations import Call
+from adclient._core.call import Call
 from adclient._core.redact import Redactor, excerpt, one_line
 from adclient._core.response import (
     Failure,

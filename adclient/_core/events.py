@@ -6,7 +6,7 @@ from contextlib import suppress
 from traceback import format_exception_only
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
-from adclient._core.operations import Call
+from adclient._core.call import Call
 from adclient._core.redact import one_line
 from adclient.models import Result
 from adclient.options import Options

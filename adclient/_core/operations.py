@@ -34,7 +34,7 @@ class PageInfo:
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Listing(Result, Generic[ItemT]):
+class PageBody(Result, Generic[ItemT]):
     """The response of a read operation: one page of its items."""
 
     data: tuple[ItemT, ...]
@@ -83,23 +83,6 @@ class Operation(Generic[R]):
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle and copy as the one object of its name; clients keep what they know by it."""
         return _named, (self.full_name,)
-
-
-@attrs.frozen(eq=False, repr=False)
-class Call(Generic[R]):
-    """One call of an operation with arguments that were checked; see `request.validated`.
-
-    `arguments` are copies that the caller cannot change, `encoded` are the same as JSON text, and
-    `cursor` is where a listing continues. `target_id` is the campaign, creative or ad, if one is
-    named.
-    """
-
-    operation: Operation[R]
-    account_id: str
-    target_id: str | None
-    arguments: Mapping[str, object]
-    encoded: Mapping[str, str]
-    cursor: JSON = None
 
 
 _ACCOUNT = Parameter("account_id", "id", required=True)
@@ -191,7 +174,7 @@ LIST_BETA_CAMPAIGNS = Operation(
     "list_campaigns",
     "GET",
     "/v1/beta-ads/list-beta-campaigns",
-    Listing[Campaign],
+    PageBody[Campaign],
     (_ACCOUNT, _CAMPAIGN, _DATE_RANGE),
 )
 SEARCH_GAMMA_TARGETING = Operation(
@@ -199,7 +182,7 @@ SEARCH_GAMMA_TARGETING = Operation(
     "search_targeting",
     "GET",
     "/v1/gamma-ads/search-gamma-targeting",
-    Listing[TargetingOption],
+    PageBody[TargetingOption],
     (_ACCOUNT, _TARGETING),
 )
 DETECT_BETA_CREATIVE_FATIGUE = Operation(
@@ -207,7 +190,7 @@ DETECT_BETA_CREATIVE_FATIGUE = Operation(
     "detect_creative_fatigue",
     "GET",
     "/v1/beta-ads/detect-beta-creative-fatigue",
-    Listing[CreativeFatigue],
+    PageBody[CreativeFatigue],
     (_ACCOUNT, _CREATIVE),
 )
 LIST_GAMMA_ADS = Operation(
@@ -215,7 +198,7 @@ LIST_GAMMA_ADS = Operation(
     "list_ads",
     "GET",
     "/v1/gamma-ads/list-gamma-ads",
-    Listing[Ad],
+    PageBody[Ad],
     (_ACCOUNT, _DATE_RANGE),
 )
 EXPLAIN_ALPHA_OBJECTIVES = Operation(
@@ -223,7 +206,7 @@ EXPLAIN_ALPHA_OBJECTIVES = Operation(
     "explain_objectives",
     "GET",
     "/v1/alpha-ads/explain-alpha-objectives",
-    Listing[Objective],
+    PageBody[Objective],
     (_ACCOUNT,),
 )
 ANALYZE_WASTED_SPEND = Operation(
@@ -231,7 +214,7 @@ ANALYZE_WASTED_SPEND = Operation(
     "analyze_wasted_spend",
     "GET",
     "/v1/delta-ads/analyze-wasted-spend",
-    Listing[WastedSpend],
+    PageBody[WastedSpend],
     (_ACCOUNT,),
 )
 INFER_BUSINESS_PROFILE = Operation(
@@ -239,7 +222,7 @@ INFER_BUSINESS_PROFILE = Operation(
     "infer_business_profile",
     "GET",
     "/v1/delta-ads/infer-business-profile",
-    Listing[BusinessProfile],
+    PageBody[BusinessProfile],
     (_ACCOUNT,),
 )
 

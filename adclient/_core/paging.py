@@ -8,7 +8,8 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 import attrs
 
 from adclient._core import jsontext
-from adclient._core.operations import Call, Listing, Operation
+from adclient._core.call import Call, cursor_text
+from adclient._core.operations import PageBody
 from adclient._core.redact import one_line
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError, InvalidRequest, PaginationError
@@ -116,7 +117,7 @@ def following(call: Call[R], cursor: JSON) -> Call[R]:
 
 def check_progress(call: Call[Result], result: object) -> None:
     """Refuse a page whose continuation is the one that it was requested with."""
-    if isinstance(result, Listing) and call.cursor is not None:
+    if isinstance(result, PageBody) and call.cursor is not None:
         SeenPages(call).add(result.page.next)
 
 
@@ -190,25 +191,6 @@ def cursor_fields(call: Call[Result], conventions: Conventions) -> dict[str, JSO
             f"{problem}; nothing was sent", operation=operation.full_name, argument="continuation"
         ) from None
     return {name: value for name, value in plain.items() if value is not None}
-
-
-def frozen_cursor(operation: Operation[Result], cursor: JSON) -> JSON:
-    """A copy of a continuation, which the caller cannot change."""
-    cursor_text(operation, cursor)
-    return cast(JSON, jsontext.plain(cursor, "cursor"))
-
-
-def cursor_text(operation: Operation[Result], cursor: JSON) -> str:
-    """The JSON text of a continuation."""
-    try:
-        if jsontext.fields_of(cursor) is not None:
-            kind = type(cursor).__name__
-            raise jsontext.JSONError(f"cursor: expected a page's `next`, got {kind}")
-        return jsontext.dumps(cursor, "cursor")
-    except jsontext.JSONError as error:
-        name = operation.full_name
-        text = one_line(f"{name}: {error}; nothing was sent")
-        raise InvalidRequest(text, operation=name, argument="cursor") from None
 
 
 def _error(call: Call[Result], problem: str, cursor: JSON = None) -> PaginationError:

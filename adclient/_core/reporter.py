@@ -8,8 +8,8 @@ import logging
 from collections.abc import Callable
 from typing import TypedDict
 
+from adclient._core.call import Call
 from adclient._core.events import Span, log, safely, write_log
-from adclient._core.operations import Call
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.hooks import DraftEvent, RequestEvent, ResponseEvent, RetryEvent
 from adclient.models import Draft, Result

@@ -1,36 +1,26 @@
-"""Validates the arguments of a call and builds its HTTP request."""
+"""Builds the HTTP request of a call."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal
-from numbers import Integral
-from typing import TypeVar
 from urllib.parse import quote, urlsplit
 
 import attrs
 
 from adclient._core import jsontext
-from adclient._core.operations import Call, Operation, ParameterType
+from adclient._core.call import Call, cursor_text, invalid
+from adclient._core.operations import Operation
 from adclient._core.paging import (
     Pairs,
     cursor_fields,
-    cursor_text,
     decoded,
-    frozen_cursor,
     merged,
     query_from_next_url,
 )
-from adclient._core.redact import one_line
 from adclient._version import __version__
-from adclient.errors import InvalidRequest
-from adclient.models import JSON, Draft, Item, Result
+from adclient.models import Result
 from adclient.options import Options
 
-R = TypeVar("R", bound=Result)
-
 _UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*")  # what `quote` leaves alone
-
-_TEXT_TYPES = ("id", "text")
 
 LONGEST_URL = 65_536  # the limit of httpx
 
@@ -60,39 +50,6 @@ class Request:
     url: str
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
     body: bytes | None = attrs.field(default=None, repr=False)
-
-
-def validated(
-    operation: Operation[R], arguments: Mapping[str, object], cursor: JSON = None
-) -> Call[R]:
-    """Check and copy the arguments of a call, in the order of the interface.
-
-    None is not sent. All pages of a listing are requested with these copies, even if the caller
-    changes the originals meanwhile.
-    """
-    frozen: dict[str, object] = {}
-    encoded: dict[str, str] = {}
-    for parameter in operation.parameters:
-        name = parameter.name
-        value = arguments[name]
-        # The fast path: most arguments are text.
-        if type(value) is str and value and value.isascii() and parameter.type in _TEXT_TYPES:
-            frozen[name], encoded[name] = value, jsontext.quoted(value)
-        elif value is not None or parameter.required:
-            expected, fits = _TYPES[parameter.type]
-            if not fits(value):
-                problem = f"{name} must be {expected}, got {_kind_of(value)}; nothing was sent"
-                raise _invalid(operation, name, problem)
-            try:
-                frozen[name], encoded[name] = _frozen(name, value)
-            except jsontext.JSONError as error:
-                problem = f"{one_line(str(error))}; nothing was sent"
-                raise _invalid(operation, name, problem) from None
-    if cursor is not None:
-        cursor = frozen_cursor(operation, cursor)
-    target = operation.target
-    target_id = str(frozen[target]) if target in frozen else None
-    return Call(operation, str(frozen["account_id"]), target_id, frozen, encoded, cursor)
 
 
 class RequestBuilder:
@@ -178,64 +135,13 @@ def _url_with_query(
     encoded += followed
     whole = f"{url}?{'&'.join(encoded)}" if encoded else url
     if len(whole) > LONGEST_URL:
-        raise _invalid(
+        raise invalid(
             operation,
             decoded(max(encoded, key=len))[0],
             f"the URL would have {len(whole)} characters, and {LONGEST_URL} are the limit; nothing "
             "was sent (Conventions(read_parameters='body') keeps URLs short)",
         )
     return whole
-
-
-def _invalid(operation: Operation[Result], argument: str, problem: str) -> InvalidRequest:
-    text = f"{operation.full_name}: {problem}"
-    return InvalidRequest(text, operation=operation.full_name, argument=argument)
-
-
-_TYPES: dict[ParameterType, tuple[str, Callable[[object], bool]]] = {
-    "id": ("a non-empty str", lambda value: isinstance(value, str) and value != ""),
-    "text": ("a str", lambda value: isinstance(value, str)),
-    "object": (
-        "a mapping, or an instance of attrs, a dataclass or pydantic",
-        lambda value: jsontext.is_object(value) or jsontext.fields_of(value) is not None,
-    ),
-    "number": (
-        "a finite number (int, float or Decimal)",
-        lambda value: (
-            isinstance(value, int | float | Decimal | Integral) and not isinstance(value, bool)
-        ),
-    ),
-    "texts": (
-        "a list of str",
-        lambda value: (
-            jsontext.is_array(value) and all(isinstance(element, str) for element in value)
-        ),
-    ),
-}
-
-
-def _kind_of(value: object) -> str:
-    """What was passed instead; the value itself may be private, and is not shown."""
-    if value is None or value == "":
-        return repr(value)
-    if isinstance(value, Draft):
-        return "a Draft, which is only a proposal: pass the id of what it would change"
-    if isinstance(value, Item):
-        return f"{type(value).__name__}: pass an id, such as its own"
-    if jsontext.is_array(value):
-        odd = next((element for element in value if not isinstance(element, str)), "")
-        return f"a {type(value).__name__} that holds {type(odd).__name__}"
-    return type(value).__name__
-
-
-def _frozen(name: str, value: object) -> tuple[object, str]:
-    """An argument as a copy that its caller cannot change, and the JSON of that copy."""
-    if isinstance(value, str):
-        value = str.__str__(value)  # an enum of strings
-    if isinstance(value, int | float):
-        return value, jsontext.digits(value, name)
-    copy = jsontext.plain(value, name)
-    return copy, jsontext.dumps(copy, name)
 
 
 def _bracketed(name: str, value: object) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC
 
-from adclient._core.operations import Call
+from adclient._core.call import Call
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.models import Result
 from adclient.options import Options, RetryPolicy

@@ -13,7 +13,8 @@ from unicodedata import normalize
 
 from adclient import _diffs
 from adclient._core import jsontext
-from adclient._core.operations import OPERATIONS, Call
+from adclient._core.call import Call
+from adclient._core.operations import OPERATIONS
 from adclient._core.paging import decoded
 from adclient._json import JSON, folded
 from adclient._notebook import short, short_end
@@ -100,7 +101,7 @@ def excess_of(
     keys = frozenset(map(folded, money))
     allowed = f"and change_at_most allows {short(limit)} %"
     # A list, which keeps them alive: a dictionary below refers to them by `id()`.
-    changes, known = list(_diffs.changes_of(diff)), dict[int, Set[str]]()
+    changes, known = list(_diffs.differences_of(diff)), dict[int, Set[str]]()
     compared = set[tuple[str, Decimal]]()
     for change in changes:
         before, after = _number(change.before), _number(change.after)
@@ -144,10 +145,10 @@ def _amounts_in(field: str, value: JSON, keys: Set[str]) -> Iterator[tuple[str, 
             yield from ((name, amount) for name in names)
 
 
-def _money_of(change: _diffs.Change, keys: Set[str], known: dict[int, Set[str]]) -> Set[str]:
+def _money_of(change: _diffs.Difference, keys: Set[str], known: dict[int, Set[str]]) -> Set[str]:
     """The keys of money of a changed value, or of something around it."""
-    climbed: list[_diffs.Change] = []
-    around: _diffs.Change | None = change
+    climbed: list[_diffs.Difference] = []
+    around: _diffs.Difference | None = change
     while around is not None and id(around) not in known:
         climbed.append(around)
         around = around.within
@@ -163,7 +164,7 @@ def _money_of(change: _diffs.Change, keys: Set[str], known: dict[int, Set[str]])
     return names
 
 
-def _is_another(change: _diffs.Change, keys: frozenset[str]) -> bool:
+def _is_another(change: _diffs.Difference, keys: frozenset[str]) -> bool:
     """Whether a list has another element with money in this place, so that no amounts compare."""
     element = change.within
     if element is None or not isinstance(element.key, int) or not isinstance(element.before, dict):

@@ -24,10 +24,10 @@ from adclient._http.backend import (
     T,
     failure,
 )
-from adclient._http.core import core
+from adclient._http.httpcore_alias import httpcore
 
 
-class AsyncBackend(BaseBackend, core.AsyncNetworkBackend, core.AsyncNetworkStream):
+class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetworkStream):
     """Opens a connection, and reads and writes it, until the caller's cancel scope ends.
 
     Only connecting looks at the deadline itself. Close it only when no other task reads

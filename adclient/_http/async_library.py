@@ -76,16 +76,16 @@ class AsyncLibrarySender:
         )
 
     async def _perform(self, attempt: LibraryAttempt, slot: AsyncSlot) -> Outcome:
-        exchange = AsyncExchange(self._send, attempt)
+        sending = ShieldedSend(self._send, attempt)
         try:
             with anyio.move_on_after(attempt.time_left):
                 # Not a task group, which would cancel the exchange together with the call.
-                task = BackgroundTask(exchange.perform, on_end=slot.release)
+                task = BackgroundTask(sending.perform, on_end=slot.release)
                 self._running.add(task)
                 try:
                     await task.result()
                 finally:
-                    exchange.abandon()  # without effect after a normal end
+                    sending.abandon()  # without effect after a normal end
                 return attempt.response()
         except self._library.faults as error:
             return attempt.outcome_of(error)
@@ -101,8 +101,8 @@ class AsyncLibrarySender:
                 await task.wait()
 
 
-class AsyncExchange:
-    """One exchange through a pool of the caller, cancelled only while it reads."""
+class ShieldedSend:
+    """One request through a pool of the caller, cancelled only while it reads."""
 
     def __init__(self, send: AsyncSend, attempt: LibraryAttempt) -> None:
         self._send = send

@@ -24,8 +24,8 @@ from adclient._http.connection import (
     proxy_parts,
     timed_out,
 )
-from adclient._http.core import core
 from adclient._http.forks import leak, register_for_forks
+from adclient._http.httpcore_alias import httpcore
 from adclient._http.network import Network
 from adclient._http.patched import is_async_patched
 from adclient._http.send import Attempt, decoded_headers
@@ -139,7 +139,7 @@ class _Connection:
         self.idle_since: float  # set after each request
         self._http = _pool(target, proxy, self.backend).create_connection(target.origin)
 
-    async def send(self, request: core.Request, attempt: Attempt) -> None:
+    async def send(self, request: httpcore.Request, attempt: Attempt) -> None:
         """Send a request and read its response into the attempt."""
         self.backend.deadline = attempt.deadline
         response = await self._http.handle_async_request(request)
@@ -169,11 +169,11 @@ class _Connection:
 
     async def send_through_httpx(self, attempt: "HTTPXAttempt") -> None:
         """The same, seen by the tools that have patched httpx."""
-        from adclient._http.async_library import AsyncExchange
+        from adclient._http.async_library import ShieldedSend
         from adclient._http.through_httpx import async_send_over
 
         self.backend.deadline = attempt.deadline
-        await AsyncExchange(async_send_over(self._http), attempt).perform()
+        await ShieldedSend(async_send_over(self._http), attempt).perform()
 
     @property
     def is_open(self) -> bool:
@@ -209,15 +209,15 @@ def _close_all(idle: deque[_Connection]) -> None:
         idle.pop().backend.close()
 
 
-def _pool(target: Target, proxy: str | None, backend: AsyncBackend) -> core.AsyncConnectionPool:
+def _pool(target: Target, proxy: str | None, backend: AsyncBackend) -> httpcore.AsyncConnectionPool:
     """What makes a connection: only the pools know how to go through a proxy."""
     context = target.tls_context
     if proxy is None:
-        return core.AsyncConnectionPool(context, network_backend=backend)
+        return httpcore.AsyncConnectionPool(context, network_backend=backend)
     url, auth = proxy_parts(proxy)
     if proxy.startswith("socks"):
-        return core.AsyncSOCKSProxy(url, auth, context, network_backend=backend)
-    return core.AsyncHTTPProxy(
+        return httpcore.AsyncSOCKSProxy(url, auth, context, network_backend=backend)
+    return httpcore.AsyncHTTPProxy(
         url,
         auth,
         ssl_context=context,

@@ -19,19 +19,19 @@ from adclient._http.addresses import (
     check_connected,
     start_connecting,
 )
-from adclient._http.core import core
+from adclient._http.httpcore_alias import httpcore
 
 T = TypeVar("T")
 
 CHUNK = 65536
-READ = core.ReadTimeout, core.ReadError
-WRITE = core.WriteTimeout, core.WriteError
+READ = httpcore.ReadTimeout, httpcore.ReadError
+WRITE = httpcore.WriteTimeout, httpcore.WriteError
 
 # httpcore reads HTTP 64 KiB at a time, and SOCKS 4 KiB: a whole reply each time.
 WHOLE_READ = 4096
 
 
-class ProxyConnectError(core.ConnectError):
+class ProxyConnectError(httpcore.ConnectError):
     """The proxy cannot be reached, or its certificate failed verification."""
 
     def __init__(self, proxy: str, error: Exception) -> None:
@@ -160,13 +160,13 @@ class BaseBackend:
     def _connect_error(self, error: Exception) -> Exception:
         """The error of httpcore if no connection can be opened, to the service or its proxy."""
         if isinstance(error, TimeoutError):
-            return core.ConnectTimeout(error)
+            return httpcore.ConnectTimeout(error)
         if self._proxy is not None:
             # The first handshake with a proxy of the scheme https is its own.
             proxy_handshakes = 1 if self._proxy.startswith("https:") else 0
             if self._handshakes <= proxy_handshakes:
                 return ProxyConnectError(urlsplit(self._proxy).netloc.rpartition("@")[2], error)
-        return core.ConnectError(error)
+        return httpcore.ConnectError(error)
 
     def _add_tls(self, context: ssl.SSLContext, hostname: str | None) -> TLS:
         self._handshakes += 1
@@ -176,7 +176,7 @@ class BaseBackend:
         return self._tls
 
 
-class Backend(BaseBackend, core.NetworkBackend, core.NetworkStream):
+class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
     """Opens a connection, and reads and writes it, until the deadline."""
 
     def connect_tcp(self, host: str, port: int, *_: object, **__: object) -> "Backend":

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from adclient._core.response import Outcome
 from adclient._http.addresses import LastPlace
 from adclient._http.backend import ProxyConnectError
-from adclient._http.core import core
+from adclient._http.httpcore_alias import httpcore
 from adclient._http.network import (
     Network,
     marked_if_permanent,
@@ -23,18 +23,18 @@ from adclient._http.send import Attempt, reason_of
 # How long an unused connection is kept. Many servers close theirs after 5 seconds or more.
 KEEPALIVE_EXPIRY = 5.0
 
-TIMEOUTS = (core.TimeoutException, TimeoutError)
+TIMEOUTS = (httpcore.TimeoutException, TimeoutError)
 CORE_FAULTS = (
-    core.TimeoutException,
-    core.NetworkError,
-    core.ProtocolError,
-    core.ProxyError,
-    core.UnsupportedProtocol,
-    core.ConnectionNotAvailable,
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
+    httpcore.ConnectionNotAvailable,
 )
 # What an attempt may fail with. A host that cannot be encoded is a UnicodeError.
 FAULTS = (*CORE_FAULTS, OSError, UnicodeError)
-_REMOTE = (core.RemoteProtocolError, core.ProxyError)
+_REMOTE = (httpcore.RemoteProtocolError, httpcore.ProxyError)
 
 
 class ResponseStream(Protocol):
@@ -66,7 +66,7 @@ class Target:
         self._port = None if parts.port == 80 and not self.is_tls else parts.port
         self._prefix_length = len(f"{parts.scheme}://{parts.netloc}")
         self._verify = network.verify
-        self.origin = core.URL(scheme=self._scheme, host=self._host, port=self._port).origin
+        self.origin = httpcore.URL(scheme=self._scheme, host=self._host, port=self._port).origin
         self.last_place = LastPlace()  # of the service, or of its proxy
 
     @property
@@ -78,12 +78,12 @@ class Target:
         """The TLS context of a proxy that is reached over TLS itself."""
         return tls_context(self._verify) if proxy.startswith("https:") else None
 
-    def request(self, attempt: Attempt) -> core.Request:
+    def request(self, attempt: Attempt) -> httpcore.Request:
         """A request as httpcore sends it."""
         request = attempt.request
         path = request.url[self._prefix_length :].encode()
-        url = core.URL(scheme=self._scheme, host=self._host, port=self._port, target=path)
-        made = core.Request(request.method.encode(), url, content=attempt)
+        url = httpcore.URL(scheme=self._scheme, host=self._host, port=self._port, target=path)
+        made = httpcore.Request(request.method.encode(), url, content=attempt)
         # Set here, because the constructor would check each of them again.
         made.headers = [(name.encode(), value.encode()) for name, value in request.headers.items()]
         return made
@@ -98,7 +98,7 @@ def outcome_of(attempt: Attempt, error: Exception) -> Outcome:
     reason = reason_of(error, _REMOTE)
     if isinstance(error, ProxyConnectError):
         reason = f"the proxy {error.proxy}: {reason}"
-    elif isinstance(error, core.ProxyError):
+    elif isinstance(error, httpcore.ProxyError):
         reason = f"the proxy: {reason}"
     return marked_if_permanent(attempt.failed(reason, sent=sent), error)
 
@@ -110,12 +110,12 @@ def timed_out(attempt: Attempt) -> Outcome:
     return attempt.failed(reason, sent=sent, timed_out=True)
 
 
-def proxy_parts(proxy: str) -> tuple[core.URL, tuple[bytes, bytes] | None]:
+def proxy_parts(proxy: str) -> tuple[httpcore.URL, tuple[bytes, bytes] | None]:
     """The URL of a proxy without its credentials, and these."""
     # httpcore takes credentials separately, and would ignore those in a URL.
     parts = urlsplit(proxy)
     host = (parts.hostname or "").encode()
-    url = core.URL(scheme=parts.scheme.encode(), host=host, port=parts.port, target=b"/")
+    url = httpcore.URL(scheme=parts.scheme.encode(), host=host, port=parts.port, target=b"/")
     if parts.username is None and parts.password is None:
         return url, None
     return url, (unquote(parts.username or "").encode(), unquote(parts.password or "").encode())

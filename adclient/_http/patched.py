@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from operator import attrgetter, is_
 from types import FunctionType, GetSetDescriptorType
 
-from adclient._http.core import httpx_core
+from adclient._http.httpcore_alias import httpcore_of_httpx
 
 _Snapshot = tuple[Mapping[str, object], list[object]]  # the live members of a class, and a copy
 
@@ -81,7 +81,7 @@ def _is_own(member: object) -> bool:
     return is_data or type(member) is GetSetDescriptorType
 
 
-is_patched = _Watch(httpx_core.ConnectionPool, "Client", "HTTPTransport").is_patched
+is_patched = _Watch(httpcore_of_httpx.ConnectionPool, "Client", "HTTPTransport").is_patched
 is_async_patched = _Watch(
-    httpx_core.AsyncConnectionPool, "AsyncClient", "AsyncHTTPTransport"
+    httpcore_of_httpx.AsyncConnectionPool, "AsyncClient", "AsyncHTTPTransport"
 ).is_patched

@@ -17,8 +17,8 @@ from adclient._http.connection import (
     outcome_of,
     proxy_parts,
 )
-from adclient._http.core import core
 from adclient._http.forks import leak, register_for_forks
+from adclient._http.httpcore_alias import httpcore
 from adclient._http.network import Network
 from adclient._http.patched import is_patched
 from adclient._http.send import Attempt, decoded_headers
@@ -116,7 +116,7 @@ class _Connection:
         self.idle_since: float  # set after each request
         self._http = _pool(target, proxy, self.backend).create_connection(target.origin)
 
-    def send(self, request: core.Request, attempt: Attempt) -> None:
+    def send(self, request: httpcore.Request, attempt: Attempt) -> None:
         """Send a request and read its response into the attempt."""
         self.backend.deadline = attempt.deadline
         response = self._http.handle_request(request)
@@ -147,15 +147,15 @@ class _Connection:
         return self._http.is_idle()
 
 
-def _pool(target: Target, proxy: str | None, backend: Backend) -> core.ConnectionPool:
+def _pool(target: Target, proxy: str | None, backend: Backend) -> httpcore.ConnectionPool:
     """What makes a connection: only the pools know how to go through a proxy."""
     context = target.tls_context
     if proxy is None:
-        return core.ConnectionPool(context, network_backend=backend)
+        return httpcore.ConnectionPool(context, network_backend=backend)
     url, auth = proxy_parts(proxy)
     if proxy.startswith("socks"):
-        return core.SOCKSProxy(url, auth, context, network_backend=backend)
-    return core.HTTPProxy(
+        return httpcore.SOCKSProxy(url, auth, context, network_backend=backend)
+    return httpcore.HTTPProxy(
         url,
         auth,
         ssl_context=context,

@@ -16,7 +16,7 @@ import httpx
 from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._http.connection import CORE_FAULTS, outcome_of
-from adclient._http.core import core
+from adclient._http.httpcore_alias import httpcore
 from adclient._http.library import HTTPLibrary, LibraryAttempt
 
 # A transport insists on a context, and loading certificates for one takes long. This one trusts
@@ -46,7 +46,9 @@ class HTTPXAttempt(LibraryAttempt):
         return outcome_of(self, below)
 
 
-def send_over(connection: core.ConnectionInterface) -> Callable[[httpx.Request], httpx.Response]:
+def send_over(
+    connection: httpcore.ConnectionInterface,
+) -> Callable[[httpx.Request], httpx.Response]:
     """How httpx sends over a connection."""
     transport = httpx.HTTPTransport(verify=_UNUSED)
     _put_below(transport, connection)
@@ -56,7 +58,7 @@ def send_over(connection: core.ConnectionInterface) -> Callable[[httpx.Request],
 
 
 def async_send_over(
-    connection: core.AsyncConnectionInterface,
+    connection: httpcore.AsyncConnectionInterface,
 ) -> Callable[[httpx.Request], Awaitable[httpx.Response]]:
     """The same for an async connection."""
     transport = httpx.AsyncHTTPTransport(verify=_UNUSED)

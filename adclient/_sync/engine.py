@@ -10,10 +10,11 @@ from adclient._sync.page import Page
 from adclient._sync.page import Source
 from adclient._blocking import run_blocking
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, bearer, checked_auth
-from adclient._core.call import ACQUIRE, SEND, Exchange
+from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
-from adclient._core.operations import Call, Listing, Operation
-from adclient._core.request import Request, RequestBuilder, validated
+from adclient._core.exchange import ACQUIRE, SEND, Exchange
+from adclient._core.operations import Operation, PageBody
+from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, Outcome, redacted, too_late
 from adclient._core.retry import RateLimitGate
 from adclient._http.limiter import CapacityLimiter, Slot
@@ -68,7 +69,7 @@ class Engine:
             raise
 
     def read(
-        self, operation: Operation[Listing[T]], *, cursor: JSON, **arguments: object
+        self, operation: Operation[PageBody[T]], *, cursor: JSON, **arguments: object
     ) -> Page[T]:
         """Read a listing."""
         try:

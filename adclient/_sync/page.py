@@ -11,7 +11,8 @@ import attrs
 from adclient import _notebook
 from adclient._sync.iterators import ItemIterator, PageIterator, collect
 from adclient._sync.tables import Tabular
-from adclient._core.operations import Call, Listing
+from adclient._core.call import Call
+from adclient._core.operations import PageBody
 from adclient._core.paging import following
 from adclient._json import AttrsInstance, copied, copied_fields
 from adclient._notebook import short
@@ -56,11 +57,11 @@ class Source(Generic[T]):
     def __init__(
         self,
         engine: Runner | None = None,
-        call: Call[Listing[T]] | None = None,
+        call: Call[PageBody[T]] | None = None,
         raw: Raw = (),
     ) -> None:
         self._engine = engine
-        self.call: Call[Listing[T]] | None = call
+        self.call: Call[PageBody[T]] | None = call
         self.raw: Raw = raw
         self.cls: type[Any] | None = None  # the class of `typed()`
         self.shows_progress: bool = False

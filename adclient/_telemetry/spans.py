@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 from opentelemetry import context, trace
 from opentelemetry.trace import SpanKind, StatusCode
 
+from adclient._core.call import Call
 from adclient._core.events import Tracer
-from adclient._core.operations import Call
 from adclient._core.reporter import Event
 from adclient._version import __version__
 from adclient.hooks import RequestEvent, ResponseEvent, RetryEvent

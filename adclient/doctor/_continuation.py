@@ -12,7 +12,8 @@ from urllib.parse import parse_qsl, urlencode
 
 import attrs
 
-from adclient._core.paging import cursor_text, query_from_next_url
+from adclient._core.call import cursor_text
+from adclient._core.paging import query_from_next_url
 from adclient._core.redact import excerpt
 from adclient.conventions import Conventions
 from adclient.doctor._probe import Observation, PageView, Probe

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import attrs
 
+from adclient._core.call import Call, validated
 from adclient._core.decode import result_of
 from adclient._core.jsontext import JSONError, dumps, loads
-from adclient._core.operations import OPERATIONS, Call, Operation
+from adclient._core.operations import OPERATIONS, Operation
 from adclient._core.redact import one_line
-from adclient._core.request import validated
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.conventions import Conventions
 from adclient.models import JSON, ResponseInfo, Result

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import RLock
 
-from adclient.ledger.rows import Connection
+from adclient.ledger.rows import DatabaseConnection
 
 
 class Link:
@@ -17,14 +17,14 @@ class Link:
 
     def __init__(self) -> None:
         self.lock: RLock = RLock()
-        self.connection: Connection | None = None
+        self.connection: DatabaseConnection | None = None
         with _OPENING:  # a fork that goes through them must not meet a new one
             _LINKS.add(self)
 
     def __del__(self) -> None:
         self.close()
 
-    def open(self, connect: Callable[[], Connection]) -> Connection:
+    def open(self, connect: Callable[[], DatabaseConnection]) -> DatabaseConnection:
         """The open connection, or a new one."""
         if self.connection is None:
             with _OPENING:

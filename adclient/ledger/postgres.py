@@ -9,7 +9,7 @@ from adclient._core.redact import Redactor, one_line
 from adclient._extras import needs
 from adclient.errors import LedgerError
 from adclient.ledger.patience import Patience, patience
-from adclient.ledger.rows import SCHEMA, Connection, Cursor, Transaction
+from adclient.ledger.rows import SCHEMA, Cursor, DatabaseConnection, Transaction
 from adclient.ledger.sql import BUSY_SECONDS, LOCKED, MISSING, SQLLedger
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class PostgresLedger(SQLLedger):
         shown = f"postgresql://{host}{port and ':' + port}/{database}"
         super().__init__(self._redactor.redact(shown), now)
 
-    def _connect(self, *, may_create: bool) -> Connection:
+    def _connect(self, *, may_create: bool) -> DatabaseConnection:
         connection = _Connection(self._opened())
         try:
             self._prepare(connection, may_create=may_create)
@@ -119,7 +119,7 @@ class PostgresLedger(SQLLedger):
         # Prepared statements fail behind some poolers.
         return psycopg.connect(conninfo, autocommit=True, prepare_threshold=None)
 
-    def _prepare(self, connection: Connection, *, may_create: bool) -> None:
+    def _prepare(self, connection: DatabaseConnection, *, may_create: bool) -> None:
         exists, comment, encoding = connection.execute(_FIND).fetchone()
         if encoding not in ("UTF8", "SQL_ASCII"):  # others have no place for all characters
             raise self._error(f"its database has the encoding {encoding} instead of UTF8")
@@ -133,7 +133,7 @@ class PostgresLedger(SQLLedger):
         elif comment != _FORMAT:
             raise self._error(f"its table has the comment {comment!r} instead of {_FORMAT!r}")
 
-    def _begin(self, begin: str, waiting: Patience, *, may_create: bool) -> Connection:
+    def _begin(self, begin: str, waiting: Patience, *, may_create: bool) -> DatabaseConnection:
         import psycopg
 
         # A lock_timeout of 0 would be none.
@@ -149,7 +149,7 @@ class PostgresLedger(SQLLedger):
         self._link.close()
         return self._begin_at_once(begin, may_create=may_create)
 
-    def _begin_at_once(self, begin: str, *, may_create: bool) -> Connection:
+    def _begin_at_once(self, begin: str, *, may_create: bool) -> DatabaseConnection:
         connection = self._link.open(partial(self._connect, may_create=may_create))
         connection.execute(begin)
         return connection

@@ -100,7 +100,7 @@ class Cursor(Protocol):
         ...
 
 
-class Connection(Protocol):
+class DatabaseConnection(Protocol):
     """A connection in autocommit mode; its statements have a `?` for each value."""
 
     def execute(self, sql: str, values: Sequence[str | int | None] = (), /) -> Cursor:
@@ -116,7 +116,7 @@ class Connection(Protocol):
 class Transaction:
     """What one transaction, which began at `now`, reads and adds."""
 
-    connection: Connection
+    connection: DatabaseConnection
     now: datetime
 
     def history(self, entry_id: str) -> list[tuple[str, Entry]]:

@@ -20,7 +20,7 @@ from adclient.ledger.link import Link
 from adclient.ledger.patience import Patience, patience
 from adclient.ledger.rows import (
     FIRST_HASH,
-    Connection,
+    DatabaseConnection,
     Row,
     RowError,
     Transaction,
@@ -58,7 +58,7 @@ class SQLLedger(ABC):
         return f"<{type(self).__name__} {self._shown}>"
 
     @abstractmethod
-    def _connect(self, *, may_create: bool) -> Connection:
+    def _connect(self, *, may_create: bool) -> DatabaseConnection:
         """Open a connection to a ledger of this format."""
 
     @abstractmethod
@@ -74,7 +74,7 @@ class SQLLedger(ABC):
         """The reason in an error of the database, which may be `LOCKED`; None for another error."""
 
     @abstractmethod
-    def _begin(self, begin: str, waiting: Patience, *, may_create: bool) -> Connection:
+    def _begin(self, begin: str, waiting: Patience, *, may_create: bool) -> DatabaseConnection:
         """Begin a transaction on the open connection, or on a new one."""
 
     def reserve(self, entry: Entry, check: Check) -> Entry:

@@ -15,7 +15,7 @@ from adclient._core.redact import one_line
 from adclient._notebook import short
 from adclient.errors import ConfigurationError
 from adclient.ledger.patience import Patience
-from adclient.ledger.rows import SCHEMA, Connection, Transaction
+from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
 from adclient.ledger.sql import BUSY_SECONDS, LOCKED, MISSING, SQLLedger
 
 _APPLICATION_ID = 0x41644C67  # "AdLg"
@@ -91,7 +91,7 @@ class SQLiteLedger(SQLLedger):
         self._identity: tuple[int, int] | None = None
         super().__init__(str(self._path), now)
 
-    def _connect(self, *, may_create: bool) -> Connection:
+    def _connect(self, *, may_create: bool) -> DatabaseConnection:
         if not self._path.parent.is_dir():
             raise self._error("its directory does not exist")
         uri = f"{self._path.as_uri()}?mode=rw"
@@ -132,7 +132,7 @@ class SQLiteLedger(SQLLedger):
                 f"its format is {version}, and this version of adclient knows format {_FORMAT}"
             )
 
-    def _begin(self, begin: str, waiting: Patience, *, may_create: bool) -> Connection:
+    def _begin(self, begin: str, waiting: Patience, *, may_create: bool) -> DatabaseConnection:
         # A file that has replaced the first one does not contain its drafts.
         if self._identity is not None:
             found = self._path.stat()
@@ -149,7 +149,7 @@ class SQLiteLedger(SQLLedger):
                     raise
             time.sleep(0.001)
 
-    def _begin_at_once(self, begin: str, *, may_create: bool) -> Connection:
+    def _begin_at_once(self, begin: str, *, may_create: bool) -> DatabaseConnection:
         connection = self._link.open(partial(self._connect, may_create=may_create))
         # A read takes its lock after BEGIN, so SQLite waits for it.
         milliseconds = 0 if begin == self._begin_writing else 1000 * BUSY_SECONDS

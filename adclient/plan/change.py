@@ -8,9 +8,9 @@ from typing import cast
 import attrs
 
 from adclient._core import jsontext
-from adclient._core.operations import OPERATIONS, Call, Operation
+from adclient._core.call import Call, validated
+from adclient._core.operations import OPERATIONS, Operation
 from adclient._core.redact import one_line
-from adclient._core.request import validated
 from adclient._diffs import MISSING, Missing
 from adclient._json import JSON, is_object
 from adclient._toml import Document

@@ -24,7 +24,7 @@ from adclient.testing._faults.fault import Fault, with_fault
 from adclient.testing._http.requests import ParsedRequest, parsed
 from adclient.testing._http.responses import Refusal, error_response, refusal
 from adclient.testing._profile import Profile
-from adclient.testing._reads.paging import Pages, PagingFault
+from adclient.testing._reads.pages import Pages, PagingFault
 from adclient.testing._reads.reads import rows_of
 from adclient.testing._writes.writes import change_of
 

@@ -27,7 +27,7 @@ from adclient.testing._faults.fault import Fault
 from adclient.testing._faults.faults import Faults
 from adclient.testing._http.requests import operation_at
 from adclient.testing._profile import Profile
-from adclient.testing._reads.paging import Pages
+from adclient.testing._reads.pages import Pages
 from adclient.testing._recording import RecordedRequest, recorded
 from adclient.testing._router import Limits, Router, Tokens
 from adclient.transports import UniversalTransport

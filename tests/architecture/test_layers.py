@@ -154,7 +154,7 @@ def test_only_http_imports_the_http_library(module) -> None:
 @pytest.mark.parametrize(
     ("library", "place"),
     [
-        ("httpcore", "adclient._http.core"),
+        ("httpcore", "adclient._http.httpcore_alias"),
         ("opentelemetry", "adclient._telemetry.spans"),
         ("mcp", "adclient._mcp"),
     ],

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import strategies as st
 
 from adclient._core import converter, decode, jsontext, operations
-from adclient._core.call import ACQUIRE, SEND, Exchange
+from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
-from adclient._core.operations import Call, Operation
+from adclient._core.exchange import ACQUIRE, SEND, Exchange
+from adclient._core.operations import Operation
 from adclient._core.reporter import Reporter
-from adclient._core.request import Request, RequestBuilder, validated
+from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, RawResponse
 from adclient._core.retry import RateLimitGate
 from adclient._json import copied

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from adclient._core import decode
 from adclient._core.jsontext import JSONError
-from adclient._core.operations import Listing, PageInfo
+from adclient._core.operations import PageBody, PageInfo
 from adclient._json import copied
 from adclient.models import Ad, Campaign, Draft, Objective, ResponseInfo, WastedSpend
 
@@ -20,7 +20,7 @@ SPOTS = [
     *[(Draft, DRAFT, name) for name in DRAFT],
     *[(Draft, DRAFT, "diff", name) for name in ("field", "before", "after")],
     *[
-        (Listing[cls], THREE, *way)
+        (PageBody[cls], THREE, *way)
         for cls in (Campaign, Objective)
         for way in [
             ("data",),
@@ -55,7 +55,7 @@ def with_spot(body, path, value):
 
 
 def items_of(cls, *items):
-    return structure({"data": list(items), "page": {"next": None}}, Listing[cls]).data
+    return structure({"data": list(items), "page": {"next": None}}, PageBody[cls]).data
 
 
 class TestResponses:
@@ -69,7 +69,7 @@ class TestResponses:
         assert draft.to_dict() == DRAFT
 
     def test_listing_is_decoded(self):
-        listing = structure(LISTING, Listing[Campaign])
+        listing = structure(LISTING, PageBody[Campaign])
         assert listing.data == (Campaign(id="campaign_57a7", name="Spring", status="ENABLED"),)
         assert listing.page == PageInfo(next=None)
 
@@ -77,11 +77,11 @@ class TestResponses:
         for more in ({}, {"name": "b", "status": None}):
             body = {"data": [{"id": "", **more}], "page": {"next": None}}
             expected = "$.data[0].id: expected an id, got empty text"
-            assert problem_with(body, Listing[Objective]) == expected
+            assert problem_with(body, PageBody[Objective]) == expected
 
     @each_case("cursor", [None, "c", 7, 1.5, {"a": [1]}, [1], True])
     def test_cursor_may_be_any_json(self, cursor):
-        assert structure({"data": [], "page": {"next": cursor}}, Listing[Ad]).page.next == cursor
+        assert structure({"data": [], "page": {"next": cursor}}, PageBody[Ad]).page.next == cursor
 
     @each_case("value", [None, 1, 1.5, "a", True, [1, {"b": 2}], {"c": None}])
     def test_diff_values_may_be_any_json(self, value):
@@ -93,7 +93,7 @@ class TestResponses:
             "data": [{**ITEM}, {**ITEM}, {**ITEM}, {**ITEM, "id": None}],
             "page": {"next": None},
         }
-        assert problem_with(body, Listing[Campaign]) == "$.data[3].id: expected text, got null"
+        assert problem_with(body, PageBody[Campaign]) == "$.data[3].id: expected text, got null"
 
     @each_case(
         ("change", "problem"),
@@ -123,12 +123,12 @@ class TestResponses:
         ],
     )
     def test_invalid_listing_is_refused_with_its_path(self, change, problem):
-        assert problem_with({**LISTING, **change}, Listing[Campaign]) == problem
+        assert problem_with({**LISTING, **change}, PageBody[Campaign]) == problem
 
     @pytest.mark.parametrize("missing", ["data", "page"])
     def test_listing_with_a_missing_field_is_refused(self, missing):
         body = {name: value for name, value in LISTING.items() if name != missing}
-        assert problem_with(body, Listing[Campaign]) == f"$.{missing}: missing"
+        assert problem_with(body, PageBody[Campaign]) == f"$.{missing}: missing"
 
     @pytest.mark.parametrize("missing", ["draft_id", "status", "diff", "requires"])
     def test_draft_with_a_missing_field_is_refused(self, missing):
@@ -172,12 +172,12 @@ class TestResponses:
     )
     def test_body_that_is_not_an_object_is_refused(self, body, got):
         assert problem_with(body, Draft) == f"$: expected an object, got {got}"
-        assert problem_with(body, Listing[Ad]) == f"$: expected an object, got {got}"
+        assert problem_with(body, PageBody[Ad]) == f"$: expected an object, got {got}"
 
     def test_unknown_fields_are_kept(self):
         item = {**ITEM, "budget": {"amount": 5}, "extra": 1, "response": 2, "page": 3}
         body = {"data": [item], "page": {"next": None, "total": 9}, "took": 1}
-        listing = structure(body, Listing[Campaign])
+        listing = structure(body, PageBody[Campaign])
         (campaign,) = listing.data
         assert campaign.extra == {"budget": {"amount": 5}, "extra": 1, "response": 2, "page": 3}
         assert campaign.to_dict() == item
@@ -195,7 +195,7 @@ class TestResponses:
 
     def test_optional_fields_of_a_finding_are_not_coerced(self):
         body = {"data": [{"id": "a", "name": 7}], "page": {"next": None}}
-        assert problem_with(body, Listing[Objective]).startswith("$.data[0].name: expected text")
+        assert problem_with(body, PageBody[Objective]).startswith("$.data[0].name: expected text")
 
     @given(st.dictionaries(TEXT | st.sampled_from(["extra", "response", "id", "name"]), JSON_VALUE))
     def test_to_dict_returns_the_original_body(self, extra):
@@ -214,7 +214,7 @@ class TestResponses:
 
     @given(JSON_VALUE)
     def test_any_body_is_decoded_or_a_json_error(self, value):
-        for cls in (Draft, Listing[Campaign], Listing[Objective]):
+        for cls in (Draft, PageBody[Campaign], PageBody[Objective]):
             with contextlib.suppress(JSONError):
                 structure(value, cls)
 

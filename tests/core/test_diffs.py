@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from adclient import Diff, Draft, ResponseInfo
-from adclient._diffs import MISSING, changes_of
+from adclient._diffs import MISSING, differences_of
 from adclient._json import differ
 from adclient._notebook import ROWS, SHORT
 
@@ -34,7 +34,7 @@ def diff_of(before, after, field="f"):
 def shown(before, after):
     return [
         (change.path, change.subject, change.before, change.after)
-        for change in changes_of(diff_of(before, after))
+        for change in differences_of(diff_of(before, after))
     ]
 
 
@@ -63,7 +63,7 @@ def is_implied(leaf, others):
 
 @given(VALUE, VALUE)
 def test_no_changed_leaf_is_lost(before, after):
-    changes = list(changes_of(diff_of(before, after)))
+    changes = list(differences_of(diff_of(before, after)))
     old, new = leaves(before), leaves(after)
     gone, come = changed_leaves(changes, "before"), changed_leaves(changes, "after")
     assert gone <= old
@@ -76,7 +76,7 @@ def test_no_changed_leaf_is_lost(before, after):
 
 @given(VALUE, VALUE)
 def test_each_change_is_one_leaf_with_two_values(before, after):
-    for change in changes_of(diff_of(before, after)):
+    for change in differences_of(diff_of(before, after)):
         assert (
             change.before is MISSING
             or change.after is MISSING
@@ -100,7 +100,7 @@ def more_in(text):
 @given(WIDE, WIDE)
 def test_shown_changes_and_the_counted_rest_are_all(before, after):
     diff = diff_of(before, after)
-    count = len(list(changes_of(diff))) or 1  # or the line that nothing changes
+    count = len(list(differences_of(diff))) or 1  # or the line that nothing changes
     lines = str(diff).split("\n")
     left = more_in(lines[-1])
     assert len(lines) - (left > 0) + left == count
@@ -249,7 +249,7 @@ def test_path_of_any_length_is_shown_by_its_end():
     value = 7
     for _ in range(50_000):
         value = {"deep": value}
-    (change,) = changes_of(diff_of(None, value))
+    (change,) = differences_of(diff_of(None, value))
     assert len(change.path) <= 4 * SHORT
     line = str(diff_of(None, value))
     assert line.endswith(".deep.deep: — → 7")

@@ -25,8 +25,8 @@ from core_helpers import (
 )
 
 from adclient._core import operations, reporter
-from adclient._core.call import ACQUIRE, SEND
 from adclient._core.events import reporter_for
+from adclient._core.exchange import ACQUIRE, SEND
 from adclient._core.retry import RateLimitGate
 from adclient.errors import OutcomeUnknown, PaginationError
 from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent

@@ -6,7 +6,7 @@ from core_helpers import BASE_URL, assert_one_line, build
 
 from adclient import options as module
 from adclient._core import operations
-from adclient._core.request import validated
+from adclient._core.call import validated
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import (

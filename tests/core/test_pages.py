@@ -9,7 +9,7 @@ from core_helpers import LISTING, assert_one_line, call_of, structure
 from adclient import AsyncPage
 from adclient._core import operations
 from adclient._core.jsontext import loads
-from adclient._core.operations import Listing
+from adclient._core.operations import PageBody
 from adclient._sync.iterators import collect
 from adclient._sync.page import Page, Source
 from adclient._typed import read_items
@@ -54,7 +54,7 @@ class TestPage:
         ],
     )
     def test_to_dict_returns_the_received_body(self, body):
-        listing = structure(body, Listing[Campaign])
+        listing = structure(body, PageBody[Campaign])
         page = Source(Runner(listing), call_of(operations.LIST_BETA_CAMPAIGNS)).page(None)
         assert page.to_dict() == body
 

@@ -6,7 +6,7 @@ from cases import each_case
 from core_helpers import ACCOUNT, BASE_URL, assert_one_line, build, call_of, options_of
 
 from adclient._core import operations
-from adclient._core.operations import Listing, PageInfo
+from adclient._core.operations import PageBody, PageInfo
 from adclient._core.paging import SeenPages, check_progress, query_from_next_url
 from adclient.conventions import Conventions
 from adclient.errors import InvalidRequest, PaginationError
@@ -249,7 +249,7 @@ class TestSeenPages:
 
 
 def test_progress_is_checked_for_later_pages_only():
-    listing = Listing(data=(), page=PageInfo(next="a"))
+    listing = PageBody(data=(), page=PageInfo(next="a"))
     check_progress(CALL, listing)
     check_progress(attrs.evolve(CALL, cursor="b"), listing)
     with pytest.raises(PaginationError):

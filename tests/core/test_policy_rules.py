@@ -14,8 +14,8 @@ from cases import each_case
 
 from adclient import AdClientError, Diff, InvalidRequest, Policy
 from adclient._core import rules
+from adclient._core.call import validated
 from adclient._core.operations import OPERATIONS
-from adclient._core.request import validated
 from adclient.policy import Usage
 
 OPERATION = {operation.full_name: operation for operation in OPERATIONS}

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from adclient import Page
 from adclient._core import operations
+from adclient._core.call import validated
 from adclient._core.operations import OPERATIONS
 from adclient._version import __version__
 from adclient.conventions import Conventions
@@ -533,3 +534,9 @@ def test_item_or_page_as_cursor_is_refused(cursor):
         built(CAMPAIGNS, cursor=cursor)
     assert caught.value.argument == "cursor"
     assert caught.value.operation == "beta.list_campaigns"
+
+
+def test_argument_without_a_parameter_is_an_error():
+    arguments = {"account_id": ACCOUNT, "campaign_id": None, "date_range": None, "fields": None}
+    with pytest.raises(TypeError, match=r"beta\.list_campaigns .* 'fields'"):
+        validated(CAMPAIGNS, arguments)

@@ -13,7 +13,7 @@ from raw_server import CERTIFICATE, Connection, RawServer, reply
 
 from adclient._http.async_backend import AsyncBackend
 from adclient._http.backend import Backend
-from adclient._http.core import core
+from adclient._http.httpcore_alias import httpcore
 
 AMPLE = 30.0
 OK = reply(200, b"hello")
@@ -52,12 +52,12 @@ class Route:
 
     def connection(self, kind, backend, port: int):
         """A connection of httpcore to the server at a port."""
-        origin = core.URL(f"{self.origin}://127.0.0.1:{port}").origin
+        origin = httpcore.URL(f"{self.origin}://127.0.0.1:{port}").origin
         prefix = "" if kind is SYNC else "Async"
         if self.proxy is None:
-            make = getattr(core, f"{prefix}HTTPConnection")
+            make = getattr(httpcore, f"{prefix}HTTPConnection")
             return make(origin, ssl_context=TRUST, network_backend=backend)
-        make = getattr(core, prefix + ("HTTPProxy", "SOCKSProxy")[self.proxy == "socks5"])
+        make = getattr(httpcore, prefix + ("HTTPProxy", "SOCKSProxy")[self.proxy == "socks5"])
         more = {"proxy_ssl_context": TRUST} if self.proxy == "https" else {}
         url = f"{self.proxy}://127.0.0.1:{port}"
         pool = make(url, ssl_context=TRUST, network_backend=backend, **more)
@@ -115,7 +115,7 @@ class Client:
     async def send(self, target: str = "/", method: str = "GET", content=None):
         """Send a request, and read the response."""
         length = {} if content is None else {"Content-Length": str(content.length)}
-        request = core.Request(
+        request = httpcore.Request(
             method, self.url + target, headers={"Host": "x", **length}, content=content
         )
         if self.kind is SYNC:

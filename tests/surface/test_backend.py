@@ -38,7 +38,7 @@ from routes import (
 from test_addresses import HOST, SWALLOWING, host, swallowing  # noqa: F401
 
 from adclient._http.backend import Backend
-from adclient._http.core import core
+from adclient._http.httpcore_alias import httpcore
 
 DEADLINE = 0.3
 PUNCTUAL = DEADLINE + 0.1
@@ -149,7 +149,7 @@ def time_of(kind, route: Route, steps: int, name: str, fault) -> float:
         with client_of(kind, route, port_of(server)) as client:
             content = Body(LARGE) if name in BODY_FAULTS else None
             began = time.monotonic()
-            with pytest.raises((core.TimeoutException, TimeoutError)):
+            with pytest.raises((httpcore.TimeoutException, TimeoutError)):
                 await client.send_until(DEADLINE, method="POST", content=content)
             return time.monotonic() - began
 
@@ -188,7 +188,7 @@ async def test_endless_body_ends_at_the_deadline(client_kind) -> None:
 
     with RawServer(serve) as server, client_of(client_kind, PLAIN, port_of(server)) as client:
         began = time.monotonic()
-        with pytest.raises((core.ReadTimeout, TimeoutError)):
+        with pytest.raises((httpcore.ReadTimeout, TimeoutError)):
             await client.send_until(DEADLINE)
         assert time.monotonic() - began < DEADLINE + 2
 
@@ -236,7 +236,7 @@ async def test_reset_connection_raises_read_error(client_kind) -> None:
         connection.reset()
 
     with RawServer(serve) as server, client_of(client_kind, PLAIN, port_of(server)) as client:
-        with pytest.raises(core.ReadError) as caught:
+        with pytest.raises(httpcore.ReadError) as caught:
             await client.send()
         assert isinstance(caught.value.__cause__, ConnectionResetError)
         assert is_closed(client.backend)
@@ -248,7 +248,7 @@ async def test_write_after_a_reset_raises_write_error(client_kind) -> None:
         stream = await connected(client_kind, server)
         await wait(stream.write(b"x"))
         await until(lambda: stream.get_extra_info("is_readable"))
-        with pytest.raises(core.WriteError) as caught:
+        with pytest.raises(httpcore.WriteError) as caught:
             await wait(stream.write(b"x"))
         assert isinstance(caught.value.__cause__, ConnectionError)
         assert not stream.is_reusable
@@ -259,7 +259,7 @@ async def test_write_after_a_reset_raises_write_error(client_kind) -> None:
 async def test_untrusted_certificate_raises_connect_error(client_kind) -> None:
     with RawServer(start_tls) as server:
         stream = await connected(client_kind, server)
-        with pytest.raises(core.ConnectError) as caught:
+        with pytest.raises(httpcore.ConnectError) as caught:
             await wait(stream.start_tls(ssl.create_default_context(), "127.0.0.1"))
         assert isinstance(caught.value.__cause__, ssl.SSLCertVerificationError)
         assert is_closed(stream)
@@ -269,7 +269,7 @@ async def test_untrusted_certificate_raises_connect_error(client_kind) -> None:
 async def test_plain_text_instead_of_tls_raises_connect_error(client_kind) -> None:
     with RawServer(stall(reply(400, b"no TLS here"))) as server:
         stream = await connected(client_kind, server)
-        with pytest.raises(core.ConnectError, match=r"(?i)wrong.version.number"):
+        with pytest.raises(httpcore.ConnectError, match=r"(?i)wrong.version.number"):
             await wait(stream.start_tls(TRUST, "127.0.0.1"))
         assert is_closed(stream)
 
@@ -278,7 +278,7 @@ async def test_plain_text_instead_of_tls_raises_connect_error(client_kind) -> No
 async def test_connection_closed_during_a_tls_handshake_raises_connect_error(client_kind) -> None:
     with RawServer(Connection.receive) as server:
         stream = await connected(client_kind, server)
-        with pytest.raises(core.ConnectError) as caught:
+        with pytest.raises(httpcore.ConnectError) as caught:
             await wait(stream.start_tls(TRUST, "127.0.0.1"))
         assert isinstance(caught.value.__cause__, ssl.SSLEOFError)
         assert is_closed(stream)
@@ -288,7 +288,7 @@ async def test_connection_closed_during_a_tls_handshake_raises_connect_error(cli
 async def test_invalid_server_name_for_tls_raises_connect_error(client_kind) -> None:
     with RawServer(Connection.receive) as server:
         stream = await connected(client_kind, server)
-        with pytest.raises(core.ConnectError):
+        with pytest.raises(httpcore.ConnectError):
             await wait(stream.start_tls(TRUST, ".example.com"))
         assert is_closed(stream)
 
@@ -309,7 +309,7 @@ async def test_body_ends_with_a_tls_connection_closed_without_close_notify(clien
 async def test_expired_deadline_opens_no_connection(client_kind) -> None:
     with RawServer(stay_silent) as server:
         backend = backend_of(client_kind, seconds=0)
-        with pytest.raises(core.ConnectTimeout):
+        with pytest.raises(httpcore.ConnectTimeout):
             await connected(client_kind, server, backend)
         assert is_closed(backend)
     assert server.connections == 0
@@ -380,7 +380,7 @@ async def test_addresses_share_the_time_until_the_deadline(client_kind, host) ->
         for _ in range(TRIES):
             backend = backend_of(client_kind, DEADLINE)
             began = time.monotonic()
-            with pytest.raises(core.ConnectTimeout):
+            with pytest.raises(httpcore.ConnectTimeout):
                 await wait(backend.connect_tcp(HOST, int(port_of(server))))
             took = time.monotonic() - began
             assert is_closed(backend)
@@ -403,7 +403,7 @@ async def test_silent_addresses_leave_time_for_the_next(client_kind, host) -> No
 async def test_connect_error_is_raised_if_every_address_refuses(client_kind, host) -> None:  # noqa: F811
     host("127.0.0.2", "127.0.0.3")
     backend = backend_of(client_kind)
-    with pytest.raises(core.ConnectError, match="Connection refused") as caught:
+    with pytest.raises(httpcore.ConnectError, match="Connection refused") as caught:
         await wait(backend.connect_tcp(HOST, int(refusing_url().rpartition(":")[2])))
     assert isinstance(caught.value.__cause__, ConnectionRefusedError)
     assert is_closed(backend)
@@ -432,7 +432,7 @@ async def test_host_name_that_cannot_be_resolved_raises_connect_error(
 
     monkeypatch.setattr(socket, "getaddrinfo", found)
     backend = backend_of(client_kind)
-    with pytest.raises(core.ConnectError) as caught:
+    with pytest.raises(httpcore.ConnectError) as caught:
         await wait(backend.connect_tcp(name, 80))
     assert isinstance(caught.value.__cause__, OSError | UnicodeError)
     assert not backend.is_reusable

@@ -23,7 +23,7 @@ from routes import (
     until,
 )
 
-from adclient._http.core import core
+from adclient._http.httpcore_alias import httpcore
 
 pytestmark = pytest.mark.own
 
@@ -177,6 +177,6 @@ async def test_bytes_beyond_the_response_to_connect_are_a_connect_error(client_k
     with RawServer(serve) as server:
         for _ in BEYOND_CONNECT:
             with client_of(client_kind, route, port_of(server)) as client:
-                with pytest.raises(core.ConnectError, match="beyond its response to CONNECT"):
+                with pytest.raises(httpcore.ConnectError, match="beyond its response to CONNECT"):
                     await client.send()
                 assert is_closed(client.backend)

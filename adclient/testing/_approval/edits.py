@@ -3,7 +3,7 @@
 from adclient.models import JSON
 from adclient.testing._accounts.state import Account, Edit, Kind, Values
 from adclient.testing._http.responses import Refusal
-from adclient.testing._writes.rules import check_fields, identity_of_keyword
+from adclient.testing._writes.checks import check_fields, identity_of_keyword
 
 
 def is_impossible(account: Account, edit: Edit) -> bool:

@@ -17,7 +17,7 @@ from adclient.testing._faults.corrupt import (
     corrupted,
 )
 from adclient.testing._http.responses import Refusal
-from adclient.testing._reads.paging import PagingFault
+from adclient.testing._reads.pages import PagingFault
 
 
 def _in_short(instead: Outcome | Refusal | None) -> str:

@@ -11,7 +11,7 @@ from adclient.testing._http.requests import ParsedRequest
 from adclient.testing._http.responses import refusal
 from adclient.testing._profile import UnknownDateRanges
 from adclient.testing._reads.findings import fatigue, wasted_spend
-from adclient.testing._reads.paging import Row, Rows
+from adclient.testing._reads.pages import Row, Rows
 
 _DAY = timedelta(days=1)
 _FIGURES = {"impressions", "clicks", "ctr", "conversions", "roas", "hook_rate", "frequency"}

@@ -10,8 +10,8 @@ from adclient.models import JSON
 from adclient.testing._accounts.state import Account, Edit, Entity, Kind, ProposedChange, Values
 from adclient.testing._http.requests import ParsedRequest, nested
 from adclient.testing._http.responses import not_found, refusal
-from adclient.testing._writes import rules
-from adclient.testing._writes.rules import identity_of_keyword as identity
+from adclient.testing._writes import checks
+from adclient.testing._writes.checks import identity_of_keyword as identity
 
 _KEYWORD_STATUS = {"PAUSE": "PAUSED", "ENABLE": "ENABLED"}
 _KEYWORD_ACTIONS = ("ADD", "REMOVE", "UPDATE", *_KEYWORD_STATUS)
@@ -42,11 +42,11 @@ def _update_campaign(account: Account, request: ParsedRequest, *, own: str) -> P
         if own in wanted:
             raise refusal("conflicting_fields", own)
         wanted[own] = request.arguments[own]
-    rules.check_targeting(nested(wanted, "targeting"))
+    checks.check_targeting(nested(wanted, "targeting"))
     objective = campaign.values.get("objective")
     if wanted.get("objective", objective) != objective:
         raise refusal("immutable_field", "objective")
-    rules.check_fields(account, wanted, campaign.values)
+    checks.check_fields(account, wanted, campaign.values)
     return campaign.update(wanted)
 
 
@@ -67,7 +67,7 @@ def _named(account: Account, request: ParsedRequest, kind: Kind) -> Entity | Non
 
 def _update_creative(account: Account, request: ParsedRequest) -> ProposedChange:
     fields = request.object("fields")
-    rules.check_link(fields, "landing_url")
+    checks.check_link(fields, "landing_url")
     creative = _named(account, request, "creative")
     if creative is not None:
         return creative.update(fields)
@@ -80,17 +80,17 @@ def _create_campaign(account: Account, request: ParsedRequest, *, medium: str) -
     """A new campaign, or another ad group in a campaign that exists."""
     fields, campaign = request.object("fields"), _named(account, request, "campaign")
     name, children = f"New {medium} campaign", list[Edit]()
-    rules.check_new_campaign(account, fields)
+    checks.check_new_campaign(account, fields)
     if medium == "video":
-        rules.check_video_ad({**(campaign.values if campaign else {}), **fields})
+        checks.check_video_ad({**(campaign.values if campaign else {}), **fields})
     else:
-        rules.check_link(nested(fields, "ad"), "link", within="ad.")
+        checks.check_link(nested(fields, "ad"), "link", within="ad.")
         if isinstance(fields.get("ad"), dict):
             common: dict[str, JSON] = {"name": fields.get("name", name), "status": "PAUSED"}
             ad = Edit(kind="ad", after={**common, "format": "IMAGE", **nested(fields, "ad")})
             values = {**common, "dynamic_creative": False, **nested(fields, "ad_group")}
             children = [Edit(kind="ad_group", after=values, children=(ad,))]
-    rules.check_fields(account, fields, {})
+    checks.check_fields(account, fields, {})
     if campaign is None:
         return _create("campaign", {"name": name, "status": "PAUSED", **fields}, *children)
     groups = campaign.values.get("ad_groups")
@@ -107,10 +107,10 @@ def _create_dco_ad(account: Account, request: ParsedRequest) -> ProposedChange:
     fields, ad = dict(request.object("fields")), _named(account, request, "ad")
     if isinstance(fields.get("assets"), dict):
         assets = nested(fields, "assets")
-        rules.check_assets(assets)
+        checks.check_assets(assets)
         counts = (len(value) for value in assets.values() if isinstance(value, list) and value)
         fields["combinations"] = prod(counts)
-    rules.check_link(fields, "link")
+    checks.check_link(fields, "link")
     ad_group_id = fields.get("ad_group_id")
     if isinstance(ad_group_id, str):
         group = account.get("ad_group", ad_group_id)
@@ -147,8 +147,8 @@ def _remove_themes(account: Account, _: ParsedRequest) -> ProposedChange:
 def _update_keyword(account: Account, request: ParsedRequest) -> ProposedChange:
     """The change of the named keywords; without an action they are added."""
     texts, fields = request.texts("keywords"), request.object("fields")
-    rules.check_keywords(texts)
-    rules.check_bid(fields, "cpc_bid")
+    checks.check_keywords(texts)
+    checks.check_bid(fields, "cpc_bid")
     action = fields.get("action", "ADD")
     if action not in _KEYWORD_ACTIONS:
         raise refusal("unknown_action", "action", known=", ".join(_KEYWORD_ACTIONS))
@@ -183,7 +183,7 @@ def _keywords(account: Account, text: str, match_type: JSON) -> list[Entity]:
     matching = [
         keyword
         for keyword in account.all("keyword")
-        if rules.plain_keyword(keyword.text("text")) == rules.plain_keyword(text)
+        if checks.plain_keyword(keyword.text("text")) == checks.plain_keyword(text)
         and match_type in (None, keyword.values["match_type"])
     ]
     if not matching:

@@ -9,7 +9,7 @@ import attrs
 
 from adclient import _diffs
 from adclient._core import jsontext
-from adclient._diffs import MISSING, Change, changes_of
+from adclient._diffs import MISSING, Difference, differences_of
 from adclient.models import JSON, Diff
 from adclient.testing._accounts.state import CURRENCIES
 
@@ -84,14 +84,14 @@ def tree_of(diff: Diff, currency: str, *, whole: bool = False) -> Tree:
     """The changed values; at most fifty, with only a part of long ones, or the whole."""
     top, found = Node(label=""), dict[int, Node]()
     text = _Text(currency, None if whole else _LONGEST)
-    kept: list[Change] = []  # so that their ids stay unique
+    kept: list[Difference] = []  # so that their ids stay unique
     hidden = 0
-    for number, change in enumerate(changes_of(diff)):
+    for number, change in enumerate(differences_of(diff)):
         if number >= _MOST and not whole:
             hidden += 1
             continue
         around = change.within if isinstance(change.key, int) else change
-        missing: list[Change] = []
+        missing: list[Difference] = []
         while around is not None and id(around) not in found:
             missing.append(around)
             around = around.within
@@ -113,7 +113,7 @@ class _Text:
     longest: int | None
     cut: int = 0
 
-    def node(self, change: Change) -> Node:
+    def node(self, change: Difference) -> Node:
         """What is above the changes inside a value."""
         outer = change.within
         # An element without a name has the subject of the one around its list.
@@ -128,7 +128,7 @@ class _Text:
             label = exact(change.key)
         return Node(label=self._short(label), state=_state(change), is_element=is_named)
 
-    def value(self, change: Change) -> Value:
+    def value(self, change: Difference) -> Value:
         """A value that holds no others."""
         before, after, outer = change.before, change.after, change.within
         old = None if before is MISSING else self._text(before, change)
@@ -144,7 +144,7 @@ class _Text:
             place=change.key if is_among_others and isinstance(change.key, int) else None,
         )
 
-    def _text(self, value: JSON, change: Change) -> str:
+    def _text(self, value: JSON, change: Difference) -> str:
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
             return text_of(value)
         outer = change.within
@@ -172,7 +172,7 @@ class _Text:
         return "…" * (start > 0) + text[start:end] + "…" * (end < len(text))
 
 
-def _state(change: Change) -> str:
+def _state(change: Difference) -> str:
     """Whether all of a value is new or removed."""
     if change.before is MISSING or (change.before == [] and isinstance(change.after, list)):
         return "new"

@@ -55,8 +55,9 @@ class Client:
     def decode(self, body):
         """What a call does between the bytes and its page; no public name stops there."""
         from adclient import ResponseInfo
+        from adclient._core.call import Call
         from adclient._core.decode import result_of
-        from adclient._core.operations import LIST_BETA_CAMPAIGNS, Call
+        from adclient._core.operations import LIST_BETA_CAMPAIGNS
         from adclient._core.response import RawResponse
 
         call = Call(LIST_BETA_CAMPAIGNS, "account_b204", None, {}, {})

@@ -1,0 +1,243 @@
+"""One call, from its first attempt to its value or error, without any I/O.
+
+`Exchange.steps` is a generator that decides everything and does nothing. It yields
+
+    ACQUIRE      get credentials and a slot; the engine sends back None, or a Failure if too late
+    SEND         send the request; the engine sends back its RawResponse or Failure
+    seconds      sleep, with the slot released; then ACQUIRE follows again
+
+and returns the final outcome, of which `Exchange.result` makes a value or an error. Two engines,
+sync and async, perform the steps; tests drive the generator with lists of outcomes.
+"""
+
+from collections.abc import Callable, Generator
+from enum import Enum
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+from adclient._core import decode, errors_from
+from adclient._core.auth import NO_AUTH, AuthHeaders
+from adclient._core.call import Call
+from adclient._core.jsontext import JSONError
+from adclient._core.paging import check_progress
+from adclient._core.request import Request
+from adclient._core.response import Failure, Outcome, RawResponse, request_id_of, too_late
+from adclient._core.retry import RateLimitGate, backoff, is_retryable, may_have_reached_server
+from adclient.errors import ErrorDetails
+from adclient.models import ResponseInfo, Result
+from adclient.options import Options
+
+if TYPE_CHECKING:
+    from adclient._core.reporter import Reporter
+
+R = TypeVar("R", bound=Result)
+
+
+class Step(Enum):
+    """What an engine is to do next."""
+
+    ACQUIRE = "acquire"
+    SEND = "send"
+
+
+ACQUIRE: Final = Step.ACQUIRE
+SEND: Final = Step.SEND
+
+Steps = Generator[Step | float, Outcome | None, Outcome]
+
+
+class Exchange(Generic[R]):
+    """The requests and responses of one call, and what became of them so far."""
+
+    __slots__ = (
+        "_gate",
+        "_is_success",
+        "_now",
+        "_options",
+        "_random",
+        "_reporter",
+        "_started",
+        "attempt_deadline",
+        "attempts",
+        "auth",
+        "call",
+        "deadline",
+        "elapsed",
+        "may_be_staged",
+        "outgoing",
+        "request",
+        "request_id",
+    )
+
+    def __init__(
+        self,
+        call: Call[R],
+        request: Request,
+        options: Options,
+        gate: RateLimitGate,
+        *,
+        now: Callable[[], float],
+        random: Callable[[], float],
+        auth: AuthHeaders = NO_AUTH,
+        reporter: "Reporter | None" = None,
+    ) -> None:
+        self.call = call
+        self.request = request
+        self._options = options
+        self._gate = gate
+        self._now = now
+        self._random = random
+        self._reporter = reporter
+        self._started = now()
+        self.deadline = self.attempt_deadline = self._started + options.timeout
+        self.attempts = 0
+        self.elapsed = 0.0
+        self.request_id: str | None = None
+        self.may_be_staged = False
+        self.auth = auth  # of the current attempt, whose headers `outgoing` has
+        self.outgoing = request
+        self._is_success = False
+
+    def steps(self) -> Steps:
+        """Acquire a slot and send the request, until an outcome is final.
+
+        The engine releases a slot only when it asks for the next step. So a 429 is noted in the
+        gate before another call can take that slot.
+        """
+        call, options, gate, reporter = self.call, self._options, self._gate, self._reporter
+        outcome: Outcome | None = None
+        while True:
+            if (no_slot := (yield ACQUIRE)) is not None:
+                return outcome or no_slot  # an earlier response explains more than a lack of slots
+            if gate.ends:
+                wait = gate.wait(call, options, self._now(), self._random)
+                # If the wait would exceed the deadline, send anyway: the service may accept it.
+                if 0 < wait < self.time_left:
+                    if reporter is not None:
+                        reporter.rate_limited(wait)
+                    yield wait
+                    continue
+            if self.time_left <= 0:
+                return outcome or too_late("waiting took the whole timeout")
+            self.attempts += 1
+            if reporter is not None:
+                reporter.sending(self.attempts)
+            if (limit := options.retry.attempt_timeout) is not None:
+                self.attempt_deadline = min(self.deadline, self._now() + limit)
+            outcome = yield SEND
+            assert outcome is not None
+            self._note(outcome)
+            if isinstance(outcome, RawResponse) and outcome.is_whole_success:
+                self._is_success = True
+                return outcome
+            backoff_time = self._backoff_after(outcome)
+            if backoff_time is None:
+                return outcome
+            if reporter is not None:
+                reporter.retrying(self.attempts, outcome, backoff_time)
+            yield backoff_time
+            if self.time_left <= 0:  # the sleep took longer than it was asked to
+                return outcome
+
+    @property
+    def time_left(self) -> float:
+        """Seconds until the deadline of the call."""
+        return self.deadline - self._now()
+
+    def result(self, outcome: Outcome) -> R:
+        """The value of the final outcome, or its error raised."""
+        call = self.call
+        if not self._is_success:
+            self.elapsed = self._now() - self._started
+            raise errors_from.outcome(
+                call,
+                outcome,
+                self.details,
+                may_be_staged=self.may_be_staged,
+                is_unretried=self._lacked_time_to_retry(outcome),
+                is_limited=self.attempt_deadline < self.deadline,
+            )
+        assert isinstance(outcome, RawResponse)
+        info = ResponseInfo(
+            operation=call.operation.full_name,
+            account_id=call.account_id,
+            target_id=call.target_id,
+            status=outcome.status,
+            headers=outcome.headers,
+            request_id=self.request_id,
+            attempts=self.attempts,
+            elapsed=self.elapsed,
+        )
+        try:
+            value = decode.result_of(call, outcome, info)
+        except JSONError as error:
+            redactor, problem = self.auth.redactor, str(error)
+            raise errors_from.unreadable(call, outcome, redactor, self.details, problem) from None
+        except Exception as error:  # such as a module that cannot be loaded now
+            self.raise_if_staged(error)
+            raise
+        if call.cursor is not None:
+            check_progress(call, value)
+        if self._reporter is not None:
+            self._reporter.returning(value)
+        return value
+
+    def raise_if_staged(self, error: Exception) -> None:
+        """Raise `OutcomeUnknown` from an error that would hide that a draft may be staged."""
+        if self.may_be_staged:
+            raise errors_from.interrupted(self.call, self.details, error) from error
+
+    @property
+    def details(self) -> ErrorDetails:
+        """The attributes of an error of this call."""
+        return {
+            "url": self.request.url.partition("?")[0],
+            "idempotency_key": self._idempotency_key,
+            "attempts": self.attempts,
+            "elapsed": self.elapsed,
+            "request_id": self.request_id,
+        }
+
+    def _note(self, outcome: Outcome) -> None:
+        now = self._now()
+        self.elapsed = now - self._started
+        self.request_id = None  # not that of an earlier attempt
+        if isinstance(outcome, RawResponse):
+            names = self._options.conventions.request_id_headers
+            self.request_id = request_id_of(outcome, names)
+            if outcome.status == 429:
+                self._gate.note(self.call, self._options, outcome, now)
+        if self.call.operation.is_write and may_have_reached_server(outcome):
+            self.may_be_staged = True
+        if self._reporter is not None:
+            self._reporter.received(self.attempts, outcome, self.elapsed, self.request_id)
+        if isinstance(outcome, Failure) and outcome.error is not None:
+            raise outcome.error
+
+    def _lacked_time_to_retry(self, outcome: Outcome) -> bool:
+        """Whether the first attempt, without a limit of its own, left no time for a retry."""
+        policy = self._options.retry
+        may_retry = policy.max_retries > 0 and policy.attempt_timeout is None
+        is_first = self.attempts == 1
+        return may_retry and is_first and is_retryable(policy, outcome, self._is_idempotent)
+
+    @property
+    def _idempotency_key(self) -> str | None:
+        name = self._options.conventions.idempotency_header
+        if name is None or not self.call.operation.is_write:
+            return None
+        return self.request.headers[name.lower()]
+
+    @property
+    def _is_idempotent(self) -> bool:
+        return not self.call.operation.is_write or self._idempotency_key is not None
+
+    def _backoff_after(self, outcome: Outcome) -> float | None:
+        """Seconds until the next attempt; None if there must be none, or if there is no time."""
+        wait = backoff(
+            self._options.retry,
+            outcome,
+            attempt=self.attempts,
+            is_idempotent=self._is_idempotent,
+            random=self._random(),
+        )
+        return None if wait is None or wait >= self.time_left else wait
