@@ -1,4 +1,4 @@
-"""What the interface leaves open: one setting, with one default, for each point."""
+"""Settings for the points that the interface leaves open, each with a default."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ def _as_tuple(names: Sequence[str]) -> Sequence[str]:
 
 @attrs.frozen(kw_only=True)
 class Conventions:
-    """What the client assumes where the interface of the service leaves it open.
+    """The client's assumptions about points that the interface of the service leaves open.
 
     The interface names the parameters and results of the sixteen operations, and nothing of what
     is below. So the defaults are guesses; `adclient doctor` finds out what a service expects.
@@ -117,12 +117,12 @@ class Conventions:
 
 
 def is_free_header(value: object) -> bool:
-    """Whether a value is the name of a header that the client does not set itself."""
+    """Check if a value is the name of a header that the client does not set itself."""
     return is_header_name(value) and value.lower() not in {*MADE_BY_CLIENT, "authorization"}
 
 
 def is_header_name(value: object) -> TypeGuard[str]:
-    """Whether a value is a valid HTTP header name."""
+    """Check if a value is a valid HTTP header name."""
     return isinstance(value, str) and value != "" and _HEADER_NAME_CHARACTERS.issuperset(value)
 
 

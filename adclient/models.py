@@ -16,7 +16,7 @@ PENDING_APPROVAL: Final = "pending_approval"
 """The `status` of a draft when it is staged, the only one that the interface names."""
 
 HUMAN_TWO_STEP_APPROVE: Final = "human_two_step_approve"
-"""What a draft `requires` before it takes effect: approval by a human, in two steps."""
+"""The `requires` of a draft: approval by a human, in two steps, before it takes effect."""
 
 ENABLED: Final = "ENABLED"
 """The only item `status` that the interface names; the service may use others."""

@@ -48,7 +48,7 @@ def _amounts(value: Mapping[str, int | float | Decimal] | None) -> Mapping[str, 
 
 @attrs.frozen(kw_only=True, repr=False)
 class Policy(_notebook.HTMLRepr):
-    """What a client may do; every other call is refused before anything is sent.
+    """The calls that a client may make; all others are refused before anything is sent.
 
     A rule of None, the default, does not apply; an empty one allows nothing. What a rule cannot
     judge, it refuses. Keys are compared as services may read them: `dailyBudget` and
@@ -208,7 +208,7 @@ def _refused(rule: str, problem: str) -> ConfigurationError:
 
 
 class Usage(NamedTuple):
-    """What a ledger contains when it decides whether to admit a write.
+    """The contents of a ledger that decide whether it admits a write.
 
     Attributes:
         drafts_today: How many drafts were, or may have been, staged since midnight UTC.

@@ -32,7 +32,7 @@ class HTTPClient(Protocol):
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed."""
+        """True after it was closed."""
         ...
 
     def send(self, request: Never, *, stream: bool = False) -> object:
@@ -49,7 +49,7 @@ class AsyncHTTPClient(Protocol):
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed."""
+        """True after it was closed."""
         ...
 
     async def send(self, request: Never, *, stream: bool = False) -> object:

@@ -20,7 +20,7 @@ A = TypeVar("A", bound=AttrsInstance)
 
 
 class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncTabular[T]):
-    """What an async read returns: await it for its first page, or iterate over the items of all.
+    """The result of an async read: await it for the first page, or iterate over all items.
 
     Nothing is sent before that. It is a coroutine, so `asyncio.gather`, `asyncio.create_task`,
     `asyncio.run` and others accept it; the result is the first page.

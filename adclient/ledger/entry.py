@@ -1,4 +1,4 @@
-"""One write in a ledger, and what a client needs of a ledger."""
+"""One write in a ledger, and the interface of ledgers."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -67,7 +67,7 @@ class Entry(_notebook.HTMLRepr):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether a draft may exist that nobody knows of; also True during the call."""
+        """True if a draft may exist that nobody knows of, as during the call."""
         return self.state in ("admitted", "unknown")
 
     def to_dict(self) -> dict[str, JSON]:
@@ -101,11 +101,11 @@ class Entry(_notebook.HTMLRepr):
 
 
 Check = Callable[[Usage], Refusal | None]
-"""Why a write is refused, given what the ledger holds; None if it is admitted."""
+"""Returns why a write is refused, given the usage in the ledger; None if it is admitted."""
 
 
 class Ledger(Protocol):
-    """What a client needs of a ledger: a protocol for those of your own.
+    """The interface of a ledger; implement it to record the writes of a client elsewhere.
 
     Each write is recorded before it is sent, and again when it has ended. Both methods may block:
     async clients call them in a thread. `SQLiteLedger` and `PostgresLedger` are ledgers.

@@ -205,7 +205,7 @@ class Plan:
             return attrs.evolve(report, ledger_problem=text_of(error))
 
     def _is_superseded(self, keys: Set[str], entry: Entry) -> bool:
-        """Whether a draft was, or may have been, staged by a change that was edited since."""
+        """Check if a draft was, or may have been, staged by a change that was edited since."""
         if entry.change is None or not entry.change.startswith(f"{self.id}:"):
             return False
         is_here = entry.change in keys
@@ -235,7 +235,7 @@ class Interrupted(KeyboardInterrupt):  # not an error, as for every other interr
 
     @property
     def report(self) -> PlanReport:
-        """What was staged until then, and which changes were not tried."""
+        """The report on what was staged until then, and on the changes that were not tried."""
         report: PlanReport = self.args[0]
         return report
 

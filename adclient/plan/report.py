@@ -93,7 +93,7 @@ class ChangeReport:
 
     @property
     def missing(self) -> str:
-        """What has to happen next, in three words."""
+        """The next step, in three words."""
         return VERDICTS[self.verdict][1]
 
 
@@ -230,7 +230,7 @@ class PlanReport(_notebook.HTMLRepr):
 
     @property
     def _remarks(self) -> list[str]:
-        """What is said below the changes, one printable line each."""
+        """The notes below the changes, one printable line each."""
         lines = [*map(one_line, self.notes[:ROWS]), *more(len(self.notes), "notes")]
         if self.ledger_problem is not None:
             lines.append(one_line(self.ledger_problem))

@@ -25,7 +25,7 @@ class FaultRule:
 
 
 class Faults:
-    """What goes wrong, and with which requests.
+    """The faults of a fake service, and the requests that meet them.
 
     Each attempt of a client is a request of its own. A request meets at most one fault: of those
     that apply to it, the one that was added first.
