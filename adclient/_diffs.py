@@ -1,4 +1,4 @@
-"""What a diff changes: one leaf after another, each with its path and what it belongs to.
+"""The changes of a diff: one leaf after another, each with its path and its subject.
 
 Like `_json`, it works without recursion: a response may be nested deeper than the stack.
 """
@@ -32,7 +32,7 @@ class Missing(enum.Enum):
 
 
 MISSING: Final = Missing.MISSING
-"""What a leaf was before it was added, and is after it was removed; null is a value."""
+"""The `before` of an added leaf and the `after` of a removed one; null is a value."""
 
 
 class Difference(NamedTuple):
@@ -211,7 +211,7 @@ class _Numbers:
             self._numbers[id(value)] = shapes.setdefault(shape, len(shapes))
 
     def of(self, value: JSON | Missing) -> tuple[str, object]:
-        """What stands for a value; true and 1 are different JSON, though equal in Python."""
+        """The number of a value; true and 1 are different JSON, though equal in Python."""
         if isinstance(value, dict | list):
             return "inside", self._numbers[id(value)]
         exact = _exact(value)
@@ -306,7 +306,7 @@ def _name(value: Mapping[str, JSON]) -> str:
 
 
 def _subject(one: JSON | Missing, other: JSON | Missing) -> str:
-    """What an object of a list is called: its first two texts that do not change."""
+    """The label of an object in a list: its first two texts that do not change."""
     known = one if isinstance(one, dict) else other
     compared = other if isinstance(other, dict) else known
     if not isinstance(known, dict) or not isinstance(compared, dict):

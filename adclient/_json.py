@@ -40,16 +40,16 @@ class PydanticModel(Protocol):
 
 
 ObjectLike = TypeAliasType("ObjectLike", Mapping[str, object] | AttrsInstance | PydanticModel)
-"""What is sent as a JSON object: a mapping, such as a `TypedDict`, or an instance with fields."""
+"""A value that is sent as a JSON object: a mapping, such as a `TypedDict`, or an instance."""
 
 
 def is_object(value: object) -> TypeGuard[Mapping[object, object]]:
-    """Whether a caller's value is encoded as a JSON object."""
+    """Check if a caller's value is encoded as a JSON object."""
     return isinstance(value, (dict, Mapping))  # dict first: `Mapping` alone is slower
 
 
 def is_array(value: object) -> TypeGuard[Sequence[object]]:
-    """Whether a caller's value is encoded as a JSON array."""
+    """Check if a caller's value is encoded as a JSON array."""
     return isinstance(value, list | tuple)
 
 
@@ -74,7 +74,7 @@ def fields_of(value: object) -> Mapping[str, object] | None:
 
 
 def _with_decimals(dumped: object, exact: object) -> object:
-    """What pydantic makes of a model as JSON, with decimals as numbers instead of text."""
+    """Restore the decimals of a model, which pydantic dumps to JSON as text."""
     if isinstance(exact, Decimal):
         return exact
     if is_object(dumped) and is_object(exact) and len(dumped) == len(exact):
@@ -96,7 +96,7 @@ def _present(value: object, names: Iterable[str]) -> Mapping[str, object]:
 
 
 def is_deeper(value: object, levels: int) -> bool:
-    """Whether a value has more levels of objects and arrays, found without recursion."""
+    """Check if a value has more levels of objects and arrays, without recursion."""
     level = [value]
     for _ in range(levels + 1):
         inside: list[object] = []
@@ -137,7 +137,7 @@ def copied_fields(fields: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def differ(one: JSON, other: JSON) -> bool:
-    """Whether two values are different JSON: true and 1 are, though they are equal in Python."""
+    """Check if two values are different JSON: true and 1 are, though equal in Python."""
     waiting = [(one, other)]
     while waiting:
         one, other = waiting.pop()

@@ -34,7 +34,7 @@ class Prefetch(Generic[T]):
             self._thread.start()
 
     def result(self) -> T:
-        """Wait for the work, and return or raise what it did."""
+        """Wait for the work, and return its value or raise its error."""
         if self._thread.ident is not None:
             self._thread.join()
         # In a forked child, the thread is gone.
@@ -42,7 +42,7 @@ class Prefetch(Generic[T]):
 
     @property
     def has_failed(self) -> bool:
-        """Whether the work raised, so that `result()` would raise the same again."""
+        """True if the work raised an error, which `result()` would raise again."""
         return self._done.done() and self._done.exception() is not None
 
 
@@ -64,7 +64,7 @@ class AsyncPrefetch(Generic[T]):
         self._task.cancel_soon()
 
     async def result(self) -> T:
-        """Wait for the work, and return or raise what it did."""
+        """Wait for the work, and return its value or raise its error."""
         if self._task.loop != current_token():
             return await self._work()  # the task's loop may never run again
         try:
@@ -74,7 +74,7 @@ class AsyncPrefetch(Generic[T]):
 
     @property
     def has_failed(self) -> bool:
-        """Whether the work raised, so that `result()` would raise the same again."""
+        """True if the work raised an error, which `result()` would raise again."""
         return self._task.has_failed
 
 
@@ -107,7 +107,7 @@ class BackgroundTask(Generic[T]):
             trio.lowlevel.spawn_system_task(self._run, work, context=copy_context())
 
     async def result(self) -> T:
-        """Wait for the work, and return or raise what it did.
+        """Wait for the work, and return its value or raise its error.
 
         Raises:
             anyio.ClosedResourceError: The task was cancelled, as all are when an event loop ends.
@@ -119,7 +119,7 @@ class BackgroundTask(Generic[T]):
 
     @property
     def has_failed(self) -> bool:
-        """Whether the work raised; `result()` raises the same."""
+        """True if the work raised an error, which `result()` raises."""
         return self._done.done() and self._done.exception() is not None
 
     async def wait(self) -> None:

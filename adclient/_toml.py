@@ -166,7 +166,7 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _is_readable(statement: str) -> bool:
-    """Whether a statement can be read by itself."""
+    """Check if a statement can be read by itself."""
     try:
         _loads(statement)
     except (ValueError, ArithmeticError, RecursionError):

@@ -1,4 +1,4 @@
-"""What a model sees of a call: a summary of ours, and apart from it what the service wrote.
+"""The result of a call as a model sees it: our summary, and apart from it the service's text.
 
 Names and texts of an ad account may have been written by anybody. They are only ever below the key
 `untrusted`, on one line, without anything invisible, and cut; the summary never repeats them.

@@ -1,4 +1,4 @@
-"""What `typed()` does: read items into an attrs class of the caller."""
+"""The work of `typed()`: reads items into an attrs class of the caller."""
 
 from collections.abc import Iterable
 from typing import TypeVar

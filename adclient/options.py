@@ -284,7 +284,7 @@ def check_type(name: str, value: object, expected: type) -> None:
 
 
 def _is_visible(value: str) -> bool:
-    """Whether a string consists of visible ASCII characters, at least one."""
+    """Check if a string consists of visible ASCII characters, at least one."""
     return value != "" and value.isascii() and value.isprintable() and " " not in value
 
 

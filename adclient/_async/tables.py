@@ -1,4 +1,4 @@
-"""What is read page by page, as one table of all pages."""
+"""Tables of all pages of a listing."""
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar

@@ -16,7 +16,7 @@ from adclient.options import ENV_BASE_URL, ENV_TOKEN, TIMEOUT, check_token, from
 
 
 class Settings(TypedDict):
-    """What a client is made with, sync or async."""
+    """The arguments with which a client is made, sync or async."""
 
     base_url: str | None
     token: str | None

@@ -1,4 +1,4 @@
-"""What subcommands print: tables, lines of JSON, and CSV that is safe in a spreadsheet."""
+"""The output of subcommands: tables, lines of JSON, and CSV that is safe in a spreadsheet."""
 
 import argparse
 import re

@@ -64,7 +64,7 @@ class Credentials:
 
     @property
     def kind(self) -> str:
-        """What a `repr` may show."""
+        """The kind of credentials, which a `repr` may show."""
         if self.auth is not None:
             return "auth"
         return "none" if self.token is None else "token"

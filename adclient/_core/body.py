@@ -18,7 +18,7 @@ class Inflate(Protocol):
 
     @property
     def eof(self) -> bool:
-        """Whether the end of the compressed data was reached."""
+        """True once the end of the compressed data was reached."""
         ...
 
     @property
@@ -56,7 +56,7 @@ class Body:
 
     @property
     def is_enough(self) -> bool:
-        """Whether more of the body would not help."""
+        """True if the rest of the body is not needed."""
         return self.defect is not None or len(self._received) > self._longest
 
     @property

@@ -93,7 +93,7 @@ _TYPES: dict[ParameterType, tuple[str, Callable[[object], bool]]] = {
 
 
 def _kind_of(value: object) -> str:
-    """What was passed instead; the value itself may be private, and is not shown."""
+    """Describe a wrong argument without its value, which may be private."""
     if value is None or value == "":
         return repr(value)
     if isinstance(value, Draft):

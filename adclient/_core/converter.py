@@ -90,7 +90,7 @@ class _MismatchError(Exception):
 
 
 class _OwnError(Exception):
-    """What the caller's own class raised for a value."""
+    """An error that the caller's own class raised for a value."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(error)

@@ -33,7 +33,7 @@ R = TypeVar("R", bound=Result)
 
 
 class Step(Enum):
-    """What an engine is to do next."""
+    """The next step of an engine."""
 
     ACQUIRE = "acquire"
     SEND = "send"
@@ -214,7 +214,7 @@ class Exchange(Generic[R]):
             raise outcome.error
 
     def _lacked_time_to_retry(self, outcome: Outcome) -> bool:
-        """Whether the first attempt, without a limit of its own, left no time for a retry."""
+        """Check if the first attempt, without a limit of its own, left no time for a retry."""
         policy = self._options.retry
         may_retry = policy.max_retries > 0 and policy.attempt_timeout is None
         is_first = self.attempts == 1

@@ -61,7 +61,7 @@ def loads(body: bytes, *, unique: bool = False) -> JSON:
 
 
 def _keeps_digits(body: bytes) -> bool:
-    """Whether a float or a whole number of 64 bits keeps every number of a body."""
+    """Check if 64-bit integers and floats keep every digit of a body's numbers."""
     # Every fourth byte of a body has four of any 16 digits in a row, and is faster to search.
     if b"0000" not in body[::4].translate(_NORMALIZED):
         return True

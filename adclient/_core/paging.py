@@ -172,7 +172,7 @@ def _digest(text: str) -> bytes:
 
 
 def cursor_fields(call: Call[Result], conventions: Conventions) -> dict[str, JSON]:
-    """What a request adds to the parameters of its call, to get the page at a continuation."""
+    """The parameters that request the page at a continuation, besides those of the call."""
     cursor, operation = call.cursor, call.operation
     if conventions.continuation is None:
         return {conventions.cursor_parameter: cursor}

@@ -27,7 +27,7 @@ class Redactor:
         ]
 
     def may_find(self, text: str) -> bool:
-        """Whether a text may contain a secret; quicker than to redact it."""
+        """Check quickly if a text may contain a secret."""
         for secret, word in self._secrets:
             if word in text or secret[:_SHORTEST_SECRET] in text:
                 return True

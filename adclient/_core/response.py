@@ -1,4 +1,4 @@
-"""The outcome of an attempt: a response or a failure, and what an error body reports."""
+"""The outcome of an attempt: a response or a failure, and the problem in an error body."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -81,7 +81,7 @@ def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
 
 
 def redacted_body(response: RawResponse, redactor: Redactor) -> bytes:
-    """What an error may show of a body; searching all of a large one would take seconds."""
+    """The part of a body that errors show; redacting all of a large one would take seconds."""
     return redactor.redact_bytes(response.body[:LONGEST_ERROR_BODY])
 
 
@@ -94,7 +94,7 @@ def message_in(response: RawResponse) -> str | None:
 
 
 class Problem(NamedTuple):
-    """What an error body contains, as far as its shape is known."""
+    """The contents of an error body, as far as its shape is known."""
 
     message: str | None = None
     code: str | None = None
@@ -103,7 +103,7 @@ class Problem(NamedTuple):
 
 
 def problem_of(response: RawResponse) -> Problem:
-    """What an error response reports; a body of no known shape is its own message."""
+    """Read the problem from an error response; a body of unknown shape is its own message."""
     try:
         body = jsontext.loads(response.body)
     except jsontext.JSONError:

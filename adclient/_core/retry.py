@@ -35,7 +35,7 @@ def jitter(asked: float) -> float:
 
 
 def is_retryable(policy: RetryPolicy, outcome: Outcome, is_idempotent: bool) -> bool:
-    """Whether an outcome permits another attempt. A 429 was refused before it was processed."""
+    """Check if an outcome permits another attempt; a 429 was refused before processing."""
     if isinstance(outcome, Failure):
         return not outcome.is_permanent and (is_idempotent or not outcome.sent)
     if outcome.broken is not None and outcome.is_success:
@@ -44,7 +44,7 @@ def is_retryable(policy: RetryPolicy, outcome: Outcome, is_idempotent: bool) -> 
 
 
 def may_have_reached_server(outcome: Outcome) -> bool:
-    """Whether a service that gave this outcome to a write may have staged the draft."""
+    """Check if a write with this outcome may have staged a draft."""
     if isinstance(outcome, Failure):
         return outcome.sent
     # Outside these, it was processed, or has a status of which HTTP says nothing.

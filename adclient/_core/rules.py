@@ -1,4 +1,4 @@
-"""What a policy allows: pure functions of a call, of what a ledger contains, and of a diff.
+"""The rules of a policy: pure functions of a call, of a ledger's usage, and of a diff.
 
 The JSON that a call sends is checked, not the objects that it was made with.
 """
@@ -165,7 +165,10 @@ def _money_of(change: _diffs.Difference, keys: Set[str], known: dict[int, Set[st
 
 
 def _is_another(change: _diffs.Difference, keys: frozenset[str]) -> bool:
-    """Whether a list has another element with money in this place, so that no amounts compare."""
+    """Check if another element with money took this place of a list.
+
+    The amounts of two different elements cannot be compared.
+    """
     element = change.within
     if element is None or not isinstance(element.key, int) or not isinstance(element.before, dict):
         return False
@@ -177,7 +180,7 @@ def _is_another(change: _diffs.Difference, keys: frozenset[str]) -> bool:
 
 
 def _is_within(limit: Decimal, before: Decimal, after: Decimal) -> bool:
-    """Whether a change is known to be at most so many percent."""
+    """Check if a change is at most `limit` percent; False if that cannot be computed."""
     try:
         amount = _EXACT.abs(_EXACT.subtract(after, before))
         return _EXACT.multiply(amount, 100) <= _EXACT.multiply(limit, _EXACT.abs(before))
@@ -186,7 +189,7 @@ def _is_within(limit: Decimal, before: Decimal, after: Decimal) -> bool:
 
 
 def _of_cursor(cursor: JSON) -> JSON:
-    """What a continuation names, as far as it is no token."""
+    """The names and values in a continuation that is a URL or JSON; a token has none."""
     if not isinstance(cursor, str):
         return cursor
     query = cursor.partition("#")[0].partition("?")[2]

@@ -177,7 +177,7 @@ class _Connection:
 
     @property
     def is_open(self) -> bool:
-        """Whether it can carry another request. A tool may have left the response open."""
+        """True if it can carry another request. A tool may have left the response open."""
         return self._http.is_idle()
 
 
@@ -210,7 +210,7 @@ def _close_all(idle: deque[_Connection]) -> None:
 
 
 def _pool(target: Target, proxy: str | None, backend: AsyncBackend) -> httpcore.AsyncConnectionPool:
-    """What makes a connection: only the pools know how to go through a proxy."""
+    """A pool of httpcore, used only to create connections: the pools implement proxies."""
     context = target.tls_context
     if proxy is None:
         return httpcore.AsyncConnectionPool(context, network_backend=backend)

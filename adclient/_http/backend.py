@@ -53,7 +53,7 @@ class TLS:
 
     @property
     def has_unread(self) -> bool:
-        """Whether bytes were received that nobody has read, decrypted or not."""
+        """True if received bytes, decrypted or not, have not been read."""
         return bool(self.incoming.pending or self.object.pending())
 
     def feed(self, data: bytes) -> None:
@@ -65,7 +65,7 @@ class TLS:
 
 
 class BaseBackend:
-    """What both backends share: each opens one connection, and is its stream as well.
+    """The base of both backends: each opens one connection, and is its stream as well.
 
     Whoever uses it closes it after any failure: httpcore leaves the socket open in some cases,
     such as a SOCKS proxy that refuses, or a cancellation between the handshake and the request.
@@ -89,7 +89,7 @@ class BaseBackend:
 
     @property
     def is_reusable(self) -> bool:
-        """Whether the connection is open, and nothing has come beyond the last whole response.
+        """True if the connection is open and nothing came after the last whole response.
 
         TLS session tickets do not count: servers send them before their first response, so they
         are read with it.

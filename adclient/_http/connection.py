@@ -1,4 +1,4 @@
-"""What sync and async connections of httpcore share: the service's origin, requests, errors.
+"""The common part of sync and async connections: the service's origin, requests, errors.
 
 httpcore is the engine of httpx. `network_backend` gives its connections our sockets, which keep
 the deadline of the call.
@@ -90,7 +90,7 @@ class Target:
 
 
 def outcome_of(attempt: Attempt, error: Exception) -> Outcome:
-    """What was received before an attempt failed with one of the `FAULTS`."""
+    """The outcome of an attempt that failed with one of the `FAULTS`."""
     sent = attempt.body_consumed
     # A proxy or server may give up at the same moment; the deadline counts as the reason.
     if isinstance(error, TIMEOUTS) or attempt.is_late:
@@ -104,7 +104,7 @@ def outcome_of(attempt: Attempt, error: Exception) -> Outcome:
 
 
 def timed_out(attempt: Attempt) -> Outcome:
-    """What was received before the deadline."""
+    """The outcome of an attempt that reached its deadline."""
     sent = attempt.body_consumed
     reason = "no response in time" if sent else "no connection in time"
     return attempt.failed(reason, sent=sent, timed_out=True)

@@ -78,7 +78,7 @@ class HTTPLibrary:
 
     @property
     def faults(self) -> Errors:
-        """What a transport raises: errors of its own, and of the layers below."""
+        """The errors that a transport raises: its own, and those of the layers below."""
         # A host that cannot be encoded is a UnicodeError.
         faults = (*self._faults, OSError, UnicodeError)
         # Without anyio loaded, none of its errors can be raised, and an import now could fail.
@@ -249,7 +249,7 @@ class LibraryAttempt(Attempt):
         return self.feed(chunk)
 
     def outcome_of(self, error: Exception) -> Outcome:
-        """What was received before the library failed."""
+        """The outcome after the library has raised an error."""
         library, sent = self.library, self._is_sent(error)
         # After the deadline, every failure is a timeout, whatever the library raises.
         if isinstance(error, library.timeouts) or self.is_late:
@@ -263,7 +263,7 @@ class LibraryAttempt(Attempt):
         return marked_if_permanent(self.failed(reason, sent=sent), error)
 
     def _is_sent(self, error: Exception) -> bool:
-        """Whether the service may have seen the request."""
+        """Return True if the service may have received the request."""
         # The error may belong to another request, which an event hook or `auth` has sent.
         request: object = getattr(error, "_request", self._sent_as)
         if request is not self._sent_as and (request is not None or self._names_requests):

@@ -93,7 +93,7 @@ def _environment_certificates() -> tuple[str, str]:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether the host of a URL is this machine itself."""
+    """Check if the host of a URL is this machine itself."""
     host = urlsplit(url).hostname or ""
     packed = _packed(host)
     is_ipv4_loopback = packed is not None and len(packed) == 4 and packed[0] == 127
@@ -191,7 +191,7 @@ def _shared_context(cafile: str | None, capath: str | None) -> ssl.SSLContext:
 
 
 def _state_of(path: str) -> tuple[int, ...]:
-    """What changes when a file or directory does; nothing if it does not exist."""
+    """A value that changes when a file or directory does; empty if it does not exist."""
     try:
         found = os.stat(path)
     except OSError:
@@ -209,7 +209,7 @@ def _made_context(cafile: str | None, capath: str | None) -> ssl.SSLContext:
 
 
 def _is_refused_certificate(error: BaseException) -> bool:
-    """Whether the certificate of the other end failed verification here, or ours did there.
+    """Check if the peer's certificate failed verification here, or ours failed there.
 
     It does not mean that nothing was sent: with TLS 1.3, the client has sent the request by the
     time it is told, and the chain of causes may hold an error that the caller was handling.

@@ -1,4 +1,4 @@
-"""Whether another tool has patched httpx: a mock, a recorder of responses, a monitor.
+"""Detects tools that have patched httpx: mocks, recorders of responses, monitors.
 
 Such tools replace methods of the classes through which httpx sends. Our connections use none of
 these classes, so the tool would miss our calls: a test that mocks the service would reach the real
@@ -28,7 +28,7 @@ class _Watch:
         self._unpatched: tuple[object, list[_Snapshot]] = None, []
 
     def is_patched(self) -> bool:
-        """Whether anything in the classes is not the library's own, at this moment."""
+        """Check if anything in the classes is not the library's own, at this moment."""
         library = sys.modules.get("httpx")
         try:
             classes = self._httpx_classes(library) if library else ()
@@ -59,12 +59,12 @@ class _Watch:
 
 
 def _is_own_class(cls: type) -> bool:
-    """Whether a class is not what a tool has put in its place: a subclass, a mock, a function."""
+    """Check that a tool has not replaced a class by a subclass, a mock or a function."""
     return type(cls) is type and cls.__module__ in ("httpx", "httpcore")
 
 
 def _is_own(member: object) -> bool:
-    """Whether a member is a function that the library's source defines, or data.
+    """Check if a member is a function that the library's source defines, or data.
 
     A function's globals are those of the module that defines it. All else can be forged:
     `functools.wraps` copies names, and wrappers of wrapt pass for functions with `isinstance`.

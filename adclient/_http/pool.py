@@ -143,12 +143,12 @@ class _Connection:
 
     @property
     def is_open(self) -> bool:
-        """Whether it can carry another request. A tool may have left the response open."""
+        """True if it can carry another request. A tool may have left the response open."""
         return self._http.is_idle()
 
 
 def _pool(target: Target, proxy: str | None, backend: Backend) -> httpcore.ConnectionPool:
-    """What makes a connection: only the pools know how to go through a proxy."""
+    """A pool of httpcore, used only to create connections: the pools implement proxies."""
     context = target.tls_context
     if proxy is None:
         return httpcore.ConnectionPool(context, network_backend=backend)

@@ -74,7 +74,7 @@ def resolve_async_sender(
 
 
 def exposes_token(credentials: Credentials, transport: object, base_url: str) -> bool:
-    """Whether others in the network can read the token: it leaves this machine without TLS."""
+    """Check if the token leaves this machine without TLS, so that others can read it."""
     is_sent_in_clear = base_url.startswith("http:") and not is_loopback(base_url)
     return is_sent_in_clear and credentials.kind == "token" and not isinstance(transport, InProcess)
 

@@ -1,4 +1,7 @@
-"""What all senders share: the progress of one request, and why it failed. No HTTP library."""
+"""The common part of all senders: the progress of one request, and the reason for a failure.
+
+It imports no HTTP library.
+"""
 
 import os
 import time
@@ -18,11 +21,11 @@ _LONGEST_IN_CHUNKS = 1024 * 1024
 
 
 class Sender(Protocol):
-    """Sends requests for a sync client, each exactly once: the retry policy is not its business."""
+    """Sends requests for a sync client, each exactly once: it never retries."""
 
     @property
     def is_closed(self) -> bool:
-        """Whether its client was closed."""
+        """True after its client was closed."""
         ...
 
     def send(self, request: Request, deadline: float) -> Outcome:
@@ -39,7 +42,7 @@ class AsyncSender(Protocol):
 
     @property
     def is_closed(self) -> bool:
-        """Whether its client was closed."""
+        """True after its client was closed."""
         ...
 
     async def send(self, request: Request, deadline: float) -> Outcome:
@@ -119,7 +122,7 @@ class Attempt:
 
     @property
     def is_late(self) -> bool:
-        """Whether the deadline has passed."""
+        """True once the deadline has passed."""
         return time.monotonic() >= self.deadline
 
     @property
@@ -128,7 +131,7 @@ class Attempt:
         return max(0.001, self.deadline - time.monotonic())
 
     def response(self, broken: Failure | None = None) -> RawResponse:
-        """What was received."""
+        """The response, as far as it was received."""
         body = self._body
         return RawResponse(
             status=self.status,
@@ -140,7 +143,7 @@ class Attempt:
         )
 
     def failed(self, reason: str, *, sent: bool, timed_out: bool = False) -> Outcome:
-        """What was received before the attempt failed."""
+        """The outcome of a failed attempt: a failure, or a response that broke off."""
         if self._is_whole:  # only closing failed
             return self.response()
         if not sent and not timed_out:

@@ -35,7 +35,7 @@ class HTTPXAttempt(LibraryAttempt):
         super().__init__(request, deadline, _HTTPX, names_requests=True)
 
     def stopped(self, error: Exception) -> Outcome:
-        """What was received before httpx, or a tool in it, raised an error."""
+        """The outcome after httpx, or a tool in it, has raised an error."""
         if not isinstance(error, self.library.faults):
             return super().stopped(error)
         below = error.__cause__

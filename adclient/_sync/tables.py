@@ -1,5 +1,5 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
-"""What is read page by page, as one table of all pages."""
+"""Tables of all pages of a listing."""
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar

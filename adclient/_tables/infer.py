@@ -117,7 +117,7 @@ class ColumnStats:
 
     @property
     def needs_decimals(self) -> bool:
-        """Whether these are numbers that neither 64-bit integers nor floats can hold."""
+        """True if these are numbers that neither 64-bit integers nor floats can hold."""
         if self.kinds == {Kind.WHOLE}:
             return not -(2**63) <= self.lowest <= self.highest < 2**63
         is_large = max(-self.lowest, self.highest) > _EXACT_IN_A_FLOAT
@@ -125,7 +125,7 @@ class ColumnStats:
 
     @property
     def has_floats_to_count(self) -> bool:
-        """Whether the digits of floats matter here or inside, so `exactly` is needed."""
+        """True if the digits of floats matter here or inside, so `exactly` is needed."""
         inner = [*self.fields.values(), *([self.element] if self.element else [])]
         return (self.needs_decimals and Kind.FLOAT in self.kinds) or any(
             stats.has_floats_to_count for stats in inner
@@ -133,7 +133,7 @@ class ColumnStats:
 
 
 def _has_utc(value: datetime) -> bool:
-    """Whether a time has a zone, and is within the years 1 to 9999 in UTC."""
+    """Check if a time has a zone, and is within the years 1 to 9999 in UTC."""
     if value.tzinfo is None:
         return False
     try:

@@ -1,4 +1,4 @@
-"""The rows of a ledger, and what one transaction reads and adds."""
+"""The rows of a ledger, and the transactions that read and add them."""
 
 import hashlib
 import json
@@ -114,7 +114,7 @@ class DatabaseConnection(Protocol):
 
 @attrs.frozen
 class Transaction:
-    """What one transaction, which began at `now`, reads and adds."""
+    """Reads and adds rows in one transaction, which began at `now`."""
 
     connection: DatabaseConnection
     now: datetime
@@ -131,7 +131,7 @@ class Transaction:
         return [_entry_from(text) for (text,) in found]
 
     def usage(self, account_id: str) -> Usage:
-        """What a write to an account is checked with."""
+        """The usage that a write to an account is checked against."""
         over_limit = self.entries("account_id = ? AND blocks = 1", key(account_id))
         drafts_today = self._drafts_of(utc_text(self.now)[:10])
         return Usage(drafts_today, over_limit[0].draft_id if over_limit else None)
@@ -207,7 +207,7 @@ def _whole(value: object) -> int:
 
 
 def _counts(entry: Entry) -> bool:
-    """Whether an entry counts as a draft of its day: it is one, or may be."""
+    """Check if an entry counts as a draft of its day: it is one, or may be."""
     return entry.state not in ("refused", "not staged")
 
 

@@ -63,11 +63,11 @@ class SQLLedger(ABC):
 
     @abstractmethod
     def _exists(self) -> bool:
-        """Whether there is anything."""
+        """Check if there is anything."""
 
     @abstractmethod
     def _damage(self, ledger: Transaction) -> str | None:
-        """What a check of the database itself finds wrong, in words; None if all is well."""
+        """The damage that a check of the database itself finds, in words; None if none."""
 
     @abstractmethod
     def _reason(self, error: BaseException) -> str | None:

@@ -14,7 +14,7 @@ VARIABLES = (ENV_BASE_URL, ENV_TOKEN)
 
 
 class InEnvironment:
-    """What a fake service offers to code that makes its own clients."""
+    """The part of a fake service for code that makes its own clients."""
 
     base_url: str
     transport: UniversalTransport

@@ -42,13 +42,13 @@ class Tokens:
     key_header: str | None
 
     def headers(self, _: Request) -> Mapping[str, str]:
-        """What a client sends to authenticate."""
+        """The headers with which a client authenticates."""
         if self.token is None:
             return {}
         return {self.key_header or "authorization": self._header_value(self.token)}
 
     def may_write(self, request: Request) -> bool:
-        """Whether a request may write; one that may not even read is refused."""
+        """Check if a request may write; one that may not even read is refused."""
         if self.token is None:
             return True
         value = request.headers.get((self.key_header or "authorization").lower())

@@ -331,7 +331,7 @@ class FakeAdService(InEnvironment):
     def _outcome(
         self, request: Request, time_left: float | None = None, *, is_timed: bool = True
     ) -> tuple[Outcome, float]:
-        """What a client receives that waits so long, and after how many seconds."""
+        """The outcome for a client that waits so long, and after how many seconds it comes."""
         operation = operation_at(request, self.base_url)
         with self._lock:
             taken = self.faults.take(None if operation is None else operation.full_name)

@@ -85,7 +85,7 @@ class FakeDraft:
 
     @property
     def is_open(self) -> bool:
-        """Whether it can still be approved or rejected."""
+        """True while it can be approved or rejected."""
         return self.status in ("pending_approval", "armed")
 
     @property
@@ -131,7 +131,7 @@ class AuditEvent:
 
 
 def is_armed_by(draft: FakeDraft, reviewer: str) -> bool:
-    """Whether a reviewer has armed a draft; case and spaces of the name do not matter."""
+    """Check if a reviewer has armed a draft; case and spaces of the name do not matter."""
     names = (" ".join(name.casefold().split()) for name in (draft.reviewer or "", reviewer))
     return draft.status == "armed" and len(set(names)) == 1
 
@@ -316,7 +316,7 @@ def _keys(draft: FakeDraft) -> set[_Key]:
 
 
 def _makes(draft: FakeDraft, change: ProposedChange) -> bool:
-    """Whether a draft would make this change of its account."""
+    """Check if a draft would make this change of its account."""
     diff = draft.diff
     its, wanted = (
         [draft.target, diff.before, diff.after],

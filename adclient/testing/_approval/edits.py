@@ -7,12 +7,12 @@ from adclient.testing._writes.checks import check_fields, identity_of_keyword
 
 
 def is_impossible(account: Account, edit: Edit) -> bool:
-    """Whether an edit no longer fits the live data of its account."""
+    """Check if an edit no longer fits the live data of its account."""
     return _is_duplicate(account, edit) or _breaks_rule(account, edit)
 
 
 def _breaks_rule(account: Account, edit: Edit) -> bool:
-    """Whether a campaign would get budgets and dates that do not fit together by now."""
+    """Check if a campaign would get budgets and dates that do not fit together by now."""
     if edit.kind != "campaign" or edit.after is None:
         return False
     entity = None if edit.id is None else account.find(edit.kind, edit.id)
@@ -24,7 +24,7 @@ def _breaks_rule(account: Account, edit: Edit) -> bool:
 
 
 def _is_duplicate(account: Account, edit: Edit) -> bool:
-    """Whether an edit would create a campaign, keyword or dynamic ad that exists already."""
+    """Check if an edit would create a campaign, keyword or dynamic ad that exists already."""
     if edit.after is None:
         return False
     entity = None if edit.id is None else account.find(edit.kind, edit.id)
@@ -36,7 +36,7 @@ def _is_duplicate(account: Account, edit: Edit) -> bool:
 
 
 def _identity(kind: Kind, values: Values) -> tuple[JSON, ...] | None:
-    """What must be unique among the entities of a kind; None if nothing must."""
+    """The values that must be unique among the entities of a kind; None if none must."""
     if kind == "campaign":
         return (values.get("name"),)
     if kind == "keyword":

@@ -1,4 +1,4 @@
-"""What every step of the approval names: a draft and a reviewer."""
+"""The arguments of every step of the approval: a draft and a reviewer."""
 
 from inspect import isawaitable
 

@@ -1,1 +1,1 @@
-"""What can go wrong, and with which requests."""
+"""The faults of the fake service, and the requests that meet them."""

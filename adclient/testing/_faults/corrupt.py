@@ -77,7 +77,7 @@ class SlowBodyResponse(RawResponse):
         return cls(**attrs.asdict(response, recurse=False), seconds=seconds)
 
     def within(self, time_left: float | None) -> "SlowBodyResponse":
-        """What of it reaches a client that waits for some seconds; None for one that waits on."""
+        """The part that a client receives within some seconds; all of it for None."""
         if time_left is None or self.seconds < time_left:
             return self
         received = int(len(self.body) * time_left / self.seconds)
@@ -87,7 +87,7 @@ class SlowBodyResponse(RawResponse):
 def received_within(
     time_left: float | None, outcome: Outcome, seconds: float
 ) -> tuple[Outcome, float]:
-    """What of an outcome reaches a client that waits for some time, and when."""
+    """The part of an outcome that a client receives within some time, and when."""
     if time_left is not None and seconds >= time_left:
         return NO_RESPONSE, time_left
     if isinstance(outcome, SlowBodyResponse):

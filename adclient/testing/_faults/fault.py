@@ -1,4 +1,4 @@
-"""What can go wrong with one request."""
+"""A fault of one request."""
 
 import math
 from collections.abc import Mapping
@@ -318,7 +318,7 @@ class Fault:
 
 
 def with_fault(response: RawResponse, fault: Fault) -> RawResponse:
-    """What a fault makes of a response; errors are left alone."""
+    """Apply a fault to a successful response; errors are left alone."""
     if not response.is_success:
         return response
     if fault.body is not None:

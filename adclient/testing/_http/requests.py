@@ -23,7 +23,7 @@ _SURROGATE = re.compile(rb"\\u[dD]")
 
 @attrs.frozen
 class ParsedRequest:
-    """What a request asks for."""
+    """The operation and the arguments of a request."""
 
     operation: Operation[Result]
     url: str
@@ -156,7 +156,7 @@ def _loads(content: bytes) -> JSON:
 
 
 def is_number(value: JSON) -> TypeGuard[int | float | Decimal]:
-    """Whether a JSON value is a number; true and false are not."""
+    """Check if a JSON value is a number; true and false are not."""
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 

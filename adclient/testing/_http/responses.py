@@ -30,7 +30,7 @@ class Refusal(Exception):
 
     @property
     def details(self) -> list[JSON]:
-        """What is wrong with the field."""
+        """The problem of the field, as an error body lists it; empty without a field."""
         if self.field is None:
             return []
         detail: dict[str, JSON] = {"field": self.field, "reason": self.reason}

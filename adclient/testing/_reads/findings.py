@@ -1,4 +1,4 @@
-"""What the analyses find: creatives that wear out, and spend that is wasted."""
+"""The findings of the analyses: creatives that wear out, and spend that is wasted."""
 
 from datetime import date, timedelta
 from math import ceil

@@ -1,4 +1,4 @@
-"""What the fake service refuses inside `fields` and `targeting`; unknown keys are accepted."""
+"""Checks `fields` and `targeting` as the fake service does; unknown keys are accepted."""
 
 from datetime import date
 from decimal import Decimal
@@ -144,7 +144,7 @@ def plain_keyword(text: str) -> str:
 
 
 def identity_of_keyword(values: Values) -> tuple[str, JSON, bool]:
-    """What no two keywords of an account have in common."""
+    """The identity of a keyword, which is unique in its account."""
     text = plain_keyword(str(values.get("text")))
     return text, values.get("match_type"), bool(values.get("negative"))
 

@@ -18,7 +18,7 @@ _KEYWORD_ACTIONS = ("ADD", "REMOVE", "UPDATE", *_KEYWORD_STATUS)
 _MATCH_TYPES = ("EXACT", "PHRASE", "BROAD")
 _SUBJECT = ("text", "match_type")
 _SHOWN = ("status", "cpc_bid")
-"""What a diff shows of keywords that it adds or removes; of others, only what changes."""
+"""The fields that a diff shows of added or removed keywords; of others, only changes."""
 
 
 def change_of(account: Account, request: ParsedRequest) -> ProposedChange:

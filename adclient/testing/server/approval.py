@@ -203,7 +203,7 @@ class ApprovalPage:
         return _EXPIRED if is_expired else _STATES[draft.status]
 
     def _part(self, draft: FakeDraft) -> tuple[Tree, str]:
-        """What a list shows of a change, and what identifies it; stored: asked for every second."""
+        """A change as a list shows it, and its fingerprint; cached, as lists poll every second."""
         if draft.draft_id not in self._parts:
             if len(self._parts) >= _MAX_PARTS:
                 del self._parts[next(iter(self._parts))]
@@ -212,7 +212,7 @@ class ApprovalPage:
         return self._parts[draft.draft_id]
 
     def _view(self, draft: FakeDraft, tree: Tree, reviewer: str) -> dict[str, object]:
-        """What the templates show of a draft."""
+        """The values of a draft for the templates."""
         now, until = self._fake.clock.now(), draft.armed_until
         return {
             "draft_id": draft.draft_id,
@@ -232,7 +232,7 @@ class ApprovalPage:
         }
 
     def _entry(self, event: AuditEvent) -> dict[str, object]:
-        """What the templates show of an entry of the audit trail."""
+        """The values of an entry of the audit trail for the templates."""
         try:
             draft = self._fake.dashboard.draft(event.draft_id)
         except ApprovalRefused:  # it is no longer stored
@@ -294,7 +294,7 @@ def _date_and_time(moment: datetime) -> str:
 
 
 def fingerprint_of(draft: FakeDraft) -> str:
-    """What identifies a change: a draft of another service may have the same id."""
+    """A digest that identifies a change: a draft of another service may have the same id."""
     diff = draft.diff
     parts = [draft.account_id, draft.target, diff.field, diff.before, diff.after]
     return hashlib.sha256(jsontext.dumps(parts, "draft").encode()).hexdigest()

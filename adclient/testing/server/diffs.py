@@ -68,7 +68,7 @@ class Node:
 
 @attrs.frozen
 class Tree:
-    """What changes; the rest is counted."""
+    """The changes that are shown, and counts of what is left out."""
 
     nodes: list[Node]
     hidden: int
@@ -76,7 +76,7 @@ class Tree:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it shows all changes, and every character of them."""
+        """True if it shows all changes, and every character of them."""
         return not self.hidden and not self.cut
 
 
@@ -114,7 +114,7 @@ class _Text:
     cut: int = 0
 
     def node(self, change: Difference) -> Node:
-        """What is above the changes inside a value."""
+        """The node above the changes inside a value."""
         outer = change.within
         # An element without a name has the subject of the one around its list.
         is_named = outer is not None and change.subject not in ("", outer.subject)
@@ -173,7 +173,7 @@ class _Text:
 
 
 def _state(change: Difference) -> str:
-    """Whether all of a value is new or removed."""
+    """The state of a value that is `new` or `removed` as a whole; otherwise empty."""
     if change.before is MISSING or (change.before == [] and isinstance(change.after, list)):
         return "new"
     is_emptied = change.after == [] and isinstance(change.before, list)

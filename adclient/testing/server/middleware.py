@@ -1,4 +1,4 @@
-"""What surrounds the routes: protection of the approval page, and a clock that runs."""
+"""Middleware around the routes: protection of the approval page, and a clock that runs."""
 
 import ipaddress
 import re
@@ -32,7 +32,7 @@ def host_of(scope: Scope) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or address is that of this machine itself."""
+    """Check if a name or address is that of this machine itself."""
     if host == "localhost":
         return True
     try:
