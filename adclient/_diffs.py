@@ -109,21 +109,21 @@ def one_line(diff: DiffLike) -> str:
 def rows(diff: DiffLike) -> tuple[list[Row], list[str]]:
     """A row for each change, below the name of what it belongs to; and notes about the rows."""
     changes = list(differences_of(diff))
-    found: list[Row] = [] if changes else [(diff.field, "unchanged")]
+    table: list[Row] = [] if changes else [(diff.field, "unchanged")]
     shown, heading = _first(changes, ROWS), ""
     for path, subject, before, after, *_ in shown:
         if subject != heading:
             heading = subject
-            found.append((heading or diff.field,))
+            table.append((heading or diff.field,))
         change, ratio = amount(before, after), percent(before, after)
         remark = "" if change is None else f"{change:+}"
-        found.append(
+        table.append(
             (path, before, after, remark if ratio is None else f"{remark} ({ratio:+.4g} %)".strip())
         )
     notes = more(len(changes), "changes")
     if any(_last_name(change) == "daily_budget" for change in shown):
         notes.append("daily_budget is in the currency of the account")
-    return found, notes
+    return table, notes
 
 
 def _unchanged(diff: DiffLike) -> str:
@@ -292,12 +292,12 @@ def _namesakes(new: Mapping[int, JSON], old: Mapping[int, JSON]) -> dict[int, in
     for place, value in old.items():
         if isinstance(value, dict):
             named[_name(value)].append(place)
-    found = {
+    pairs = {
         place: named[_name(value)].popleft()
         for place, value in new.items()
         if isinstance(value, dict) and named[_name(value)]
     }
-    return found if list(found.values()) == sorted(found.values()) else {}
+    return pairs if list(pairs.values()) == sorted(pairs.values()) else {}
 
 
 def _name(value: Mapping[str, JSON]) -> str:

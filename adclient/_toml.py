@@ -68,20 +68,20 @@ class Document:
         lengths: dict[tuple[object, ...], int] = {}  # of arrays of tables, so far
         table: tuple[object, ...] = ()
         for line, statement in _statements(self.text):
-            found: object = tomllib.loads(statement)
+            value: object = tomllib.loads(statement)
             if not statement.lstrip().startswith("["):
                 path = table  # whatever is inside a value has the line of its key
-                while is_object(found) and len(found) == 1:
-                    [(key, found)] = found.items()
+                while is_object(value) and len(value) == 1:
+                    [(key, value)] = value.items()
                     path += (key,)
                     lines.setdefault(path, line)
                 continue
             table = ()
-            while is_object(found) and found:
-                [(key, found)] = found.items()
+            while is_object(value) and value:
+                [(key, value)] = value.items()
                 table += (key,)
                 lines.setdefault(table, line)
-                if is_array(found):
+                if is_array(value):
                     lengths[table] = lengths.get(table, 0) + 1
                 if table in lengths:  # a name in a header means the last table of an array
                     table += (lengths[table] - 1,)
@@ -119,8 +119,8 @@ def read(path: str | os.PathLike[str]) -> Document:
         values = _loads(text)
     except tomllib.TOMLDecodeError as error:
         problem, _, place = str(error).rpartition(" (at ")
-        found = re.match(r"line (\d+)", place)
-        line = int(found[1]) if found else text.rstrip().count("\n") + 1
+        number = re.match(r"line (\d+)", place)
+        line = int(number[1]) if number else text.rstrip().count("\n") + 1
         is_duplicate = problem.startswith(("Cannot", "Duplicate"))
         expected = "expected each key and table once" if is_duplicate else f"not TOML: {problem}"
         raise refused(f", line {line}: {one_line(expected)}") from None
@@ -144,8 +144,8 @@ def _line_of_long_key(text: str) -> int | None:
     """The first line whose key has too many dots: tomllib would take seconds to read it."""
     plain = _TOKENS.sub(lambda token: token[0] if token[0] in "[]{}" else _breaks(token[0]), text)
     dots = _NEITHER_DOTS_NOR_ENDS.sub("", plain)
-    found = _LONG_KEY.search(dots)
-    return None if found is None else dots.count("\n", 0, found.start()) + 1
+    long_key = _LONG_KEY.search(dots)
+    return None if long_key is None else dots.count("\n", 0, long_key.start()) + 1
 
 
 def _breaks(text: str) -> str:

@@ -180,8 +180,8 @@ def _shown(
 
 
 def _callable(writes: bool) -> dict[str, Operation[Result]]:
-    found = (operation for operation in OPERATIONS if writes or not operation.is_write)
-    return {operation.full_name.replace(".", "_"): operation for operation in found}
+    operations = (operation for operation in OPERATIONS if writes or not operation.is_write)
+    return {operation.full_name.replace(".", "_"): operation for operation in operations}
 
 
 def _policy_of(client: object) -> Policy:

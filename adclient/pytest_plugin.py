@@ -160,8 +160,8 @@ def _options_of(node: pytest.Item) -> dict[str, Any]:
 
 
 def _service_of(item: pytest.Item) -> "FakeAdService | None":
-    found = (node.stash[_SERVICE] for node in reversed(item.listchain()) if _SERVICE in node.stash)
-    return next(found, None)
+    nodes = reversed(item.listchain())
+    return next((node.stash[_SERVICE] for node in nodes if _SERVICE in node.stash), None)
 
 
 @pytest.hookimpl(wrapper=True)

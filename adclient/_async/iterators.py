@@ -188,16 +188,16 @@ class AsyncItemIterator(PublicDir, Generic[T]):
 
 async def collect(items: AsyncItemIterator[T], limit: int | None) -> Items[T]:
     """Collect the items of an iterator, at most `limit` of them."""
-    found: list[T] = []
+    collected: list[T] = []
     try:
         is_count = isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0
         if limit is not None and not is_count:
             raise InvalidRequest("limit must be a whole number, 0 or more", argument="limit")
-        while limit is None or len(found) < limit:
-            found.append(await items.__anext__())
+        while limit is None or len(collected) < limit:
+            collected.append(await items.__anext__())
     except StopAsyncIteration:
         pass
     except AdClientError as error:
         forget_frames(error)
         raise
-    return Items(found)
+    return Items(collected)

@@ -134,15 +134,15 @@ def _conventions(path: Path) -> Conventions:
         report = loads(path.read_bytes(), unique=True)
     except JSONError as error:
         raise ConfigurationError(f"{path}: {error}") from None
-    found = report.get("conventions") if isinstance(report, dict) else None
-    if not isinstance(found, dict):
+    settings = report.get("conventions") if isinstance(report, dict) else None
+    if not isinstance(settings, dict):
         raise ConfigurationError(f'{path}: expected JSON like {{"conventions": {{…}}}}')
     known = [field.name for field in attrs.fields(Conventions)]
-    for name in found:
+    for name in settings:
         if name not in known:
             text = f"{path}: conventions: {name} is not one of {', '.join(known)}"
             raise ConfigurationError(text)
     try:
-        return Conventions(**cast("dict[str, Any]", found))
+        return Conventions(**cast("dict[str, Any]", settings))
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None

@@ -58,11 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--since", type=_moment, metavar="TIME", help="only later ones, such as 2026-03-01 (UTC)")
     add = actions["settle"].add_argument
     add("entry", metavar="ENTRY", help="the id of the entry, or its beginning")
-    found = actions["settle"].add_mutually_exclusive_group(required=True)
-    found.add_argument(
+    outcome = actions["settle"].add_mutually_exclusive_group(required=True)
+    outcome.add_argument(
         "--draft", metavar="ID", help="this draft was staged, or is no longer over a limit"
     )
-    found.add_argument("--not-staged", action="store_true", help="no draft was staged")
+    outcome.add_argument("--not-staged", action="store_true", help="no draft was staged")
     add("--by", required=True, metavar="NAME", help="the name of that human")
     actions["verify"].add_argument(
         "--head",
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
             case "unknown":
                 entries = ledger.unknown()
             case "settle":
-                entry = _found(ledger.entries(), options.entry)
+                entry = _entry_by_id(ledger.entries(), options.entry)
                 if options.not_staged and entry.draft_id is not None:
                     raise ConfigurationError(f"{options.entry}: its draft is {entry.draft_id}")
                 entries = [ledger.settle(entry, draft_id=options.draft, by=options.by)]
@@ -93,14 +93,14 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _found(entries: Collection[Entry], start: str) -> Entry:
+def _entry_by_id(entries: Collection[Entry], start: str) -> Entry:
     """The entry with this id, or the only one whose id begins like this."""
-    found = [entry for entry in entries if entry.entry_id == start] or [
+    matches = [entry for entry in entries if entry.entry_id == start] or [
         entry for entry in entries if start and entry.entry_id.startswith(start)
     ]
-    if len(found) != 1:
-        raise ConfigurationError(f"{len(found)} entries have an id that begins with {start!r}")
-    return found[0]
+    if len(matches) != 1:
+        raise ConfigurationError(f"{len(matches)} entries have an id that begins with {start!r}")
+    return matches[0]
 
 
 def _row(entry: Entry, shape: str) -> Mapping[str, JSON]:

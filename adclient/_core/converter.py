@@ -293,11 +293,11 @@ def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
             # A null of an optional field stays in `extra` too: `to_dict` must return it.
             if extra[name] is not None or name not in optional:
                 del extra[name]
-        found = read(known, cls)
+        instance = read(known, cls)
         if is_item:
             # The fields hold converted values, and defaults for what was missing.
-            object.__setattr__(found, "_received", value)
-        return found
+            object.__setattr__(instance, "_received", value)
+        return instance
 
     return read_model
 

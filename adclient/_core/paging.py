@@ -64,8 +64,8 @@ def query_from_next_url(
     return pieces
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return quote(found[0])
+def _escaped(match: re.Match[str]) -> str:
+    return quote(match[0])
 
 
 def decoded(piece: str) -> tuple[str, str]:
@@ -88,10 +88,10 @@ def merged(call: Call[Result], own: Pairs, pieces: list[str]) -> tuple[Pairs, li
 
 
 def _by_root(pairs: Iterable[tuple[str, str]]) -> dict[str, Pairs]:
-    found: dict[str, Pairs] = {}
+    by_root: dict[str, Pairs] = {}
     for name, value in pairs:
-        found.setdefault(_root(name), []).append((name, value))
-    return found
+        by_root.setdefault(_root(name), []).append((name, value))
+    return by_root
 
 
 def _root(name: str) -> str:

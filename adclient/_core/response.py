@@ -123,8 +123,8 @@ def problem_in(body: JSON) -> Problem:
         (inner[name] for name in _DETAILS if isinstance(inner.get(name), list | dict)), None
     )
     # The first of several errors represents them.
-    found = details[0] if isinstance(details, list) and details else details
-    first: dict[str, JSON] = found if isinstance(found, dict) else {"message": found}
+    detail = details[0] if isinstance(details, list) and details else details
+    first: dict[str, JSON] = detail if isinstance(detail, dict) else {"message": detail}
     code = _text(inner, *_CODES) or _text(first, *_CODES)
     return Problem(
         message=_text(inner, *_MESSAGES) or _text(first, *_MESSAGES),

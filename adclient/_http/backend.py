@@ -182,8 +182,8 @@ class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
     def connect_tcp(self, host: str, port: int, *_: object, **__: object) -> "Backend":
         """Connect to the first address that accepts."""
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            self._connect(self._last.first_in(found))
+            addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            self._connect(self._last.first_in(addresses))
         except (OSError, ValueError) as error:
             raise self._connect_error(error) from error
         return self

@@ -118,11 +118,11 @@ def _environment_proxy(base_url: str) -> str | None:
     in_url = f"[{host}]" if ":" in host else host
     if proxy_bypass(host) or proxy_bypass(f"{in_url}:{port}"):
         return None
-    found = getproxies()
-    name = next((name for name in (parts.scheme, "all") if found.get(name)), None)
+    proxies = getproxies()
+    name = next((name for name in (parts.scheme, "all") if proxies.get(name)), None)
     if name is None:
         return None
-    proxy = found[name] if "://" in found[name] else f"http://{found[name]}"
+    proxy = proxies[name] if "://" in proxies[name] else f"http://{proxies[name]}"
     return checked_proxy(f"the environment variable {name}_proxy", proxy)
 
 
@@ -193,10 +193,10 @@ def _shared_context(cafile: str | None, capath: str | None) -> ssl.SSLContext:
 def _state_of(path: str) -> tuple[int, ...]:
     """A value that changes when a file or directory does; empty if it does not exist."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _made_context(cafile: str | None, capath: str | None) -> ssl.SSLContext:

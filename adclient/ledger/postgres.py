@@ -84,14 +84,14 @@ class PostgresLedger(SQLLedger):
             parsed = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.Error:
             parsed = {}
-        found = {name: str(value) for name, value in parsed.items()}
+        given = {name: str(value) for name, value in parsed.items()}
         defaults = {"application_name": "adclient", **_TIMEOUTS}
-        settings = defaults | found | {"client_encoding": "UTF8"}
+        settings = defaults | given | {"client_encoding": "UTF8"}
         self._conninfo = psycopg.conninfo.make_conninfo("", **settings)
-        self._redactor = Redactor([found.get("password", "")])
-        place = [found.get(name, "") for name in ("host", "port", "dbname")]
+        self._redactor = Redactor([given.get("password", "")])
+        place = [given.get(name, "") for name in ("host", "port", "dbname")]
         # A password with an unencoded special character ends up in one of them.
-        if not found or "@" in "".join(place):
+        if not given or "@" in "".join(place):
             raise LedgerError(
                 "the URL of a ledger must be like postgresql://user:password@host:5432/database, "
                 "with special characters of the password percent-encoded"

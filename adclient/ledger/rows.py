@@ -122,13 +122,13 @@ class Transaction:
     def history(self, entry_id: str) -> list[tuple[str, Entry]]:
         """The events of an entry, each with the entry as it was then."""
         sql = "SELECT event, entry FROM adclient_ledger WHERE entry_id = ? ORDER BY number"
-        found = self.connection.execute(sql, [key(entry_id)]).fetchall()
-        return [(event, _entry_from(text)) for event, text in found]
+        rows = self.connection.execute(sql, [key(entry_id)]).fetchall()
+        return [(event, _entry_from(text)) for event, text in rows]
 
     def entries(self, where: str, *values: str) -> list[Entry]:
         """The entries whose last row meets a condition, in the order of their admission."""
-        found = self.connection.execute(_ENTRIES.format(where), values).fetchall()
-        return [_entry_from(text) for (text,) in found]
+        rows = self.connection.execute(_ENTRIES.format(where), values).fetchall()
+        return [_entry_from(text) for (text,) in rows]
 
     def usage(self, account_id: str) -> Usage:
         """The usage that a write to an account is checked against."""
@@ -169,8 +169,8 @@ class Transaction:
 
     def _drafts_of(self, day: str) -> int:
         sql = "SELECT drafts_of_day FROM adclient_ledger WHERE day = ? ORDER BY number DESC LIMIT 1"
-        [found] = self.connection.execute(sql, [day]).fetchone() or (0,)
-        return _whole(found)
+        [drafts] = self.connection.execute(sql, [day]).fetchone() or (0,)
+        return _whole(drafts)
 
 
 def key(text: str) -> str:

@@ -272,10 +272,10 @@ class SQLLedger(ABC):
         number, last_hash = 0, FIRST_HASH
         is_found = head is None or head == FIRST_HASH
         while rows := self._read(partial(Transaction.rows_after, number=number)):
-            for *values, found in rows:
+            for *values, row_hash in rows:
                 number += 1
                 last_hash = Row(*values).hash_after(last_hash)
-                if (values[0], found) != (number, last_hash):
+                if (values[0], row_hash) != (number, last_hash):
                     raise self._error(f"row {number} was changed, or is missing")
                 is_found = is_found or last_hash == str(head).lower()
         if not is_found:

@@ -105,11 +105,11 @@ class SQLiteLedger(SQLLedger):
             raise self._error(MISSING)
         try:
             self._prepare(connection, may_create=may_create)
-            found = self._path.stat()
+            status = self._path.stat()
         except BaseException:
             connection.close()
             raise
-        self._identity = (found.st_dev, found.st_ino)
+        self._identity = (status.st_dev, status.st_ino)
         return connection
 
     def _prepare(self, connection: sqlite3.Connection, *, may_create: bool) -> None:
@@ -135,8 +135,8 @@ class SQLiteLedger(SQLLedger):
     def _begin(self, begin: str, waiting: Patience, *, may_create: bool) -> DatabaseConnection:
         # A file that has replaced the first one does not contain its drafts.
         if self._identity is not None:
-            found = self._path.stat()
-            if (found.st_dev, found.st_ino) != self._identity:
+            status = self._path.stat()
+            if (status.st_dev, status.st_ino) != self._identity:
                 raise self._error("it was replaced by another file while it was in use")
         # SQLite itself tries again ever more rarely, so that processes which write all the time
         # keep others out, and not at all while another process sets up the same new file.

@@ -69,7 +69,7 @@ def staged(engine: Engine, guard: Guard, change: PlannedChange) -> tuple[ChangeR
     try:
         draft = engine.run(change.call)
     except AlreadyReserved as reserved:
-        return _found(change, reserved.entry), None
+        return _report_on_entry(change, reserved.entry), None
     except AdClientError as error:
         verdict: Verdict = "unknown" if error.outcome_unknown else "not staged"
         if isinstance(error, PolicyRefused):
@@ -98,14 +98,14 @@ def interrupted_reports(ledger: Ledger, left: Sequence[PlannedChange]) -> Iterat
     for number, change in enumerate(left):
         entry = (entries or {}).get(change.key)
         if entry is not None and entry.state not in ("refused", "not staged"):
-            yield _found(change, entry)
+            yield _report_on_entry(change, entry)
         elif entries is None and number == 0:
             yield report_on(change, "unknown", "it was interrupted")
         else:
             yield report_on(change, "not tried", "the plan was interrupted")
 
 
-def _found(change: PlannedChange, entry: Entry) -> ChangeReport:
+def _report_on_entry(change: PlannedChange, entry: Entry) -> ChangeReport:
     """The report on a change that the ledger has."""
     if entry.is_unknown:
         reason = entry.reason or "another run is staging it, or was interrupted while it did"

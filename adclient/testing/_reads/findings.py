@@ -98,8 +98,8 @@ def wasted_spend(account: Account, days: list[date]) -> list[dict[str, JSON]]:
         fields: dict[str, JSON] = {}
         match share.entity_type:
             case "keyword":
-                found = (k for k in alike if k.text("match_type") == share.match_type)
-                entity = next(found, None)
+                matches = (k for k in alike if k.text("match_type") == share.match_type)
+                entity = next(matches, None)
                 is_true = entity is not None and entity.is_enabled
                 fields = {"action": "PAUSE", "match_type": share.match_type}
             case "search_term":

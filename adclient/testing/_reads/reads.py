@@ -34,9 +34,9 @@ def rows_of(account: Account, request: ParsedRequest, unknown: UnknownDateRanges
         case "beta.detect_creative_fatigue":
             creatives = _entities(account, request, "creative")
             findings = (fatigue(account, creative, today) for creative in creatives)
-            found = [finding for finding in findings if finding is not None]
-            found.sort(key=lambda finding: -finding[0])
-            return [row.copy for _, row in found]
+            ranked = [finding for finding in findings if finding is not None]
+            ranked.sort(key=lambda finding: -finding[0])
+            return [row.copy for _, row in ranked]
         case "gamma.search_targeting":
             # In the empty account every list is empty.
             options = _options(request.object("targeting"))
@@ -76,7 +76,7 @@ def _figures(account: Account, entity: Entity, days: list[date]) -> Row:
 def _options(targeting: Row) -> list[Row]:
     """The targeting options of a type, or that a query finds; else the top of their tree."""
     kind, query = targeting.get("type"), targeting.get("query")
-    found: list[Row] = []
+    options: list[Row] = []
     for option in load("targeting_options"):
         item, terms = option["item"], [option["item"]["name"], *option["terms"]]
         if isinstance(query, str):
@@ -84,8 +84,8 @@ def _options(targeting: Row) -> list[Row]:
         else:
             is_hit = kind is not None or not item["path"]
         if is_hit and kind in (None, item["type"]):
-            found.append(item)
-    return found
+            options.append(item)
+    return options
 
 
 def _objective(account: Account, objective: Row) -> Row:

@@ -72,13 +72,13 @@ def _date(values: Values, field: str) -> date | None:
     if text is None:
         return None
     try:
-        found = date.fromisoformat(text) if isinstance(text, str) else None
+        day = date.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:
-        found = None
+        day = None
     # Python also reads weeks, and dates without hyphens.
-    if found is None or found.isoformat() != text:
+    if day is None or day.isoformat() != text:
         raise refusal("invalid_dates", field)
-    return found
+    return day
 
 
 def check_new_campaign(account: Account, fields: Values) -> None:

@@ -82,7 +82,7 @@ class Tree:
 
 def tree_of(diff: Diff, currency: str, *, whole: bool = False) -> Tree:
     """The changed values; at most fifty, with only a part of long ones, or the whole."""
-    top, found = Node(label=""), dict[int, Node]()
+    top, nodes = Node(label=""), dict[int, Node]()
     text = _Text(currency, None if whole else _LONGEST)
     kept: list[Difference] = []  # so that their ids stay unique
     hidden = 0
@@ -92,15 +92,15 @@ def tree_of(diff: Diff, currency: str, *, whole: bool = False) -> Tree:
             continue
         around = change.within if isinstance(change.key, int) else change
         missing: list[Difference] = []
-        while around is not None and id(around) not in found:
+        while around is not None and id(around) not in nodes:
             missing.append(around)
             around = around.within
-        node = top if around is None else found[id(around)]
+        node = top if around is None else nodes[id(around)]
         for each in reversed(missing):
             kept.append(each)
-            found[id(each)] = text.node(each)
-            node.nodes.append(found[id(each)])
-            node = found[id(each)]
+            nodes[id(each)] = text.node(each)
+            node.nodes.append(nodes[id(each)])
+            node = nodes[id(each)]
         node.values.append(text.value(change))
     return Tree([node.joined() for node in top.nodes], hidden, text.cut)
 
