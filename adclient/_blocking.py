@@ -25,9 +25,9 @@ def run_blocking(
 async def async_run_blocking(work: Work, seconds: float, undo: Work | None = None) -> bool:
     """Do the work in a thread, one after the other in each event loop.
 
-    If the time is over, or the caller is cancelled, work that has begun goes on, and `undo` is
-    called once it has succeeded. Work that has not begun is dropped; without `undo`, it is done
-    nevertheless.
+    If the time is over, or the caller is cancelled, work that has begun continues, and `undo` is
+    called after it has succeeded. Work that has not begun is dropped; without `undo`, it still
+    runs.
 
     Returns:
         Whether the work was done in time.

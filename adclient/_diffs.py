@@ -68,7 +68,7 @@ class DiffLike(Protocol):
 
 
 def differences_of(diff: DiffLike) -> Iterator[Difference]:
-    """The leaves that differ; elements of a list that only moved along are not among them."""
+    """The leaves that differ, without elements of lists that were only shifted."""
     before, after = diff.before, diff.after
     numbers = _Numbers(before, after)
     # An object or list instead of null was created, and null instead of one removed.
@@ -131,7 +131,7 @@ def _unchanged(diff: DiffLike) -> str:
 
 
 def _first(changes: Sequence[Difference], most: int) -> list[Difference]:
-    """The changes to show if not all can be: budgets, numbers, texts, and elements of lists."""
+    """Choose the changes to show: budgets first, elements of lists last."""
 
     def rank(place: int) -> tuple[bool, bool, bool]:
         change = changes[place]
@@ -250,7 +250,7 @@ def _inside(change: Difference, numbers: _Numbers) -> Iterator[Difference]:
 def _elements(
     old: list[JSON], new: list[JSON], numbers: _Numbers
 ) -> Iterator[tuple[int, JSON | Missing, JSON | Missing]]:
-    """The elements of one list that the other does not contain, in pairs where they correspond."""
+    """The elements that only one of two lists contains, paired where they correspond."""
     gone, kept = _split(old, new, numbers)
     come, remaining = _split(new, old, numbers)
     if kept != remaining:  # a different order is a change as well
@@ -287,7 +287,7 @@ def _split(
 
 
 def _namesakes(new: Mapping[int, JSON], old: Mapping[int, JSON]) -> dict[int, int]:
-    """The places of new objects with those of old ones of the same name, if in the same order."""
+    """Map the places of new objects to old ones of the same name; empty if the order changed."""
     named = defaultdict[str, deque[int]](deque)
     for place, value in old.items():
         if isinstance(value, dict):

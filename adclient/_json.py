@@ -16,18 +16,18 @@ JSON = TypeAliasType(
 
 
 class HasAttrs(Protocol):
-    """An instance of any attrs class, as mypy alone sees it."""
+    """An instance of any attrs class, for mypy."""
 
     __attrs_attrs__: ClassVar[Any]
 
 
 class DataclassInstance(Protocol):
-    """An instance of any dataclass; other type checkers take an attrs class for one, too."""
+    """An instance of any dataclass; for type checkers other than mypy, also of an attrs class."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
-# That of attrs is any object to those others, so that they accepted whatever a caller passed.
+# Not `attrs.AttrsInstance`: type checkers other than mypy accept any object for it.
 AttrsInstance = HasAttrs | DataclassInstance
 
 

@@ -27,7 +27,7 @@ def short(value: object, limit: int = SHORT) -> str:
 
 
 def short_end(text: str) -> str:
-    """The end of a text as one printable line of at most 60 characters: that of a path differs."""
+    """The end of a text, such as a path, as one printable line of at most 60 characters."""
     line = _printable(text[-SHORT - 1 :])
     return line if len(line) <= SHORT else "…" + line[1 - SHORT :]
 
@@ -39,8 +39,8 @@ def short_pair(before: object, after: object) -> tuple[str, str]:
         return old, new
     from json.encoder import encode_basestring  # deferred: slow to import
 
-    # Blanks, or 120 and "120", or texts that begin alike. Of texts, which may be as long as a
-    # response, only what surrounds the first difference is made printable.
+    # They look alike: blanks, 120 and "120", or a common beginning. Only the part around the first
+    # difference is made printable: a text may be as long as a response.
     first = 0
     if isinstance(before, str) and isinstance(after, str):
         first = max(0, _alike(before, after) - SHORT)
@@ -57,7 +57,7 @@ def short_pair(before: object, after: object) -> tuple[str, str]:
 
 
 def _alike(one: str, other: str) -> int:
-    """How many characters two texts have in common at their beginning."""
+    """The length of the common beginning of two texts."""
     alike, most = 0, min(len(one), len(other))
     while alike < most:
         middle = (alike + most + 1) // 2

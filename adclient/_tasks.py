@@ -15,9 +15,9 @@ T = TypeVar("T")
 
 
 class Prefetch(Generic[T]):
-    """Work in a thread of its own; without threads, `result()` does it.
+    """Runs work in a thread of its own; if none can start, `result()` runs the work.
 
-    Nobody has to call `result()`: the work then runs to its end, and its result is dropped.
+    Without a call of `result()`, the work runs to its end, and its result is dropped.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -54,7 +54,7 @@ def _do(work: Callable[[], T], done: "Future[T]") -> None:
 
 
 class AsyncPrefetch(Generic[T]):
-    """Work in a task of its own, which is cancelled when the last reference is dropped."""
+    """Runs work in a task of its own, which is cancelled when the last reference is dropped."""
 
     def __init__(self, work: Callable[[], Awaitable[T]]) -> None:
         self._work = work
@@ -79,7 +79,7 @@ class AsyncPrefetch(Generic[T]):
 
 
 class BackgroundTask(Generic[T]):
-    """Work in a task of its own, on asyncio or trio, which outlives the block that started it.
+    """Runs work in a task of its own, on asyncio or trio, which outlives the block around it.
 
     Cancelling a caller of `result()` does not cancel the work. `on_end` is called after the work
     has ended in any way; it may be called twice.
@@ -150,10 +150,10 @@ _TASKS: set[asyncio.Task[None]] = set()  # asyncio itself keeps only weak refere
 
 
 async def run_in_thread(work: Callable[[], T], undo: Callable[[], object] | None = None) -> T:
-    """Do blocking work in the thread of this event loop, in the order in which it is started.
+    """Run blocking work in the thread of this event loop, in the order in which it is started.
 
-    If the caller is cancelled, the work is done nevertheless. With `undo`, it is dropped if it has
-    not begun, and undone once it has succeeded.
+    If the caller is cancelled, the work still runs. With `undo`, it is dropped if it has not
+    begun, and undone after it has succeeded.
     """
     try:
         executor = _EXECUTOR.get()
@@ -187,7 +187,7 @@ _EXECUTOR: RunVar[ThreadPoolExecutor] = RunVar("adclient_executor")
 
 
 def _into_loop() -> Callable[[Callable[[], None]], object]:
-    """How any thread calls a function in the event loop that runs here."""
+    """Return what calls a function in the running event loop, from any thread."""
     loop = current_token().native_token
     if isinstance(loop, asyncio.AbstractEventLoop):
         return loop.call_soon_threadsafe

@@ -29,8 +29,8 @@ R = TypeVar("R", bound=Result)
 T = TypeVar("T")
 A = TypeVar("A", bound=AttrsInstance)
 
-# Items of classes that do not keep what they were read from, each with that. A page may have been
-# made of other items since, by `attrs.evolve`.
+# Items of classes that do not keep the JSON they were read from, each with its JSON. Pairs, because
+# `attrs.evolve` may have given the page other items.
 Raw = tuple[tuple[object, dict[str, JSON]], ...]
 
 

@@ -1,4 +1,4 @@
-"""Credentials: what a client accepts for them, and the headers that carry them."""
+"""The credentials of a client, and the headers that carry them."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property

@@ -39,7 +39,7 @@ class Inflate(Protocol):
 class Body:
     """Collects the raw chunks of a body, and decompresses them.
 
-    `defect` is the reason why the body cannot be used; there is no point in reading on then.
+    `defect` is the reason why the body cannot be used; the rest need not be read then.
     """
 
     def __init__(self, status: int, coding: str) -> None:

@@ -313,7 +313,7 @@ def _union_reader(cls: type, made: cattrs.Converter) -> Hook:
         # The reader of an optional scalar explains more.
         others = tuple(set(members) - {type(None)})
     other = cast(type, Union[others]) if others else None  # noqa: UP007 (`|` takes no tuple)
-    # Now, not for the first such value: whether it can be read does not depend on the value.
+    # Resolved now, so a class that cannot be read is refused even if no such value occurs.
     read_other = None if other is None else made.get_structure_hook(other)
 
     def read_union(value: object, _: type) -> object:

@@ -1,6 +1,6 @@
-"""The fast way from a body to a result: a draft or a listing.
+"""Fast decoding of a body into a draft or a listing.
 
-A body that does not fit is left to the slower converter, which explains why.
+A body that does not fit is read by the slower converter, which explains why.
 """
 
 from collections.abc import Callable
@@ -34,8 +34,8 @@ def result_of(call: Call[R], response: RawResponse, info: ResponseInfo) -> R:
 def read(decode: Callable[[], JSON], result: type[R], response: ResponseInfo) -> R:
     """The result in a body, or a `JSONError` with the path of the part that does not fit.
 
-    `decode` decodes the body. It is called again if a part does not fit: a result is made of the
-    parts of its body, so that an attempt leaves nothing to explain.
+    `decode` decodes the body. It is called again if a part does not fit, because the fast path
+    takes the decoded body apart.
     """
     body = decode()
     try:

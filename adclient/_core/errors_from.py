@@ -1,4 +1,4 @@
-"""The error that a call raises: its class, its attributes, and one line of advice."""
+"""Builds the error that a call raises: its class, its attributes, and one line of advice."""
 
 import attrs
 
@@ -33,7 +33,7 @@ from adclient.errors import (
 )
 from adclient.models import Result
 
-# The advice of the first class that fits is given.
+# The first class that matches determines the advice.
 _ADVICE: tuple[tuple[type[AdClientError], str], ...] = (
     (
         OutcomeUnknown,
@@ -98,7 +98,7 @@ def outcome(
         details["message"] = message
         details["code"] = problem.code
         details["details"] = problem.details
-        # The id in a header counts more than one in the body.
+        # An id in a header takes precedence over one in the body.
         details["request_id"] = details.get("request_id") or problem.request_id
     cls = with_unknown_outcome(cls) if may_be_staged else cls
     advice = None
@@ -125,7 +125,7 @@ def unreadable(
     message = None if response.defect is not None else message_in(response)
     what = f"{response.status} with an unexpected body: {problem}"
     what += f" (its message: {redactor.redact(one_line(message))})" if message else ""
-    # The id may come after more than an error shows.
+    # Searched before the body is cut: the id may come after the part that errors show.
     draft_id = draft_id_in(response.body) if call.operation.is_write else None
     response = attrs.evolve(response, body=redacted_body(response, redactor))
     details |= _details_of(call, response)
@@ -155,7 +155,7 @@ def _error(
     details: ErrorDetails,
     advice: str | None = None,
 ) -> AdClientError:
-    """The error, with advice and with what support needs."""
+    """Build the error, with advice and with the details that support needs."""
     operation, what = call.operation, one_line(what, 160)
     attempts, request_id = details.get("attempts", 0), details.get("request_id")
     wait, draft_id = details.get("retry_after"), details.get("draft_id")

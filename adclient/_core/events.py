@@ -1,4 +1,4 @@
-"""Who listens to a call: the log, the hooks of the client, and a span."""
+"""The listeners of a call: the log, the hooks of the client, and a span."""
 
 import logging
 from collections.abc import Callable
@@ -40,7 +40,7 @@ Tracer = Callable[[Call[Result], str], Span | None]
 def reporter_for(
     call: Call[Result], options: Options, now: Callable[[], float], tracer: Tracer | None
 ) -> "Reporter | None":
-    """The reporter of a call, with its span started; None if nobody listens."""
+    """The reporter of a call, with its span started; None without listeners."""
     span = None
     if tracer is not None:
         url = options.base_url + call.operation.path

@@ -1,6 +1,6 @@
 """JSON text: decoding of responses and encoding of arguments.
 
-No number loses a digit, except in listings those too small for a float.
+No number loses a digit, except numbers in listings that are too small for a float.
 """
 
 import functools
@@ -24,10 +24,10 @@ class JSONError(Exception):
     """A value or document is not valid; the message contains the path, such as `$.data[3].id`."""
 
 
-# To search bodies for numbers that a float would change, digits and dots become 0, and whatever a
-# number comes after becomes a comma.
+# Prepares the search for numbers that a float would change: digits and dots become 0, and each
+# byte that can precede a number becomes a comma.
 _NORMALIZED = bytes.maketrans(b"123456789.E:[- \t\n\r", b"0000000000e,,,,,,,")
-# A float keeps 15 digits, and each number that it writes itself.
+# A float keeps any 15 digits, and every number that its own `repr` writes.
 _LONG, _LARGE_EXPONENT = b"," + b"0" * 16, b"0e000"
 _NUMBER = re.compile(rb"[0-9.]+(?:[eE][+-]?[0-9]+)?")
 # Above this size, bodies are decoded without orjson, which may need eight times their size.
@@ -38,8 +38,8 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 def loads(body: bytes, *, unique: bool = False) -> JSON:
     """Decode a JSON document, or raise a `JSONError`.
 
-    Of equal names in an object, the last counts, and a number too small for a float becomes the
-    closest one. With `unique`, equal names are an error, and every number keeps its digits.
+    The last of several equal names in an object wins, and a number too small for a float becomes
+    the closest one. With `unique`, equal names are an error, and every number keeps its digits.
     """
     body = body.removeprefix(_BYTE_ORDER_MARK)
     keeps_digits = _keeps_digits(body)
@@ -62,7 +62,7 @@ def loads(body: bytes, *, unique: bool = False) -> JSON:
 
 def _keeps_digits(body: bytes) -> bool:
     """Check if 64-bit integers and floats keep every digit of a body's numbers."""
-    # Every fourth byte of a body has four of any 16 digits in a row, and is faster to search.
+    # Of any 16 digits in a row, four are at every fourth byte, which is faster to search.
     if b"0000" not in body[::4].translate(_NORMALIZED):
         return True
     text = b"," + body.translate(_NORMALIZED)

@@ -1,6 +1,6 @@
 """The sixteen operations as data, in the order of section 4 of the interface.
 
-Whatever sends, checks, documents, fakes or tests an operation reads it here.
+All code that sends, checks, documents, fakes or tests an operation reads it here.
 """
 
 from collections.abc import Mapping

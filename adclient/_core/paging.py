@@ -75,7 +75,7 @@ def decoded(piece: str) -> tuple[str, str]:
 
 
 def merged(call: Call[Result], own: Pairs, pieces: list[str]) -> tuple[Pairs, list[str]]:
-    """The parameters of a call that the query of a URL lacks, and what to send of that query.
+    """The parameters that the query of a URL lacks, and the pieces of that query to send.
 
     Every page is requested with the parameters of the first, whatever the URL contains.
     """
@@ -136,8 +136,8 @@ class SeenPages:
         """Add a page, by its continuation and the ids of its items, before it is returned."""
         if cursor is None:
             return
-        # In a listing that moves, as when an item is added at its front, a page of one item may
-        # repeat without any fault.
+        # A page of one item may repeat without a fault, such as after an item was added at the
+        # front of the listing.
         if len(ids) > 1 and ids == self._previous:
             raise self._endless(f"leads to the same {len(ids)} items as the page before")
         try:

@@ -14,7 +14,7 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 
 
 class Redactor:
-    """Replaces secrets in text, however a response that repeats them escapes them."""
+    """Replaces secrets in text, also where a response repeats them in an escaped form."""
 
     __slots__ = ("_secrets",)
 
@@ -60,9 +60,9 @@ def _pattern(secret: str) -> re.Pattern[bytes]:
         return rf"(?i:\\{{1,8}}u{code:04x}|%{code:02x}|&#x0*{code:x};|&#0*{code};)"
 
     def forms(part: re.Match[str]) -> str:
-        """A run of backslashes, or a character after one; nothing matches in two ways.
+        """Match a run of backslashes, or a character after one, in exactly one way.
 
-        Otherwise a search could take time that doubles with each character.
+        An ambiguous pattern could backtrack exponentially.
         """
         run, char = len(part[1]), part[2]
         if not run and char.isalnum():

@@ -1,6 +1,6 @@
 """The reporter of one call: it passes its events to the log, the hooks and the span.
 
-It is loaded when somebody listens: the classes of the events take a while to make.
+It is loaded only if there are listeners, because creating the event classes is slow.
 """
 
 import itertools
@@ -38,7 +38,7 @@ class _CallFields(TypedDict):
 class Reporter:
     """Reports the events of one call to the log, the hooks and the span.
 
-    They belong to the program and may raise: that is logged, and the call continues.
+    Listeners are code of the program: if one raises, that is logged, and the call continues.
     """
 
     __slots__ = ("_call", "_call_id", "_hooks", "_name", "_now", "_sent_at", "_span", "_url")

@@ -27,7 +27,7 @@ LONGEST_URL = 65_536  # the limit of httpx
 
 @attrs.frozen(kw_only=True)
 class Request:
-    """One HTTP request, as plain data: what an `auth` function of a client receives.
+    """One HTTP request as plain data; an `auth` function of a client receives it.
 
     Attributes:
         method: The HTTP method, such as `GET`.

@@ -1,4 +1,4 @@
-"""When a call is retried, and when it has to wait for a rate limit: pure functions of outcomes."""
+"""Retries and rate limits: pure functions of outcomes."""
 
 import re
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def backoff(
     """
     if attempt > policy.max_retries or not is_retryable(policy, outcome, is_idempotent):
         return None
-    # The exponent is bounded because a float is.
+    # A larger exponent would overflow a float, as `max_retries` may be any number.
     longest = min(policy.backoff_longest, policy.backoff_first * 2.0 ** min(attempt - 1, 60))
     wait = random * longest
     asked = retry_after(outcome) if isinstance(outcome, RawResponse) else None
@@ -47,7 +47,7 @@ def may_have_reached_server(outcome: Outcome) -> bool:
     """Check if a write with this outcome may have staged a draft."""
     if isinstance(outcome, Failure):
         return outcome.sent
-    # Outside these, it was processed, or has a status of which HTTP says nothing.
+    # Any other status means that it was processed, or has no meaning in HTTP.
     is_refusal = 300 <= outcome.status < 500 and outcome.status not in (301, 302, 303, 408)
     return not is_refusal
 

@@ -1,6 +1,6 @@
 """The rules of a policy: pure functions of a call, of a ledger's usage, and of a diff.
 
-The JSON that a call sends is checked, not the objects that it was made with.
+Rules check the JSON that a call sends, not the objects that it was made with.
 """
 
 import decimal
@@ -25,8 +25,9 @@ from adclient.policy import Policy, Refusal, Usage
 # Arguments that name the entity of a write; the others are what it sets.
 _IDS = ("account_id", "campaign_id", "creative_id", "ad_id")
 _ACCOUNT = folded("account_id")
-_LONGEST_NAME = 1000  # of which the end is compared: a response may have very long ones
-# What they create has no value before.
+# Only the end of a longer name is compared: a response may contain very long ones.
+_LONGEST_NAME = 1000
+# Operations whose diff has no value before.
 _CREATIONS = {each.full_name for each in OPERATIONS if each.name.startswith("create_")}
 # A service may read a name as a path, such as `limits.daily_budget` or `filter[account_id]`.
 _STEP = re.compile(r"[^./:\[\]]+")
@@ -55,7 +56,7 @@ def arguments_of(call: Call[Result]) -> dict[str, JSON]:
 
 
 def refusal_of(policy: Policy, call: Call[Result]) -> Refusal | None:
-    """Why the policy does not allow a call, as far as that depends on nothing else."""
+    """Why the policy refuses a call, judged by the call alone; None if it allows it."""
     name, account = call.operation.full_name, call.account_id
     if policy.accounts is not None and account not in policy.accounts:
         return Refusal("accounts", f"account {short(account)} is not one of the policy's accounts")
@@ -75,7 +76,7 @@ def refusal_of(policy: Policy, call: Call[Result]) -> Refusal | None:
 
 
 def refusal_of_usage(policy: Policy, usage: Usage) -> Refusal | None:
-    """Why the policy does not allow a write, given what the ledger contains."""
+    """Why the policy refuses a write, given the usage in the ledger; None if it allows it."""
     if policy.change_at_most is not None and usage.over_limit is not None:
         reason = (
             f"change_at_most allows no further write to an account whose draft "
@@ -100,7 +101,7 @@ def excess_of(
         return None
     keys = frozenset(map(folded, money))
     allowed = f"and change_at_most allows {short(limit)} %"
-    # A list, which keeps them alive: a dictionary below refers to them by `id()`.
+    # The list keeps the changes alive: `known` refers to them by `id()`.
     changes, known = list(_diffs.differences_of(diff)), dict[int, Set[str]]()
     compared = set[tuple[str, Decimal]]()
     for change in changes:
@@ -130,7 +131,7 @@ def excess_of(
 
 
 def _amounts_in(field: str, value: JSON, keys: Set[str]) -> Iterator[tuple[str, Decimal]]:
-    """Each number in a value that is below a key of money, and that key."""
+    """Yield each amount of money in a value, with the key that makes it one."""
     waiting = [(keys & _names_in(field[-_LONGEST_NAME:]), value)]
     while waiting:
         names, value = waiting.pop()
@@ -146,7 +147,7 @@ def _amounts_in(field: str, value: JSON, keys: Set[str]) -> Iterator[tuple[str, 
 
 
 def _money_of(change: _diffs.Difference, keys: Set[str], known: dict[int, Set[str]]) -> Set[str]:
-    """The keys of money of a changed value, or of something around it."""
+    """The money keys that apply to a changed value: its own, and those of enclosing values."""
     climbed: list[_diffs.Difference] = []
     around: _diffs.Difference | None = change
     while around is not None and id(around) not in known:
@@ -227,7 +228,7 @@ def _refusal_of_values(
 
 
 def _inside(values: Mapping[str, JSON]) -> Iterator[tuple[str, str, JSON]]:
-    """Each value inside, however deep, with its path and its name; that of an element is empty."""
+    """Yield each nested value with its path and name; the name of a list element is empty."""
     waiting = [(name, name, value) for name, value in values.items()]
     while waiting:
         path, name, value = waiting.pop()
@@ -239,7 +240,7 @@ def _inside(values: Mapping[str, JSON]) -> Iterator[tuple[str, str, JSON]]:
 
 
 def _names_in(name: str) -> set[str]:
-    """A name, and the steps of the path that it may be, as they are compared."""
+    """The folded forms of a name and, as it may be a path, of its steps."""
     return {folded(name), *map(folded, _STEP.findall(normalize("NFKC", name)))}
 
 

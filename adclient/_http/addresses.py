@@ -1,4 +1,4 @@
-"""Which address of a host a connection tries, and when it tries the next one (RFC 8305)."""
+"""The order and the pace in which a connection tries the addresses of a host (RFC 8305)."""
 
 import os
 import socket
@@ -20,7 +20,7 @@ class LastPlace:
         self.place: Place | None = None
 
     def first_in(self, addresses: Sequence[Address]) -> list[Address]:
-        """The addresses in the order of the attempts: families alternate, as one may be dead."""
+        """Order the addresses for the attempts; families alternate, as one may be unreachable."""
         families: dict[int, list[Address]] = {}
         for address in addresses:
             families.setdefault(address[0], []).append(address)

@@ -24,7 +24,7 @@ AsyncSend = Callable[[httpx.Request], Awaitable[httpx.Response]]
 
 
 def async_send_through(client: object) -> AsyncSend:
-    """How an async client of httpx or httpx2 sends a request, without following redirects."""
+    """Return a function that sends through an async client, without following redirects."""
     theirs = cast(httpx.AsyncClient, client)
     library = detect_library(client) or HTTPX
 

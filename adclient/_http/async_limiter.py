@@ -1,4 +1,4 @@
-"""How many requests of an async client may be under way at once, on each event loop."""
+"""Limits the concurrent requests of an async client on each event loop."""
 
 import anyio
 from anyio.lowlevel import RunVar
@@ -7,7 +7,7 @@ from adclient._http.forks import register_for_forks
 
 
 class AsyncCapacityLimiter:
-    """So many slots for each event loop, first come, first served."""
+    """Gives out `total` slots on each event loop, first come, first served."""
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -19,12 +19,12 @@ class AsyncCapacityLimiter:
 
     def reset_after_fork(self) -> None:
         """Free all slots: a forked child has none of its parent's tasks."""
-        # It holds nothing that refers to a loop, which would keep that loop alive.
+        # A semaphore must not refer to its loop, which it would keep alive.
         self.semaphores: RunVar[anyio.Semaphore] = RunVar("adclient-slots")
 
 
 class AsyncSlot:
-    """A place among the requests that are under way, once it is acquired.
+    """Permission for one request at a time, once it is acquired.
 
     Releasing it twice, or before it was acquired, does nothing.
     """
@@ -40,7 +40,7 @@ class AsyncSlot:
         self._is_held = False
 
     async def acquire(self, timeout: float) -> bool:
-        """Wait for the slot; False if none was free within so many seconds."""
+        """Wait up to `timeout` seconds for the slot; False if none was free."""
         try:
             self._semaphore.acquire_nowait()
             self._is_held = True

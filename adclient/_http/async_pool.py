@@ -1,4 +1,4 @@
-"""The connections of an async client: those of each event loop stay with it."""
+"""The connections of an async client, apart for each event loop."""
 
 import asyncio
 import time
@@ -97,7 +97,7 @@ class AsyncConnectionPool:
             await state.keeper.aclose()
 
     def __del__(self) -> None:
-        """Warn about a client that was never closed, on a loop that goes on."""
+        """Warn about a client that was never closed although its event loop goes on."""
         if not self.is_closed and any(state.idle for state in self._loops.values()):
             warnings.warn(_NEVER_CLOSED, ResourceWarning, source=self, stacklevel=2)
 
@@ -159,8 +159,8 @@ class _Connection:
     async def _leave(self, chunks: AsyncIterator[bytes]) -> None:
         """Close the connection before the end of a body.
 
-        The generators that read it run to their end, which is near without a socket: on trio,
-        one that is left in the middle warns when it is collected.
+        Then its generators are run to their end, which is near without a socket: on trio, an
+        unfinished generator warns when it is collected.
         """
         self.backend.close()
         with suppress(*FAULTS):

@@ -67,8 +67,8 @@ class TLS:
 class BaseBackend:
     """The base of both backends: each opens one connection, and is its stream as well.
 
-    Whoever uses it closes it after any failure: httpcore leaves the socket open in some cases,
-    such as a SOCKS proxy that refuses, or a cancellation between the handshake and the request.
+    The caller closes it after any failure: httpcore leaves the socket open in some cases, such as
+    a SOCKS proxy that refuses, or a cancellation between the handshake and the request.
 
     Args:
         deadline: When the current call ends, in seconds of `time.monotonic()`; set for each call.
@@ -139,7 +139,7 @@ class BaseBackend:
         return left
 
     def _attempt_delay(self, addresses: int) -> float:
-        """Seconds until the next address is tried: each gets its turn before the deadline."""
+        """Seconds until the next address is tried, so that each is tried before the deadline."""
         return min(ATTEMPT_DELAY, self._time_left() / addresses)
 
     def _use(self, sock: socket.socket, address: Address) -> None:

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Clock(NamedTuple):
-    """A monotonic time in seconds, and how to wait; a fake one is told when a call begins."""
+    """A monotonic clock in seconds, with its sleeps; a fake one is notified of each call."""
 
     now: Callable[[], float]
     sleep: Callable[[float], None]

@@ -32,7 +32,7 @@ CORE_FAULTS = (
     httpcore.UnsupportedProtocol,
     httpcore.ConnectionNotAvailable,
 )
-# What an attempt may fail with. A host that cannot be encoded is a UnicodeError.
+# The errors of a failed attempt. A host that cannot be encoded is a UnicodeError.
 FAULTS = (*CORE_FAULTS, OSError, UnicodeError)
 _REMOTE = (httpcore.RemoteProtocolError, httpcore.ProxyError)
 
@@ -111,7 +111,7 @@ def timed_out(attempt: Attempt) -> Outcome:
 
 
 def proxy_parts(proxy: str) -> tuple[httpcore.URL, tuple[bytes, bytes] | None]:
-    """The URL of a proxy without its credentials, and these."""
+    """The URL of a proxy without its credentials, and the credentials."""
     # httpcore takes credentials separately, and would ignore those in a URL.
     parts = urlsplit(proxy)
     host = (parts.hostname or "").encode()

@@ -43,7 +43,7 @@ _at_fake_host: list[InProcess] = []
 
 @contextmanager
 def at_fake_host(service: InProcess) -> Generator[None, None, None]:
-    """Let clients that are made meanwhile with an address of the fake reach this service."""
+    """Connect clients that are made in this block with the fake's address to this service."""
     _at_fake_host.append(service)
     try:
         yield

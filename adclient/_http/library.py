@@ -178,7 +178,7 @@ def send_and_read(
 
 
 def send_through(client: object) -> Callable[[httpx.Request], httpx.Response]:
-    """How a client of httpx or httpx2 sends a request, without following redirects."""
+    """Return a function that sends through a client, without following redirects."""
     theirs = cast(httpx.Client, client)
     library = detect_library(client) or HTTPX
 
@@ -215,7 +215,7 @@ class LibraryAttempt(Attempt):
     def build(
         self, stream: Callable[[Chunks], Any], extensions: Mapping[str, object] = _NO_EXTENSIONS
     ) -> httpx.Request:
-        """The request, with the time that is left for it."""
+        """Build the request, with the time that is left as its timeouts."""
 
         def outgoing() -> Iterator[bytes]:
             if self.is_abandoned:  # while it waited for a connection

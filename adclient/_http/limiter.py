@@ -1,4 +1,4 @@
-"""How many requests of a sync client may be under way at once; whoever waits longest is next."""
+"""Limits the concurrent requests of a sync client, first come, first served."""
 
 import sys
 import threading
@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 
 from adclient._http.forks import register_for_forks
 
-# An interrupt may hit a thread after it left the queue and before it woke the next one.
+# Seconds between looks at the queue: an interrupted thread may leave without waking the next.
 _RECHECK = 0.5
 _ONCE = ((),)
 _BOTTOM = object()  # below the slot in a list: popping it ends a release
@@ -19,7 +19,7 @@ _nothing = partial(any, ())
 
 
 class CapacityLimiter:
-    """So many slots, first come, first served.
+    """Gives out `total` slots, first come, first served.
 
     A semaphore of the standard library may give a slot to a thread that has not waited at all.
     """
@@ -34,24 +34,24 @@ class CapacityLimiter:
 
     def reset_after_fork(self) -> None:
         """Free all slots: a forked child has none of its parent's threads."""
-        # Slots that were never used are made on demand: a client may allow any number of them.
+        # Slots are made on demand: with `max_concurrency=10**8`, a client took a gigabyte.
         self.unused: Iterator[None] = repeat(None, min(self._total, sys.maxsize))
         self.free: SimpleQueue[object] = SimpleQueue()
         self.queue: deque[threading.Lock] = deque()
-        # Its `held` is that of the thread's outermost slot.
+        # `thread.held` is the list of the thread's outermost slot.
         self.thread: threading.local = threading.local()
 
 
 class Slot:
-    """A place among the requests that are under way, once it is acquired.
+    """Permission for one request at a time, once it is acquired.
 
-    Python handles signals between bytecodes. So what counts as the slot moves from one container
-    to the other within a single C call, `release`; else an interrupt could lose it for good.
+    Python handles signals between bytecodes, so an interrupt could lose a slot for good. To
+    prevent that, the object that represents the slot moves between containers in one C call.
     Releasing it twice, or before it was acquired, does nothing.
 
-    A hook that calls the client again has the slot of its call: it is called before that request
-    is sent or after its response was read, so no more requests are under way. Waiting for another
-    slot could last forever.
+    A hook that calls the client again uses the slot of its own call: waiting for another one could
+    deadlock. The limit still holds, because hooks run before a request is sent or after its
+    response was read.
     """
 
     __slots__ = ("_free", "_queue", "_thread", "_unused", "release")
@@ -64,7 +64,7 @@ class Slot:
         self.release: Callable[[], object] = _nothing
 
     def acquire(self, timeout: float) -> bool:
-        """Wait for the slot; False if none was free within so many seconds."""
+        """Wait up to `timeout` seconds for the slot; False if none was free."""
         if len(getattr(self._thread, "held", ())) > 1:
             return True
         held: list[object] = [_BOTTOM]
@@ -81,7 +81,7 @@ class Slot:
         return self._acquire_in_turn(held, timeout)
 
     def _acquire_in_turn(self, held: list[object], timeout: float) -> bool:
-        """Wait in the queue; only its first thread may take a slot."""
+        """Wait in the queue, of which only the first thread may take a slot."""
         queue, deadline = self._queue, time.monotonic() + timeout
         turn = threading.Lock()  # released by the thread before this one as it leaves
         turn.acquire()

@@ -1,4 +1,4 @@
-"""The connections of a sync client: each carries one request at a time, and is kept for more."""
+"""The connections of a sync client; each carries one request at a time, and is reused."""
 
 import time
 import warnings
@@ -33,7 +33,7 @@ class ConnectionPool:
     """Sends requests over connections of its own, from any number of threads.
 
     Connections are reused last in, first out, so those that a burst has opened expire. Taking one
-    costs the same however many there are, and one that fails is closed without touching another.
+    takes constant time, and one that fails is closed without affecting another.
     """
 
     def __init__(self, network: Network) -> None:

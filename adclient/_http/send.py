@@ -16,7 +16,7 @@ from adclient._core.response import Failure, Outcome, RawResponse
 
 Errors = tuple[type[Exception], ...]
 
-# A peer may send single bytes, and as an object each of them takes forty.
+# A peer may send single bytes, each of which takes forty as an object.
 _LONGEST_IN_CHUNKS = 1024 * 1024
 
 
@@ -187,7 +187,7 @@ def decoded_headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def reason_of(error: BaseException, remote: Errors) -> str:
-    """The innermost cause, in words that contain nothing of the request.
+    """Describe the innermost cause without any content of the request.
 
     The text of a `remote` error describes what the other end sent, so it is safe to show.
     """
@@ -207,7 +207,7 @@ def causes_of(error: BaseException) -> list[BaseException]:
     outer: BaseException | None = error
     while outer is not None and outer not in causes:  # `raise error from error` makes a circle
         causes.append(outer)
-        # Failures of several addresses come as a group; the first stands for all.
+        # The failures of several addresses are a group; its first error represents them.
         group = cast("tuple[BaseException, ...]", getattr(outer, "exceptions", ()))
         outer = group[0] if group else outer.__cause__ or outer.__context__
     return causes

@@ -23,7 +23,7 @@ from adclient._http.library import HTTPLibrary, LibraryAttempt
 # nobody and is never used: the connection has its own.
 _UNUSED = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
-# As those that httpx makes, the body of a request can be read in both ways: tools use either.
+# Like httpx's own requests, these have a body that can be read sync and async: tools use either.
 _HTTPX = HTTPLibrary(httpx)
 _HTTPX.sync_stream = _HTTPX.async_stream = cast(Any, _HTTPX.both_streams)
 
@@ -49,7 +49,7 @@ class HTTPXAttempt(LibraryAttempt):
 def send_over(
     connection: httpcore.ConnectionInterface,
 ) -> Callable[[httpx.Request], httpx.Response]:
-    """How httpx sends over a connection."""
+    """Return a function that sends through httpx over a connection."""
     transport = httpx.HTTPTransport(verify=_UNUSED)
     _put_below(transport, connection)
     client = httpx.Client(transport=transport, trust_env=False)

@@ -1,5 +1,5 @@
 # Generated from ../_async by tools/make_twin.py: change it there.
-"""The engine: it performs the steps of a call, and decides nothing."""
+"""Performs the steps of a call, which `Exchange` decides."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
@@ -128,14 +128,14 @@ class Engine:
         return {} if self.guard is None else self.guard.shown
 
     def check_open(self) -> None:
-        """Refuse to go on after the client was closed."""
+        """Raise an error if the client was closed."""
         if self.is_closed or self.sender.is_closed:
             raise ConfigurationError("this client is closed; make another one")
 
     def _perform_recorded(
         self, exchange: Exchange[R], slot: Slot, guard: "Guard", entry: "Entry"
     ) -> R:
-        """Perform a write that the ledger reserves before it is sent, and whose end it records."""
+        """Perform a write between its reservation in the ledger and the record of its end."""
         left = exchange.time_left
         is_in_time = run_blocking(
             guard.reserving(entry, left), left, guard.giving_up(entry)
@@ -147,15 +147,15 @@ class Engine:
             value = self._perform(exchange, slot)
         except BaseException as error:
             slot.release()
-            # Also of a cancelled call: by its attempts, the entry says whether it was sent.
+            # Record a cancelled call too: its number of attempts shows whether it was sent.
             run_blocking(guard.ending(entry, error, exchange.attempts), LONGEST_END)
             raise
         # Return the draft even if the ledger hangs.
         run_blocking(guard.ending(entry, value, exchange.attempts), LONGEST_END)
         return value
 
-    # In the end `run` releases the slot: an interrupt at the jump of a loop skips a `finally`
-    # around the loop.
+    # `run` releases the slot in the end: an interrupt at the jump of a loop would skip a
+    # `finally` around the loop.
     def _perform(self, exchange: Exchange[R], slot: Slot) -> R:
         """Perform the steps of a call, and return its value."""
         steps = exchange.steps()
@@ -181,7 +181,7 @@ class Engine:
             exchange.raise_if_staged(error)
             raise
         slot.release()
-        return exchange.result(final)  # without a slot: decoding delays no call
+        return exchange.result(final)  # without a slot, which another call can use meanwhile
 
     def _acquire(self, exchange: Exchange[R], slot: Slot) -> Failure | None:
         """Get the credentials and the slot of an attempt; a failure if that takes too long."""

@@ -18,7 +18,7 @@ class Link:
     def __init__(self) -> None:
         self.lock: RLock = RLock()
         self.connection: DatabaseConnection | None = None
-        with _OPENING:  # a fork that goes through them must not meet a new one
+        with _OPENING:  # a fork iterates over the links, and must not miss one
             _LINKS.add(self)
 
     def __del__(self) -> None:

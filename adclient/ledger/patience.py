@@ -1,4 +1,4 @@
-"""How long a ledger may wait: not longer than the call that it records."""
+"""Bounds the wait of a ledger by the deadline of the call that it records."""
 
 import math
 import time
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Patience(NamedTuple):
-    """Since when somebody waits for a ledger, and until when, in seconds of `time.monotonic()`."""
+    """The start and the deadline of a wait, in seconds of `time.monotonic()`."""
 
     asked: float
     deadline: float = math.inf
@@ -25,13 +25,13 @@ class Patience(NamedTuple):
         return max(0.0, self.deadline - time.monotonic())
 
 
-# A context variable, because ledgers of users may be around that which waits.
+# A context variable, because a user's ledger may wrap the one that waits.
 _current: ContextVar[Patience | None] = ContextVar("adclient_patience", default=None)
 
 
 @contextmanager
 def patient(patience: Patience) -> Generator[None]:
-    """Have the ledgers that are used in this block wait no longer than this."""
+    """Limit how long the ledgers that are used in this block wait."""
     token = _current.set(patience)
     try:
         yield
@@ -40,5 +40,5 @@ def patient(patience: Patience) -> Generator[None]:
 
 
 def patience() -> Patience:
-    """How long to wait for what is asked of a ledger now."""
+    """The patience of the current call; outside of a call, a new one without a deadline."""
     return _current.get() or Patience(time.monotonic())

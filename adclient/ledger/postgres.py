@@ -121,7 +121,7 @@ class PostgresLedger(SQLLedger):
 
     def _prepare(self, connection: DatabaseConnection, *, may_create: bool) -> None:
         exists, comment, encoding = connection.execute(_FIND).fetchone()
-        if encoding not in ("UTF8", "SQL_ASCII"):  # others have no place for all characters
+        if encoding not in ("UTF8", "SQL_ASCII"):  # others cannot store every character
             raise self._error(f"its database has the encoding {encoding} instead of UTF8")
         if not exists:
             if not may_create:
@@ -136,7 +136,7 @@ class PostgresLedger(SQLLedger):
     def _begin(self, begin: str, waiting: Patience, *, may_create: bool) -> DatabaseConnection:
         import psycopg
 
-        # A lock_timeout of 0 would be none.
+        # 0 would disable lock_timeout.
         milliseconds = max(1, round(1000 * self._longest_wait(waiting)))
         begin = begin.format(milliseconds=milliseconds)
         is_fresh = self._link.connection is None

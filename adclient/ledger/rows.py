@@ -18,7 +18,7 @@ FIRST_HASH = "0" * 64
 ROWS_AT_A_TIME = 1000
 _DEEPEST = 200  # levels, which any reader can decode
 _LONGEST_REFUSED = 4096  # bytes of all arguments of a refused write, as JSON
-# Of each, if they are longer: there are at most five, and quotation marks may double them.
+# Bytes of each argument if they are longer: there are at most five, and quoting may double them.
 _LONGEST_CUT = 350
 
 # Both databases read these statements.
@@ -65,8 +65,8 @@ class RowError(Exception):
 class Row(NamedTuple):
     """One row without its hash; times are in UTC.
 
-    `drafts_of_day` is the number of drafts of that day after this row, so that nobody has to count
-    them. `blocks` is 1 for a draft that blocks its account.
+    `drafts_of_day` is the number of drafts of that day after this row, so that no query has to
+    count them. `blocks` is 1 for a draft that blocks its account.
     """
 
     number: int
@@ -179,12 +179,12 @@ def key(text: str) -> str:
 
 
 def utc_text(moment: datetime) -> str:
-    """A moment as text, whose order is that of time."""
+    """A moment as text that sorts by time."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def shortened(entry: Entry) -> Entry:
-    """An entry with the beginning of its long arguments: a refused write must not fill the disk."""
+    """Cut the long arguments of an entry: refused writes must not fill the disk."""
     arguments = dict(entry.arguments)
     texts = {n: jsontext.dumps(v, n, errors="backslashreplace") for n, v in arguments.items()}
     if sum(len(text.encode()) for text in texts.values()) > _LONGEST_REFUSED:
@@ -200,7 +200,7 @@ def _cut(text: str) -> str:
 
 
 def _whole(value: object) -> int:
-    """A number that is counted on; in a damaged database, it may be anything."""
+    """Check a number that is used in a sum; in a damaged database, it may be anything."""
     if isinstance(value, int) and 0 <= value < 2**62:
         return value
     raise RowError("a row is damaged; verify() finds it")

@@ -1,4 +1,4 @@
-"""A ledger in an SQL database: what `sqlite.py` and `postgres.py` have in common."""
+"""A ledger in an SQL database: the common part of `sqlite.py` and `postgres.py`."""
 
 import math
 import re
@@ -52,7 +52,7 @@ class SQLLedger(ABC):
         self._shown = shown
         self._now = now or (lambda: datetime.now(UTC))
         self._link = Link()
-        self._gave_up = -math.inf  # when somebody last did, waiting for another process
+        self._gave_up = -math.inf  # when a thread last gave up waiting for another process
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._shown}>"
@@ -299,13 +299,13 @@ class SQLLedger(ABC):
         self._transact(self._begin_writing, lambda _: None, may_create=True)
 
     def exists(self) -> bool:
-        """Look whether the ledger exists; the first write of a client creates it.
+        """Check if the ledger exists; the first write of a client creates it.
 
         Returns:
             Whether there is anything, which may still turn out to be something else than a ledger.
 
         Raises:
-            LedgerError: That cannot be found out.
+            LedgerError: It cannot be determined.
 
         Examples:
             >>> from adclient import SQLiteLedger
@@ -390,12 +390,12 @@ class SQLLedger(ABC):
     ) -> T:
         """Do the work in one transaction."""
         waiting = patience()
-        # `threading` has no infinite timeout, but one below 0 stands for it.
+        # `threading` accepts no infinite timeout; -1 waits without limit.
         if not self._link.lock.acquire(timeout=-1 if math.isinf(waiting.left) else waiting.left):
             raise self._error(f"another thread has locked it for {waiting.waited:.2g} seconds")
         try:
             connection = self._begin(begin, waiting, may_create=may_create)
-            if not waiting.left:  # nobody would end what is reserved now
+            if not waiting.left:  # the caller has left, and would never end the reservation
                 raise self._error("the time of the call is over")
             result = work(Transaction(connection, self._now()))
             connection.execute("COMMIT")
@@ -417,7 +417,7 @@ class SQLLedger(ABC):
     def _longest_wait(self, waiting: Patience) -> float:
         """Seconds to wait until another process unlocks the database.
 
-        Nobody waits for it again who has waited while another thread gave up.
+        A thread that was waiting when another one gave up does not wait again.
         """
         return 0.0 if self._gave_up > waiting.asked else min(BUSY_SECONDS, waiting.left)
 

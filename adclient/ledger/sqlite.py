@@ -138,8 +138,8 @@ class SQLiteLedger(SQLLedger):
             status = self._path.stat()
             if (status.st_dev, status.st_ino) != self._identity:
                 raise self._error("it was replaced by another file while it was in use")
-        # SQLite itself tries again ever more rarely, so that processes which write all the time
-        # keep others out, and not at all while another process sets up the same new file.
+        # SQLite's own busy handler backs off, so a process that writes all the time starves others.
+        # While another process sets up the same new file, it does not wait at all.
         deadline = time.monotonic() + self._longest_wait(waiting)
         while True:
             try:
@@ -164,7 +164,7 @@ class SQLiteLedger(SQLLedger):
             return False
 
     def _damage(self, ledger: Transaction) -> str | None:
-        # Indexes are in no row, and a damaged one hides the rows that it should lead to.
+        # No hash covers the indexes, and a damaged one hides rows.
         [problem] = ledger.connection.execute("PRAGMA integrity_check(1)").fetchone()
         return None if problem == "ok" else f"the file is corrupt: {one_line(str(problem))}"
 
@@ -180,7 +180,7 @@ class SQLiteLedger(SQLLedger):
 
 def _code(error: sqlite3.Error) -> int:
     code: int = getattr(error, "sqlite_errorcode", 0)
-    return code & 0xFF  # without what is specific
+    return code & 0xFF  # the primary code of an extended one
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:

@@ -31,8 +31,8 @@ class PlannedChange:
     Attributes:
         number: The place of the change in its file, from 1.
         call: The call, with checked arguments.
-        key: What identifies the change in a ledger: the id of the plan, and a digest of the call
-            and its arguments. A change that moves in the file stays the same; an edited one is
+        key: The key of the change in a ledger: the id of the plan, and a digest of the call and
+            its arguments. A change that is moved in the file keeps its key; an edited one gets
             another.
         why: The reason for the change; None if the file has none.
         expect: The value before the change that its author expects, if the file has one.
@@ -77,7 +77,7 @@ def read_change(document: Document, plan_id: str, index: int, table: object) -> 
     values: dict[str, JSON] = {}
     for key, value in table.items():
         name = str(key)
-        try:  # as a response is read, so that the two can be compared
+        try:  # read like a response, so that the two can be compared
             values[name] = jsontext.loads(jsontext.dumps(value, name).encode())
         except jsontext.JSONError as error:
             raise document.error(one_line(str(error)), *path, name) from None
@@ -105,6 +105,6 @@ def read_change(document: Document, plan_id: str, index: int, table: object) -> 
 
 
 def _key(plan_id: str, call: Call[Draft]) -> str:
-    """The key of a change in ledgers: if it were made differently, old plans could run again."""
+    """The key of a change in ledgers; if its format changed, old plans could run again."""
     content = json.dumps([call.operation.full_name, call.arguments], sort_keys=True, default=repr)
     return f"{plan_id}:{sha256(content.encode()).hexdigest()[:32]}"

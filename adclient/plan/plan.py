@@ -137,10 +137,10 @@ class Plan:
         """Stage every change that was not staged before, one after the other.
 
         The ledger is verified first; if it is damaged, nothing is staged. A change that the policy
-        or the service refuses does not stop the others. These do, because what follows would most
-        likely fail as well: an unknown outcome, no response, a 401 or 407, and a ledger that cannot
-        record a change. The changes behind are `not tried`, and the next run stages them. A change
-        of unknown outcome is never repeated.
+        or the service refuses does not stop the plan. An unknown outcome, no response, a 401 or
+        407, or a ledger that cannot record a change does, because later changes would most likely
+        fail as well: they are `not tried`, and the next run stages them. A change of unknown
+        outcome is never repeated.
 
         Args:
             client: A sync client with a ledger; its policy applies. There is no async form, because
@@ -201,7 +201,7 @@ class Plan:
             superseded = filter(partial(self._is_superseded, keys), ledger.entries())
             notes = tuple(map(_note, superseded))
             return attrs.evolve(report, notes=notes, ledger_head=ledger.verify())
-        except Exception as error:  # the drafts are staged all the same
+        except Exception as error:  # the drafts are staged anyway
             return attrs.evolve(report, ledger_problem=text_of(error))
 
     def _is_superseded(self, keys: Set[str], entry: Entry) -> bool:

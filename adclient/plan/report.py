@@ -267,7 +267,7 @@ def _cells(change: ChangeReport) -> tuple[str, ...]:
     ids = " ".join(short(each) for each in (change.account_id, change.target_id) if each)
     if change.diff is not None:
         what = _diffs.one_line(change.diff)
-    else:  # what is asked for
+    else:  # the arguments of the call
         values = {n: value for n, value in change.arguments.items() if not n.endswith("_id")}
         what = f"→ {short(values)}" if values else ""
     texts = (change.draft_id, change.reason, change.why)
@@ -282,7 +282,7 @@ def _row(change: ChangeReport) -> str:
 def _code(text: str) -> str:
     """A line as code spans, where Markdown has no other syntax, mentions or links.
 
-    What could end a span, or the cell of a table, is an entity between two of them.
+    Characters that could end a span or a table cell are entities between two spans.
     """
     parts = re.findall(r"[^|`\\]+|[|`\\]", text)
     return "".join(f"&#{ord(part)};" if part in ("|", "`", "\\") else f"`{part}`" for part in parts)

@@ -29,7 +29,7 @@ from adclient.policy import Policy
 
 @runtime_checkable
 class Audited(Ledger, Protocol):
-    """A ledger that can be read, as those of this library can."""
+    """A ledger that can be read, such as those of this library."""
 
     def entries(self) -> Iterable[Entry]:
         """The entries, in the order of their admission."""
@@ -49,7 +49,7 @@ def checked(change: PlannedChange, policy: Policy) -> ChangeReport:
 
 
 def damage_of(ledger: Ledger) -> str | None:
-    """Why a ledger cannot be relied on; None if it can, or is not there yet."""
+    """The damage of a ledger, in words; None if it is intact or does not exist yet."""
     try:
         if isinstance(ledger, Audited) and (not isinstance(ledger, SQLLedger) or ledger.exists()):
             ledger.verify()
@@ -64,7 +64,7 @@ def text_of(error: Exception) -> str:
 
 
 def staged(engine: Engine, guard: Guard, change: PlannedChange) -> tuple[ChangeReport, str | None]:
-    """Stage one change, unless the ledger has it; and why no other one should be tried then."""
+    """Stage one change unless the ledger has it; also return why the plan must stop, if so."""
     engine = attrs.evolve(engine, guard=attrs.evolve(guard, change=change.key))
     try:
         draft = engine.run(change.call)
@@ -78,19 +78,19 @@ def staged(engine: Engine, guard: Guard, change: PlannedChange) -> tuple[ChangeR
         is_over = error.outcome_unknown or isinstance(error, _STOPPING) or error.status == 407
         stopped = f"the plan stopped at change {change.number}" if is_over else None
         return report_on(change, verdict, reason, draft_id=error.draft_id), stopped
-    except Exception as error:  # of the caller's function for a token; its text may hold secrets
+    except Exception as error:  # of the caller's token function; its text may contain secrets
         return report_on(change, "not staged", type(error).__name__), None
     arguments = rules.arguments_of(change.call)
     over_limit = guard.excess_of(change.call.operation.full_name, arguments, draft.diff)
     return _judged(change, "staged", "", draft.draft_id, draft.diff, over_limit), None
 
 
-# What the next change would most likely meet as well.
+# Errors that the next change would most likely raise as well.
 _STOPPING = (TransportError, Unauthenticated, LedgerError)
 
 
 def interrupted_reports(ledger: Ledger, left: Sequence[PlannedChange]) -> Iterator[ChangeReport]:
-    """The reports on the changes from that on which was interrupted."""
+    """The reports on the interrupted change and on all after it."""
     entries: dict[str | None, Entry] | None = None
     if isinstance(ledger, Audited):
         with suppress(Exception):
