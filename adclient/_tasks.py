@@ -23,19 +23,19 @@ class Prefetch(Generic[T]):
     def __init__(self, work: Callable[[], T]) -> None:
         self._work = work
         self._done: Future[T] = Future()
-        context = copy_context()
+        context = copy_context()  # hooks see the context variables of the iteration
         self._thread = Thread(
             target=context.run,
             args=(_do, work, self._done),
             name="adclient-prefetch",
-            daemon=True,
+            daemon=True,  # a request must not keep the interpreter from exiting
         )
         with suppress(RuntimeError):  # the interpreter ends, or has no threads
             self._thread.start()
 
     def result(self) -> T:
         """Wait for the work, and return its value or raise its error."""
-        if self._thread.ident is not None:
+        if self._thread.ident is not None:  # it is None if the thread could not start
             self._thread.join()
         # In a forked child, the thread is gone.
         return self._done.result() if self._done.done() else self._work()
@@ -49,7 +49,7 @@ class Prefetch(Generic[T]):
 def _do(work: Callable[[], T], done: "Future[T]") -> None:
     try:
         done.set_result(work())
-    except BaseException as error:
+    except BaseException as error:  # also a SystemExit, or `result()` would repeat the work
         done.set_exception(error)
 
 
@@ -60,7 +60,7 @@ class AsyncPrefetch(Generic[T]):
         self._work = work
         self._task = BackgroundTask(work)
 
-    def __del__(self) -> None:
+    def __del__(self) -> None:  # in any thread, as the garbage collector may run it
         self._task.cancel_soon()
 
     async def result(self) -> T:
@@ -69,7 +69,7 @@ class AsyncPrefetch(Generic[T]):
             return await self._work()  # the task's loop may never run again
         try:
             return await self._task.result()
-        except anyio.ClosedResourceError:
+        except anyio.ClosedResourceError:  # such as a task that was cancelled before it started
             return await self._work()
 
     @property
@@ -90,6 +90,7 @@ class BackgroundTask(Generic[T]):
     ) -> None:
         self.loop = current_token()
         self._on_end = on_end
+        # Not a future of asyncio, which warns of an error that nobody retrieves.
         self._done: Future[T] = Future()
         self._end = anyio.Event()
         self._scope = anyio.CancelScope()
@@ -104,6 +105,7 @@ class BackgroundTask(Generic[T]):
         else:
             import trio
 
+            # A nursery of the caller would cancel the task together with the caller.
             trio.lowlevel.spawn_system_task(self._run, work, context=copy_context())
 
     async def result(self) -> T:
@@ -158,11 +160,13 @@ async def run_in_thread(work: Callable[[], T], undo: Callable[[], object] | None
     try:
         executor = _EXECUTOR.get()
     except LookupError:
+        # One thread, so that the end of a write is recorded after its reservation.
         executor = ThreadPoolExecutor(1, "adclient-blocking")
         _EXECUTOR.set(executor)
     call_soon, done = _into_loop(), anyio.Event()
 
     def notify(_: object) -> None:
+        # An event of anyio may only be set in its own event loop.
         with suppress(RuntimeError):  # the loop has ended
             call_soon(done.set)
 

@@ -95,11 +95,11 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
             try:
                 sock = await _connected(address)
             except OSError as error:
-                errors.append(error.with_traceback(None))  # which refers to this frame
+                errors.append(error.with_traceback(None))  # avoids a cycle with this frame
             else:
                 if self._socket is None:
                     self._use(sock, address)
-                else:
+                else:  # both were accepted before the group could be cancelled
                     sock.close()
             # An earlier address may accept, too, while a later one is tried.
             any_ended.set()

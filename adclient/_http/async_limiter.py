@@ -41,7 +41,7 @@ class AsyncSlot:
 
     async def acquire(self, timeout: float) -> bool:
         """Wait up to `timeout` seconds for the slot; False if none was free."""
-        try:
+        try:  # a free slot should not cost a turn of the event loop
             self._semaphore.acquire_nowait()
             self._is_held = True
         except anyio.WouldBlock:

@@ -137,6 +137,8 @@ class _Connection:
     def __init__(self, target: Target, proxy: str | None) -> None:
         self.backend = AsyncBackend(proxy=proxy, last=target.last_place)
         self.idle_since: float  # set after each request
+        # Without the pool of httpcore 1.0, which leaks a connection if a request is cancelled at a
+        # bad moment, and takes 3.1 million instructions for a GET instead of 1.2 million.
         self._http = _pool(target, proxy, self.backend).create_connection(target.origin)
 
     async def send(self, request: httpcore.Request, attempt: Attempt) -> None:
@@ -154,6 +156,8 @@ class _Connection:
                     await self._leave(chunks)
                     break
         attempt.finish()
+        # Not in a `finally`: after a failure, `AsyncConnectionPool` closes the socket, without an
+        # await that could be cancelled.
         await body.aclose()
 
     async def _leave(self, chunks: AsyncIterator[bytes]) -> None:

@@ -169,7 +169,8 @@ class BaseBackend:
         return httpcore.ConnectError(error)
 
     def _add_tls(self, context: ssl.SSLContext, hostname: str | None) -> TLS:
-        self._handshakes += 1
+        self._handshakes += 1  # distinguishes an error of the proxy's TLS from one of the service
+        # `read` would return that byte as if it were decrypted text of the service.
         if self._withheld:
             raise ConnectionError("the proxy sent bytes beyond its response to CONNECT")
         self._tls = TLS(context, hostname, below=self._tls)
@@ -184,7 +185,7 @@ class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
         try:
             addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
             self._connect(self._last.first_in(addresses))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError) as error:  # a name that IDNA cannot encode is a ValueError
             raise self._connect_error(error) from error
         return self
 
@@ -201,7 +202,7 @@ class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
             self._perform(tls, tls.object.do_handshake)
         except BaseException as error:
             self.close()  # httpcore has no stream to close before the handshake is over
-            if isinstance(error, OSError | ValueError):
+            if isinstance(error, OSError | ValueError):  # the latter for an invalid server name
                 raise self._connect_error(error) from error
             raise
         return self
@@ -243,16 +244,17 @@ class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
                         self._use(sock, address)
                         return
                 except OSError as error:
-                    errors.append(error.with_traceback(None))  # which refers to this frame
+                    errors.append(error.with_traceback(None))  # avoids a cycle with this frame
             raise errors.pop()
         finally:
-            for key in connecting.get_map().values():
+            for key in connecting.get_map().values():  # slower addresses; all after an interrupt
                 key.data[0].close()
             connecting.close()
 
     def _receive(self, tls: TLS | None, max_bytes: int) -> bytes:
         if tls is None:
             assert self._socket is not None
+            # For each read: otherwise single bytes could prolong the call without end.
             self._socket.settimeout(self._time_left())
             return self._socket.recv(max_bytes)
         # One TLS record may serve several reads; the socket has nothing more to receive then.
@@ -277,6 +279,7 @@ class Backend(BaseBackend, httpcore.NetworkBackend, httpcore.NetworkStream):
 
     def _perform(self, tls: TLS, operation: Callable[..., T], *arguments: object) -> T:
         while True:
+            # An outgoing BIO has no limit, so nothing raises SSLWantWriteError.
             try:
                 done = operation(*arguments)
             except ssl.SSLWantReadError:

@@ -34,6 +34,7 @@ CORE_FAULTS = (
 )
 # The errors of a failed attempt. A host that cannot be encoded is a UnicodeError.
 FAULTS = (*CORE_FAULTS, OSError, UnicodeError)
+# Their texts describe only what the peer sent, so errors may show them.
 _REMOTE = (httpcore.RemoteProtocolError, httpcore.ProxyError)
 
 

@@ -85,6 +85,7 @@ class Attempt:
         self._is_whole = False
 
     def __iter__(self) -> Iterator[bytes]:
+        # Before any of it is written: a write that was sent in part must not be sent again.
         self.body_consumed = True
         return iter((body,) if (body := self.request.body) else ())
 
