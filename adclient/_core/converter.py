@@ -156,7 +156,7 @@ def _describe(error: Exception, target: object) -> str:
 def _construct(cls: Callable[[object], T], value: object) -> T:
     try:
         return cls(value)
-    except Exception as error:
+    except Exception as error:  # a fault of the caller's class, not of the response
         raise _OwnError(error) from None
 
 
@@ -171,6 +171,7 @@ def _read_scalar(scalar: type, value: object, cls: type) -> object:
         if not math.isfinite(plain):
             raise ValueError("the number is too large")
     elif scalar is Decimal and isinstance(value, int | float):
+        # By `repr`, which has the digits that were received.
         plain = Decimal(repr(value) if isinstance(value, float) else value)
     elif scalar is date and isinstance(value, str):
         plain = date.fromisoformat(value)
@@ -273,7 +274,7 @@ def _model_reader(cls: type, made: cattrs.Converter) -> Hook:
     is_item = issubclass(model, Item)
     overrides = {"extra": override(struct_hook=_unchanged)} if keeps_extra else {}
     if issubclass(model, Result):
-        overrides["response"] = override(omit=True)
+        overrides["response"] = override(omit=True)  # set later; a body's own goes to `extra`
     fields = attrs.fields_dict(model)
     named = fields.keys() - overrides.keys()
     if keeps_extra:

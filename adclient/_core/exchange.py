@@ -115,12 +115,14 @@ class Exchange(Generic[R]):
                     if reporter is not None:
                         reporter.rate_limited(wait)
                     yield wait
-                    continue
+                    continue  # the gate is checked again: another 429 may have come meanwhile
+            # Credentials or a slot may have taken all the time; a late write would go unnoticed.
             if self.time_left <= 0:
                 return outcome or too_late("waiting took the whole timeout")
-            self.attempts += 1
+            self.attempts += 1  # not before: an attempt is a request that is really sent
             if reporter is not None:
                 reporter.sending(self.attempts)
+            # An attempt that hangs would otherwise use up the time of its retries.
             if (limit := options.retry.attempt_timeout) is not None:
                 self.attempt_deadline = min(self.deadline, self._now() + limit)
             outcome = yield SEND
@@ -190,6 +192,7 @@ class Exchange(Generic[R]):
     def details(self) -> ErrorDetails:
         """The attributes of an error of this call."""
         return {
+            # The query of a continuation may contain credentials of the service.
             "url": self.request.url.partition("?")[0],
             "idempotency_key": self._idempotency_key,
             "attempts": self.attempts,
@@ -210,6 +213,7 @@ class Exchange(Generic[R]):
             self.may_be_staged = True
         if self._reporter is not None:
             self._reporter.received(self.attempts, outcome, self.elapsed, self.request_id)
+        # Last, so that an event hook's error does not hide that a draft may be staged.
         if isinstance(outcome, Failure) and outcome.error is not None:
             raise outcome.error
 
@@ -240,4 +244,5 @@ class Exchange(Generic[R]):
             is_idempotent=self._is_idempotent,
             random=self._random(),
         )
+        # Raise now what would be raised after a wait that leaves no time for an attempt.
         return None if wait is None or wait >= self.time_left else wait

@@ -10,7 +10,7 @@ from adclient.models import Result
 from adclient.options import Options, RetryPolicy
 
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
-_FOREVER = 1e12
+_FOREVER = 1e12  # seconds: a number of many digits would become infinite
 
 
 def backoff(
@@ -24,7 +24,7 @@ def backoff(
         return None
     # A larger exponent would overflow a float, as `max_retries` may be any number.
     longest = min(policy.backoff_longest, policy.backoff_first * 2.0 ** min(attempt - 1, 60))
-    wait = random * longest
+    wait = random * longest  # full jitter, against a thundering herd
     asked = retry_after(outcome) if isinstance(outcome, RawResponse) else None
     return wait if asked is None else max(wait, asked + random * jitter(asked))
 
@@ -38,6 +38,7 @@ def is_retryable(policy: RetryPolicy, outcome: Outcome, is_idempotent: bool) -> 
     """Check if an outcome permits another attempt; a 429 was refused before processing."""
     if isinstance(outcome, Failure):
         return not outcome.is_permanent and (is_idempotent or not outcome.sent)
+    # The head of a success shows that the service accepted the request.
     if outcome.broken is not None and outcome.is_success:
         return is_idempotent
     return outcome.status in policy.statuses and (is_idempotent or outcome.status == 429)
@@ -60,6 +61,7 @@ def retry_after(response: RawResponse) -> float | None:
     until = _timestamp(text)
     if until is None:
         return None
+    # Both dates are of the service's clock, so it does not matter if that clock is wrong.
     sent = _timestamp(response.headers.get("date", ""))
     return max(0.0, until - (response.received_at if sent is None else sent))
 
@@ -71,7 +73,9 @@ def _timestamp(text: str) -> float | None:
 
     try:
         moment = parsedate_to_datetime(text)
+        # The zone -0000 gives a naive time, which `timestamp` would take for local time.
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    # Versions of Python differ in what they raise for a malformed date.
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
 
@@ -87,6 +91,7 @@ class RateLimitGate:
         key, asked = _key(call, options), retry_after(response)
         if key is None or asked is None:
             return
+        # Expired ends would pile up, one for each account. A copy, because other threads add some.
         for over in [key for key, (end, _) in tuple(self.ends.items()) if end <= now]:
             self.ends.pop(over, None)
         self.ends[key] = max(self.ends.get(key, (0.0, 0.0)), (now + asked, jitter(asked)))
