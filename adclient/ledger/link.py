@@ -16,7 +16,7 @@ class Link:
     """The connection of one ledger, if it is open; its users hold the lock."""
 
     def __init__(self) -> None:
-        self.lock: RLock = RLock()
+        self.lock: RLock = RLock()  # reentrant: a thread that forks in a use would wait for itself
         self.connection: DatabaseConnection | None = None
         with _OPENING:  # a fork iterates over the links, and must not miss one
             _LINKS.add(self)
@@ -35,7 +35,7 @@ class Link:
         """Close the connection, which rolls back what is not committed."""
         connection, self.connection = self.connection, None
         if connection is not None:
-            with suppress(Exception):
+            with suppress(Exception):  # an error may be why it is closed
                 connection.close()
 
 
@@ -50,7 +50,7 @@ _held: set[Link] = set()
 def _before_fork() -> None:
     _FORKING.acquire()  # one fork at a time
     _OPENING.acquire()
-    while waiting := set(_LINKS) - _held:
+    while waiting := set(_LINKS) - _held:  # until none is left: another may be made meanwhile
         _OPENING.release()  # a thread that waits for it holds the lock of a link
         for link in waiting:
             _held.add(link)
@@ -60,6 +60,7 @@ def _before_fork() -> None:
 
 
 def _after_fork() -> None:
+    # In the child, the thread that forked goes on as the owner of the locks.
     locks = [_OPENING, *(link.lock for link in _held), _FORKING]
     _held.clear()
     for lock in locks:

@@ -336,6 +336,7 @@ class SQLLedger(ABC):
 
     def _reserve(self, entry: Entry, check: Check, ledger: Transaction) -> Entry:
         if entry.change is not None:
+            # In the transaction of the reservation, so that no other process comes in between.
             is_same = "change = ? AND state NOT IN ('refused', 'not staged')"
             earlier = ledger.entries(is_same, key(entry.change))
             if earlier:
@@ -357,6 +358,7 @@ class SQLLedger(ABC):
         if "settled" in events and entry.state != "staged":
             return  # a human has settled it meanwhile
         before = history[-1][1]
+        # From the reservation: a draft that comes after all undoes what a human has settled.
         ended = attrs.evolve(
             history[0][1],
             state=entry.state,
@@ -401,7 +403,7 @@ class SQLLedger(ABC):
             connection.execute("COMMIT")
             return result
         except BaseException as error:
-            self._link.close()
+            self._link.close()  # rolls back, and drops a connection that may be broken
             is_ours = isinstance(error, RowError | JSONError)
             reason = str(error) if is_ours else self._reason(error)
             if reason is None:

@@ -94,7 +94,7 @@ class SQLiteLedger(SQLLedger):
     def _connect(self, *, may_create: bool) -> DatabaseConnection:
         if not self._path.parent.is_dir():
             raise self._error("its directory does not exist")
-        uri = f"{self._path.as_uri()}?mode=rw"
+        uri = f"{self._path.as_uri()}?mode=rw"  # which creates no file: reading must not
         if self._path.exists():
             connection = _open(uri)
         elif may_create:
@@ -115,12 +115,14 @@ class SQLiteLedger(SQLLedger):
     def _prepare(self, connection: sqlite3.Connection, *, may_create: bool) -> None:
         # Damaged text must not raise: `verify` finds its row.
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+        # With NORMAL in WAL mode, a power failure could lose the last transactions.
         connection.execute("PRAGMA synchronous = FULL")
         [has_tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if not has_tables and _pragma(connection, "application_id") == 0:
             if not may_create:
                 raise self._error(MISSING)
-            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA journal_mode = WAL")  # not possible in a transaction
+            # Another process may be first, so the statements have `IF NOT EXISTS`.
             connection.execute(self._begin_writing)
             for statement in (*SCHEMA, *_APPEND_ONLY, *_MARKS):
                 connection.execute(statement)
@@ -189,4 +191,6 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
 
 
 def _open(uri: str) -> sqlite3.Connection:
+    # Autocommit, as `sqlite3` would begin transactions by itself. All threads use one connection,
+    # which the lock of the link protects.
     return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False)
