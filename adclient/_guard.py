@@ -131,7 +131,7 @@ class Guard:
             )
 
     def excess_of(self, operation: str, arguments: Mapping[str, JSON], diff: Diff) -> str | None:
-        """How a draft exceeds a limit of the policy; never raises."""
+        """The excess of a draft over a limit of the policy, in words; never raises."""
         try:
             return rules.excess_of(self.policy, operation, arguments, diff)
         except Exception as error:  # nothing that a service sends may lose the draft
@@ -146,8 +146,8 @@ class Guard:
                 diff=result.diff,
                 over_limit=self.excess_of(entry.operation, entry.arguments, result.diff),
             )
-        # Of other errors, such as a cancellation, nothing is known. Their text may hold secrets, as
-        # that of an error of the caller's function for a token.
+        # Other errors, such as a cancellation, show nothing about the draft. Their text may contain
+        # secrets, such as that of an error of the caller's token function.
         is_unknown, draft_id, reason = attempts > 0, None, type(result).__name__
         over_limit = None
         if isinstance(result, AdClientError):

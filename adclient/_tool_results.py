@@ -60,7 +60,7 @@ _ADVICE: tuple[tuple[type[AdClientError] | tuple[type[AdClientError], ...], str]
 
 @attrs.frozen
 class Position:
-    """Where a listing is shown from: the continuation of the service, and a row of that page."""
+    """The start of the shown rows: a continuation of the service, and a row of that page."""
 
     cursor: JSON = None
     row: int = 0

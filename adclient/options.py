@@ -41,7 +41,7 @@ def _checked_statuses(statuses: Collection[int]) -> frozenset[int]:
 
 @attrs.frozen(kw_only=True)
 class RetryPolicy:
-    """When a call is retried, and after how long.
+    """Rules for the retries of a call: which outcomes are retried, and after how long.
 
     Reads are retried after a failed or lost connection, and after the statuses below. Writes are
     retried only when the service is known not to have processed them: when no connection was made,

@@ -226,7 +226,7 @@ class Usage(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why a policy refuses a call.
+    """The rule by which a policy refuses a call, and the reason.
 
     Attributes:
         rule: The rule, such as `money`.

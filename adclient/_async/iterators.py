@@ -163,7 +163,7 @@ class AsyncItemIterator(PublicDir, Generic[T]):
 
     @property
     def cursor(self) -> JSON:
-        """Where the page after the current one begins."""
+        """The continuation at which the next page begins."""
         return self._pages.cursor
 
     def __repr__(self) -> str:

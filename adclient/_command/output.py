@@ -112,7 +112,7 @@ def _padded(text: str, width: int, is_number: bool) -> str:
 
 
 def _width(text: str) -> int:
-    """How many cells of a terminal a text takes."""
+    """Count the cells of a terminal that a text takes."""
     if text.isascii():
         return len(text)
     return sum(2 if east_asian_width(c) in "FW" else category(c) not in ("Mn", "Me") for c in text)

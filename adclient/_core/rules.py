@@ -56,7 +56,7 @@ def arguments_of(call: Call[Result]) -> dict[str, JSON]:
 
 
 def refusal_of(policy: Policy, call: Call[Result]) -> Refusal | None:
-    """Why the policy refuses a call, judged by the call alone; None if it allows it."""
+    """The refusal of a call, judged by the call alone; None if the policy allows it."""
     name, account = call.operation.full_name, call.account_id
     if policy.accounts is not None and account not in policy.accounts:
         return Refusal("accounts", f"account {short(account)} is not one of the policy's accounts")
@@ -76,7 +76,7 @@ def refusal_of(policy: Policy, call: Call[Result]) -> Refusal | None:
 
 
 def refusal_of_usage(policy: Policy, usage: Usage) -> Refusal | None:
-    """Why the policy refuses a write, given the usage in the ledger; None if it allows it."""
+    """The refusal of a write by the usage in the ledger; None if the policy allows it."""
     if policy.change_at_most is not None and usage.over_limit is not None:
         reason = (
             f"change_at_most allows no further write to an account whose draft "
@@ -94,7 +94,7 @@ def refusal_of_usage(policy: Policy, usage: Usage) -> Refusal | None:
 def excess_of(
     policy: Policy, operation: str, arguments: Mapping[str, JSON], diff: Diff
 ) -> str | None:
-    """How a draft changes money by more than the policy allows, or why that cannot be judged."""
+    """The excess of a draft over `change_at_most`, or why that cannot be judged, in words."""
     limit, money = policy.change_at_most, policy.money
     is_creation = operation in _CREATIONS
     if limit is None or money is None or (is_creation and diff.before is None):

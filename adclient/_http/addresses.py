@@ -15,7 +15,7 @@ ATTEMPT_DELAY = 0.25
 
 
 class LastPlace:
-    """Where the last connection of a client was accepted: the next one tries that first."""
+    """The address that accepted the last connection of a client; the next one tries it first."""
 
     def __init__(self) -> None:
         # Otherwise an address that does not respond would delay every new connection.

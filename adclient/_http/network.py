@@ -1,4 +1,4 @@
-"""How to reach the service: its address, TLS and proxies."""
+"""The settings with which the service is reached: its address, TLS and proxies."""
 
 import os
 import socket
@@ -22,7 +22,7 @@ _PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
 @attrs.frozen(eq=False, repr=False)
 class Network:
-    """How to reach the service."""
+    """The settings with which the service is reached."""
 
     base_url: str
     proxy: str | None

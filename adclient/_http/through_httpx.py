@@ -19,8 +19,8 @@ from adclient._http.connection import CORE_FAULTS, outcome_of
 from adclient._http.httpcore_alias import httpcore
 from adclient._http.library import HTTPLibrary, LibraryAttempt
 
-# A transport insists on a context, and loading certificates for one takes long. This one trusts
-# nobody and is never used: the connection has its own.
+# A transport requires a context, and loading certificates for one is slow. This one trusts no
+# certificate and is never used: the connection has its own.
 _UNUSED = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 # Like httpx's own requests, these have a body that can be read sync and async: tools use either.

@@ -164,7 +164,7 @@ class ItemIterator(PublicDir, Generic[T]):
 
     @property
     def cursor(self) -> JSON:
-        """Where the page after the current one begins."""
+        """The continuation at which the next page begins."""
         return self._pages.cursor
 
     def __repr__(self) -> str:

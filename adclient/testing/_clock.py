@@ -164,7 +164,7 @@ class _Time:
 
 @attrs.define(eq=False)
 class _Call:
-    """How long a call has waited, and those that ended before it began."""
+    """The time that a call has waited, and the calls that ended before it began."""
 
     time: _Time
     waited: timedelta

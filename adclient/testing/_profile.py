@@ -1,4 +1,4 @@
-"""How the fake service behaves where its interface leaves it open."""
+"""The behaviour of the fake service where its interface leaves it open."""
 
 import re
 from typing import Literal, get_args
@@ -36,7 +36,7 @@ _CHOICES: dict[str, tuple[object, ...]] = {
 
 @attrs.frozen(kw_only=True)
 class Profile:
-    """How the fake behaves where the interface leaves it open.
+    """The behaviour of the fake where the interface leaves it open.
 
     By default it is a strict service whose listings are paged by opaque texts. What clients must
     know, such as the name of the continuation parameter, is part of `Conventions` instead.

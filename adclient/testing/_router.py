@@ -30,7 +30,7 @@ from adclient.testing._writes.writes import change_of
 
 _MINUTE = timedelta(minutes=1)
 MAX_BODY = 1024 * 1024
-"""How many bytes the body of a request may have."""
+"""The most bytes that the body of a request may have."""
 
 
 @attrs.frozen

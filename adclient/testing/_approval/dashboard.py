@@ -15,7 +15,7 @@ from adclient.testing._clock import FakeClock
 
 
 class Dashboard:
-    """Where a human approves or rejects drafts.
+    """The approval dashboard, in which a human approves or rejects drafts.
 
     A draft takes effect after two steps: `arm` shows its diff again, and `confirm`, within ten
     minutes, applies it; `approve` takes both. No request to the service can do either.
@@ -65,7 +65,7 @@ class Dashboard:
 
     @property
     def waiting(self) -> int:
-        """How many drafts wait for a human."""
+        """The number of drafts that wait for a human."""
         with self._lock:
             return self._drafts.count_open()
 

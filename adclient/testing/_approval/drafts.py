@@ -183,7 +183,7 @@ class DraftStore:
         return tuple(self._current(self._drafts[draft_id]) for draft_id in ids)
 
     def count_open(self, account_id: str | None = None) -> int:
-        """How many drafts are open, of one account or in all."""
+        """The number of open drafts, of one account or in all."""
         self._expire()
         return len(self._open if account_id is None else self._open_by_key.get((account_id,), ()))
 

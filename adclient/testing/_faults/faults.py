@@ -55,7 +55,7 @@ class Faults:
 
     @property
     def pending(self) -> int:
-        """How many of the faults are still to happen, once or more."""
+        """The number of faults that are still to happen, once or more."""
         return len(self._rules)
 
     @property

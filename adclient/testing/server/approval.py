@@ -254,7 +254,7 @@ def _root(request: Request) -> str:
 
 
 def _number(text: str) -> int:
-    """How many drafts to skip; 0 if the text is not a number."""
+    """The number of drafts to skip; 0 if the text is not a number."""
     return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
