@@ -101,7 +101,7 @@ def excess_of(
         return None
     keys = frozenset(map(folded, money))
     allowed = f"and change_at_most allows {short(limit)} %"
-    # The list keeps the changes alive: `known` refers to them by `id()`.
+    # A list, which keeps them alive: a dictionary below refers to them by `id()`.
     changes, known = list(_diffs.differences_of(diff)), dict[int, Set[str]]()
     compared = set[tuple[str, Decimal]]()
     for change in changes:
