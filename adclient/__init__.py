@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from adclient._version import __version__
 
 if TYPE_CHECKING:
+    from adclient._agents.tools import call_tool, tools
     from adclient._async.client import AsyncAdClient
     from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator
     from adclient._async.listing import AsyncListing
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from adclient._sync.iterators import ItemIterator, PageIterator
     from adclient._sync.page import Page
     from adclient._tables.items import Items
-    from adclient._tools import call_tool, tools
     from adclient.conventions import Conventions
     from adclient.errors import (
         AdClientError,
@@ -171,8 +171,8 @@ _MODULES = {
     "UnexpectedResponse": "errors",
     "Unprocessable": "errors",
     "Items": "_tables.items",
-    "call_tool": "_tools",
-    "tools": "_tools",
+    "call_tool": "_agents.tools",
+    "tools": "_agents.tools",
     "DraftEvent": "hooks",
     "Hooks": "hooks",
     "RequestEvent": "hooks",

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeGuard
 
 import attrs
 
-from adclient._json import JSON
+from adclient._values.json_values import JSON
 from adclient.errors import ConfigurationError
 
 # The parameters of reads in the interface.

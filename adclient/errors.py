@@ -29,8 +29,8 @@ Errors contain plain data only. They pickle and copy with equal messages and att
 
 from typing import TypedDict, Unpack
 
-from adclient import _notebook
-from adclient._json import JSON
+from adclient._display import notebook
+from adclient._values.json_values import JSON
 
 
 class ErrorDetails(TypedDict, total=False):
@@ -56,7 +56,7 @@ class ErrorDetails(TypedDict, total=False):
     cursor: JSON
 
 
-class AdClientError(Exception, _notebook.HTMLRepr):
+class AdClientError(Exception, notebook.HTMLRepr):
     """The base of all errors of this library.
 
     An attribute is None where it does not apply.
@@ -123,8 +123,8 @@ class AdClientError(Exception, _notebook.HTMLRepr):
 
     def _repr_html_(self) -> str:
         attributes = [(name, self.__dict__.get(name)) for name in ErrorDetails.__annotations__]
-        rows: list[_notebook.Row] = [it for it in attributes if it[1] is not None]
-        return _notebook.card(type(self).__name__, rows, notes=[str(self)])
+        rows: list[notebook.Row] = [it for it in attributes if it[1] is not None]
+        return notebook.card(type(self).__name__, rows, notes=[str(self)])
 
 
 class ConfigurationError(AdClientError, ValueError):

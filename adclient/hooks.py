@@ -9,7 +9,7 @@ from inspect import iscoroutinefunction
 
 import attrs
 
-from adclient._notebook import short
+from adclient._display.notebook import short
 from adclient.errors import ConfigurationError
 from adclient.models import Draft
 

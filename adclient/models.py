@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from adclient import _diffs, _notebook
-from adclient._json import JSON as JSON  # also a public name of this module
-from adclient._json import ObjectLike as ObjectLike  # and this
-from adclient._json import as_mapping, copied, copied_fields
-from adclient._received import Received, as_json
+from adclient._display import diffs, notebook
+from adclient._values.json_values import JSON as JSON  # also a public name of this module
+from adclient._values.json_values import ObjectLike as ObjectLike  # and this
+from adclient._values.json_values import as_mapping, copied, copied_fields
+from adclient._values.received import Received, as_json
 
 PENDING_APPROVAL: Final = "pending_approval"
 """The `status` of a draft when it is staged, the only one that the interface names."""
@@ -81,7 +81,7 @@ class Result:
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Diff(_notebook.HTMLRepr):
+class Diff(notebook.HTMLRepr):
     """The change that a draft would make: one field, before and after.
 
     `str(diff)` has a line for each value inside that changes, at most 20.
@@ -111,12 +111,12 @@ class Diff(_notebook.HTMLRepr):
     @property
     def change(self) -> int | float | Decimal | None:
         """`after` minus `before`, exact up to 60 digits; None unless both are finite numbers."""
-        return _diffs.amount(self.before, self.after)
+        return diffs.amount(self.before, self.after)
 
     @property
     def percent(self) -> float | None:
         """The change in percent of `before`; None unless both are numbers and `before` is not 0."""
-        return _diffs.percent(self.before, self.after)
+        return diffs.percent(self.before, self.after)
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the diff as it was received.
@@ -132,18 +132,18 @@ class Diff(_notebook.HTMLRepr):
         }
 
     def __str__(self) -> str:
-        return "\n".join(_diffs.lines(self))
+        return "\n".join(diffs.lines(self))
 
     def __repr__(self) -> str:
-        return f"<Diff {_diffs.one_line(self)}>"
+        return f"<Diff {diffs.one_line(self)}>"
 
     def _repr_html_(self) -> str:
-        rows, notes = _diffs.rows(self)
-        return _notebook.card("Diff", rows, notes=notes)
+        rows, notes = diffs.rows(self)
+        return notebook.card("Diff", rows, notes=notes)
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Draft(Result, _notebook.HTMLRepr):
+class Draft(Result, notebook.HTMLRepr):
     """A change that was staged and waits for approval by a human: what every write returns.
 
     Nothing has changed in the ad account. Only a human can make a draft take effect, in two
@@ -193,14 +193,14 @@ class Draft(Result, _notebook.HTMLRepr):
 
     def __repr__(self) -> str:
         target = self.response.target_id
-        name = _notebook.short(self.draft_id) + (f" of {_notebook.short(target)}" if target else "")
-        return f"<Draft {name}, {_diffs.one_line(self.diff)}, {self._state()}>"
+        name = notebook.short(self.draft_id) + (f" of {notebook.short(target)}" if target else "")
+        return f"<Draft {name}, {diffs.one_line(self.diff)}, {self._state()}>"
 
     def _state(self) -> str:
         """The state in words; an unknown status is shown as received."""
         if self.status == PENDING_APPROVAL:
             return "staged, waiting for approval"
-        return f"status {_notebook.short(self.status)} when staged"
+        return f"status {notebook.short(self.status)} when staged"
 
     def _repr_html_(self) -> str:
         response = self.response
@@ -210,11 +210,11 @@ class Draft(Result, _notebook.HTMLRepr):
             ("target", response.target_id),
         ]
         named = [(name, value) for name, value in call if value is not None]
-        extra, more = _notebook.first_rows([*self.diff.extra.items(), *self.extra.items()])
-        changes, notes = _diffs.rows(self.diff)
+        extra, more = notebook.first_rows([*self.diff.extra.items(), *self.extra.items()])
+        changes, notes = diffs.rows(self.diff)
         rows = [*named, ("requires", self.requires), *extra, *changes]
         title = f"Draft {self.draft_id}"
-        return _notebook.card(title, rows, state=self._state(), notes=[*notes, *more])
+        return notebook.card(title, rows, state=self._state(), notes=[*notes, *more])
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -278,11 +278,11 @@ class Item(Received):
             parts.append(self.status)
         if more := len(self.extra.keys() - attrs.fields_dict(type(self)).keys()):
             parts.append(f"{more} extra field{'s' * (more > 1)}")
-        return f"<{type(self).__name__} {', '.join(map(_notebook.short, parts))}>"
+        return f"<{type(self).__name__} {', '.join(map(notebook.short, parts))}>"
 
     def _repr_html_(self) -> str:
-        rows, notes = _notebook.first_rows(list(self.to_dict().items()))
-        return _notebook.card(type(self).__name__, rows, notes=notes)
+        rows, notes = notebook.first_rows(list(self.to_dict().items()))
+        return notebook.card(type(self).__name__, rows, notes=notes)
 
 
 @attrs.frozen(kw_only=True, repr=False)

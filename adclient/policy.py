@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Self, cast
 
 import attrs
 
-from adclient import _notebook
 from adclient._core.operations import OPERATIONS
-from adclient._json import folded, is_array, is_object
-from adclient._notebook import short
+from adclient._display import notebook
+from adclient._display.notebook import short
+from adclient._values.json_values import folded, is_array, is_object
 from adclient.errors import ConfigurationError
 from adclient.options import check_count
 
@@ -47,7 +47,7 @@ def _amounts(value: Mapping[str, int | float | Decimal] | None) -> Mapping[str, 
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Policy(_notebook.HTMLRepr):
+class Policy(notebook.HTMLRepr):
     """The calls that a client may make; all others are refused before anything is sent.
 
     A rule of None, the default, does not apply; an empty one allows nothing. What a rule cannot
@@ -134,9 +134,9 @@ class Policy(_notebook.HTMLRepr):
             >>> Policy.read("policy.toml")
             <Policy money {daily_budget: 150, bid: 2.50}>
         """
-        from adclient import _toml  # deferred: only files need it
+        from adclient._limits import toml  # deferred: only files need it
 
-        document = _toml.read(path)
+        document = toml.read(path)
         document.check_keys(document.values, [field.name for field in attrs.fields(cls)])
         try:
             return cls(**document.values)
@@ -161,7 +161,7 @@ class Policy(_notebook.HTMLRepr):
     def _repr_html_(self) -> str:
         rules = list(self._rules())
         state = "" if rules else "without rules"
-        return _notebook.card("Policy", rules, state=state, limit=_notebook.NOTE)
+        return notebook.card("Policy", rules, state=state, limit=notebook.NOTE)
 
 
 def _check_texts(rule: str, texts: object) -> None:

@@ -18,7 +18,7 @@ LONGEST_LIFE = 0.15  # seconds
 
 # What a writer needs, so that it starts in milliseconds.
 PRELOADED = ["adclient.testing.server", "adclient.ledger.sqlite", "adclient._sync.client"]
-PRELOADED += ["adclient._http.pool", "adclient._http.connection", "adclient._guard"]
+PRELOADED += ["adclient._http.pool", "adclient._http.connection", "adclient._limits.guard"]
 
 
 def write_until_killed(url: str, where: str, name: str, ready: Connection) -> None:

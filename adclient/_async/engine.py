@@ -8,7 +8,6 @@ import attrs
 
 from adclient._async.listing import AsyncListing
 from adclient._async.page import AsyncSource
-from adclient._blocking import async_run_blocking
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, bearer, checked_auth
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
@@ -17,16 +16,17 @@ from adclient._core.operations import Operation, PageBody
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, Outcome, redacted, too_late
 from adclient._core.retry import RateLimitGate
+from adclient._display.tracebacks import forget_frames
 from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._http.clock import Clock, async_in_time
 from adclient._http.send import AsyncSender
-from adclient._tracebacks import forget_frames
+from adclient._tasks.blocking import async_run_blocking
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Draft, Result
 from adclient.options import Options
 
 if TYPE_CHECKING:
-    from adclient._guard import Guard
+    from adclient._limits.guard import Guard
     from adclient.ledger.entry import Entry
 
 R = TypeVar("R", bound=Result)

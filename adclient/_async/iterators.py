@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import attrs
 
 from adclient._core.paging import SeenPages
-from adclient._notebook import PublicDir, short
+from adclient._display.notebook import PublicDir, short
+from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items
-from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, InvalidRequest, PaginationError
 from adclient.models import JSON
 
 if TYPE_CHECKING:
     from adclient._async.page import AsyncPage, AsyncSource
-    from adclient._tasks import AsyncPrefetch
+    from adclient._tasks.background import AsyncPrefetch
 
 T = TypeVar("T")
 
@@ -112,7 +112,7 @@ class AsyncPageIterator(PublicDir, Generic[T]):
         upcoming = self._ready.next
         may_fetch = self._prefetches and self._prefetch is None and self._seen is not None
         if may_fetch and upcoming is not None:
-            from adclient._tasks import AsyncPrefetch  # deferred: it loads anyio
+            from adclient._tasks.background import AsyncPrefetch  # deferred: it loads anyio
 
             self._prefetch = AsyncPrefetch(partial(self._source.page, upcoming))
         if self._bar is not None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator, collect
 from adclient._async.page import AsyncPage, AsyncSource
 from adclient._async.tables import AsyncTabular
-from adclient._json import AttrsInstance
-from adclient._notebook import PublicDir, short
-from adclient._signatures import unquote
+from adclient._display.notebook import PublicDir, short
+from adclient._display.signatures import unquote
+from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items
-from adclient._tracebacks import forget_frames
+from adclient._values.json_values import AttrsInstance
 from adclient.errors import AdClientError
 from adclient.models import JSON
 

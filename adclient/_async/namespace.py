@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from adclient._async.staging import staging  # async only
 from adclient._core.advice import with_advice
-from adclient._notebook import PublicDir
+from adclient._display.notebook import PublicDir
 
 if TYPE_CHECKING:
     from adclient._async.engine import AsyncEngine

@@ -7,7 +7,7 @@ from types import CoroutineType, FunctionType
 from typing import Any
 
 from adclient._core.advice import with_advice
-from adclient._notebook import PublicDir
+from adclient._display.notebook import PublicDir
 from adclient.models import Draft
 
 

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
-from adclient._signatures import deferred
+from adclient._display.signatures import deferred
 from adclient._tables.items import Items, async_arrow_stream, raise_no_array
 
 if TYPE_CHECKING:

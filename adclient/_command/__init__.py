@@ -113,7 +113,7 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
             module.add_arguments(sub)
             sub.set_defaults(run=module.run)
     if is_completing:  # pragma: no cover  (in a process of its own, which this ends)
-        from adclient._extras import needs
+        from adclient._display.extras import needs
 
         with needs("completion"):
             from argcomplete import autocomplete

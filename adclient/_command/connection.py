@@ -9,7 +9,7 @@ import attrs
 
 from adclient._core.auth import Auth
 from adclient._core.jsontext import JSONError, loads
-from adclient._json import JSON
+from adclient._values.json_values import JSON
 from adclient.conventions import Conventions, is_free_header
 from adclient.errors import ConfigurationError
 from adclient.options import ENV_BASE_URL, ENV_TOKEN, TIMEOUT, check_token, from_environment

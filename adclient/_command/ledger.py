@@ -6,7 +6,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 
 from adclient._command import add_actions, output
-from adclient._json import JSON
+from adclient._values.json_values import JSON
 from adclient.errors import ConfigurationError
 from adclient.ledger import Entry, open_ledger
 from adclient.ledger.sql import SQLLedger

@@ -13,9 +13,9 @@ from adclient._command import EXIT_CODES, connection, exit_codes, output, tell
 from adclient._command.output import json_line
 from adclient._core.jsontext import JSONError, loads
 from adclient._core.operations import OPERATIONS, Operation
-from adclient._extras import needs
-from adclient._json import JSON
+from adclient._display.extras import needs
 from adclient._tables.records import fields_of
+from adclient._values.json_values import JSON
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import Item, Result
 

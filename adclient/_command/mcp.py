@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
 
 async def _serve(options: argparse.Namespace, policy: Policy, ledger: SQLLedger | None) -> None:
     from adclient import AsyncAdClient
-    from adclient._mcp import serve
+    from adclient._agents.mcp_server import serve
 
     settings = connection.settings(options)
     with nullcontext() if ledger is None else closing(ledger):

@@ -9,7 +9,7 @@ from json.encoder import encode_basestring_ascii
 from shutil import get_terminal_size
 from unicodedata import category, east_asian_width
 
-from adclient import _notebook
+from adclient._display import notebook
 from adclient._tables.records import by_name, json_text
 
 Rows = Sequence[Mapping[str, object]]
@@ -76,9 +76,9 @@ def _write_table(rows: Rows) -> None:
     if not rows:
         print("(nothing)")
         return
-    names, numbers = _notebook.ranked_columns(rows)
+    names, numbers = notebook.ranked_columns(rows)
     texts = {
-        name: [_notebook.short(text) for text in (name, *(row.get(name, "") for row in rows))]
+        name: [notebook.short(text) for text in (name, *(row.get(name, "") for row in rows))]
         for name in names
     }
     widths = _fitting({name: max(map(_width, cells)) for name, cells in texts.items()})

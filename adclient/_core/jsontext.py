@@ -14,10 +14,10 @@ from decimal import Decimal
 from numbers import Integral
 from typing import cast
 
-from adclient._json import JSON
-from adclient._json import fields_of as fields_of
-from adclient._json import is_array as is_array
-from adclient._json import is_object as is_object
+from adclient._values.json_values import JSON
+from adclient._values.json_values import fields_of as fields_of
+from adclient._values.json_values import is_array as is_array
+from adclient._values.json_values import is_object as is_object
 
 
 class JSONError(Exception):

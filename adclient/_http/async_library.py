@@ -13,7 +13,7 @@ from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._http.library import HTTPX, HTTPLibrary, LibraryAttempt, check_open, detect_library
-from adclient._tasks import BackgroundTask
+from adclient._tasks.background import BackgroundTask
 
 _LONGEST_CLOSE = 2.0
 # Where a cancellation does no harm, as httpcore names it in its `trace` extension.

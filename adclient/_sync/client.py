@@ -7,14 +7,14 @@ from os import PathLike
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, cast
 
-from adclient import _notebook
 from adclient import options as settings
 from adclient._sync.alpha import Alpha
 from adclient._sync.beta import Beta
 from adclient._sync.delta import Delta
 from adclient._sync.gamma import Gamma
 from adclient._core.auth import Auth, Token, Credentials
-from adclient._signatures import deferred
+from adclient._display import notebook
+from adclient._display.signatures import deferred
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import RetryPolicy
@@ -36,7 +36,7 @@ else:
 _State = tuple[Mapping[str, object] | None, Mapping[str, object]]
 
 
-class AdClient(_notebook.HTMLRepr):
+class AdClient(notebook.HTMLRepr):
     """A client of the ad management service.
 
     Its four namespaces hold the sixteen operations of the service. A write stages a draft and
@@ -166,7 +166,7 @@ class AdClient(_notebook.HTMLRepr):
             del base_url, proxy, headers
         guard = None
         if policy is not None or ledger is not None:
-            from adclient._guard import resolve_guard
+            from adclient._limits.guard import resolve_guard
 
             guard = resolve_guard(policy, ledger)
         slots = settings.check_max_concurrency(max_concurrency)
@@ -285,7 +285,7 @@ class AdClient(_notebook.HTMLRepr):
             ("max_retries", options.retry.max_retries),
             *self._engine.guarded.items(),
         ]
-        return _notebook.card("AdClient", rows, state="closed" * self._engine.is_closed)
+        return notebook.card("AdClient", rows, state="closed" * self._engine.is_closed)
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a client holds connections and cannot be pickled or copied; make another")

@@ -8,7 +8,6 @@ import attrs
 
 from adclient._sync.page import Page
 from adclient._sync.page import Source
-from adclient._blocking import run_blocking
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, bearer, checked_auth
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
@@ -17,16 +16,17 @@ from adclient._core.operations import Operation, PageBody
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, Outcome, redacted, too_late
 from adclient._core.retry import RateLimitGate
+from adclient._display.tracebacks import forget_frames
 from adclient._http.limiter import CapacityLimiter, Slot
 from adclient._http.clock import Clock, in_time
 from adclient._http.send import Sender
-from adclient._tracebacks import forget_frames
+from adclient._tasks.blocking import run_blocking
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Draft, Result
 from adclient.options import Options
 
 if TYPE_CHECKING:
-    from adclient._guard import Guard
+    from adclient._limits.guard import Guard
     from adclient.ledger.entry import Entry
 
 R = TypeVar("R", bound=Result)

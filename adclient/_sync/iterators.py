@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import attrs
 
 from adclient._core.paging import SeenPages
-from adclient._notebook import PublicDir, short
+from adclient._display.notebook import PublicDir, short
+from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items
-from adclient._tracebacks import forget_frames
 from adclient.errors import AdClientError, InvalidRequest, PaginationError
 from adclient.models import JSON
 
 if TYPE_CHECKING:
     from adclient._sync.page import Page, Source
-    from adclient._tasks import Prefetch
+    from adclient._tasks.background import Prefetch
 
 T = TypeVar("T")
 
@@ -113,7 +113,7 @@ class PageIterator(PublicDir, Generic[T]):
         upcoming = self._ready.next
         may_fetch = self._prefetches and self._prefetch is None and self._seen is not None
         if may_fetch and upcoming is not None:
-            from adclient._tasks import Prefetch  # deferred: it loads anyio
+            from adclient._tasks.background import Prefetch  # deferred: it loads anyio
 
             self._prefetch = Prefetch(partial(self._source.page, upcoming))
         if self._bar is not None:

@@ -5,7 +5,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 from adclient._core.advice import with_advice
-from adclient._notebook import PublicDir
+from adclient._display.notebook import PublicDir
 
 if TYPE_CHECKING:
     from adclient._sync.engine import Engine

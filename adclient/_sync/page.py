@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 import attrs
 
-from adclient import _notebook
 from adclient._sync.iterators import ItemIterator, PageIterator, collect
 from adclient._sync.tables import Tabular
 from adclient._core.call import Call
 from adclient._core.operations import PageBody
 from adclient._core.paging import following
-from adclient._json import AttrsInstance, copied, copied_fields
-from adclient._notebook import short
-from adclient._received import as_json
-from adclient._signatures import hide, unquote
+from adclient._display import notebook
+from adclient._display.notebook import short
+from adclient._display.signatures import hide, unquote
+from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items, counted, html_table
-from adclient._tracebacks import forget_frames
+from adclient._values.json_values import AttrsInstance, copied, copied_fields
+from adclient._values.received import as_json
 from adclient.errors import AdClientError, PaginationError
 from adclient.models import JSON, Item, Result
 
 if TYPE_CHECKING:
-    from adclient._progress import Bar
+    from adclient._display.progress import Bar
 
 R = TypeVar("R", bound=Result)
 T = TypeVar("T")
@@ -112,7 +112,7 @@ class Source(Generic[T]):
 
     def with_progress(self) -> "Source[T]":
         """The same listing, with a progress bar for each iteration."""
-        from adclient._progress import check_installed
+        from adclient._display.progress import check_installed
 
         check_installed()
         source = copy(self)
@@ -123,13 +123,13 @@ class Source(Generic[T]):
         """The progress bar of one iteration; None without `with_progress`."""
         if self.call is None or not self.shows_progress:
             return None
-        from adclient._progress import Bar
+        from adclient._display.progress import Bar
 
         return Bar(self.call.operation.full_name)
 
 
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
-class Page(Result, Tabular[T], _notebook.HTMLRepr):
+class Page(Result, Tabular[T], notebook.HTMLRepr):
     """One page of a listing; iterating over it continues through all later pages.
 
     `data` holds the items of this page only, and is a table of them. `collect()`, `to_pandas()` and
@@ -288,7 +288,7 @@ class Page(Result, Tabular[T], _notebook.HTMLRepr):
             >>> page.typed(Priced).data[0].daily_budget
             450.0
         """
-        from adclient._typed import read_items
+        from adclient._core.typed import read_items
 
         received = self._raw_items()
         operation = self._source.operation or "typed()"

@@ -15,9 +15,9 @@ from typing import (
     overload,
 )
 
-from adclient import _notebook
-from adclient._extras import needs
-from adclient._signatures import deferred, unquote
+from adclient._display import notebook
+from adclient._display.extras import needs
+from adclient._display.signatures import deferred, unquote
 
 if TYPE_CHECKING:
     import pandas
@@ -36,7 +36,7 @@ class _ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
-class Items(_notebook.HTMLRepr, Generic[T_co]):
+class Items(notebook.HTMLRepr, Generic[T_co]):
     """Items that are also a table: the `data` of a page, and what `collect()` returns.
 
     They have a length, an index, slices and iteration, and equal a list or a tuple of the same
@@ -231,5 +231,5 @@ def html_table(
     title: str, items: Items[object], *, about: Sequence[str] = (), notes: Sequence[str] = ()
 ) -> str:
     """The first items as an HTML table."""
-    rows = items[: _notebook.ROWS].to_records()
-    return _notebook.table(title, rows, total=len(items), about=about, notes=notes)
+    rows = items[: notebook.ROWS].to_records()
+    return notebook.table(title, rows, total=len(items), about=about, notes=notes)

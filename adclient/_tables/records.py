@@ -5,9 +5,10 @@ from enum import Enum
 from itertools import chain
 from typing import TypeAlias, cast
 
-from adclient import _notebook, models
+from adclient import models
 from adclient._core import jsontext
-from adclient._json import as_mapping
+from adclient._display import notebook
+from adclient._values.json_values import as_mapping
 from adclient.models import Item
 
 Row = Mapping[str, object]
@@ -103,7 +104,7 @@ def _pieces(value: object, *, inside: bool = False) -> Iterator["str | Pieces"]:
         try:
             yield jsontext.dumps(value, "value")
         except jsontext.JSONError:  # an object of the caller's
-            text = _notebook.short(value)
+            text = notebook.short(value)
             yield jsontext.quoted(text) if inside else text
 
 

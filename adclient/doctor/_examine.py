@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from adclient import options as settings
 from adclient._core.auth import Auth, Credentials, Token
 from adclient._core.operations import SEARCH_GAMMA_TARGETING
+from adclient._display.signatures import deferred
+from adclient._display.tracebacks import forget_frames
 from adclient._http.network import build_network
 from adclient._http.resolve import resolve_clock, resolve_sender, resolve_transport
-from adclient._signatures import deferred
-from adclient._tracebacks import forget_frames
 from adclient.doctor._examination import Examination
 from adclient.doctor._findings import report_of
 from adclient.doctor._probe import Probe

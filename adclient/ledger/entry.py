@@ -6,8 +6,8 @@ from typing import Literal, Protocol
 
 import attrs
 
-from adclient import _diffs, _notebook
-from adclient._json import JSON, copied
+from adclient._display import diffs, notebook
+from adclient._values.json_values import JSON, copied
 from adclient.models import Diff
 from adclient.policy import Refusal, Usage
 
@@ -15,7 +15,7 @@ State = Literal["admitted", "staged", "not staged", "refused", "unknown"]
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class Entry(_notebook.HTMLRepr):
+class Entry(notebook.HTMLRepr):
     """One write in a ledger, from its admission to its end.
 
     Attributes:
@@ -85,19 +85,19 @@ class Entry(_notebook.HTMLRepr):
     def __repr__(self) -> str:
         what = self.draft_id or self.reason
         parts = [self.operation, self.account_id, self.state, *([what] if what else [])]
-        return f"<Entry {', '.join(map(_notebook.short, parts))}>"
+        return f"<Entry {', '.join(map(notebook.short, parts))}>"
 
     def _repr_html_(self) -> str:
         fields = self.to_dict()
         for name in ("state", "arguments", "diff", "reason"):  # shown apart from the others
             fields.pop(name, None)
         arguments = ((n, value) for n, value in self.arguments.items() if n not in fields)
-        rows, more = _notebook.first_rows([*fields.items(), *arguments])
+        rows, more = notebook.first_rows([*fields.items(), *arguments])
         notes = [*filter(None, [self.reason]), *more]
         if self.diff is not None:
-            changes, remarks = _diffs.rows(self.diff)
+            changes, remarks = diffs.rows(self.diff)
             rows, notes = [*rows, *changes], [*notes, *remarks]
-        return _notebook.card("Entry", rows, state=self.state, notes=notes)
+        return notebook.card("Entry", rows, state=self.state, notes=notes)
 
 
 Check = Callable[[Usage], Refusal | None]

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from adclient._core.redact import Redactor, one_line
-from adclient._extras import needs
+from adclient._display.extras import needs
 from adclient.errors import LedgerError
 from adclient.ledger.patience import Patience, patience
 from adclient.ledger.rows import SCHEMA, Cursor, DatabaseConnection, Transaction

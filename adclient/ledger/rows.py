@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, cast
 import attrs
 
 from adclient._core import jsontext
-from adclient._json import is_deeper
+from adclient._values.json_values import is_deeper
 from adclient.ledger.entry import Entry
 from adclient.models import Diff
 from adclient.policy import Usage

@@ -12,7 +12,7 @@ from tempfile import NamedTemporaryFile
 from urllib.parse import quote
 
 from adclient._core.redact import one_line
-from adclient._notebook import short
+from adclient._display.notebook import short
 from adclient.errors import ConfigurationError
 from adclient.ledger.patience import Patience
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction

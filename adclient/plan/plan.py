@@ -8,11 +8,11 @@ from typing import Self
 
 import attrs
 
-from adclient import _toml
-from adclient._json import is_array
+from adclient._display.tracebacks import forget_frames
+from adclient._limits import toml
 from adclient._sync.client import AdClient
 from adclient._sync.engine import Engine
-from adclient._tracebacks import forget_frames
+from adclient._values.json_values import is_array
 from adclient.errors import ConfigurationError
 from adclient.ledger.entry import Entry, Ledger
 from adclient.options import check_type
@@ -89,7 +89,7 @@ class Plan:
             ConfigurationError: The file cannot be read, or parts of it are invalid. The message has
                 a line for each of these, with the file, the line and what was expected.
         """
-        document = _toml.read(path)
+        document = toml.read(path)
         values = document.values
         document.check_keys(values, ("id", "title", "change"))
         plan_id, title, tables = values.get("id"), values.get("title"), values.get("change")

@@ -7,10 +7,10 @@ from typing import Final, Literal
 
 import attrs
 
-from adclient import _diffs, _notebook
 from adclient._core.redact import one_line
-from adclient._json import JSON, copied_fields
-from adclient._notebook import ROWS, more, short
+from adclient._display import diffs, notebook
+from adclient._display.notebook import ROWS, more, short
+from adclient._values.json_values import JSON, copied_fields
 from adclient.models import Diff
 
 Verdict = Literal[
@@ -98,7 +98,7 @@ class ChangeReport:
 
 
 @attrs.frozen(kw_only=True, repr=False)
-class PlanReport(_notebook.HTMLRepr):
+class PlanReport(notebook.HTMLRepr):
     """The report on a plan that was checked or staged; `print` shows it.
 
     Attributes:
@@ -257,16 +257,14 @@ class PlanReport(_notebook.HTMLRepr):
         columns = [name for name in order if any(row[name] for row in all_rows)]
         rows = [{name: row[name] for name in columns} for row in all_rows]
         about = [self.plan_id, self._counts]
-        return _notebook.table(
-            "PlanReport", rows, total=len(rows), about=about, notes=self._remarks
-        )
+        return notebook.table("PlanReport", rows, total=len(rows), about=about, notes=self._remarks)
 
 
 def _cells(change: ChangeReport) -> tuple[str, ...]:
     """Call, account, change, draft, reason and why, each as one printable line."""
     ids = " ".join(short(each) for each in (change.account_id, change.target_id) if each)
     if change.diff is not None:
-        what = _diffs.one_line(change.diff)
+        what = diffs.one_line(change.diff)
     else:  # the arguments of the call
         values = {n: value for n, value in change.arguments.items() if not n.endswith("_id")}
         what = f"→ {short(values)}" if values else ""

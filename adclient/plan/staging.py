@@ -6,12 +6,12 @@ from typing import Protocol, runtime_checkable
 
 import attrs
 
-from adclient._core import rules
-from adclient._diffs import MISSING
-from adclient._guard import AlreadyReserved, Guard
-from adclient._json import differ
-from adclient._notebook import short_pair
+from adclient._display.diffs import MISSING
+from adclient._display.notebook import short_pair
+from adclient._limits import rules
+from adclient._limits.guard import AlreadyReserved, Guard
 from adclient._sync.engine import Engine
+from adclient._values.json_values import differ
 from adclient.errors import (
     AdClientError,
     LedgerError,

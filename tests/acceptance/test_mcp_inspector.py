@@ -44,7 +44,7 @@ def test_inspector_finds_a_schema_that_is_not_portable(tmp_path) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text(
         f"import runpy, sys; sys.path.insert(0, {str(SERVER.parent)!r})\n"
-        "from adclient import _tools; _tools._TYPES['id'] = True\n"
+        "from adclient._agents import tools; tools._TYPES['id'] = True\n"
         f"runpy.run_path({str(SERVER)!r}, run_name='__main__')\n"
     )
     done = inspect("--method", "tools/list", "--strict", server=broken)

@@ -13,7 +13,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 import adclient
 from adclient import AdClient, AsyncAdClient, AsyncPage, Diff, Plan, Policy, SQLiteLedger
-from adclient._notebook import HTMLRepr
+from adclient._display.notebook import HTMLRepr
 from adclient.testing import FakeAdService
 
 PICTURES = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "make_notebook_pictures.py"))

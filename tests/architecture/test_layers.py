@@ -27,53 +27,32 @@ IMPURE = {"httpx", "httpcore", "anyio", "asyncio", "time", "threading", "socket"
     "concurrent",
 }
 
-BASE = {
-    "_diffs",
-    "_json",
-    "_signatures",
-    "_version",
-    "conventions",
-    "errors",
-    "hooks",
-    "models",
-    "_notebook",
-    "_received",
-    "options",
-    "policy",
-}
-CLIENT = BASE | {"_core", "_http", "_telemetry", "_tracebacks"}
-CLIENT |= {"_blocking", "_guard", "ledger"}
-CLIENT |= {"_typed", "_tables", "_tasks", "_progress", "transports"}
+RECORDS = {"_version", "conventions", "errors", "hooks", "models", "options"}
+BASE = RECORDS | {"_display", "_values"}
+CLIENT = BASE | {"_core", "_http", "_limits", "_tables", "_tasks", "_telemetry"}
+CLIENT |= {"ledger", "policy", "transports"}
 # Each layer, and the layers that it may import.
 LAYERS = {
     **dict.fromkeys(BASE, BASE),
-    "policy": BASE | {"_core", "_toml"},
-    "_toml": BASE | {"_core"},
     "transports": set(),
-    "_extras": set(),
-    "_tasks": set(),
-    "_blocking": {"_tasks"},
-    "ledger": BASE | {"_core", "_extras", "_tables", "ledger"},
-    "_guard": BASE | {"_blocking", "_core", "ledger"},
-    "_progress": {"_extras"},
-    "_tool_results": BASE | {"_core", "_guard", "_async", "_sync"},
-    "_tools": BASE | {"_core", "_guard", "_async", "_sync", "_tool_results"},
-    "_mcp": BASE | {"_async", "_extras", "_tools"},
-    "_tracebacks": {"errors"},
-    "_tables": BASE | {"_core", "_extras", "_tables"},
+    "_tasks": {"_tasks"},
     "_core": BASE | {"_core"},
     "_http": BASE | {"_core", "_http", "_tasks"},
     "_telemetry": BASE | {"_core", "_telemetry"},
-    "_typed": BASE | {"_core"},
+    "_tables": BASE | {"_core", "_tables"},
+    "policy": BASE | {"_core", "_limits"},
+    "ledger": BASE | {"_core", "_tables", "ledger", "policy"},
+    "_limits": BASE | {"_core", "_limits", "_tasks", "ledger", "policy"},
     "_async": CLIENT | {"_async"},
     "_sync": CLIENT | {"_sync"},
-    "__init__": CLIENT - {"_http", "_telemetry"} | {"_async", "_sync", "_tools", "plan"},
-    "plan": BASE | {"_core", "_guard", "_sync", "_toml", "_tracebacks", "ledger", "plan"},
+    "__init__": CLIENT - {"_http", "_telemetry"} | {"_agents", "_async", "_sync", "plan"},
+    "plan": BASE | {"_core", "_limits", "_sync", "ledger", "plan", "policy"},
+    "_agents": BASE | {"_agents", "_async", "_core", "_limits", "_sync", "policy"},
     "pytest_plugin": {"__init__", "testing"},
-    "doctor": BASE | {"_core", "_http", "_tracebacks", "doctor", "transports"},
+    "doctor": BASE | {"_core", "_http", "doctor", "transports"},
     # Subcommands are loaded when they are chosen, also that of `testing`.
     "_command": BASE
-    | {"_command", "_core", "_extras", "_mcp", "_tables", "__init__", "doctor", "ledger", "plan"},
+    | {"_agents", "_command", "_core", "_tables", "__init__", "doctor", "ledger", "plan", "policy"},
     "__main__": {"_command"},
     "testing": CLIENT | {"_async", "_sync", "testing", "__init__"},
 }
@@ -156,7 +135,7 @@ def test_only_http_imports_the_http_library(module) -> None:
     [
         ("httpcore", "adclient._http.httpcore_alias"),
         ("opentelemetry", "adclient._telemetry.spans"),
-        ("mcp", "adclient._mcp"),
+        ("mcp", "adclient._agents.mcp_server"),
     ],
 )
 def test_library_is_imported_in_one_place(library, place) -> None:
@@ -187,7 +166,7 @@ def graph() -> dict[str, set[str]]:
 
 @pytest.mark.parametrize(
     ("libraries", "places"),
-    [(TABLES, {*SIGNED_WITH_TABLES, *MADE_OF_ARROW}), ({"tqdm"}, {"adclient._progress"})],
+    [(TABLES, {*SIGNED_WITH_TABLES, *MADE_OF_ARROW}), ({"tqdm"}, {"adclient._display.progress"})],
 )
 def test_extras_are_imported_in_one_place_and_lazily(libraries, places) -> None:
     def known(*, at_import: bool) -> set[str]:
@@ -226,7 +205,13 @@ def test_endpoint_method_is_one_expression(client_kind, name) -> None:
 TABLE_LIBRARIES = {"numpy", "pandas", "polars", "pyarrow"}
 NOTEBOOK_LIBRARIES = {"IPython", "rich", "tqdm"}
 NEVER_UNASKED = TABLE_LIBRARIES | NOTEBOOK_LIBRARIES | {"adclient.testing", "httpx2", "trio"}
-NEVER_UNASKED |= {"adclient.doctor", "adclient._tools", "adclient._mcp", "argparse", "mcp"}
+NEVER_UNASKED |= {
+    "adclient.doctor",
+    "adclient._agents.tools",
+    "adclient._agents.mcp_server",
+    "argparse",
+    "mcp",
+}
 LATER = NEVER_UNASKED | {"cattrs", "html", "httpcore", "anyio", "asyncio"}
 FIRST_ANSWERS = """import httpx, json, adclient
 bodies = {

@@ -18,7 +18,7 @@ from adclient._core.reporter import Reporter
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, RawResponse
 from adclient._core.retry import RateLimitGate
-from adclient._json import copied
+from adclient._values.json_values import copied
 from adclient.conventions import Conventions
 from adclient.errors import AdClientError
 from adclient.models import ResponseInfo

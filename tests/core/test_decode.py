@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from adclient._core import decode
 from adclient._core.jsontext import JSONError
 from adclient._core.operations import PageBody, PageInfo
-from adclient._json import copied
+from adclient._values.json_values import copied
 from adclient.models import Ad, Campaign, Draft, Objective, ResponseInfo, WastedSpend
 
 THREE = {"data": [ITEM, {**ITEM, "spend": 1.5}, ITEM], "page": {"next": "more"}}

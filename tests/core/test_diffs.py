@@ -13,9 +13,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from adclient import Diff, Draft, ResponseInfo
-from adclient._diffs import MISSING, differences_of
-from adclient._json import differ
-from adclient._notebook import ROWS, SHORT
+from adclient._display.diffs import MISSING, differences_of
+from adclient._display.notebook import ROWS, SHORT
+from adclient._values.json_values import differ
 
 NAME = st.text("abc", min_size=1, max_size=3)
 SCALAR = st.none() | st.booleans() | st.integers(-3, 3) | st.text("xy", max_size=3)

@@ -4,7 +4,8 @@ import re
 import pytest
 from cases import each_case
 
-from adclient import _notebook, errors
+from adclient import errors
+from adclient._display import notebook
 from adclient.errors import (
     AdClientError,
     ErrorDetails,
@@ -40,7 +41,7 @@ FACTS = {
 
 # The tree of the design, and what each class is besides.
 PARENTS = {
-    "AdClientError": (Exception, _notebook.HTMLRepr),
+    "AdClientError": (Exception, notebook.HTMLRepr),
     "ConfigurationError": (AdClientError, ValueError),
     "InvalidRequest": (AdClientError, ValueError),
     "PolicyRefused": (errors.InvalidRequest,),

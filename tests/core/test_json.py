@@ -5,7 +5,7 @@ from cases import each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adclient._json import copied, copied_fields, differ
+from adclient._values.json_values import copied, copied_fields, differ
 
 VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

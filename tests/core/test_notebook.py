@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient import errors
-from adclient._notebook import COLUMNS, NOTE, ROWS, SHORT, card, first_rows, short, table
+from adclient._display.notebook import COLUMNS, NOTE, ROWS, SHORT, card, first_rows, short, table
 
 
 class Balanced(HTMLParser):

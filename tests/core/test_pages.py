@@ -10,9 +10,9 @@ from adclient import AsyncPage
 from adclient._core import operations
 from adclient._core.jsontext import loads
 from adclient._core.operations import PageBody
+from adclient._core.typed import read_items
 from adclient._sync.iterators import collect
 from adclient._sync.page import Page, Source
-from adclient._typed import read_items
 from adclient.errors import InvalidRequest, UnexpectedResponse
 from adclient.models import Campaign, Item, Objective, ResponseInfo
 

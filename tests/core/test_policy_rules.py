@@ -13,9 +13,9 @@ import pytest
 from cases import each_case
 
 from adclient import AdClientError, Diff, InvalidRequest, Policy
-from adclient._core import rules
 from adclient._core.call import validated
 from adclient._core.operations import OPERATIONS
+from adclient._limits import rules
 from adclient.policy import Usage
 
 OPERATION = {operation.full_name: operation for operation in OPERATIONS}

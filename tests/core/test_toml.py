@@ -9,7 +9,8 @@ from cases import each_case
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adclient import ConfigurationError, _toml
+from adclient import ConfigurationError
+from adclient._limits import toml
 
 EVERY_FORM = '''# c " [
 title = "x" # '
@@ -81,7 +82,7 @@ def written(tmp_path):
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["LF", "CRLF"])
 def test_line_of_a_key_is_found_in_every_form(written, newline) -> None:
-    document = _toml.read(written(EVERY_FORM.replace("\n", newline)))
+    document = toml.read(written(EVERY_FORM.replace("\n", newline)))
     assert {path: document.line_of(*path) for path in LINES} == LINES
     assert document.values == tomllib.loads(EVERY_FORM)
 
@@ -101,7 +102,7 @@ def test_line_of_a_key_is_found_whatever_the_texts_contain(tables, data) -> None
         elements = ",\n # it's ]\n".join(texts)
         lines.append(f'"{escaped(name)}" = [{elements}]\n')
     text = "".join(lines)
-    document = _toml.Document("file", text, tomllib.loads(text))
+    document = toml.Document("file", text, tomllib.loads(text))
     assert [table[name] for table, name in zip(document.values["t"], tables, strict=True)] == list(
         tables.values()
     )
@@ -113,7 +114,7 @@ def escaped(text: str) -> str:
 
 
 def test_amounts_are_exact(written) -> None:
-    document = _toml.read(written("a = 0.1\nb = 1_000.50\nc = 1e-400\nd = 3"))
+    document = toml.read(written("a = 0.1\nb = 1_000.50\nc = 1e-400\nd = 3"))
     assert document.values == {
         "a": Decimal("0.1"),
         "b": Decimal("1000.5"),
@@ -123,7 +124,7 @@ def test_amounts_are_exact(written) -> None:
 
 
 def test_byte_order_mark_is_accepted(written) -> None:
-    assert _toml.read(written("\ufeffa = 1")).line_of("a") == 1
+    assert toml.read(written("\ufeffa = 1")).line_of("a") == 1
 
 
 BROKEN = {
@@ -153,7 +154,7 @@ def test_only_dots_of_keys_count(written) -> None:
     dots = "a." * 500
     text = f"""a = "{dots}" # {dots}\nb = '{dots}'\n'{dots}' = \"\"\"\n{dots}\n\"\"\"\n"""
     text += f"c = [{'0.5, ' * 500}]\nd = {{{', '.join(f'x{n}.y = 1' for n in range(200))}}}"
-    assert len(_toml.read(written(text)).values) == 5
+    assert len(toml.read(written(text)).values) == 5
 
 
 # A key with so many dots took eight seconds, and a quotation mark that is not closed could take
@@ -176,7 +177,7 @@ def test_hostile_file_is_refused_at_once(written, text) -> None:
     path = written(text)
     began = time.process_time()
     with pytest.raises(ConfigurationError) as refused:
-        _toml.read(path)
+        toml.read(path)
     assert time.process_time() - began < 2
     assert len(str(refused.value)) < 400
 
@@ -185,7 +186,7 @@ def test_hostile_file_is_refused_at_once(written, text) -> None:
 def test_broken_file_is_refused_in_one_sentence(written, content) -> None:
     path = written(content)
     with pytest.raises(ConfigurationError) as refused:
-        _toml.read(path)
+        toml.read(path)
     assert str(refused.value).startswith(f"{path}{BROKEN[content]}")
     assert refused.value.argument == "path"
     assert "\n" not in str(refused.value)
@@ -200,7 +201,7 @@ def test_missing_file_or_directory_is_refused(tmp_path) -> None:
         3: "",  # each Python has its own words
     }.items():
         with pytest.raises(ConfigurationError, match=f": the file cannot be read: {problem}"):
-            _toml.read(path)
+            toml.read(path)
 
 
 KEYS = ("accounts", "operations", "money")
@@ -216,7 +217,7 @@ KEYS = ("accounts", "operations", "money")
 )
 def test_unknown_key_is_refused_with_its_line_and_a_hint(key, hint) -> None:
     text = f"[table]\nmoney = 1\n{key} = 1\n"
-    document = _toml.Document("file", text, tomllib.loads(text))
+    document = toml.Document("file", text, tomllib.loads(text))
     with pytest.raises(ConfigurationError) as refused:
         document.check_keys(document.values["table"], KEYS, "table")
     assert str(refused.value) == f"file, line 3: {hint}"
@@ -224,4 +225,4 @@ def test_unknown_key_is_refused_with_its_line_and_a_hint(key, hint) -> None:
 
 
 def test_known_keys_are_not_refused() -> None:
-    _toml.Document("file", "", {}).check_keys(["money", "accounts"], KEYS)
+    toml.Document("file", "", {}).check_keys(["money", "accounts"], KEYS)

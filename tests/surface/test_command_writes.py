@@ -36,7 +36,9 @@ def fake() -> Iterator[FakeAdService]:
 
 @pytest.mark.parametrize("missing", ["mcp", "mcp_types"])
 def test_mcp_without_its_extra_names_it(missing, fake, monkeypatch, capsys) -> None:
-    for name in [name for name in sys.modules if re.match(r"mcp\b|mcp_types|adclient\._mcp", name)]:
+    for name in [
+        name for name in sys.modules if re.match(r"mcp\b|mcp_types|adclient\._agents\.mcp", name)
+    ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
     assert main(["mcp", "--account", "account_b204"]) == 1
@@ -297,7 +299,7 @@ def test_accounts_of_a_model_are_pinned(arguments, accounts, writes, fake, files
     async def serve(client, *, writes) -> None:
         served.append((client._engine.guard, writes))
 
-    monkeypatch.setattr("adclient._mcp.serve", serve)
+    monkeypatch.setattr("adclient._agents.mcp_server.serve", serve)
     assert main(["mcp", *arguments]) == 0
     [(guard, has_writes)] = served
     assert (list(guard.policy.accounts), has_writes) == (accounts, writes)
@@ -360,7 +362,7 @@ def test_closed_output_is_141_whatever_task_notices_it(fake, monkeypatch) -> Non
     async def serve(client, *, writes) -> None:
         raise ExceptionGroup("tasks", [BrokenPipeError()])
 
-    monkeypatch.setattr("adclient._mcp.serve", serve)
+    monkeypatch.setattr("adclient._agents.mcp_server.serve", serve)
     assert main(["mcp", "--account", "a"]) == 141
 
 
@@ -374,7 +376,7 @@ def test_interrupts_are_handled_as_before_once_the_server_has_ended(
     async def serve(client, *, writes) -> None:
         seen.append(signal.getsignal(signal.SIGINT))
 
-    monkeypatch.setattr("adclient._mcp.serve", serve)
+    monkeypatch.setattr("adclient._agents.mcp_server.serve", serve)
     before = signal.signal(signal.SIGINT, handler)
     try:
         assert main(["mcp", "--account", "a"]) == 0

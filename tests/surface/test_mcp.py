@@ -18,7 +18,7 @@ from adclient.testing import FakeAdService
 
 mcp = pytest.importorskip("mcp")
 
-from adclient._mcp import build_server, serve  # noqa: E402 (it needs the SDK)
+from adclient._agents.mcp_server import build_server, serve  # noqa: E402 (it needs the SDK)
 
 URL = "https://ads.example.com"
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}

@@ -142,7 +142,7 @@ def test_draft_over_a_limit_stays_so_until_it_is_settled(tmp_path, caplog) -> No
 
 
 def test_draft_that_cannot_be_judged_is_reported_as_over_the_limit(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("adclient._core.rules.excess_of", lambda *_: 1 / 0)
+    monkeypatch.setattr("adclient._limits.rules.excess_of", lambda *_: 1 / 0)
     client = FakeAdService().client(ledger=AuditedLedger())
     with pytest.warns(UserWarning, match="could not be checked"):
         report = plan_of(tmp_path, pause()).stage(client)

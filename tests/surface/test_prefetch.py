@@ -15,7 +15,8 @@ import httpx
 import pytest
 from clients import ASYNC, END, TRIO, Service, a_page, everything, step, sync_asyncio_trio, wait
 
-from adclient import AdClient, AsyncAdClient, Hooks, PaginationError, ServerError, _tasks
+from adclient import AdClient, AsyncAdClient, Hooks, PaginationError, ServerError
+from adclient._tasks import background
 
 LONG = 20.0  # seconds, for a machine under load
 
@@ -390,7 +391,7 @@ def test_prefetch_task_cancelled_before_it_started_runs_on_demand() -> None:
         async def work() -> int:
             return 7
 
-        ahead = _tasks.AsyncPrefetch(work)
+        ahead = background.AsyncPrefetch(work)
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
         with anyio.fail_after(LONG):

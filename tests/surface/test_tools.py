@@ -162,7 +162,7 @@ def test_draft_is_judged_by_the_arguments_that_were_sent() -> None:
 
 
 def test_draft_that_the_policy_cannot_judge_is_shown(monkeypatch) -> None:
-    monkeypatch.setattr("adclient._core.rules.excess_of", lambda *_: 1 / 0)
+    monkeypatch.setattr("adclient._limits.rules.excess_of", lambda *_: 1 / 0)
     client = with_policy(Service(a_draft()), operations=["beta.*"])
     result = call_tool(client, "beta_pause_campaign", IDS, writes=True)
     assert result["untrusted"]["draft_id"] == "draft_7c2e"

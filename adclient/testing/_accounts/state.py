@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 import attrs
 
-from adclient._json import differ
+from adclient._values.json_values import differ
 from adclient.models import JSON
 from adclient.testing._accounts.metrics import Delivery, Metrics, of_day
 from adclient.testing._clock import FakeClock

@@ -8,7 +8,7 @@ from typing import Literal
 
 import attrs
 
-from adclient._json import copied, differ
+from adclient._values.json_values import copied, differ
 from adclient.models import HUMAN_TWO_STEP_APPROVE, JSON, PENDING_APPROVAL, Diff
 from adclient.testing._accounts.state import Account, Edit, ProposedChange, flat
 from adclient.testing._clock import FakeClock

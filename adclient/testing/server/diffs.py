@@ -7,9 +7,9 @@ from decimal import Decimal
 
 import attrs
 
-from adclient import _diffs
 from adclient._core import jsontext
-from adclient._diffs import MISSING, Difference, differences_of
+from adclient._display import diffs
+from adclient._display.diffs import MISSING, Difference, differences_of
 from adclient.models import JSON, Diff
 from adclient.testing._accounts.state import CURRENCIES
 
@@ -135,7 +135,7 @@ class _Text:
         new = None if after is MISSING else self._text(after, change)
         if before is not MISSING and after is not MISSING and _unjoined(old) == _unjoined(new):
             old, new = exact(before), exact(after)
-        percent = _diffs.percent(before, after)
+        percent = diffs.percent(before, after)
         is_among_others = outer is not None and not _state(outer)
         return Value(
             before=self._cut_from(old, new),

@@ -7,11 +7,11 @@ from importlib.resources import files
 from typing import Any, get_args
 
 from adclient._core.operations import OPERATIONS, Operation
-from adclient._json import JSON
 from adclient._sync.alpha import Alpha
 from adclient._sync.beta import Beta
 from adclient._sync.delta import Delta
 from adclient._sync.gamma import Gamma
+from adclient._values.json_values import JSON
 from adclient._version import __version__
 from adclient.models import Result
 

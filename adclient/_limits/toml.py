@@ -13,8 +13,8 @@ from typing import Any
 import attrs
 
 from adclient._core.redact import one_line
-from adclient._json import is_array, is_deeper, is_object
-from adclient._notebook import short
+from adclient._display.notebook import short
+from adclient._values.json_values import is_array, is_deeper, is_object
 from adclient.errors import ConfigurationError
 
 _LARGEST = 16 * 1024 * 1024  # ten thousand changes, and more

@@ -7,7 +7,7 @@ import attrs
 
 from adclient._core.jsontext import JSONError
 from adclient._core.redact import one_line
-from adclient._json import AttrsInstance
+from adclient._values.json_values import AttrsInstance
 from adclient.errors import UnexpectedResponse
 from adclient.models import JSON
 

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from adclient._json import is_array, is_object
+from adclient._values.json_values import is_array, is_object
 
 SHORT = 60
 NOTE = 400  # a whole error message

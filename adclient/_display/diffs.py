@@ -1,6 +1,6 @@
 """The changes of a diff: one leaf after another, each with its path and its subject.
 
-Like `_json`, it works without recursion: a response may be nested deeper than the stack.
+Like `_values`, it works without recursion: a response may be nested deeper than the stack.
 """
 
 import decimal
@@ -12,8 +12,8 @@ from decimal import Decimal
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
 
-from adclient._json import JSON
-from adclient._notebook import ROWS, SHORT, Row, more, short, short_end, short_pair
+from adclient._display.notebook import ROWS, SHORT, Row, more, short, short_end, short_pair
+from adclient._values.json_values import JSON
 
 _MOST_IN_LINE, _LONGEST_LINE = 3, 200
 # Only the end of a path is shown: a service could send very long ones, many times.

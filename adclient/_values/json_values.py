@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Protocol, TypeGuard, Union, cast
 
 import attrs
 
-from adclient._signatures import TypeAliasType
+from adclient._display.signatures import TypeAliasType
 
 # A type alias with a name, so that signatures show the name.
 JSON = TypeAliasType(

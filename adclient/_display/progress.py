@@ -7,7 +7,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from adclient._extras import needs
+from adclient._display.extras import needs
 
 if TYPE_CHECKING:
     from tqdm.auto import tqdm

@@ -34,7 +34,7 @@ async def async_run_blocking(work: Work, seconds: float, undo: Work | None = Non
     """
     import anyio  # deferred: the sync client does without it
 
-    from adclient._tasks import run_in_thread
+    from adclient._tasks.background import run_in_thread
 
     with anyio.move_on_after(seconds):
         await run_in_thread(work, undo)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, cast
 
 import attrs
 
-from adclient import _diffs
 from adclient._core import jsontext
 from adclient._core.redact import one_line
-from adclient._json import JSON
-from adclient._notebook import short
+from adclient._display import diffs
+from adclient._display.notebook import short
+from adclient._values.json_values import JSON
 from adclient.errors import (
     AdClientError,
     InvalidRequest,
@@ -95,7 +95,7 @@ def of_draft(draft: Draft, over_limit: str | None) -> Object:
         summary = "Staged, with a status that is not known: ask a human to look."
     shown: Object = {
         "draft_id": _clean(draft.draft_id),
-        "diff": [_clean(line, _MESSAGE) for line in _diffs.lines(draft.diff)],
+        "diff": [_clean(line, _MESSAGE) for line in diffs.lines(draft.diff)],
         "status": _clean(draft.status),
         "requires": _clean(draft.requires),
     }

@@ -6,11 +6,11 @@ from datetime import date
 from enum import Enum
 from typing import Any, Self, SupportsIndex, cast
 
-from adclient import _notebook
-from adclient._json import JSON, fields_of, is_array, is_object
+from adclient._display import notebook
+from adclient._values.json_values import JSON, fields_of, is_array, is_object
 
 
-class Received(_notebook.HTMLRepr):
+class Received(notebook.HTMLRepr):
     """The base of items: keeps the JSON that a subclass of a caller was read from.
 
     That is no field of attrs: `attrs.evolve` drops it, because it changes the fields.

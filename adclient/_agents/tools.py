@@ -8,19 +8,19 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from adclient import _tool_results as results
+from adclient._agents import results as results
 from adclient._core.call import validated
 from adclient._core.operations import OPERATIONS, Operation, ParameterType
-from adclient._core.rules import arguments_of
-from adclient._json import JSON, copied, is_array, is_object
-from adclient._notebook import short
+from adclient._display.notebook import short
+from adclient._limits.rules import arguments_of
+from adclient._values.json_values import JSON, copied, is_array, is_object
 from adclient.errors import AdClientError, InvalidRequest
 from adclient.models import Draft, Result
 from adclient.policy import Policy
 
 if TYPE_CHECKING:
     from adclient._async.client import AsyncAdClient
-    from adclient._guard import Guard
+    from adclient._limits.guard import Guard
     from adclient._sync.client import AdClient
 
 Object = dict[str, JSON]

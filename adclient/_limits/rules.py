@@ -11,13 +11,13 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from unicodedata import normalize
 
-from adclient import _diffs
 from adclient._core import jsontext
 from adclient._core.call import Call
 from adclient._core.operations import OPERATIONS
 from adclient._core.paging import decoded
-from adclient._json import JSON, folded
-from adclient._notebook import short, short_end
+from adclient._display import diffs
+from adclient._display.notebook import short, short_end
+from adclient._values.json_values import JSON, folded
 from adclient.errors import InvalidRequest
 from adclient.models import Diff, Result
 from adclient.policy import Policy, Refusal, Usage
@@ -102,12 +102,12 @@ def excess_of(
     keys = frozenset(map(folded, money))
     allowed = f"and change_at_most allows {short(limit)} %"
     # A list, which keeps them alive: a dictionary below refers to them by `id()`.
-    changes, known = list(_diffs.differences_of(diff)), dict[int, Set[str]]()
+    changes, known = list(diffs.differences_of(diff)), dict[int, Set[str]]()
     compared = set[tuple[str, Decimal]]()
     for change in changes:
         before, after = _number(change.before), _number(change.after)
         names = _money_of(change, keys, known)
-        is_new = is_creation and (change.before is None or change.before is _diffs.MISSING)
+        is_new = is_creation and (change.before is None or change.before is diffs.MISSING)
         if not is_new and (names or _is_another(change, keys)):
             if before is None or after is None:
                 return f"{change} cannot be judged, {allowed}"
@@ -146,10 +146,10 @@ def _amounts_in(field: str, value: JSON, keys: Set[str]) -> Iterator[tuple[str, 
             yield from ((name, amount) for name in names)
 
 
-def _money_of(change: _diffs.Difference, keys: Set[str], known: dict[int, Set[str]]) -> Set[str]:
+def _money_of(change: diffs.Difference, keys: Set[str], known: dict[int, Set[str]]) -> Set[str]:
     """The money keys that apply to a changed value: its own, and those of enclosing values."""
-    climbed: list[_diffs.Difference] = []
-    around: _diffs.Difference | None = change
+    climbed: list[diffs.Difference] = []
+    around: diffs.Difference | None = change
     while around is not None and id(around) not in known:
         climbed.append(around)
         around = around.within
@@ -165,7 +165,7 @@ def _money_of(change: _diffs.Difference, keys: Set[str], known: dict[int, Set[st
     return names
 
 
-def _is_another(change: _diffs.Difference, keys: frozenset[str]) -> bool:
+def _is_another(change: diffs.Difference, keys: frozenset[str]) -> bool:
     """Check if another element with money took this place of a list.
 
     The amounts of two different elements cannot be compared.

@@ -4,10 +4,10 @@ import json
 import logging
 from typing import Any
 
+from adclient._agents.tools import call_tool, guard_of, tools
 from adclient._async.client import AsyncAdClient
-from adclient._extras import needs
-from adclient._notebook import short
-from adclient._tools import call_tool, guard_of, tools
+from adclient._display.extras import needs
+from adclient._display.notebook import short
 from adclient._version import __version__
 from adclient.errors import ConfigurationError
 from adclient.options import check_type

@@ -10,11 +10,11 @@ from uuid import uuid4
 
 import attrs
 
-from adclient._blocking import Work
-from adclient._core import rules
 from adclient._core.call import Call
 from adclient._core.events import write_log
 from adclient._core.redact import one_line
+from adclient._limits import rules
+from adclient._tasks.blocking import Work
 from adclient.errors import AdClientError, CallTimeout, ConfigurationError, PolicyRefused
 from adclient.ledger.entry import Entry, Ledger, LedgerWarning, State
 from adclient.ledger.patience import Patience, patient

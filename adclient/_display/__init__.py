@@ -1,0 +1,1 @@
+"""How values, errors and progress look to people."""

@@ -1,0 +1,1 @@
+"""The limits of a client: policy and ledger, applied."""

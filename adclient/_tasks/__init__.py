@@ -1,0 +1,1 @@
+"""Work beside a call: background tasks and blocking work."""

@@ -1,0 +1,1 @@
+"""JSON values and what they are received as."""
