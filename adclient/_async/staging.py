@@ -24,8 +24,6 @@ class AsyncStaging(PublicDir, Coroutine[Any, Any, Draft]):
         self._coroutine = coroutine
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_coroutine":  # of an instance without its state, as copies are at first
-            raise AttributeError(name, name=name, obj=self)
         if hasattr(Draft, name) and not name.startswith("_"):
             is_unused = inspect.getcoroutinestate(self._coroutine) == inspect.CORO_CREATED
             problem = (
