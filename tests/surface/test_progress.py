@@ -21,8 +21,8 @@ from adclient import (
     ConnectionFailed,
     Page,
     RetryPolicy,
-    _progress,
 )
+from adclient._display.progress import Bar
 
 
 class Bars:
@@ -271,7 +271,7 @@ async def test_missing_tqdm_is_named_at_once(client_kind, monkeypatch) -> None:
 
 
 def test_bar_that_was_never_drawn_can_be_closed() -> None:
-    _progress.Bar("x").close()
+    Bar("x").close()
 
 
 @pytest.fixture
