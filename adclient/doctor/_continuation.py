@@ -225,7 +225,8 @@ class Continuation:
                 cursor="?" + urlencode(dict.fromkeys(names, value)),
             )
             if (effect := effect_of(self._page, later)) == "same items":
-                self.tried |= dict.fromkeys(names, effect)
+                for name in names:
+                    self.tried[name] = effect
                 return
         middle = len(names) // 2
         yield from self._try_together(names[:middle], left)
