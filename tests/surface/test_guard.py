@@ -397,7 +397,8 @@ def test_call_that_ends_while_it_is_admitted_leaves_no_unknown_entry(
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_call_cancelled_after_it_was_sent_is_unknown(backend) -> None:
+def test_call_cancelled_after_it_was_sent_is_unknown(backend, monkeypatch) -> None:
+    monkeypatch.setattr("adclient._http.async_library._LONGEST_CLOSE", 0.05)
     ledger = MemoryLedger()
 
     async def hang(request):
