@@ -156,7 +156,10 @@ def _prepared(
     arguments |= {str(key): value for key, value in given.items() if value is not None}
     method = _method(client, operation)
     if operation.is_write:
-        return partial(method, **arguments), partial(_shown, client, operation, arguments)
+        guard = guard_of(client)
+        # Before the call, as an error behind it would lose the draft.
+        sent = {} if guard is None else arguments_of(validated(operation, arguments))
+        return partial(method, **arguments), partial(_shown, guard, operation.full_name, sent)
     columns: object = arguments.pop("columns")
     columns, cursor = () if columns is None else columns, arguments.pop("cursor")
     if not is_array(columns) or not all(isinstance(each, str) for each in columns):
@@ -169,13 +172,9 @@ def _prepared(
 
 
 def _shown(
-    client: object, operation: Operation[Result], arguments: Mapping[str, Any], draft: Draft
+    guard: "Guard | None", operation: str, arguments: Mapping[str, JSON], draft: Draft
 ) -> Object:
-    guard = guard_of(client)
-    over_limit = None
-    if guard is not None:
-        sent = arguments_of(validated(operation, arguments))
-        over_limit = guard.excess_of(operation.full_name, sent, draft.diff)
+    over_limit = None if guard is None else guard.excess_of(operation, arguments, draft.diff)
     return results.of_draft(draft, over_limit)
 
 

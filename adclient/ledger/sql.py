@@ -5,6 +5,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import TypeVar
@@ -391,10 +392,20 @@ class SQLLedger(ABC):
         self, begin: str, work: Callable[[Transaction], T], *, may_create: bool = False
     ) -> T:
         """Do the work in one transaction."""
-        waiting = patience()
-        # `threading` accepts no infinite timeout; -1 waits without limit.
-        if not self._link.lock.acquire(timeout=-1 if math.isinf(waiting.left) else waiting.left):
-            raise self._error(f"another thread has locked it for {waiting.waited:.2g} seconds")
+        waiting, lock = patience(), self._link.lock
+        try:
+            # `threading` accepts no infinite timeout; -1 waits without limit.
+            if not lock.acquire(timeout=-1 if math.isinf(waiting.left) else waiting.left):
+                raise self._error(f"another thread has locked it for {waiting.waited:.2g} seconds")
+            return self._transact_alone(begin, work, waiting, may_create=may_create)
+        finally:
+            # An interrupt may come as soon as it is acquired, so nothing else knows whether it is.
+            with suppress(RuntimeError):
+                lock.release()
+
+    def _transact_alone(
+        self, begin: str, work: Callable[[Transaction], T], waiting: Patience, *, may_create: bool
+    ) -> T:
         try:
             connection = self._begin(begin, waiting, may_create=may_create)
             if not waiting.left:  # the caller has left, and would never end the reservation
@@ -408,8 +419,6 @@ class SQLLedger(ABC):
             reason = str(error) if is_ours else self._reason(error)
             if reason is None:
                 raise
-        finally:
-            self._link.lock.release()
         if reason == LOCKED:
             self._gave_up = time.monotonic()
             reason += f" for {waiting.waited:.2g} seconds"

@@ -33,6 +33,7 @@ _APPEND_ONLY = tuple(
         ("insert", "WHEN new.number <= (SELECT max(number) FROM adclient_ledger)"),
     )
 )
+_SMALLEST_PAGE = 512  # bytes
 _REASONS = {
     sqlite3.SQLITE_NOTADB: "it is not an SQLite database",
     sqlite3.SQLITE_CORRUPT: "the file is corrupt",
@@ -96,6 +97,9 @@ class SQLiteLedger(SQLLedger):
             raise self._error("its directory does not exist")
         uri = f"{self._path.as_uri()}?mode=rw"  # which creates no file: reading must not
         if self._path.exists():
+            # SQLite takes a file shorter than a page for an empty one, and overwrites it.
+            if 0 < self._path.stat().st_size < _SMALLEST_PAGE:
+                raise self._error(_REASONS[sqlite3.SQLITE_NOTADB])
             connection = _open(uri)
         elif may_create:
             # SQLite creates a file with the mode of this one.

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -278,7 +279,26 @@ def uses(where):
     return uses
 
 
+def test_interrupt_directly_after_a_lock_is_acquired_leaves_it_free(ledger, monkeypatch) -> None:
+    class Interrupted:
+        release = ledger._link.lock.release
+
+        def acquire(self, timeout: float) -> None:
+            lock.acquire(timeout=timeout)
+            raise KeyboardInterrupt
+
+    lock = ledger._link.lock
+    admit(ledger)
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger._link, "lock", Interrupted())
+        with pytest.raises(KeyboardInterrupt):
+            ledger.entries()
+    with ThreadPoolExecutor(1) as pool:  # another thread: for its own, an `RLock` is always free
+        assert len(pool.submit(ledger.entries).result(5)) == 1
+
+
 FOREIGN = {
+    "one byte": b"x",
     "text": b"\xff\xfe\x95" * 100,
     "zeros": bytes(8192),
     "a header alone": b"SQLite format 3\0",
