@@ -47,8 +47,8 @@ class AsyncAdClient(notebook.HTMLRepr):
         base_url: The address of the service, http or https, such as `https://ads.example.com`.
             None for that of `ADCLIENT_BASE_URL`. A path in it precedes the path of each endpoint.
         token: A bearer token, or a function that returns one for each request. None for that of
-            `ADCLIENT_TOKEN`; without it, and without `auth`, no credentials are sent. A
-            `UserWarning` tells you if it goes to another machine over plain http.
+            `ADCLIENT_TOKEN`; without it, and without `auth`, no credentials are sent.
+            Sending it to another machine over plain http issues a `UserWarning`.
         auth: For other schemes than bearer tokens: a function that takes a `Request` and returns
             the headers to add to it.
         timeout: Seconds for one whole call, including retries, waits and the response body. None

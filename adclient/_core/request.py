@@ -102,8 +102,9 @@ class RequestBuilder:
             "content-length": str(len(body)),
         }
         if operation.is_write and conventions.idempotency_header is not None:
-            # The caller's own key, if the headers of the client contain one.
-            headers.setdefault(conventions.idempotency_header.lower(), self._new_key())
+            name = conventions.idempotency_header.lower()
+            # The caller's own key, if the headers of the client contain one; an empty one is none.
+            headers[name] = headers.get(name) or self._new_key()
         if followed:
             _, followed = merged(call, [], followed)
             url = _url_with_query(operation, url, [], followed)

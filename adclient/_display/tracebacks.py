@@ -59,11 +59,16 @@ def _chain_of(error: BaseException) -> Iterator[BaseException]:
 
 
 def _is_theirs(error: BaseException) -> bool:
-    """Check if the frame that caught an error, its first one, is neither ours nor below ours."""
-    if error.__traceback__ is None:
+    """Check if the frame that caught an error, its first one, is the caller's and still runs."""
+    if error.__traceback__ is None or _package_of(error.__traceback__) in _SENDING:
         return False
-    package = _package_of(error.__traceback__)
-    return package not in _SENDING and package not in _CALLED
+    from inspect import currentframe  # deferred: slow to import
+
+    frame = currentframe()
+    # A function of the caller that this call has called, such as a transport, has ended by now.
+    while frame is not None and frame is not error.__traceback__.tb_frame:
+        frame = frame.f_back
+    return frame is not None
 
 
 def _without_sending(entry: TracebackType | None) -> TracebackType | None:

@@ -98,7 +98,7 @@ class Guard:
 
     def giving_up(self, entry: Entry) -> Work:
         """A function that ends a reservation, if there is one, whose write will not be sent."""
-        return partial(self._end, entry, CallTimeout("the call ended before it was recorded"), 0)
+        return partial(self._end, entry, CallTimeout("the call ended before it was sent"), 0)
 
     def _reserve(self, entry: Entry, waiting: Patience) -> None:
         assert self.ledger is not None

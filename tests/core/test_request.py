@@ -346,6 +346,12 @@ class TestHeaders:
         request = built(BUDGET, campaign_id="c", headers=own, conventions=conventions)
         assert request.headers["idempotency-key"] == "k1"
 
+    def test_empty_idempotency_key_in_the_client_headers_is_none(self):
+        conventions = {"idempotency_header": "Idempotency-Key"}
+        own = {"idempotency-key": ""}
+        request = built(BUDGET, campaign_id="c", headers=own, conventions=conventions)
+        assert request.headers["idempotency-key"] == "key-1"
+
 
 class Odd:
     """Neither a mapping nor an attrs instance."""

@@ -124,6 +124,25 @@ async def test_error_that_the_caller_is_handling_keeps_its_frames(client_kind) -
             assert names[1:] == ["raise_for_status"]
 
 
+class Wrapping(httpx.BaseTransport):
+    """A caller's transport, which is interrupted while it handles an error of httpx."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        try:
+            return httpx.HTTPTransport(proxy="http://127.0.0.1:1").handle_request(request)
+        except httpx.ConnectError:
+            raise KeyboardInterrupt from None
+
+
+def test_error_that_a_transport_of_the_caller_was_handling_loses_frames_of_requests() -> None:
+    client = SYNC.client(BASE_URL, transport=Wrapping(), token="canary")
+    with pytest.raises(KeyboardInterrupt) as caught:
+        client.beta.pause_campaign(account_id="a", campaign_id="c")
+    handled = caught.value.__context__
+    files = [frame.filename for frame in traceback.extract_tb(handled.__traceback__)]
+    assert files == [__file__]
+
+
 def broken_token() -> str:
     raise AdClientError("no token today")
 
