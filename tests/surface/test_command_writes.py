@@ -396,7 +396,9 @@ def test_model_reads_over_standard_streams() -> None:
         environment = {**os.environ, "ADCLIENT_BASE_URL": url, "ADCLIENT_TOKEN": "sesame"}
         command = mcp.StdioServerParameters(command=sys.executable, args=arguments, env=environment)
         with anyio.fail_after(60):
-            async with mcp.Client(command) as client:
+            # The default is what `sys.stderr` was at the import, such as that of a captured test.
+            server = mcp.stdio_client(command, errlog=sys.__stderr__)
+            async with mcp.Client(server) as client:
                 assert len((await client.list_tools()).tools) == 7
                 result = await client.call_tool("beta_list_campaigns", {})
                 assert not result.is_error
