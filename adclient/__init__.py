@@ -2,216 +2,124 @@
 
 from typing import TYPE_CHECKING
 
-from adclient._version import __version__
+from adclient._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from adclient._agents.tools import call_tool, tools
-    from adclient._async.client import AsyncAdClient
-    from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator
-    from adclient._async.listing import AsyncListing
-    from adclient._async.page import AsyncPage
-    from adclient._core.request import Request
-    from adclient._sync.client import AdClient
-    from adclient._sync.iterators import ItemIterator, PageIterator
-    from adclient._sync.page import Page
-    from adclient._tables.items import Items
-    from adclient.conventions import Conventions
+    from adclient._agents.tools import call_tool as call_tool, tools as tools
+    from adclient._async.client import AsyncAdClient as AsyncAdClient
+    from adclient._async.iterators import (
+        AsyncItemIterator as AsyncItemIterator,
+        AsyncPageIterator as AsyncPageIterator,
+    )
+    from adclient._async.listing import AsyncListing as AsyncListing
+    from adclient._async.page import AsyncPage as AsyncPage
+    from adclient._core.request import Request as Request
+    from adclient._sync.client import AdClient as AdClient
+    from adclient._sync.iterators import ItemIterator as ItemIterator, PageIterator as PageIterator
+    from adclient._sync.page import Page as Page
+    from adclient._tables.items import Items as Items
+    from adclient.conventions import Conventions as Conventions
     from adclient.errors import (
-        AdClientError,
-        APIError,
-        BadRequest,
-        CallTimeout,
-        ConfigurationError,
-        Conflict,
-        ConnectionFailed,
-        ConnectionLost,
-        InvalidRequest,
-        LedgerError,
-        NotFound,
-        OutcomeUnknown,
-        PaginationError,
-        PermissionDenied,
-        PolicyRefused,
-        RateLimited,
-        ServerError,
-        TransportError,
-        Unauthenticated,
-        UnexpectedResponse,
-        Unprocessable,
+        AdClientError as AdClientError,
+        APIError as APIError,
+        BadRequest as BadRequest,
+        CallTimeout as CallTimeout,
+        ConfigurationError as ConfigurationError,
+        Conflict as Conflict,
+        ConnectionFailed as ConnectionFailed,
+        ConnectionLost as ConnectionLost,
+        InvalidRequest as InvalidRequest,
+        LedgerError as LedgerError,
+        NotFound as NotFound,
+        OutcomeUnknown as OutcomeUnknown,
+        PaginationError as PaginationError,
+        PermissionDenied as PermissionDenied,
+        PolicyRefused as PolicyRefused,
+        RateLimited as RateLimited,
+        ServerError as ServerError,
+        TransportError as TransportError,
+        Unauthenticated as Unauthenticated,
+        UnexpectedResponse as UnexpectedResponse,
+        Unprocessable as Unprocessable,
     )
-    from adclient.hooks import DraftEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent
-    from adclient.ledger.entry import Entry, Ledger, LedgerWarning
-    from adclient.ledger.postgres import PostgresLedger
-    from adclient.ledger.sqlite import SQLiteLedger
+    from adclient.hooks import (
+        DraftEvent as DraftEvent,
+        Hooks as Hooks,
+        RequestEvent as RequestEvent,
+        ResponseEvent as ResponseEvent,
+        RetryEvent as RetryEvent,
+    )
+    from adclient.ledger.entry import (
+        Entry as Entry,
+        Ledger as Ledger,
+        LedgerWarning as LedgerWarning,
+    )
+    from adclient.ledger.postgres import PostgresLedger as PostgresLedger
+    from adclient.ledger.sqlite import SQLiteLedger as SQLiteLedger
     from adclient.models import (
-        ENABLED,
-        HUMAN_TWO_STEP_APPROVE,
-        JSON,
-        LAST_30_DAYS,
-        PENDING_APPROVAL,
-        Ad,
-        BusinessProfile,
-        Campaign,
-        CreativeFatigue,
-        Diff,
-        Draft,
-        Item,
-        Objective,
-        ResponseInfo,
-        TargetingOption,
-        WastedSpend,
+        ENABLED as ENABLED,
+        HUMAN_TWO_STEP_APPROVE as HUMAN_TWO_STEP_APPROVE,
+        JSON as JSON,
+        LAST_30_DAYS as LAST_30_DAYS,
+        PENDING_APPROVAL as PENDING_APPROVAL,
+        Ad as Ad,
+        BusinessProfile as BusinessProfile,
+        Campaign as Campaign,
+        CreativeFatigue as CreativeFatigue,
+        Diff as Diff,
+        Draft as Draft,
+        Item as Item,
+        Objective as Objective,
+        ResponseInfo as ResponseInfo,
+        TargetingOption as TargetingOption,
+        WastedSpend as WastedSpend,
     )
-    from adclient.options import RetryPolicy
-    from adclient.plan import Plan, PlanReport
-    from adclient.policy import Policy, PolicyWarning
+    from adclient.options import RetryPolicy as RetryPolicy
+    from adclient.plan import Plan as Plan, PlanReport as PlanReport
+    from adclient.policy import Policy as Policy, PolicyWarning as PolicyWarning
 
-__all__ = [
-    "ENABLED",
-    "HUMAN_TWO_STEP_APPROVE",
-    "JSON",
-    "LAST_30_DAYS",
-    "PENDING_APPROVAL",
-    "APIError",
-    "Ad",
-    "AdClient",
-    "AdClientError",
-    "AsyncAdClient",
-    "AsyncItemIterator",
-    "AsyncListing",
-    "AsyncPage",
-    "AsyncPageIterator",
-    "BadRequest",
-    "BusinessProfile",
-    "CallTimeout",
-    "Campaign",
-    "ConfigurationError",
-    "Conflict",
-    "ConnectionFailed",
-    "ConnectionLost",
-    "Conventions",
-    "CreativeFatigue",
-    "Diff",
-    "Draft",
-    "DraftEvent",
-    "Entry",
-    "Hooks",
-    "InvalidRequest",
-    "Item",
-    "ItemIterator",
-    "Items",
-    "Ledger",
-    "LedgerError",
-    "LedgerWarning",
-    "NotFound",
-    "Objective",
-    "OutcomeUnknown",
-    "Page",
-    "PageIterator",
-    "PaginationError",
-    "PermissionDenied",
-    "Plan",
-    "PlanReport",
-    "Policy",
-    "PolicyRefused",
-    "PolicyWarning",
-    "PostgresLedger",
-    "RateLimited",
-    "Request",
-    "RequestEvent",
-    "ResponseEvent",
-    "ResponseInfo",
-    "RetryEvent",
-    "RetryPolicy",
-    "SQLiteLedger",
-    "ServerError",
-    "TargetingOption",
-    "TransportError",
-    "Unauthenticated",
-    "UnexpectedResponse",
-    "Unprocessable",
-    "WastedSpend",
-    "__version__",
-    "call_tool",
-    "tools",
-]
-
-# The module of each name, imported when the name is first used: the sync client does not load the
-# async one, and an error class loads neither.
-_MODULES = {
-    "AsyncAdClient": "_async.client",
-    "AsyncListing": "_async.listing",
-    "AsyncItemIterator": "_async.iterators",
-    "AsyncPage": "_async.page",
-    "AsyncPageIterator": "_async.iterators",
-    "Request": "_core.request",
-    "AdClient": "_sync.client",
-    "ItemIterator": "_sync.iterators",
-    "Page": "_sync.page",
-    "PageIterator": "_sync.iterators",
-    "Conventions": "conventions",
-    "AdClientError": "errors",
-    "APIError": "errors",
-    "BadRequest": "errors",
-    "CallTimeout": "errors",
-    "ConfigurationError": "errors",
-    "Conflict": "errors",
-    "ConnectionFailed": "errors",
-    "ConnectionLost": "errors",
-    "InvalidRequest": "errors",
-    "LedgerError": "errors",
-    "NotFound": "errors",
-    "OutcomeUnknown": "errors",
-    "PaginationError": "errors",
-    "PermissionDenied": "errors",
-    "PolicyRefused": "errors",
-    "RateLimited": "errors",
-    "ServerError": "errors",
-    "TransportError": "errors",
-    "Unauthenticated": "errors",
-    "UnexpectedResponse": "errors",
-    "Unprocessable": "errors",
-    "Items": "_tables.items",
-    "call_tool": "_agents.tools",
-    "tools": "_agents.tools",
-    "DraftEvent": "hooks",
-    "Hooks": "hooks",
-    "RequestEvent": "hooks",
-    "ResponseEvent": "hooks",
-    "RetryEvent": "hooks",
-    "ENABLED": "models",
-    "HUMAN_TWO_STEP_APPROVE": "models",
-    "JSON": "models",
-    "LAST_30_DAYS": "models",
-    "PENDING_APPROVAL": "models",
-    "Ad": "models",
-    "BusinessProfile": "models",
-    "Campaign": "models",
-    "CreativeFatigue": "models",
-    "Diff": "models",
-    "Draft": "models",
-    "Item": "models",
-    "Objective": "models",
-    "ResponseInfo": "models",
-    "TargetingOption": "models",
-    "WastedSpend": "models",
-    "RetryPolicy": "options",
-    "Entry": "ledger.entry",
-    "Ledger": "ledger.entry",
-    "LedgerWarning": "ledger.entry",
-    "PostgresLedger": "ledger.postgres",
-    "SQLiteLedger": "ledger.sqlite",
-    "Plan": "plan",
-    "PlanReport": "plan",
-    "Policy": "policy",
-    "PolicyWarning": "policy",
-}
-
-_PUBLIC_MODULES = frozenset(
-    {"conventions", "errors", "hooks", "ledger", "models", "options", "plan", "policy"}
-)
 
 # Hidden from type checkers, which would accept any attribute otherwise.
 if not TYPE_CHECKING:  # pragma: no branch
+    # The module of each name, imported when the name is first used: the sync client does not load
+    # the async one, and an error class loads neither.
+    _NAMES = {
+        "_agents.tools": "call_tool tools",
+        "_async.client": "AsyncAdClient",
+        "_async.iterators": "AsyncItemIterator AsyncPageIterator",
+        "_async.listing": "AsyncListing",
+        "_async.page": "AsyncPage",
+        "_core.request": "Request",
+        "_sync.client": "AdClient",
+        "_sync.iterators": "ItemIterator PageIterator",
+        "_sync.page": "Page",
+        "_tables.items": "Items",
+        "conventions": "Conventions",
+        "errors": """
+            APIError AdClientError BadRequest CallTimeout ConfigurationError Conflict
+            ConnectionFailed ConnectionLost InvalidRequest LedgerError NotFound OutcomeUnknown
+            PaginationError PermissionDenied PolicyRefused RateLimited ServerError
+            TransportError Unauthenticated UnexpectedResponse Unprocessable
+        """,
+        "hooks": "DraftEvent Hooks RequestEvent ResponseEvent RetryEvent",
+        "ledger.entry": "Entry Ledger LedgerWarning",
+        "ledger.postgres": "PostgresLedger",
+        "ledger.sqlite": "SQLiteLedger",
+        "models": """
+            ENABLED HUMAN_TWO_STEP_APPROVE JSON LAST_30_DAYS PENDING_APPROVAL Ad
+            BusinessProfile Campaign CreativeFatigue Diff Draft Item Objective ResponseInfo
+            TargetingOption WastedSpend
+        """,
+        "options": "RetryPolicy",
+        "plan": "Plan PlanReport",
+        "policy": "Policy PolicyWarning",
+    }
+    _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+    _PUBLIC_MODULES = frozenset(
+        {"conventions", "errors", "hooks", "ledger", "models", "options", "plan", "policy"}
+    )
+
+    __all__ = [*_MODULES, "__version__"]
 
     def __getattr__(name):
         """Import a public name, or a public module."""

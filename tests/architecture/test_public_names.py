@@ -90,15 +90,6 @@ def test_unknown_name_is_an_import_error() -> None:
         from adclient import AdCleint  # noqa: F401
 
 
-def test_dunder_all_is_sorted() -> None:
-    """Constants first, then classes, then the rest, in the linter's order."""
-
-    def key(name: str) -> tuple[int, str]:
-        return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
-
-    assert list(adclient.__all__) == sorted(adclient.__all__, key=key)
-
-
 def test_star_import_imports_exactly_the_public_names() -> None:
     names: dict[str, object] = {}
     exec("from adclient import *", names)
