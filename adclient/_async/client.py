@@ -13,7 +13,7 @@ from adclient._async.delta import AsyncDelta
 from adclient._async.gamma import AsyncGamma
 from adclient._core.auth import AsyncAuth, AsyncToken, Credentials
 from adclient._display import notebook
-from adclient._display.signatures import deferred
+from adclient._display.signatures import deferred, public_in
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import RetryPolicy
@@ -35,6 +35,7 @@ else:
 _State = tuple[Mapping[str, object] | None, Mapping[str, object]]
 
 
+@public_in("adclient")
 class AsyncAdClient(notebook.HTMLRepr):
     """A client of the ad management service, for async code.
 
@@ -99,8 +100,6 @@ class AsyncAdClient(notebook.HTMLRepr):
         'pending_approval'
     """
 
-    __module__ = "adclient"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
     __slots__ = ("__weakref__", "_engine", "alpha", "beta", "delta", "gamma")
 
     alpha: AsyncAlpha

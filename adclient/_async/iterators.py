@@ -13,6 +13,7 @@ import attrs
 
 from adclient._core.paging import SeenPages
 from adclient._display.notebook import PublicDir, short
+from adclient._display.signatures import public_in
 from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items
 from adclient.errors import AdClientError, InvalidRequest, PaginationError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@public_in("adclient")
 class AsyncPageIterator(PublicDir, Generic[T]):
     """An iterator over the pages of a listing.
 
@@ -44,9 +46,6 @@ class AsyncPageIterator(PublicDir, Generic[T]):
         >>> pages.cursor is None
         True
     """
-
-    __module__ = "adclient"  # its public name, which signatures show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     def __init__(
         self,
@@ -135,6 +134,7 @@ class AsyncPageIterator(PublicDir, Generic[T]):
         return page
 
 
+@public_in("adclient")
 class AsyncItemIterator(PublicDir, Generic[T]):
     """An iterator over the items of a listing, page after page.
 
@@ -153,9 +153,6 @@ class AsyncItemIterator(PublicDir, Generic[T]):
         >>> len(rest.data)
         50
     """
-
-    __module__ = "adclient"  # its public name, which signatures show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     def __init__(self, pages: AsyncPageIterator[T]) -> None:
         self._pages = pages

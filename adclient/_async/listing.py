@@ -8,7 +8,7 @@ from adclient._async.iterators import AsyncItemIterator, AsyncPageIterator, coll
 from adclient._async.page import AsyncPage, AsyncSource
 from adclient._async.tables import AsyncTabular
 from adclient._display.notebook import PublicDir, short
-from adclient._display.signatures import unquote
+from adclient._display.signatures import public_in, unquote
 from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items
 from adclient._values.json_values import AttrsInstance
@@ -19,6 +19,7 @@ T = TypeVar("T")
 A = TypeVar("A", bound=AttrsInstance)
 
 
+@public_in("adclient")
 class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncTabular[T]):
     """The result of an async read: await it for the first page, or iterate over all items.
 
@@ -39,9 +40,6 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncTabular[T]
         >>> len(ads.data)
         50
     """
-
-    __module__ = "adclient"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     def __init__(self, source: AsyncSource[T], cursor: JSON) -> None:
         self._source = source

@@ -16,6 +16,7 @@ from adclient._core.paging import (
     merged,
     query_from_next_url,
 )
+from adclient._display.signatures import public_in
 from adclient._version import __version__
 from adclient.models import Result
 from adclient.options import Options
@@ -25,6 +26,7 @@ _UNRESERVED = re.compile(r"[A-Za-z0-9_.~-]*")  # what `quote` leaves alone
 LONGEST_URL = 65_536  # the limit of httpx
 
 
+@public_in("adclient")
 @attrs.frozen(kw_only=True)
 class Request:
     """One HTTP request as plain data; an `auth` function of a client receives it.
@@ -42,9 +44,6 @@ class Request:
         ...     return {"x-body-hash": hashlib.sha256(request.body or b"").hexdigest()}
         >>> client = AdClient("https://ads.example.com", auth=sign)
     """
-
-    __module__ = "adclient"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     method: str
     url: str

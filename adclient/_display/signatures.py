@@ -4,12 +4,14 @@ import inspect
 import sys
 from collections.abc import Callable
 from types import FunctionType, SimpleNamespace
-from typing import cast, get_type_hints
+from typing import TypeVar, cast, get_type_hints
 
 if sys.version_info >= (3, 12):  # pragma: no cover (each Python runs one of two branches)
     from typing import TypeAliasType as TypeAliasType
 else:  # pragma: no cover
     from typing_extensions import TypeAliasType as TypeAliasType
+
+Class = TypeVar("Class", bound=type)
 
 
 def deferred(full_name: str) -> SimpleNamespace:
@@ -21,6 +23,18 @@ def deferred(full_name: str) -> SimpleNamespace:
     # Type checkers accept only literals here; they import the module instead.
     alias = cast("Callable[[str, str], object]", TypeAliasType)
     return SimpleNamespace(**{name: alias(full_name, full_name)})
+
+
+def public_in(module: str) -> Callable[[Class], Class]:
+    """Give a class its public name, which pickles, tracebacks and signatures show."""
+
+    def renamed(cls: Class) -> Class:
+        cls.__module__ = module
+        # So `??` does not look for the class in the file of that name.
+        type.__setattr__(cls, "__firstlineno__", None)
+        return cls
+
+    return renamed
 
 
 def hide(cls: type, name: str) -> None:

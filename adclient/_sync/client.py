@@ -14,7 +14,7 @@ from adclient._sync.delta import Delta
 from adclient._sync.gamma import Gamma
 from adclient._core.auth import Auth, Token, Credentials
 from adclient._display import notebook
-from adclient._display.signatures import deferred
+from adclient._display.signatures import deferred, public_in
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import RetryPolicy
@@ -36,6 +36,7 @@ else:
 _State = tuple[Mapping[str, object] | None, Mapping[str, object]]
 
 
+@public_in("adclient")
 class AdClient(notebook.HTMLRepr):
     """A client of the ad management service.
 
@@ -100,8 +101,6 @@ class AdClient(notebook.HTMLRepr):
         'pending_approval'
     """
 
-    __module__ = "adclient"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
     __slots__ = ("__weakref__", "_engine", "alpha", "beta", "delta", "gamma")
 
     alpha: Alpha

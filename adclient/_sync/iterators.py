@@ -14,6 +14,7 @@ import attrs
 
 from adclient._core.paging import SeenPages
 from adclient._display.notebook import PublicDir, short
+from adclient._display.signatures import public_in
 from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items
 from adclient.errors import AdClientError, InvalidRequest, PaginationError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@public_in("adclient")
 class PageIterator(PublicDir, Generic[T]):
     """An iterator over the pages of a listing.
 
@@ -45,9 +47,6 @@ class PageIterator(PublicDir, Generic[T]):
         >>> pages.cursor is None
         True
     """
-
-    __module__ = "adclient"  # its public name, which signatures show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     def __init__(
         self,
@@ -136,6 +135,7 @@ class PageIterator(PublicDir, Generic[T]):
         return page
 
 
+@public_in("adclient")
 class ItemIterator(PublicDir, Generic[T]):
     """An iterator over the items of a listing, page after page.
 
@@ -154,9 +154,6 @@ class ItemIterator(PublicDir, Generic[T]):
         >>> len(rest.data)
         50
     """
-
-    __module__ = "adclient"  # its public name, which signatures show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     def __init__(self, pages: PageIterator[T]) -> None:
         self._pages = pages

@@ -15,7 +15,7 @@ from adclient._core.operations import PageBody
 from adclient._core.paging import following
 from adclient._display import notebook
 from adclient._display.notebook import short
-from adclient._display.signatures import hide, unquote
+from adclient._display.signatures import hide, public_in, unquote
 from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items, counted, html_table
 from adclient._values.json_values import AttrsInstance, copied, copied_fields
@@ -128,6 +128,7 @@ class Source(Generic[T]):
         return Bar(self.call.operation.full_name)
 
 
+@public_in("adclient")
 @attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
 class Page(Result, Tabular[T], notebook.HTMLRepr):
     """One page of a listing; iterating over it continues through all later pages.
@@ -152,9 +153,6 @@ class Page(Result, Tabular[T], notebook.HTMLRepr):
         50
         >>> names = [ad.name for ad in page]
     """
-
-    __module__ = "adclient"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     data: Items[T]
     next: JSON = attrs.field(default=None, hash=False)

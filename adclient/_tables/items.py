@@ -17,7 +17,7 @@ from typing import (
 
 from adclient._display import notebook
 from adclient._display.extras import needs
-from adclient._display.signatures import deferred, unquote
+from adclient._display.signatures import deferred, public_in, unquote
 
 if TYPE_CHECKING:
     import pandas
@@ -36,6 +36,7 @@ class _ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
+@public_in("adclient")
 class Items(notebook.HTMLRepr, Generic[T_co]):
     """Items that are also a table: the `data` of a page, and what `collect()` returns.
 
@@ -59,8 +60,6 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
         (10, 13)
     """
 
-    __module__ = "adclient"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
     __slots__ = ("_items",)
 
     def __init__(self, items: Iterable[T_co] = ()) -> None:
