@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from inspect import isawaitable  # async only
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import attrs
 
@@ -12,7 +12,7 @@ from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, bearer, check
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
-from adclient._core.operations import Operation, PageBody
+from adclient._core.operations import Arguments, Operation, PageBody
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, Outcome, redacted, too_late
 from adclient._core.retry import RateLimitGate
@@ -60,7 +60,7 @@ class AsyncEngine:
         headers = None if fixed is None else fixed.headers
         self._requests = RequestBuilder(self.options, headers, new_key=_new_key)
 
-    async def stage(self, operation: Operation[Draft], **arguments: object) -> Draft:
+    async def stage(self, operation: Operation[Draft], **arguments: Unpack[Arguments]) -> Draft:
         """Stage a draft."""
         try:
             return await self.run(validated(operation, arguments))
@@ -69,7 +69,7 @@ class AsyncEngine:
             raise
 
     def read(
-        self, operation: Operation[PageBody[T]], *, cursor: JSON, **arguments: object
+        self, operation: Operation[PageBody[T]], *, cursor: JSON, **arguments: Unpack[Arguments]
     ) -> AsyncListing[T]:
         """Read a listing."""
         try:

@@ -3,8 +3,9 @@
 All code that sends, checks, documents, fakes or tests an operation reads it here.
 """
 
-from collections.abc import Mapping
-from typing import Generic, Literal, NamedTuple, TypeVar
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Generic, Literal, NamedTuple, Required, TypedDict, TypeVar
 
 import attrs
 
@@ -16,6 +17,7 @@ from adclient.models import (
     CreativeFatigue,
     Draft,
     Objective,
+    ObjectLike,
     Result,
     TargetingOption,
     WastedSpend,
@@ -40,6 +42,20 @@ class PageBody(Result, Generic[ItemT]):
     data: tuple[ItemT, ...]
     page: PageInfo
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON])
+
+
+class Arguments(TypedDict, total=False):
+    """The arguments of a call, by parameter; each operation has some of them."""
+
+    account_id: Required[str]
+    campaign_id: str | None
+    creative_id: str | None
+    ad_id: str | None
+    targeting: ObjectLike | None
+    fields: ObjectLike | None
+    daily_budget: int | float | Decimal | None
+    keywords: Sequence[str]
+    date_range: str | None
 
 
 ParameterType = Literal["id", "text", "object", "number", "texts"]
