@@ -1,9 +1,7 @@
 """A page of a listing, and its link to the client that fetched it."""
 
 from collections.abc import Mapping
-from copy import copy
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import attrs
 
@@ -20,50 +18,36 @@ from adclient._tables.items import Items, counted, html_table
 from adclient._values.json_values import AttrsInstance, copied, copied_fields
 from adclient._values.received import as_json
 from adclient.errors import AdClientError, PaginationError
-from adclient.models import JSON, Item, Result
+from adclient.models import JSON, Result
 
 if TYPE_CHECKING:
+    from adclient._async.engine import AsyncEngine
     from adclient._display.progress import Bar
 
-R = TypeVar("R", bound=Result)
 T = TypeVar("T")
 A = TypeVar("A", bound=AttrsInstance)
 
-# Items of classes that do not keep the JSON they were read from, each with its JSON. Pairs, because
-# `attrs.evolve` may have given the page other items.
-Raw = tuple[tuple[object, dict[str, JSON]], ...]
-
-
-_raw_of = attrgetter("_source.raw")  # private to callers, but not to this module
-
-
-class AsyncRunner(Protocol):
-    """The part of the engine that a listing needs."""
-
-    async def run(self, call: Call[R]) -> R:
-        """Run one call, with its retries."""
-        ...
-
 
 class AsyncSource(Generic[T]):
-    """The link from a page to its client: the engine, the call, and what its items were read from.
+    """The link from a page to its client: the engine, the call, and how its items are read.
 
     It is not an attrs class, so `attrs.asdict(page)` does not reach the credentials in the engine.
     """
 
-    __slots__ = ("_engine", "call", "cls", "raw", "shows_progress")
+    __slots__ = ("_cls", "_engine", "call", "shows_progress")
 
     def __init__(
         self,
-        engine: AsyncRunner | None = None,
+        engine: "AsyncEngine | None" = None,
         call: Call[PageBody[T]] | None = None,
-        raw: Raw = (),
+        *,
+        cls: type[Any] | None = None,
+        shows_progress: bool = False,
     ) -> None:
         self._engine = engine
         self.call: Call[PageBody[T]] | None = call
-        self.raw: Raw = raw
-        self.cls: type[Any] | None = None  # the class of `typed()`
-        self.shows_progress: bool = False
+        self._cls = cls  # the class of `typed()`
+        self.shows_progress = shows_progress
 
     @property
     def operation(self) -> str | None:
@@ -71,52 +55,58 @@ class AsyncSource(Generic[T]):
         return None if self.call is None else self.call.operation.full_name
 
     async def page(self, cursor: JSON) -> "AsyncPage[T]":
-        """Fetch the page at a continuation; None is the first page."""
+        """Fetch the page at a continuation, with items of the class of `typed()`."""
+        page = await self.fetch(cursor)
+        return page if self._cls is None else self.read(page, cursor)
+
+    async def fetch(self, cursor: JSON) -> "AsyncPage[T]":
+        """Fetch the page at a continuation as it is received; None is the first page."""
         try:
             if self._engine is None or self.call is None:
                 raise PaginationError(
                     "this page was pickled or copied and has no client: call the method again with "
                     "cursor=page.next; page.data has the items of this page"
                 )
-            listing = await self._engine.run(
+            body = await self._engine.run(
                 self.call if cursor is self.call.cursor else following(self.call, cursor)
             )
-            inner = {"page": dict(listing.page.extra)} if listing.page.extra else {}
-            page = AsyncPage(
-                data=Items(listing.data),
-                next=listing.page.next,
-                extra={**listing.extra, **inner},
-                response=listing.response,
+            inner = {"page": dict(body.page.extra)} if body.page.extra else {}
+            return AsyncPage(
+                data=Items(body.data),
+                next=body.page.next,
+                extra={**body.extra, **inner},
+                response=body.response,
                 source=self,
             )
-            return page if self.cls is None else page.typed(self.cls)
         except BaseException as error:
             if isinstance(error, AdClientError):
                 error.cursor = cursor
             forget_frames(error)
             raise
 
-    def ids(self, page: "AsyncPage[T]") -> tuple[JSON, ...]:
-        """The ids of the items of a page, whatever class `typed()` read them into."""
-        raw: Raw = _raw_of(page)
-        if raw:
-            return tuple(fields.get("id") for _, fields in raw)
-        return tuple(item.id for item in page.data if isinstance(item, Item))
+    def read(self, page: "AsyncPage[T]", cursor: JSON) -> "AsyncPage[T]":
+        """The page that was fetched at a continuation, with items of the class of `typed()`."""
+        if self._cls is None:
+            return page
+        try:
+            return page.typed(self._cls)
+        except BaseException as error:
+            if isinstance(error, AdClientError):
+                error.cursor = cursor
+            forget_frames(error)
+            raise
 
-    def typed(self, cls: type[A], raw: Raw = ()) -> "AsyncSource[A]":
+    def typed(self, cls: type[A]) -> "AsyncSource[A]":
         """The same listing, read into another class."""
-        source = cast("AsyncSource[A]", copy(self))
-        source.cls, source.raw = cls, raw
-        return source
+        call = cast("Call[PageBody[A]] | None", self.call)
+        return AsyncSource(self._engine, call, cls=cls, shows_progress=self.shows_progress)
 
     def with_progress(self) -> "AsyncSource[T]":
         """The same listing, with a progress bar for each iteration."""
         from adclient._display.progress import check_installed
 
         check_installed()
-        source = copy(self)
-        source.shows_progress = True
-        return source
+        return AsyncSource(self._engine, self.call, cls=self._cls, shows_progress=True)
 
     def new_bar(self) -> "Bar | None":
         """The progress bar of one iteration; None without `with_progress`."""
@@ -264,7 +254,7 @@ class AsyncPage(Result, AsyncTabular[T], notebook.HTMLRepr):
                 in `extra`; any other class gets the fields that it names.
 
         Returns:
-            The page with instances of your class; its `to_dict()` still returns what was received.
+            The page with instances of your class.
 
         Raises:
             UnexpectedResponse: An item does not fit the class; the message names the place and the
@@ -287,19 +277,17 @@ class AsyncPage(Result, AsyncTabular[T], notebook.HTMLRepr):
         """
         from adclient._core.typed import read_items
 
-        received = self._raw_items()
         operation = self._source.operation or "typed()"
-        data = read_items([copied_fields(item) for item in received], cls, operation)
-        raw = () if issubclass(cls, Item) else tuple(zip(data, received, strict=True))
-        return attrs.evolve(
-            cast("AsyncPage[A]", self), data=Items(data), source=self._source.typed(cls, raw)
-        )
+        data = read_items(self._received_items(), cls, operation)
+        page = cast("AsyncPage[A]", self)
+        return attrs.evolve(page, data=Items(data), source=self._source.typed(cls))
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the page as it was received.
 
         Returns:
-            The body of the response as JSON values.
+            The body of the response as JSON values. An item that `typed()` read into a class that
+                is no `Item` has the fields of that class.
 
         Examples:
             >>> from adclient.testing import FakeAdService
@@ -311,28 +299,20 @@ class AsyncPage(Result, AsyncTabular[T], notebook.HTMLRepr):
         extra = copied_fields(self.extra)
         page = extra.pop("page", {})
         assert isinstance(page, dict)
-        data: list[JSON] = list(self._raw_items())
+        data: list[JSON] = [*self._received_items()]
         return {"data": data, "page": {"next": copied(self.next), **page}, **extra}
 
-    def _raw_items(self) -> list[dict[str, JSON]]:
-        received = {id(item): raw for item, raw in self._source.raw}
-        return [
-            copied_fields(received[id(item)])
-            if id(item) in received
-            else cast("dict[str, JSON]", as_json(item))
-            for item in self.data
-        ]
+    def _received_items(self) -> list[dict[str, JSON]]:
+        return [cast("dict[str, JSON]", as_json(item)) for item in self.data]
 
     # Pickles and copies keep everything except the client.
 
     def __getstate__(self) -> tuple[object, ...]:
-        return self.response, self.data, self.next, self.extra, self._source.raw
+        return self.response, self.data, self.next, self.extra
 
     def __setstate__(self, state: tuple[object, ...]) -> None:
-        *values, raw = state
         names = ("response", "data", "next", "extra", "_source")
-        source = AsyncSource[T](raw=cast(Raw, raw))
-        for name, value in zip(names, [*values, source], strict=True):
+        for name, value in zip(names, (*state, AsyncSource[T]()), strict=True):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:

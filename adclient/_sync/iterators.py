@@ -18,7 +18,7 @@ from adclient._display.signatures import public_in
 from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items
 from adclient.errors import AdClientError, InvalidRequest, PaginationError
-from adclient.models import JSON
+from adclient.models import JSON, Item
 
 if TYPE_CHECKING:
     from adclient._sync.page import Page, Source
@@ -68,7 +68,7 @@ class PageIterator(PublicDir, Generic[T]):
             None if source.call is None else SeenPages(attrs.evolve(source.call, cursor=cursor))
         )
         if first is not None and self._seen is not None:
-            self._seen.add(first.next, source.ids(first))
+            self._seen.add(first.next, _ids(first))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}, cursor={short(self.cursor)}>"
@@ -96,14 +96,15 @@ class PageIterator(PublicDir, Generic[T]):
                 raise StopIteration
             # No state changes before the page is there, so that a failed step can be repeated.
             try:
-                page = self._fetch()
+                fetched = self._fetch()
             except StopIteration as error:  # as of `next()` in the caller's `token` function
                 problem = f"{type(error).__name__} was raised while a page was fetched"
                 raise RuntimeError(problem) from error  # or it would end the listing here
+            page = self._source.read(fetched, self.cursor)
             assert self._seen is not None
             self._ready = page
             try:
-                self._seen.add(page.next, self._source.ids(page))
+                self._seen.add(page.next, _ids(fetched))
             except PaginationError:
                 self._ready = None
                 raise
@@ -114,7 +115,7 @@ class PageIterator(PublicDir, Generic[T]):
         if may_fetch and upcoming is not None:
             from adclient._tasks.background import Prefetch  # deferred: it loads anyio
 
-            self._prefetch = Prefetch(partial(self._source.page, upcoming))
+            self._prefetch = Prefetch(partial(self._source.fetch, upcoming))
         if self._bar is not None:
             self._bar.add(len(self._ready.data))
         page, self._ready = self._ready, None
@@ -123,7 +124,7 @@ class PageIterator(PublicDir, Generic[T]):
 
     def _fetch(self) -> "Page[T]":
         if self._prefetch is None:
-            return self._source.page(self.cursor)
+            return self._source.fetch(self.cursor)
         try:
             page = self._prefetch.result()
         except BaseException:
@@ -133,6 +134,11 @@ class PageIterator(PublicDir, Generic[T]):
             raise
         self._prefetch = None
         return page
+
+
+def _ids(page: "Page[T]") -> tuple[JSON, ...]:
+    """The ids of the items of a page; none of classes of the caller."""
+    return tuple(item.id for item in page.data if isinstance(item, Item))
 
 
 @public_in("adclient")

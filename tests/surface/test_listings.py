@@ -11,7 +11,6 @@ from collections.abc import Coroutine
 from urllib.parse import unquote
 
 import anyio
-import attrs
 import httpx
 import pytest
 import trio
@@ -67,11 +66,6 @@ def names(items) -> str:
 
 def cut(reason: str = "reset") -> Exception:
     return httpx.ConnectError(reason)
-
-
-@attrs.frozen
-class Named:
-    name: str
 
 
 @pytest.fixture
@@ -355,16 +349,13 @@ async def test_repeated_continuation_raises_pagination_error(
     assert caught.value.operation == "beta.list_campaigns"
 
 
-@pytest.mark.parametrize("is_typed", [False, True])
 @sync_and_async
-async def test_same_items_under_new_continuations_raise_pagination_error(
-    client_kind, is_typed
-) -> None:
+async def test_same_items_under_new_continuations_raise_pagination_error(client_kind) -> None:
     """A service that does not know our parameter may return page one with a new token."""
     service = Service(*(a_page("abc", f"t{n}") for n in range(3)))
     async with client_kind.open(transport=service.transport) as client:
         page = await wait(listed(client))
-        iterator, found = walk(page.typed(Named) if is_typed else page), []
+        iterator, found = walk(page), []
         for _ in range(2):  # also if the caller tries again
             with pytest.raises(PaginationError, match="same 3 items") as caught:
                 await drain(iterator, found)
