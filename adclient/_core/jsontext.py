@@ -14,10 +14,12 @@ from decimal import Decimal
 from numbers import Integral
 from typing import cast
 
-from adclient._values.json_values import JSON
-from adclient._values.json_values import fields_of as fields_of
-from adclient._values.json_values import is_array as is_array
-from adclient._values.json_values import is_object as is_object
+from adclient._values.json_values import (
+    JSON,
+    fields_of as fields_of,
+    is_array as is_array,
+    is_object as is_object,
+)
 
 
 class JSONError(Exception):

@@ -1,7 +1,6 @@
 """Continuation values: how they are sent back, and when an iteration must stop."""
 
 import re
-from collections.abc import Iterable
 from typing import TypeVar, cast
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
@@ -74,24 +73,10 @@ def decoded(piece: str) -> tuple[str, str]:
     return unquote(name), unquote(value)
 
 
-def merged(call: Call[Result], own: Pairs, pieces: list[str]) -> tuple[Pairs, list[str]]:
-    """The parameters that the query of a URL lacks, and the pieces of that query to send.
-
-    Every page is requested with the parameters of the first, whatever the URL contains.
-    """
-    mine, theirs = _by_root(own), _by_root(map(decoded, pieces))
-    same = {name for name, pairs in mine.items() if theirs.get(name) == pairs}
-    missing = [pair for pair in own if _root(pair[0]) not in same]
-    others = {parameter.name for parameter in call.operation.parameters} - same
-    sent = [piece for piece in pieces if _root(decoded(piece)[0]) not in others]
-    return missing, sent
-
-
-def _by_root(pairs: Iterable[tuple[str, str]]) -> dict[str, Pairs]:
-    by_root: dict[str, Pairs] = {}
-    for name, value in pairs:
-        by_root.setdefault(_root(name), []).append((name, value))
-    return by_root
+def lacking(own: Pairs, pieces: list[str]) -> Pairs:
+    """The parameters of the call that the query of a URL lacks."""
+    named = {_root(decoded(piece)[0]) for piece in pieces}
+    return [pair for pair in own if _root(pair[0]) not in named]
 
 
 def _root(name: str) -> str:

@@ -13,7 +13,7 @@ from adclient._core.paging import (
     Pairs,
     cursor_fields,
     decoded,
-    merged,
+    lacking,
     query_from_next_url,
 )
 from adclient._display.signatures import public_in
@@ -81,7 +81,7 @@ class RequestBuilder:
                 else:
                     query.extend(_bracketed(name, value))
             if followed is not None:
-                query, followed = merged(call, query, followed)
+                query = lacking(query, followed)
             elif call.cursor is not None:
                 for name, value in cursor_fields(call, conventions).items():
                     text = value if isinstance(value, str) else cursor_text(operation, value)
@@ -105,7 +105,6 @@ class RequestBuilder:
             # The caller's own key, if the headers of the client contain one; an empty one is none.
             headers[name] = headers.get(name) or self._new_key()
         if followed:
-            _, followed = merged(call, [], followed)
             url = _url_with_query(operation, url, [], followed)
         return Request(method=operation.method, url=url, headers=headers, body=body)
 

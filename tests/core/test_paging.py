@@ -148,7 +148,7 @@ def test_followed_url_keeps_parameters_of_the_first_page():
 
 def test_parameters_in_a_followed_url_are_sent_once():
     request = requested(f"?date_range=X&account_id={ACCOUNT}&cursor=2", date_range="LAST_30_DAYS")
-    expected = [("date_range", "LAST_30_DAYS"), ("account_id", ACCOUNT), ("cursor", "2")]
+    expected = [("date_range", "X"), ("account_id", ACCOUNT), ("cursor", "2")]
     assert pairs_of(request) == expected
 
 
