@@ -111,10 +111,13 @@ class Options:
             from adclient.hooks import Hooks  # deferred: its classes take a while to make
 
             check_type("hooks", hooks, Hooks)
+        policy = retry or self.retry
+        if max_retries is not None:
+            policy = attrs.evolve(policy, max_retries=max_retries)
         return attrs.evolve(
             self,
             timeout=self.timeout if timeout is None else check_timeout(timeout),
-            retry=merge_retry(self.retry, retry, max_retries),
+            retry=policy,
             headers={**self.headers, **check_headers(headers or {})},
             hooks=self.hooks if hooks is None else (*self.hooks, hooks),
         )
@@ -155,14 +158,6 @@ def resolve(
 def from_environment(name: str) -> str | None:
     """The value of an environment variable; a blank one counts as not set."""
     return os.environ.get(name, "").strip() or None
-
-
-def merge_retry(
-    current: RetryPolicy, retry: RetryPolicy | None, max_retries: int | None
-) -> RetryPolicy:
-    """The policy in effect; a separate `max_retries` overrides that of the policy."""
-    policy = retry or current
-    return policy if max_retries is None else attrs.evolve(policy, max_retries=max_retries)
 
 
 def check_base_url(value: object) -> str:

@@ -64,7 +64,8 @@ def validated(
                 problem = f"{one_line(str(error))}; nothing was sent"
                 raise invalid(operation, name, problem) from None
     if cursor is not None:
-        cursor = _frozen_cursor(operation, cursor)
+        cursor_text(operation, cursor)
+        cursor = cast(JSON, jsontext.plain(cursor, "cursor"))
     target = operation.target
     target_id = str(frozen[target]) if target in frozen else None
     return Call(operation, str(frozen["account_id"]), target_id, frozen, encoded, cursor)
@@ -114,12 +115,6 @@ def _frozen(name: str, value: object) -> tuple[object, str]:
         return value, jsontext.digits(value, name)
     copy = jsontext.plain(value, name)
     return copy, jsontext.dumps(copy, name)
-
-
-def _frozen_cursor(operation: Operation[Result], cursor: JSON) -> JSON:
-    """A copy of a continuation, which the caller cannot change."""
-    cursor_text(operation, cursor)
-    return cast(JSON, jsontext.plain(cursor, "cursor"))
 
 
 def cursor_text(operation: Operation[Result], cursor: JSON) -> str:

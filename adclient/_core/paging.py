@@ -52,7 +52,7 @@ def query_from_next_url(
             "points to another endpoint, so nothing was sent; if it is not a URL, "
             "set conventions.follow_next_urls=False",
         )
-    query = _ILLEGAL.sub(_escaped, cursor.partition("#")[0].partition("?")[2])
+    query = _ILLEGAL.sub(lambda match: quote(match[0]), cursor.partition("#")[0].partition("?")[2])
     pieces = query.split("&") if query else []
     pairs = [decoded(piece) for piece in pieces]
     for parameter in call.operation.parameters:
@@ -61,10 +61,6 @@ def query_from_next_url(
         if parameter.type == "id" and not ids <= {expected}:
             raise _error(call, f"names another {parameter.name}, so nothing was sent")
     return pieces
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return quote(match[0])
 
 
 def decoded(piece: str) -> tuple[str, str]:
