@@ -99,7 +99,11 @@ class AsyncPageIterator(PublicDir, Generic[T]):
             except StopAsyncIteration as error:  # as of `next()` in the caller's `token` function
                 problem = f"{type(error).__name__} was raised while a page was fetched"
                 raise RuntimeError(problem) from error  # or it would end the listing here
-            page = self._source.read(fetched, self.cursor)
+            try:
+                page = self._source.read(fetched)
+            except AdClientError as error:
+                error.cursor = self.cursor
+                raise
             assert self._seen is not None
             self._ready = page
             try:
@@ -114,7 +118,7 @@ class AsyncPageIterator(PublicDir, Generic[T]):
         if may_fetch and upcoming is not None:
             from adclient._tasks.background import AsyncPrefetch  # deferred: it loads anyio
 
-            self._prefetch = AsyncPrefetch(partial(self._source.fetch, upcoming))
+            self._prefetch = AsyncPrefetch(partial(self._source.page, upcoming, as_received=True))
         if self._bar is not None:
             self._bar.add(len(self._ready.data))
         page, self._ready = self._ready, None
@@ -123,7 +127,7 @@ class AsyncPageIterator(PublicDir, Generic[T]):
 
     async def _fetch(self) -> "AsyncPage[T]":
         if self._prefetch is None:
-            return await self._source.fetch(self.cursor)
+            return await self._source.page(self.cursor, as_received=True)
         try:
             page = await self._prefetch.result()
         except BaseException:

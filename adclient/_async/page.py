@@ -54,13 +54,11 @@ class AsyncSource(Generic[T]):
         """The operation that is called; None if the page has no client."""
         return None if self.call is None else self.call.operation.full_name
 
-    async def page(self, cursor: JSON) -> "AsyncPage[T]":
-        """Fetch the page at a continuation, with items of the class of `typed()`."""
-        page = await self.fetch(cursor)
-        return page if self._cls is None else self.read(page, cursor)
+    async def page(self, cursor: JSON, *, as_received: bool = False) -> "AsyncPage[T]":
+        """Fetch the page at a continuation; None is the first page.
 
-    async def fetch(self, cursor: JSON) -> "AsyncPage[T]":
-        """Fetch the page at a continuation as it is received; None is the first page."""
+        Its items are those of the class of `typed()`, unless it is wanted `as_received`.
+        """
         try:
             if self._engine is None or self.call is None:
                 raise PaginationError(
@@ -71,30 +69,23 @@ class AsyncSource(Generic[T]):
                 self.call if cursor is self.call.cursor else following(self.call, cursor)
             )
             inner = {"page": dict(body.page.extra)} if body.page.extra else {}
-            return AsyncPage(
+            page = AsyncPage(
                 data=Items(body.data),
                 next=body.page.next,
                 extra={**body.extra, **inner},
                 response=body.response,
                 source=self,
             )
+            return page if as_received or self._cls is None else self.read(page)
         except BaseException as error:
             if isinstance(error, AdClientError):
                 error.cursor = cursor
             forget_frames(error)
             raise
 
-    def read(self, page: "AsyncPage[T]", cursor: JSON) -> "AsyncPage[T]":
-        """The page that was fetched at a continuation, with items of the class of `typed()`."""
-        if self._cls is None:
-            return page
-        try:
-            return page.typed(self._cls)
-        except BaseException as error:
-            if isinstance(error, AdClientError):
-                error.cursor = cursor
-            forget_frames(error)
-            raise
+    def read(self, page: "AsyncPage[T]") -> "AsyncPage[T]":
+        """A page as it was received, with items of the class of `typed()`."""
+        return page if self._cls is None else page.typed(self._cls)
 
     def typed(self, cls: type[A]) -> "AsyncSource[A]":
         """The same listing, read into another class."""

@@ -100,7 +100,11 @@ class PageIterator(PublicDir, Generic[T]):
             except StopIteration as error:  # as of `next()` in the caller's `token` function
                 problem = f"{type(error).__name__} was raised while a page was fetched"
                 raise RuntimeError(problem) from error  # or it would end the listing here
-            page = self._source.read(fetched, self.cursor)
+            try:
+                page = self._source.read(fetched)
+            except AdClientError as error:
+                error.cursor = self.cursor
+                raise
             assert self._seen is not None
             self._ready = page
             try:
@@ -115,7 +119,7 @@ class PageIterator(PublicDir, Generic[T]):
         if may_fetch and upcoming is not None:
             from adclient._tasks.background import Prefetch  # deferred: it loads anyio
 
-            self._prefetch = Prefetch(partial(self._source.fetch, upcoming))
+            self._prefetch = Prefetch(partial(self._source.page, upcoming, as_received=True))
         if self._bar is not None:
             self._bar.add(len(self._ready.data))
         page, self._ready = self._ready, None
@@ -124,7 +128,7 @@ class PageIterator(PublicDir, Generic[T]):
 
     def _fetch(self) -> "Page[T]":
         if self._prefetch is None:
-            return self._source.fetch(self.cursor)
+            return self._source.page(self.cursor, as_received=True)
         try:
             page = self._prefetch.result()
         except BaseException:
