@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from traceback import format_exception_only
-from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 from adclient._core.call import Call
 from adclient._core.redact import one_line
@@ -13,9 +13,6 @@ from adclient.options import Options
 
 if TYPE_CHECKING:
     from adclient._core.reporter import Event, Reporter
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 log = logging.getLogger("adclient")
 log.addHandler(logging.NullHandler())
@@ -43,8 +40,10 @@ def reporter_for(
     """The reporter of a call, with its span started; None without listeners."""
     span = None
     if tracer is not None:
-        url = options.base_url + call.operation.path
-        span = safely(call.operation.full_name, "the tracer", tracer, call, url)
+        try:
+            span = tracer(call, options.base_url + call.operation.path)
+        except Exception as error:
+            log_raised(call.operation.full_name, "the tracer", error)
     if span is None and not options.hooks and not log.isEnabledFor(logging.INFO):
         return None
     from adclient._core.reporter import Reporter
@@ -52,15 +51,10 @@ def reporter_for(
     return Reporter(call, options, now, span)
 
 
-def safely(
-    operation: str, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
-) -> T | None:
-    try:
-        return function(*args, **kwargs)
-    except Exception as error:
-        raised = one_line("".join(format_exception_only(error)))
-        write_log(logging.ERROR, f"{operation}: {what} raised {raised}")
-        return None
+def log_raised(operation: str, what: str, error: Exception) -> None:
+    """Log the error of a listener, which the call survives."""
+    raised = one_line("".join(format_exception_only(error)))
+    write_log(logging.ERROR, f"{operation}: {what} raised {raised}")
 
 
 def write_log(level: int, line: str) -> None:

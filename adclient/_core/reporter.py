@@ -6,14 +6,16 @@ It is loaded only if there are listeners, because creating the event classes is 
 import itertools
 import logging
 from collections.abc import Callable
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
 from adclient._core.call import Call
-from adclient._core.events import Span, log, safely, write_log
+from adclient._core.events import Span, log, log_raised, write_log
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.hooks import DraftEvent, RequestEvent, ResponseEvent, RetryEvent
 from adclient.models import Draft, Result
 from adclient.options import Options
+
+T = TypeVar("T")
 
 Event = RequestEvent | ResponseEvent | RetryEvent | DraftEvent
 
@@ -62,7 +64,7 @@ class Reporter:
     def end(self, error: BaseException | None) -> None:
         """The call is over."""
         if self._span is not None:
-            safely(self._name, "the span", self._span.end, error)
+            self._tell("the span", self._span.end, error)
 
     def sending(self, attempt: int) -> None:
         """A request is about to be sent."""
@@ -127,6 +129,12 @@ class Reporter:
         for hooks in self._hooks:
             hook: Callable[[Event], object] | None = getattr(hooks, name)
             if hook is not None:
-                safely(self._name, f"the hook {name}", hook, event)
+                self._tell(f"the hook {name}", hook, event)
         if self._span is not None:
-            safely(self._name, "the span", self._span.add, event)
+            self._tell("the span", self._span.add, event)
+
+    def _tell(self, what: str, listener: Callable[[T], object], argument: T) -> None:
+        try:
+            listener(argument)
+        except Exception as error:
+            log_raised(self._name, what, error)
