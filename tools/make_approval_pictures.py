@@ -75,7 +75,7 @@ def draw_beside_card(theme: str) -> None:
     fake.clock.advance(83)
     ground, ink = THEMES[theme]
     with tempfile.TemporaryDirectory() as folder:
-        draw_approval(fake, Path(folder) / "approval.png", "660,612", theme)
+        draw_approval(fake, Path(folder) / "approval.png", "660,638", theme)
         source = Path(folder) / "beside.html"
         source.write_text(
             "<!doctype html><meta charset='utf-8'>"
@@ -84,7 +84,7 @@ def draw_beside_card(theme: str) -> None:
             "<section><img src='approval.png'></section>",
             "utf-8",
         )
-        draw(source.as_uri(), IMAGES / f"draft-{theme}.png", "1160,654", theme)
+        draw(source.as_uri(), IMAGES / f"draft-{theme}.png", "1160,680", theme)
 
 
 def main() -> None:

@@ -1,27 +1,27 @@
 """The changes of a diff: one leaf after another, each with its path and its subject.
 
-Like `_values`, it works without recursion: a response may be nested deeper than the stack.
+Cards, the approval page, results of tools, reports and `print` show what this module finds, in its
+words. Like `_values`, it works without recursion: a response may be nested deeper than the stack.
 """
 
 import decimal
 import enum
 import math
-from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import islice
 from typing import Final, NamedTuple, Protocol
 
-from adclient._display.notebook import ROWS, SHORT, Row, more, short, short_end, short_pair
+from adclient._display.notebook import ROWS, SHORT, Change, Row, more, short, short_end, short_pair
 from adclient._values.json_values import JSON
 
 _MOST_IN_LINE, _LONGEST_LINE = 3, 200
-# Only the end of a path is shown: a service could send very long ones, many times.
-_LONGEST_PATH = 4 * SHORT
+# Only the end of a longer path is kept: a service could send very long names, many times.
+_LONGEST_PATH = 1000
 # Enough digits for any amount, and few enough that a huge exponent costs nothing.
 _ARITHMETIC = decimal.Context(prec=60, traps=[])
 _EXACT = decimal.Context(prec=60, traps=[decimal.Inexact])
-_SHORTEST = decimal.Context(decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
 
 
 class Missing(enum.Enum):
@@ -70,16 +70,16 @@ class DiffLike(Protocol):
 def differences_of(diff: DiffLike) -> Iterator[Difference]:
     """The leaves that differ, without elements of lists that were only shifted."""
     before, after = diff.before, diff.after
-    numbers = _Numbers(before, after)
+    key_of = _keys_of(before, after)
     # An object or list instead of null was created, and null instead of one removed.
     old = MISSING if before is None and isinstance(after, dict | list) and after else before
     new = MISSING if after is None and isinstance(before, dict | list) and before else after
     waiting = [Difference(diff.field, "", old, new, diff.field)]
     while waiting:
         change = waiting.pop()
-        if numbers.of(change.before) == numbers.of(change.after):
+        if key_of(change.before) == key_of(change.after):
             continue
-        inside = list(_inside(change, numbers))
+        inside = list(_inside(change, key_of))
         waiting.extend(reversed(inside))
         if not inside:
             yield change
@@ -106,24 +106,32 @@ def one_line(diff: DiffLike) -> str:
     return line
 
 
-def rows(diff: DiffLike) -> tuple[list[Row], list[str]]:
+def rows(
+    diff: DiffLike, *, most: int = ROWS, limit: int = SHORT, currency: str = ""
+) -> tuple[list[Row], list[str]]:
     """A row for each change, below the name of what it belongs to; and notes about the rows."""
     changes = list(differences_of(diff))
-    table: list[Row] = [] if changes else [(diff.field, "unchanged")]
-    shown, heading = _first(changes, ROWS), ""
-    for path, subject, before, after, *_ in shown:
-        if subject != heading:
-            heading = subject
-            table.append((heading or diff.field,))
-        change, ratio = amount(before, after), percent(before, after)
-        remark = "" if change is None else f"{change:+}"
-        table.append(
-            (path, before, after, remark if ratio is None else f"{remark} ({ratio:+.4g} %)".strip())
-        )
-    notes = more(len(changes), "changes")
+    table: list[Row] = [] if changes else [(short(diff.field, limit), "unchanged")]
+    shown, heading = _first(changes, most), ""
+    for change in shown:
+        if change.subject != heading:
+            heading = change.subject
+            table.append((short(heading or diff.field, limit),))
+        before, after = short_pair(change.before, change.after, limit)
+        old = None if change.before is MISSING else before
+        new = None if change.after is MISSING else after
+        table.append(Change(short_end(change.path, limit), old, new, _remark(change)))
+    notes = more(len(changes), "changes", most)
     if any(_last_name(change) == "daily_budget" for change in shown):
-        notes.append("daily_budget is in the currency of the account")
+        notes.append(f"daily_budget is in {currency or 'the currency of the account'}")
     return table, notes
+
+
+def _remark(change: Difference) -> str:
+    """How much a number changes, and by how many percent."""
+    difference, ratio = amount(change.before, change.after), percent(change.before, change.after)
+    text = "" if difference is None else f"{difference:+}"
+    return text if ratio is None else f"{text} ({ratio:+.4g} %)".strip()
 
 
 def _unchanged(diff: DiffLike) -> str:
@@ -181,144 +189,114 @@ def _exact(value: object) -> Decimal | None:
     return exact if exact.is_finite() else None
 
 
-class _Numbers:
-    """Gives equal JSON values equal numbers, in one pass over everything inside them.
+_KeyOf = Callable[[JSON | Missing], object]
+
+
+def _keys_of(*values: JSON) -> _KeyOf:
+    """A function that gives equal JSON values inside these equal keys, which can be hashed.
 
     Comparing lists element by element at each level would take quadratic time.
     """
+    numbers: dict[int, int] = {}
+    shapes: dict[object, int] = {}
 
-    def __init__(self, *values: JSON) -> None:
-        self._numbers: dict[int, int] = {}
-        shapes: dict[object, int] = {}
-        waiting = [value for value in values if isinstance(value, dict | list)]
-        while waiting:
-            value = waiting[-1]
-            members = value.values() if isinstance(value, dict) else value
-            unknown = [
-                member
-                for member in members
-                if isinstance(member, dict | list) and id(member) not in self._numbers
-            ]
-            if unknown:
-                waiting += unknown
-                continue
-            waiting.pop()
-            shape: object
-            if isinstance(value, dict):
-                shape = frozenset((name, self.of(member)) for name, member in value.items())
-            else:
-                shape = tuple(map(self.of, value))
-            self._numbers[id(value)] = shapes.setdefault(shape, len(shapes))
-
-    def of(self, value: JSON | Missing) -> tuple[str, object]:
-        """The number of a value; true and 1 are different JSON, though equal in Python."""
+    def key_of(value: JSON | Missing) -> object:
         if isinstance(value, dict | list):
-            return "inside", self._numbers[id(value)]
-        exact = _exact(value)
-        if exact is not None:
-            # As text: a service could send many numbers with the same hash.
-            return "number", str(_SHORTEST.normalize(exact)) if exact else "0"
-        return "bool" if isinstance(value, bool) else "", value
+            return "inside", numbers[id(value)]
+        return isinstance(value, bool), value  # true and 1 are different JSON
+
+    every = list(values)
+    for value in every:  # the list grows: what is inside comes after what it is in
+        if isinstance(value, dict | list):
+            every.extend(value.values() if isinstance(value, dict) else value)
+    for value in reversed(every):
+        if isinstance(value, dict):
+            shape: object = frozenset((name, key_of(member)) for name, member in value.items())
+        elif isinstance(value, list):
+            shape = tuple(map(key_of, value))
+        else:
+            continue
+        numbers[id(value)] = shapes.setdefault(shape, len(shapes))
+    return key_of
 
 
-def _inside(change: Difference, numbers: _Numbers) -> Iterator[Difference]:
+def _inside(change: Difference, key_of: _KeyOf) -> Iterator[Difference]:
     """The changes of the members of two objects or lists; nothing if this is a leaf."""
-    path, subject, before, after, *_ = change
-    sides = [value for value in (before, after) if value is not MISSING]
-    if not any(isinstance(value, dict | list) and value for value in sides):
+    before, after = change.before, change.after
+    if not any(isinstance(value, dict | list) and value for value in (before, after)):
         return
-    if all(isinstance(value, dict) for value in sides):
-        old = before if isinstance(before, dict) else {}
-        new = after if isinstance(after, dict) else {}
+    empty: JSON = [] if isinstance(before, list) or isinstance(after, list) else {}
+    old = empty if before is MISSING else before
+    new = empty if after is MISSING else after
+    if isinstance(old, dict) and isinstance(new, dict):
         for name in {**old, **new}:
+            path = f"{change.path}.{name}"[-_LONGEST_PATH:]
             values = old.get(name, MISSING), new.get(name, MISSING)
-            yield Difference(_joined(path, f".{name}"), subject, *values, name, change)
-    elif all(isinstance(value, list) for value in sides):
-        elements = _elements(
-            before if isinstance(before, list) else [],
-            after if isinstance(after, list) else [],
-            numbers,
-        )
-        for place, one, other in elements:
-            named = _subject(one, other) or subject
-            yield Difference(_joined(path, f"[{place}]"), named, one, other, place, change)
+            yield Difference(path, change.subject, *values, name, change)
+    elif isinstance(old, list) and isinstance(new, list):
+        for place, one, other in _elements(old, new, key_of):
+            path = f"{change.path}[{place}]"[-_LONGEST_PATH:]
+            subject = _subject(one, other) or change.subject
+            yield Difference(path, subject, one, other, place, change)
     else:
         yield change._replace(after=MISSING)
         yield change._replace(before=MISSING)
 
 
 def _elements(
-    old: list[JSON], new: list[JSON], numbers: _Numbers
+    old: list[JSON], new: list[JSON], key_of: _KeyOf
 ) -> Iterator[tuple[int, JSON | Missing, JSON | Missing]]:
     """The elements that only one of two lists contains, paired where they correspond."""
-    gone, kept = _split(old, new, numbers)
-    come, remaining = _split(new, old, numbers)
-    if kept != remaining:  # a different order is a change as well
-        gone, come = list(range(len(old))), list(range(len(new)))
-        earlier: dict[int, int] = {}
-    else:
-        earlier = _namesakes({place: new[place] for place in come}, {p: old[p] for p in gone})
-    removed = sorted(set(gone) - set(earlier.values()))
-    added = [place for place in come if place not in earlier]
+    kept = _matched(enumerate(map(key_of, old)), enumerate(map(key_of, new)))
+    is_in_order = _is_in_order(kept)
+    if not is_in_order:  # a different order is a change as well
+        kept = {}
+    gone = sorted(set(range(len(old))) - set(kept.values()))
+    come = [place for place in range(len(new)) if place not in kept]
+    pairs = _matched(_named(old, gone), _named(new, come)) if is_in_order else {}
+    if not _is_in_order(pairs):
+        pairs = {}
+    removed = sorted(set(gone) - set(pairs.values()))
+    added = [place for place in come if place not in pairs]
     if removed == added:  # replaced in place
-        earlier |= {place: place for place in added}
+        pairs |= {place: place for place in added}
         removed = []
     for place in removed:
         yield place, old[place], MISSING
     for place in come:
-        yield place, old[earlier[place]] if place in earlier else MISSING, new[place]
+        yield place, old[pairs[place]] if place in pairs else MISSING, new[place]
 
 
-def _split(
-    values: list[JSON], others: list[JSON], numbers: _Numbers
-) -> tuple[list[int], list[object]]:
-    """The places of values that the others do not contain, and the numbers of the rest."""
-    there = Counter[object](map(numbers.of, others))
-    left: list[int] = []
-    kept: list[object] = []
-    for place, value in enumerate(values):
-        number = numbers.of(value)
-        if there[number] > 0:
-            there[number] -= 1
-            kept.append(number)
-        else:
-            left.append(place)
-    return left, kept
+def _matched(
+    old: Iterable[tuple[int, object]], new: Iterable[tuple[int, object]]
+) -> dict[int, int]:
+    """Map the places of new elements to those of old ones with the same key, first to first."""
+    places = defaultdict[object, deque[int]](deque)
+    for place, key in old:
+        places[key].append(place)
+    return {place: places[key].popleft() for place, key in new if places[key]}
 
 
-def _namesakes(new: Mapping[int, JSON], old: Mapping[int, JSON]) -> dict[int, int]:
-    """Map the places of new objects to old ones of the same name; empty if the order changed."""
-    named = defaultdict[str, deque[int]](deque)
-    for place, value in old.items():
+def _is_in_order(matched: dict[int, int]) -> bool:
+    return list(matched.values()) == sorted(matched.values())
+
+
+def _named(values: list[JSON], places: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """The objects at some places with their first text, which may be an id; empty without one."""
+    for place in places:
+        value = values[place]
         if isinstance(value, dict):
-            named[_name(value)].append(place)
-    pairs = {
-        place: named[_name(value)].popleft()
-        for place, value in new.items()
-        if isinstance(value, dict) and named[_name(value)]
-    }
-    return pairs if list(pairs.values()) == sorted(pairs.values()) else {}
-
-
-def _name(value: Mapping[str, JSON]) -> str:
-    """The first text of an object, which may be its id; empty if there is none."""
-    return next((member for member in value.values() if isinstance(member, str)), "")
+            yield place, next((text for text in value.values() if isinstance(text, str)), "")
 
 
 def _subject(one: JSON | Missing, other: JSON | Missing) -> str:
     """The label of an object in a list: its first two texts that do not change."""
-    known = one if isinstance(one, dict) else other
-    compared = other if isinstance(other, dict) else known
-    if not isinstance(known, dict) or not isinstance(compared, dict):
+    objects = [value for value in (one, other) if isinstance(value, dict)]
+    if not objects:
         return ""
     texts = (
         value
-        for name, value in known.items()
-        if name != "status" and isinstance(value, str) and value and compared.get(name) == value
+        for name, value in objects[0].items()
+        if name != "status" and isinstance(value, str) and value and objects[-1].get(name) == value
     )
     return ", ".join(islice(texts, 2))
-
-
-def _joined(path: str, name: str) -> str:
-    whole = path + name
-    return whole if len(whole) <= _LONGEST_PATH else "…" + whole[1 - _LONGEST_PATH :]

@@ -3,74 +3,69 @@
 Nothing here sends a request. Every string from the service is escaped.
 """
 
+import re
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
 from adclient._values.json_values import is_array, is_object
 
 SHORT = 60
 NOTE = 400  # a whole error message
+WHOLE = 10**9
 ROWS = 20
 COLUMNS = 16
 _FIRST = ("id", "name", "status")
+# Python calls these printable, but they are invisible, so text can be hidden in them.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 
 
 def short(value: object, limit: int = SHORT) -> str:
     """A value as one printable line of at most 60 characters, or as many as given."""
     line = ""
     for piece in _pieces(value):
-        line += _printable(piece[: limit + 1])
+        line += _escaped(piece[: limit + 1])
         if len(line) > limit:
             return line[: limit - 1] + "…"
     return line
 
 
-def short_end(text: str) -> str:
+def short_end(text: str, limit: int = SHORT) -> str:
     """The end of a text, such as a path, as one printable line of at most 60 characters."""
-    line = _printable(text[-SHORT - 1 :])
-    return line if len(line) <= SHORT else "…" + line[1 - SHORT :]
+    line = _escaped(text[-limit - 1 :])
+    return line if len(line) <= limit else "…" + line[1 - limit :]
 
 
-def short_pair(before: object, after: object) -> tuple[str, str]:
+def short_pair(before: object, after: object, limit: int = SHORT) -> tuple[str, str]:
     """Two values that differ as two short lines that look different."""
-    old, new = short(before), short(after)
+    old, new = short(before, limit), short(after, limit)
     if old.split() and new.split() and old.split() != new.split():
         return old, new
     from json.encoder import encode_basestring  # deferred: slow to import
 
-    # They look alike: blanks, 120 and "120", or a common beginning. Only the part around the first
-    # difference is made printable: a text may be as long as a response.
-    first = 0
-    if isinstance(before, str) and isinstance(after, str):
-        first = max(0, _alike(before, after) - SHORT)
+    # They look alike: blanks, 120 and "120", or a common beginning.
     old, new = (
-        _printable(encode_basestring(value[first : first + 2 * SHORT]))
-        if isinstance(value, str)
-        else short(value)
+        _escaped(encode_basestring(value)) if isinstance(value, str) else short(value, limit)
         for value in (before, after)
     )
     pairs = enumerate(zip(old, new, strict=False))
     alike = next((place for place, (a, b) in pairs if a != b), min(len(old), len(new)))
-    start = alike - SHORT // 3 if alike >= SHORT // 2 else 0
-    return short("…" * (start > 0) + old[start:]), short("…" * (start > 0) + new[start:])
+    start = alike - limit // 3 if alike >= limit // 2 else 0
+    lead = "…" * (start > 0)
+    return short(lead + old[start:], limit), short(lead + new[start:], limit)
 
 
-def _alike(one: str, other: str) -> int:
-    """The length of the common beginning of two texts."""
-    alike, most = 0, min(len(one), len(other))
-    while alike < most:
-        middle = (alike + most + 1) // 2
-        if one.startswith(other[alike:middle], alike):
-            alike = middle
-        else:
-            most = middle - 1
-    return alike
-
-
-def _printable(text: str) -> str:
+def _escaped(text: str) -> str:
+    """A text with escapes for characters that are invisible or change the order of others."""
+    if text.isprintable() and not _INVISIBLE.search(text):
+        return text
     return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+        char.encode("unicode_escape").decode("ascii")
+        if not char.isprintable() or _INVISIBLE.match(char)
+        else char
         for char in text
     )
 
@@ -103,8 +98,17 @@ class HTMLRepr(PublicDir):
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
-Row = tuple[str] | tuple[str, object] | tuple[str, object, object, str]
-"""A heading, a name with a value, or a name with a value before and after and a remark."""
+class Change(NamedTuple):
+    """A changed value as texts: before, after, and a remark; None where it is missing."""
+
+    name: str
+    before: str | None
+    after: str | None
+    remark: str
+
+
+Row = tuple[str] | tuple[str, object] | Change
+"""A heading, a name with a value, or a change."""
 
 
 def card(
@@ -124,12 +128,12 @@ def card(
 def _card_row(row: Row, limit: int) -> str:
     if len(row) == 1:
         return f'<tr><th scope="col" colspan="2"{_WRAPPED}>{_html(row[0])}</th></tr>'
-    if len(row) == 2:
-        cell = _html(row[1], limit)
-    else:
-        before, after = map(_html, short_pair(row[1], row[2]))
-        remark = row[3] and f" <span{_MUTED}>{_html(row[3])}</span>"
+    if isinstance(row, Change):
+        before, after, remark = map(_html, (row.before or "—", row.after or "—", row.remark))
+        remark = remark and f" <span{_MUTED}>{remark}</span>"
         cell = f"<span{_MUTED}>{before}</span> → <strong>{after}</strong>{remark}"
+    else:
+        cell = _html(row[1], limit)
     name = _html(short_end(row[0]))
     return f'<tr><th scope="row"{_WRAPPED_MUTED}>{name}</th><td{_WRAPPED}>{cell}</td></tr>'
 

@@ -1,7 +1,6 @@
 """What a diff shows: every changed leaf, with what it belongs to."""
 
 import re
-import sys
 from collections import Counter
 from decimal import Decimal
 from html import unescape
@@ -62,7 +61,7 @@ def is_implied(leaf, others):
 
 
 @given(VALUE, VALUE)
-def test_no_changed_leaf_is_lost(before, after):
+def test_every_changed_leaf_is_shown_once(before, after):
     changes = list(differences_of(diff_of(before, after)))
     old, new = leaves(before), leaves(after)
     gone, come = changed_leaves(changes, "before"), changed_leaves(changes, "after")
@@ -72,24 +71,11 @@ def test_no_changed_leaf_is_lost(before, after):
     assert all(is_implied(leaf, new) for leaf in kept_old - kept_new)
     assert all(is_implied(leaf, old) for leaf in kept_new - kept_old)
     assert bool(changes) is differ(before, after)
-
-
-@given(VALUE, VALUE)
-def test_each_change_is_one_leaf_with_two_values(before, after):
-    for change in differences_of(diff_of(before, after)):
-        assert (
-            change.before is MISSING
-            or change.after is MISSING
-            or differ(change.before, change.after)
-        )
+    for change in changes:
+        assert MISSING in change[2:4] or differ(change.before, change.after)
         assert not any(isinstance(value, dict | list) and value for value in change[2:4])
-
-
-@given(VALUE)
-def test_value_that_stays_the_same_is_unchanged(value):
-    assert shown(value, value) == []
-    assert str(diff_of(value, value)) == "f is unchanged"
-    assert repr(diff_of(value, value)) == "<Diff f is unchanged>"
+    assert shown(before, before) == []
+    assert str(diff_of(before, before)) == "f is unchanged"
 
 
 def more_in(text):
@@ -97,37 +83,26 @@ def more_in(text):
     return int(found[1]) if found else 0
 
 
-@given(WIDE, WIDE)
-def test_shown_changes_and_the_counted_rest_are_all(before, after):
-    diff = diff_of(before, after)
+TAGS = r"</?(?:div|strong|span|table|tr|th|td)[^<>]*>"
+
+
+@given(VALUE | WIDE, VALUE | WIDE, st.text())
+def test_shown_changes_are_escaped_and_bounded_and_the_rest_is_counted(before, after, field):
+    diff = diff_of(before, after, field)
     count = len(list(differences_of(diff))) or 1  # or the line that nothing changes
     lines = str(diff).split("\n")
     left = more_in(lines[-1])
     assert len(lines) - (left > 0) + left == count
-    in_line = repr(diff)[:-1]
-    assert 1 <= count - more_in(in_line) <= 3
+    assert len(lines) <= ROWS + 1
+    assert all(len(line) <= 4 * SHORT + 10 and line.isprintable() for line in lines)
+    assert_one_line(repr(diff))
+    assert 1 <= count - more_in(repr(diff)[:-1]) <= 3
     html = diff._repr_html_()
     hidden = re.search(r"(\d+) more changes are not shown", html)
-    assert html.count("<tr>") + (int(hidden[1]) if hidden else 0) == count
-
-
-@given(VALUE | WIDE, VALUE | WIDE, st.text())
-def test_texts_are_bounded_and_escaped(before, after, field):
-    diff = diff_of(before, after, field)
-    assert_one_line(repr(diff))
-    lines = str(diff).split("\n")
-    assert len(lines) <= ROWS + 1
-    for line in lines:
-        assert len(line) <= 4 * SHORT + 10
-        assert line.isprintable()
-    html = diff._repr_html_()
+    # A row of two cells for each change, below headings of one.
+    assert html.count("<td") + (int(hidden[1]) if hidden else 0) == count
     assert len(html) < 20_000
-    rest = re.sub(
-        r'</?(?:div|strong|span|table|tr|th|td)(?: (?:style|cellpadding|colspan|scope)="[^"]*")*>',
-        "",
-        html,
-    )
-    assert not re.search(r'[<>"]', re.sub(r' cellpadding="4"', "", rest))
+    assert not re.search('[<>"]', re.sub(TAGS, "", html))
 
 
 ONE_LINE = st.text('a b\t\\"1é\u202e', max_size=150)
@@ -181,7 +156,7 @@ JACKET = "outdoor jacket, BROAD"
 @each_case(
     ("before", "after", "found"),
     [
-        (100, 100.0, []),
+        ([100, 0, 10**20], [Decimal("1.0E+2"), -0.0, 1e20], []),
         ({"a": None}, {}, [("f.a", "", None, MISSING)]),
         ({"a": 1}, {"b": 1}, [("f.a", "", 1, MISSING), ("f.b", "", MISSING, 1)]),
         ({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1, "c": 3}]}, [("f.a[0].c", "", 2, 3)]),
@@ -247,14 +222,10 @@ def test_changes_are_leaves_with_their_subject(before, after, found):
 
 def test_path_of_any_length_is_shown_by_its_end():
     value = 7
-    for _ in range(50_000):
+    for _ in range(20_000):
         value = {"deep": value}
-    (change,) = differences_of(diff_of(None, value))
-    assert len(change.path) <= 4 * SHORT
     line = str(diff_of(None, value))
-    assert line.endswith(".deep.deep: — → 7")
-    assert line.startswith("…")
-    assert len(line) < 80
+    assert line == f"…{'deep.' * 11}deep: — → 7"
 
 
 def test_wide_lists_at_every_level_are_compared_in_linear_time():
@@ -262,17 +233,6 @@ def test_wide_lists_at_every_level_are_compared_in_linear_time():
     for number in range(500):
         before, after = [*[number] * 20, before], [after, *[number] * 20, number]
     assert len(shown(before, after)) > 500
-
-
-def test_numbers_with_equal_hashes_are_compared_in_linear_time():
-    numbers = [number * sys.hash_info.modulus for number in range(1, 20_000)]
-    assert len(set(map(hash, numbers))) == 1
-    assert len(shown(numbers, [*numbers[1:], 1])) == 2
-
-
-@each_case(("one", "other"), [(1, 1.0), (0, -0.0), (10**20, 1e20), (100, Decimal("1.0E+2"))])
-def test_equal_numbers_are_unchanged(one, other):
-    assert shown([one], [other]) == []
 
 
 @pytest.mark.parametrize("name", ["daily_budget", "budget.amount"])
@@ -307,45 +267,37 @@ def test_line_of_long_changes_has_fewer_of_them():
     assert len(repr(diff)) <= 210
 
 
-def test_card_names_the_keywords():
-    new = [{**KEYWORD, "cpc_bid": 2}, {**BOOTS, "status": "PAUSED"}]
-    assert cells_of(diff_of([KEYWORD, BOOTS], new, "keywords")) == [
+def test_card_has_a_heading_for_each_element_and_for_what_is_outside_of_lists():
+    before = {"rows": [KEYWORD, BOOTS], "n": 1}
+    after = {"rows": [{**KEYWORD, "cpc_bid": 2}, {**BOOTS, "status": "PAUSED"}], "n": None}
+    assert cells_of(diff_of(before, after)) == [
         (JACKET, ""),
-        ("keywords[0].cpc_bid", "1.75 → 2 +0.25 (+14.29 %)"),
+        ("f.rows[0].cpc_bid", "1.75 → 2 +0.25 (+14.29 %)"),
         ("hiking boots, BROAD", ""),
-        ("keywords[1].status", "ENABLED → PAUSED"),
+        ("f.rows[1].status", "ENABLED → PAUSED"),
+        ("f", ""),
+        ("f.n", "1 → null"),
     ]
+    assert cells_of(diff_of(0, 1)) == [("f", "0 → 1 +1")]
+    assert cells_of(diff_of([2], None)) == [("f[0]", "2 → —")]
+    assert cells_of(diff_of(None, [2])) == [("f[0]", "— → 2")]
 
 
-def test_card_has_the_field_above_changes_outside_of_a_list():
-    before, after = {"rows": [KEYWORD], "n": 1}, {"rows": [{**KEYWORD, "cpc_bid": 2}], "n": 2}
-    assert [name for name, _ in cells_of(diff_of(before, after))] == [
-        JACKET,
-        "f.rows[0].cpc_bid",
-        "f",
-        "f.n",
-    ]
-
-
-def draft_of(diff, **more):
-    values = {"draft_id": "draft_1", "status": "pending_approval", "requires": "x", "diff": diff}
-    return Draft(**{**values, **more})
-
-
-def test_draft_names_its_target():
-    response = ResponseInfo(target_id="campaign_4c10")
-    assert repr(draft_of(diff_of(100, 120, "daily_budget"), response=response)) == (
+def test_draft_shows_its_target_and_the_fields_that_the_interface_does_not_name():
+    draft = Draft(
+        draft_id="draft_1",
+        status="pending_approval",
+        requires="x",
+        diff=Diff(field="daily_budget", before=100, after=120, extra={"currency": "EUR"}),
+        extra={f"more_{number}": "" for number in range(30)},
+        response=ResponseInfo(target_id="campaign_4c10"),
+    )
+    assert repr(draft) == (
         "<Draft draft_1 of campaign_4c10, daily_budget: 100 → 120, staged, waiting for approval>"
     )
-
-
-def test_card_of_a_draft_shows_the_fields_that_the_interface_does_not_name():
-    diff = Diff(field="daily_budget", before=1, after=2, extra={"currency": "EUR"})
-    draft = draft_of(diff, extra={f"more_{number}": "" for number in range(30)})
-    cells = dict(cells_of(draft))
-    assert cells["currency"] == "EUR"
-    assert "more_18" in cells
-    assert "more_19" not in cells
+    names = [name for name, _ in cells_of(draft)]
+    extra = [f"more_{number}" for number in range(19)]
+    assert names == ["target", "requires", "currency", *extra, "daily_budget"]
     assert "11 more rows are not shown" in draft._repr_html_()
 
 

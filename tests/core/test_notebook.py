@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adclient import errors
-from adclient._display.notebook import COLUMNS, NOTE, ROWS, SHORT, card, first_rows, short, table
+from adclient._display.notebook import (
+    COLUMNS,
+    NOTE,
+    ROWS,
+    SHORT,
+    Change,
+    card,
+    first_rows,
+    short,
+    table,
+)
 
 
 class Balanced(HTMLParser):
@@ -60,6 +70,7 @@ VALUE = st.recursive(
         ("two\nlines\t", "two\\nlines\\t"),
         ("\x1b[31m\x00", "\\x1b[31m\\x00"),
         ("\u202e\ud800", "\\u202e\\ud800"),
+        ("a\u3164\ufe0f\U000e0101", "a\\u3164\\ufe0f\\U000e0101"),
         ("é😀", "é😀"),
         ([], "[]"),
         ({}, "{}"),
@@ -110,10 +121,10 @@ def test_short_accepts_any_depth(opening):
 
 
 def test_card_shows_title_state_rows_and_notes():
-    rows = [("heading",), ("name", 1), ("other", 1, None, ""), ("n", 1, 2, "+1")]
+    rows = [("heading",), ("name", 1), Change("other", "1", None, ""), Change("n", "1", "2", "+1")]
     html = card("Title", rows, state="new", notes=["note"])
     assert Balanced(html).texts == [
-        "Title", " ", "new", "heading", "name", "1", "other", "1", " → ", "null",
+        "Title", " ", "new", "heading", "name", "1", "other", "1", " → ", "—",
         "n", "1", " → ", "2", " ", "+1", "note",
     ]  # fmt: skip
     assert Balanced(card("Title", [])).texts == ["Title"]
@@ -172,15 +183,9 @@ def test_rows_beyond_the_limit_are_counted(count):
         assert (f"{more} more rows are not shown" in html) is (more > 0)
 
 
-def test_limits_of_rows_columns_and_line_length():
-    assert (ROWS, COLUMNS, SHORT) == (20, 16, 60)
-
-
 def test_note_is_as_long_as_an_error_message():
-    error = errors.BadRequest("x" * (NOTE - 1) + "!", status=400)
     for html in (
-        error._repr_html_(),
-        card("t", [], notes=["x" * (NOTE - 1) + "!"]),
+        errors.BadRequest("x" * (NOTE - 1) + "!", status=400)._repr_html_(),
         table("t", [], total=0, notes=["x" * (NOTE - 1) + "!"]),
     ):
         assert "x!" in html
@@ -193,32 +198,13 @@ def test_columns_beyond_the_limit_are_counted():
     assert "2 more columns are not shown" in html
 
 
-@given(VALUE, st.text(max_size=80))
+@given(VALUE, st.text(max_size=80) | st.just("<script>alert(1)</script>"))
 def test_html_is_well_formed_for_any_value(value, text):
+    rows = [(text,), (text, value), Change(text, text, text, text)]
     for html in (
-        card(text, [(text,), (text, value), (text, value, text, text)], state=text, notes=[text]),
-        table(text, [{text: value}], total=99, notes=[text]),
+        card(text, rows, state=text, notes=[text]),
+        table(text, [{text: value}], total=99, about=[text], notes=[text]),
+        errors.BadRequest(text, status=400, message=text)._repr_html_(),
     ):
-        parsed = Balanced(html)
-        assert parsed.tags <= KNOWN_TAGS
-        assert html == html.encode("utf-8").decode("utf-8")
-
-
-def test_markup_in_values_is_escaped():
-    script = "<script>alert(1)</script>"
-    for html in (
-        card(
-            script, [(script,), (script, [script]), (script, script, script, script)], state=script
-        ),
-        table(script, [{script: [script]}], total=1, about=[script], notes=[script]),
-    ):
-        assert "<script" not in html
-        assert script in "".join(Balanced(html).texts)
-
-
-def test_error_is_shown_as_a_card():
-    error = errors.BadRequest("alpha.pause: 400: <script>", status=400, message="<script>")
-    html = error._repr_html_()
-    assert "BadRequest" in html
-    assert "<script" not in html
-    assert "&lt;script&gt;" in html
+        assert Balanced(html).tags <= KNOWN_TAGS
+        html.encode()

@@ -276,27 +276,6 @@ def test_body_beyond_the_limit_is_refused(fake, client) -> None:
     assert fake.drafts == ()
 
 
-def test_request_target_may_be_a_whole_url(fake, url) -> None:
-    address = httpx.URL(url)
-    path = "/v1/beta-ads/list-beta-campaigns?account_id=account_b204"
-    for target, status in ((f"{url}{path}", 200), (f"{url}/approval", 200), (url, 307)):
-        with socket.create_connection((address.host, address.port)) as connection:
-            head = f"GET {target} HTTP/1.1\r\nhost: ads.example.com\r\nconnection: close\r\n\r\n"
-            connection.sendall(head.encode())
-            response = b"".join(iter(lambda: connection.recv(65536), b""))
-        assert response.startswith(f"HTTP/1.1 {status} ".encode())
-    assert fake.requests[0].account_id == "account_b204"
-
-
-def test_approval_page_is_guarded_by_the_host_of_a_whole_url(url) -> None:
-    address = httpx.URL(url)
-    with socket.create_connection((address.host, address.port)) as connection:
-        connection.sendall(
-            b"GET http://ads.example.com/approval HTTP/1.1\r\nhost: localhost\r\n\r\n"
-        )
-        assert b" 403 " in connection.recv(65536)
-
-
 def test_drop_needs_the_server_of_serving(fake) -> None:
     fake.faults.add(Fault.dropped())
     with pytest.raises(RuntimeError, match="cannot drop"):

@@ -9,7 +9,7 @@ from starlette.staticfiles import StaticFiles
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.approval import ApprovalPage
 from adclient.testing.server.bridge import Bridge
-from adclient.testing.server.middleware import Guard, OriginForm, RunningClock
+from adclient.testing.server.middleware import Guard, RunningClock
 from adclient.testing.server.openapi import document
 
 
@@ -42,14 +42,11 @@ def create_app(
             Route("/", RedirectResponse("approval"), methods=["GET"]),
             Route("/openapi.json", JSONResponse(document()), methods=["GET"]),
             Route("/approval", page.show, middleware=guard),
-            Route("/approval/drafts/{draft_id}", page.show_draft, middleware=guard),
-            Route("/approval/drafts/{draft_id}/json", page.show_json, middleware=guard),
+            Route("/approval", page.step, methods=["POST"], middleware=guard),
+            Route("/approval/drafts/{draft_id}", page.show, middleware=guard),
             Route("/approval/drafts/{draft_id}", page.step, methods=["POST"], middleware=guard),
             Mount("/approval/static", static, middleware=guard),
             Mount("/", Bridge(fake)),
         ],
-        middleware=[
-            Middleware(OriginForm),
-            *([Middleware(RunningClock, clock=fake.clock)] if run_clock else []),
-        ],
+        middleware=[Middleware(RunningClock, clock=fake.clock)] if run_clock else [],
     )

@@ -3,7 +3,7 @@
 import ipaddress
 import re
 from time import monotonic
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import attrs
 from starlette.datastructures import Headers, MutableHeaders
@@ -81,22 +81,4 @@ class RunningClock:
         now = monotonic()
         self.clock.advance(now - self._last)
         self._last = now
-        await self.app(scope, receive, send)
-
-
-@attrs.frozen
-class OriginForm:
-    """Turns the target `http://host/path` of a request into `/path`, and its host into that one."""
-
-    app: ASGIApp
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
-        target = scope["raw_path"].decode("latin-1")
-        if not target.startswith("/") and "://" in target:
-            host, _, path = target.partition("://")[2].partition("/")
-            others = [header for header in scope["headers"] if header[0] != b"host"]
-            raw = f"/{path}".encode("latin-1")
-            scope = {**scope, "path": unquote(f"/{path}"), "raw_path": raw}
-            scope["headers"] = [(b"host", host.encode("latin-1")), *others]
         await self.app(scope, receive, send)
