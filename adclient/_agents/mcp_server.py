@@ -71,9 +71,10 @@ def build_server(client: AsyncAdClient, *, writes: bool = False) -> Server[Any]:
         problem = "writes need a client with policy= that has a rule, and with ledger="
         raise ConfigurationError(problem, argument="writes")
     reads = tools(client)
-    offered = [types.Tool.model_validate({**tool, "annotations": _READ}) for tool in reads]
-    staging = [tool for tool in tools(client, writes=writes) if tool not in reads]
-    offered += [types.Tool.model_validate({**tool, "annotations": _WRITE}) for tool in staging]
+    offered = [
+        types.Tool.model_validate({**tool, "annotations": _READ if tool in reads else _WRITE})
+        for tool in tools(client, writes=writes)
+    ]
 
     async def list_tools(
         context: ServerRequestContext[Any],  # noqa: ARG001 (the SDK passes both)

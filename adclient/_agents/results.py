@@ -1,18 +1,17 @@
 """The result of a call as a model sees it: our summary, and apart from it the service's text.
 
 Names and texts of an ad account may have been written by anybody. They are only ever below the key
-`untrusted`, on one line, without anything invisible, and cut; the summary never repeats them.
+`untrusted`, on one line, with escapes for what is invisible, and cut; the summary never repeats
+them.
 """
 
 import base64
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 import attrs
 
 from adclient._core import jsontext
-from adclient._core.redact import one_line
 from adclient._display import diffs
 from adclient._display.notebook import short
 from adclient._values.json_values import JSON
@@ -36,11 +35,6 @@ Object = dict[str, JSON]
 
 # A model can ask for other columns, and for what follows. A longer cursor would fill its context.
 _ROWS, _COLUMNS, _TEXT, _MESSAGE, _CURSOR = 20, 10, 120, 300, 2048
-
-# Python calls these printable, but they are invisible, so text can be hidden in them.
-_INVISIBLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
 
 _LOOK = (
     "A draft may have been staged: do not call again, and ask a human to look in the approval "
@@ -144,10 +138,9 @@ def of_error(error: AdClientError) -> Object:
 
 
 def _clean(value: JSON, longest: int = _TEXT) -> JSON:
-    """A value without what could hide or fill something; an object or array becomes text."""
+    """A small number, a bool or null as it is, and anything else as a short line of text."""
     if value is None or isinstance(value, bool | float):
         return value
     if isinstance(value, int) and abs(value) < 2**53:  # larger ones lose digits in JavaScript
         return value
-    text = value if isinstance(value, str) else short(value)
-    return one_line(_INVISIBLE.sub("", text[: 4 * longest]), longest)
+    return short(value, longest)

@@ -82,7 +82,7 @@ class AsyncPageIterator(PublicDir, Generic[T]):
             return await self._next_page()
         except BaseException as error:  # StopAsyncIteration, an error, or an interrupt
             if self._bar is not None:
-                self._bar.close(is_failed=not isinstance(error, StopAsyncIteration))
+                self._bar.close()
             if isinstance(error, AdClientError):
                 forget_frames(error)
             raise

@@ -11,10 +11,13 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import islice
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from adclient._display.notebook import ROWS, SHORT, Change, Row, more, short, short_end, short_pair
 from adclient._values.json_values import JSON
+
+if TYPE_CHECKING:
+    from adclient.models import Diff
 
 _MOST_IN_LINE, _LONGEST_LINE = 3, 200
 # Only the end of a longer path is kept: a service could send very long names, many times.
@@ -56,18 +59,7 @@ class Difference(NamedTuple):
         return f"{short_end(self.path)}{subject}: {before} → {after}"
 
 
-class DiffLike(Protocol):
-    """A `Diff` of the models, which import this module."""
-
-    @property
-    def field(self) -> str: ...
-    @property
-    def before(self) -> JSON: ...
-    @property
-    def after(self) -> JSON: ...
-
-
-def differences_of(diff: DiffLike) -> Iterator[Difference]:
+def differences_of(diff: "Diff") -> Iterator[Difference]:
     """The leaves that differ, without elements of lists that were only shifted."""
     before, after = diff.before, diff.after
     key_of = _keys_of(before, after)
@@ -85,7 +77,7 @@ def differences_of(diff: DiffLike) -> Iterator[Difference]:
             yield change
 
 
-def lines(diff: DiffLike) -> list[str]:
+def lines(diff: "Diff") -> list[str]:
     """One line for each change, and how many more there are."""
     changes = list(differences_of(diff))
     if not changes:
@@ -94,7 +86,7 @@ def lines(diff: DiffLike) -> list[str]:
     return [*map(str, _first(changes, ROWS)), *([f"… and {left} more"] if left > 0 else [])]
 
 
-def one_line(diff: DiffLike) -> str:
+def one_line(diff: "Diff") -> str:
     """As many changes as fit in a line, at least one, and how many more there are."""
     changes = list(differences_of(diff))
     line = _unchanged(diff)
@@ -107,7 +99,7 @@ def one_line(diff: DiffLike) -> str:
 
 
 def rows(
-    diff: DiffLike, *, most: int = ROWS, limit: int = SHORT, currency: str = ""
+    diff: "Diff", *, most: int = ROWS, limit: int = SHORT, currency: str = ""
 ) -> tuple[list[Row], list[str]]:
     """A row for each change, below the name of what it belongs to; and notes about the rows."""
     changes = list(differences_of(diff))
@@ -134,7 +126,7 @@ def _remark(change: Difference) -> str:
     return text if ratio is None else f"{text} ({ratio:+.4g} %)".strip()
 
 
-def _unchanged(diff: DiffLike) -> str:
+def _unchanged(diff: "Diff") -> str:
     return f"{short(diff.field)} is unchanged"
 
 

@@ -244,10 +244,5 @@ def _pieces(value: object) -> Iterator[str]:
         yield "]" if value else "[]"
     elif value is None or isinstance(value, bool):
         yield {None: "null", True: "true", False: "false"}[value]
-    elif isinstance(value, int):
-        try:
-            yield str(value)
-        except ValueError:  # Python refuses to write thousands of digits
-            yield hex(value)
     else:
         yield str(value)

@@ -83,7 +83,7 @@ class PageIterator(PublicDir, Generic[T]):
             return self._next_page()
         except BaseException as error:  # StopIteration, an error, or an interrupt
             if self._bar is not None:
-                self._bar.close(is_failed=not isinstance(error, StopIteration))
+                self._bar.close()
             if isinstance(error, AdClientError):
                 forget_frames(error)
             raise

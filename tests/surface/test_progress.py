@@ -5,14 +5,12 @@ import gc
 import io
 import re
 import sys
-import types
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 
 import httpx
 import pytest
 import tqdm.auto
-from clients import END, SYNC, Service, a_page, everything, step, sync_asyncio_trio, wait, walk
+from clients import Service, a_page, everything, step, sync_and_async, sync_asyncio_trio, wait, walk
 
 from adclient import (
     AdClient,
@@ -22,7 +20,6 @@ from adclient import (
     Page,
     RetryPolicy,
 )
-from adclient._display.progress import Bar
 
 
 class Bars:
@@ -75,15 +72,15 @@ WALKS = {
     "items": lambda listing: everything(listing),
     "pages": lambda listing: everything(listing.pages()),
     "collect": lambda listing: wait(listing.collect()),
+    "typed": lambda listing: everything(listing.typed(Campaign)),
 }
 
 
 @pytest.mark.parametrize("way", WALKS)
-@sync_asyncio_trio
+@sync_and_async
 async def test_bar_counts_pages_and_items(client_kind, way, bars) -> None:
     async with client_kind.open(transport=pages().transport) as client:
-        listing = await listed(client)
-        walked = await WALKS[way](listing.progress())
+        walked = await WALKS[way]((await listed(client)).progress())
     assert len(walked) == {"pages": 3}.get(way, 5)
     assert bars.last.startswith("beta.list_campaigns: 5 items [")
     assert "items/s" in bars.last
@@ -94,25 +91,19 @@ async def test_bar_counts_pages_and_items(client_kind, way, bars) -> None:
     assert bars.all_ended
 
 
-@sync_asyncio_trio
-async def test_bar_of_a_page_counts_that_page(client_kind, bars) -> None:
+@sync_and_async
+async def test_only_the_page_that_progress_returned_has_a_bar(client_kind, bars) -> None:
     async with client_kind.open(transport=pages().transport) as client:
         page = await wait(await listed(client))
         shown = page.progress()
         assert shown == page
         assert type(shown) is type(page)
+        await wait(page.collect(limit=1))
+        assert list(Page(data=(1,)).progress()) == [1]  # a page without a client
         assert bars.made == []
         await everything(shown)
         assert "5 items" in bars.last
-        await wait(page.collect(limit=1))
     assert len(bars.made) == 1
-
-
-@sync_asyncio_trio
-async def test_no_bar_without_progress(client_kind, bars) -> None:
-    async with client_kind.open(transport=pages().transport) as client:
-        await everything(await listed(client))
-    assert bars.made == []
 
 
 @sync_asyncio_trio
@@ -122,23 +113,17 @@ async def test_abandoned_loop_closes_its_bar(client_kind, bars) -> None:
         await step(walked)
         assert not bars.all_ended
         del walked
-    assert bars.all_ended
-    assert "pages: 1" in bars.last
-
-
-@sync_asyncio_trio
-async def test_limit_closes_the_bar(client_kind, bars) -> None:
-    async with client_kind.open(transport=pages().transport) as client:
+        assert bars.all_ended
+        assert "pages: 1" in bars.last
         assert len(await wait((await listed(client)).progress().collect(limit=3))) == 3
     assert bars.all_ended
     assert "pages: 2" in bars.last
 
 
-@sync_asyncio_trio
-async def test_program_without_stderr_runs_without_a_bar(client_kind, monkeypatch) -> None:
+def test_program_without_stderr_runs_without_a_bar(monkeypatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
-    async with client_kind.open(transport=pages().transport) as client:
-        assert len(await everything((await listed(client)).progress())) == 5
+    client = AdClient("https://ads.example.com", transport=pages().transport)
+    assert len(list(client.beta.list_campaigns(account_id="a").progress())) == 5
 
 
 def failing_once(error: BaseException) -> httpx.MockTransport:
@@ -154,7 +139,7 @@ def failing_once(error: BaseException) -> httpx.MockTransport:
     return httpx.MockTransport(answer)
 
 
-@sync_asyncio_trio
+@sync_and_async
 async def test_error_closes_the_bar_and_iteration_can_continue(client_kind, bars) -> None:
     transport = failing_once(httpx.ConnectError("cut"))
     async with client_kind.open(transport=transport, retry=RetryPolicy(max_retries=0)) as client:
@@ -171,22 +156,6 @@ async def test_error_closes_the_bar_and_iteration_can_continue(client_kind, bars
     assert "5 items" in bars.last
     assert len(bars.made) == 2
     assert bars.all_ended
-
-
-@sync_asyncio_trio
-@pytest.mark.parametrize("pages_asked", [2, 3])
-async def test_bar_is_closed_explicitly_at_the_end(client_kind, pages_asked, bars) -> None:
-    error = httpx.ConnectError("cut")
-    answers = [a_page("ab", "c1"), a_page("c") if pages_asked == 3 else error]
-    transport = Service(*answers).transport
-    async with client_kind.open(transport=transport, retry=RetryPolicy(max_retries=0)) as client:
-        walked = walk((await listed(client)).progress().pages())
-        await step(walked)
-        (bar,) = tqdm.auto.tqdm._instances
-        with suppress(ConnectionFailed):
-            while await step(walked) is not END:
-                pass
-    assert bar.disable
 
 
 def test_cancelled_iteration_closes_its_bar(bars) -> None:
@@ -225,38 +194,7 @@ def test_interrupt_closes_the_bar(bars) -> None:
     assert "5 items" in bars.last
 
 
-@sync_asyncio_trio
-async def test_error_in_the_loop_body_closes_the_bar(client_kind, bars) -> None:
-    async def divide(listing) -> None:
-        if client_kind is SYNC:
-            for _ in listing:
-                1 / 0  # noqa: B018
-        else:
-            async for _ in listing:
-                1 / 0  # noqa: B018
-
-    async with client_kind.open(transport=pages().transport) as client:
-        with pytest.raises(ZeroDivisionError):
-            await divide((await listed(client)).progress())
-    assert "pages: 1" in bars.last
-    assert bars.all_ended
-
-
-@sync_asyncio_trio
-async def test_typed_items_have_a_bar(client_kind, bars) -> None:
-    async with client_kind.open(transport=pages().transport) as client:
-        listing = (await listed(client)).progress().typed(Campaign)
-        assert len(await wait(listing.collect())) == 5
-    assert "5 items" in bars.last
-
-
-def test_page_without_a_client_draws_no_bar(bars) -> None:
-    page = Page(data=(1,))
-    assert list(page.progress()) == [1]
-    assert bars.made == []
-
-
-@sync_asyncio_trio
+@sync_and_async
 async def test_missing_tqdm_is_named_at_once(client_kind, monkeypatch) -> None:
     monkeypatch.delitem(sys.modules, "tqdm.auto")
     monkeypatch.setitem(sys.modules, "tqdm", None)
@@ -268,74 +206,6 @@ async def test_missing_tqdm_is_named_at_once(client_kind, monkeypatch) -> None:
         str(caught.value)
         == "this needs tqdm: pip install 'adclient[notebook]', or '.[notebook]' in a checkout"
     )
-
-
-def test_bar_that_was_never_drawn_can_be_closed() -> None:
-    Bar("x").close()
-
-
-@pytest.fixture
-def saved(monkeypatch) -> list[str]:
-    """The texts of the bars that a notebook with widgets displays and updates."""
-    saved: list[str] = []
-
-    class Widget(tqdm.std.tqdm):
-        """The bar of tqdm in a notebook with widgets, as far as it is used."""
-
-        def __init__(self, *, display: bool, **arguments) -> None:
-            assert not display, "what tqdm displays itself cannot be updated"
-            super().__init__(**arguments, file=io.StringIO())
-            self.container, self.style = self, "info"
-            self.disp = self.display  # a reference cycle, as in tqdm
-
-        def display(self, *, bar_style: str = "info", **_) -> None:
-            self.style = bar_style
-
-    def display(container: Widget, *, display_id: bool) -> types.SimpleNamespace:
-        assert display_id
-
-        def update(container: Widget) -> None:
-            saved.append(f"{container.style}: {container}")
-
-        update(container)
-        return types.SimpleNamespace(update=update)
-
-    monkeypatch.setattr(tqdm.auto, "tqdm", Widget)
-    monkeypatch.setitem(sys.modules, "tqdm.notebook", types.SimpleNamespace(tqdm=Widget))
-    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=display))
-    return saved
-
-
-@sync_asyncio_trio
-async def test_saved_notebook_has_the_last_state_of_its_bar(client_kind, saved) -> None:
-    async with client_kind.open(transport=pages().transport) as client:
-        await everything((await listed(client)).progress())
-    start, end = saved
-    assert start.startswith("info: beta.list_campaigns: 0 items")
-    assert end.startswith("info: beta.list_campaigns: 5 items")
-    assert "pages: 3" in end
-
-
-@sync_asyncio_trio
-async def test_saved_notebook_has_the_last_state_of_an_abandoned_loop(client_kind, saved) -> None:
-    async with client_kind.open(transport=pages().transport) as client:
-        walked = walk((await listed(client)).progress())
-        await step(walked)
-        gc.disable()
-        try:
-            del walked
-            assert saved[-1].startswith("info: beta.list_campaigns: 2 items")
-        finally:
-            gc.enable()
-
-
-@sync_asyncio_trio
-async def test_failed_bar_is_not_green_in_a_notebook(client_kind, saved) -> None:
-    transport = failing_once(httpx.ConnectError("cut"))
-    async with client_kind.open(transport=transport, retry=RetryPolicy(max_retries=0)) as client:
-        with pytest.raises(ConnectionFailed):
-            await everything((await listed(client)).progress())
-    assert saved[-1].startswith("danger: beta.list_campaigns: 2 items")
 
 
 class BrokenStream(io.StringIO):
@@ -360,19 +230,14 @@ def is_lock_free() -> bool:
     return is_free
 
 
-ERRORS = [BrokenPipeError(32, "Broken pipe"), OSError(28, "No space left"), ValueError("detached")]
-
-
 @pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("error", ERRORS, ids=repr)
 @pytest.mark.parametrize("writes", range(6))
-@sync_asyncio_trio
-async def test_bar_that_cannot_be_drawn_is_dropped(client_kind, writes, error, bars) -> None:
-    bars.file = BrokenStream(writes, error)
+@sync_and_async
+async def test_bar_that_cannot_be_drawn_is_dropped(client_kind, writes, bars) -> None:
+    bars.file = BrokenStream(writes, BrokenPipeError(32, "Broken pipe"))
     async with client_kind.open(transport=pages().transport) as client:
         assert len(await everything((await listed(client)).progress())) == 5
     assert bars.file.writes < 0
-    assert len(bars.made) == min(writes, 1)
     assert bars.all_ended
     with ThreadPoolExecutor() as pool:
         assert pool.submit(is_lock_free).result()

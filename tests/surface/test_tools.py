@@ -218,7 +218,7 @@ def test_values_are_plain_json_and_small() -> None:
     [shown] = json.loads(json.dumps(result))["untrusted"]["items"]
     assert shown["name"] == "n" * 119 + "…"
     assert shown["inner"].startswith("{a: [1, {b: ccc")
-    assert len(shown["inner"]) == 60
+    assert len(shown["inner"]) == 120
     assert [shown[name] for name in ("status", "flag", "part", "many")] == [None, True, 0.5, 12]
     assert (shown["exact"], shown["large"]) == ("0.12345678901234567890", str(2**53))
 
