@@ -32,6 +32,7 @@ _TYPES: dict[ParameterType, Object] = {
     "number": {"type": "number"},
     "texts": {"type": "array", "items": {"type": "string"}},
 }
+_OPERATIONS = {each.full_name.replace(".", "_"): each for each in OPERATIONS}
 _OF_READS: Object = {"columns": _TYPES["texts"], "cursor": _TYPES["text"]}
 _OF_WRITES = "Nothing changes until a human approves it."
 
@@ -67,11 +68,12 @@ def tools(client: "AdClient | AsyncAdClient", *, writes: bool = False) -> list[O
     policy = _policy_of(client)
     if policy.accounts == ():  # an `enum` must not be empty
         return []
+    allowed = ("*",) if policy.operations is None else policy.operations
     return [
         _described(operation, inspect.getdoc(_method(client, operation)) or "", policy)
-        for operation in _callable(writes).values()
-        if policy.operations is None
-        or any(fnmatchcase(operation.full_name, pattern) for pattern in policy.operations)
+        for operation in OPERATIONS
+        if (writes or not operation.is_write)
+        and any(fnmatchcase(operation.full_name, pattern) for pattern in allowed)
     ]
 
 
@@ -136,12 +138,10 @@ def _prepared(
     client: object, name: str, given: object, writes: bool
 ) -> tuple[Callable[[], Any], Callable[[Any], Object]]:
     """The call of a tool, and what shows its result. The call itself checks the values."""
-    known: object = name  # from a model
-    operation = _callable(writes).get(name) if isinstance(known, str) else None
-    policy = _policy_of(client)
-    if operation is None:
+    operation, policy = _OPERATIONS.get(str(name)), _policy_of(client)
+    if operation is None or (operation.is_write and not writes):
         problem = f"there is no tool {short(name)}"
-        if isinstance(known, str) and name in _callable(writes=True):
+        if operation is not None:
             problem = f"{name} stages a draft, and this caller may only read"
         raise InvalidRequest(f"{problem}; nothing was sent", argument="name")
     arguments: dict[str, Any] = dict.fromkeys(each.name for each in operation.parameters)
@@ -176,11 +176,6 @@ def _shown(
 ) -> Object:
     over_limit = None if guard is None else guard.excess_of(operation, arguments, draft.diff)
     return results.of_draft(draft, over_limit)
-
-
-def _callable(writes: bool) -> dict[str, Operation[Result]]:
-    operations = (operation for operation in OPERATIONS if writes or not operation.is_write)
-    return {operation.full_name.replace(".", "_"): operation for operation in operations}
 
 
 def _policy_of(client: object) -> Policy:

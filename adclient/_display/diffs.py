@@ -77,24 +77,20 @@ def differences_of(diff: "Diff") -> Iterator[Difference]:
             yield change
 
 
-def lines(diff: "Diff") -> list[str]:
+def lines(diff: "Diff", most: int = ROWS) -> list[str]:
     """One line for each change, and how many more there are."""
     changes = list(differences_of(diff))
-    if not changes:
-        return [_unchanged(diff)]
-    left = len(changes) - ROWS
-    return [*map(str, _first(changes, ROWS)), *([f"… and {left} more"] if left > 0 else [])]
+    left = len(changes) - most
+    shown = [*map(str, _first(changes, most))] or [f"{short(diff.field)} is unchanged"]
+    return [*shown, f"… and {left} more"] if left > 0 else shown
 
 
 def one_line(diff: "Diff") -> str:
     """As many changes as fit in a line, at least one, and how many more there are."""
-    changes = list(differences_of(diff))
-    line = _unchanged(diff)
-    for most in range(min(_MOST_IN_LINE, len(changes)), 0, -1):
-        left = len(changes) - most
-        line = ", ".join(map(str, _first(changes, most))) + f" and {left} more" * (left > 0)
-        if len(line) <= _LONGEST_LINE:
-            break
+    line, most = ", ".join(lines(diff, _MOST_IN_LINE)), _MOST_IN_LINE
+    while len(line) > _LONGEST_LINE and most > 1:
+        most -= 1
+        line = ", ".join(lines(diff, most))
     return line
 
 
@@ -124,10 +120,6 @@ def _remark(change: Difference) -> str:
     difference, ratio = amount(change.before, change.after), percent(change.before, change.after)
     text = "" if difference is None else f"{difference:+}"
     return text if ratio is None else f"{text} ({ratio:+.4g} %)".strip()
-
-
-def _unchanged(diff: "Diff") -> str:
-    return f"{short(diff.field)} is unchanged"
 
 
 def _first(changes: Sequence[Difference], most: int) -> list[Difference]:

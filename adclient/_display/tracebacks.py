@@ -41,10 +41,7 @@ def forget_frames(error: BaseException) -> None:
 
 
 def _chain_of(error: BaseException) -> Iterator[BaseException]:
-    """An error, what caused it, what it interrupted, and the members of groups.
-
-    An error that the caller has caught, and was handling when the call began, is the caller's.
-    """
+    """An error, what caused it, what it interrupted, and the members of groups."""
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:
@@ -52,23 +49,9 @@ def _chain_of(error: BaseException) -> Iterator[BaseException]:
         if each is not None and id(each) not in seen:
             seen.add(id(each))
             yield each
-            links = (each.__cause__, each.__context__)
-            waiting += (link for link in links if link is not None and not _is_theirs(link))
+            waiting += (each.__cause__, each.__context__)
             if isinstance(each, BaseExceptionGroup):
                 waiting += cast("BaseExceptionGroup[BaseException]", each).exceptions
-
-
-def _is_theirs(error: BaseException) -> bool:
-    """Check if the frame that caught an error, its first one, is the caller's and still runs."""
-    if error.__traceback__ is None or _package_of(error.__traceback__) in _SENDING:
-        return False
-    from inspect import currentframe  # deferred: slow to import
-
-    frame = currentframe()
-    # A function of the caller that this call has called, such as a transport, has ended by now.
-    while frame is not None and frame is not error.__traceback__.tb_frame:
-        frame = frame.f_back
-    return frame is not None
 
 
 def _without_sending(entry: TracebackType | None) -> TracebackType | None:

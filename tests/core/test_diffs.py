@@ -8,8 +8,7 @@ from html import unescape
 import pytest
 from cases import each_case
 from core_helpers import assert_one_line
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from adclient import Diff, Draft, ResponseInfo
 from adclient._display.diffs import MISSING, differences_of

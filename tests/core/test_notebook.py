@@ -4,8 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 from cases import each_case
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adclient import errors
 from adclient._display.notebook import (

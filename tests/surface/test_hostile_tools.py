@@ -10,8 +10,7 @@ from urllib.parse import parse_qsl
 
 import httpx
 from hostile_texts import HOSTILE
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adclient import AdClient, Policy, call_tool, tools
 from adclient._core.operations import OPERATIONS
@@ -124,10 +123,6 @@ def assert_within_limits(value: object) -> None:
             assert_within_limits(inner)
 
 
-def test_there_are_five_hundred_hostile_texts() -> None:
-    assert len(set(HOSTILE)) >= 500
-
-
 def test_hostile_names_stay_in_their_fence() -> None:
     attacked = Attacked()
     for start in range(0, len(HOSTILE), 25):
@@ -184,18 +179,14 @@ VALUES = st.recursive(
 )
 
 
-@given(name=st.sampled_from(NAMES), arguments=st.dictionaries(KEYS_OF_ANY, VALUES), text=st.text())
+@given(name=st.sampled_from(NAMES), arguments=VALUES, text=st.text())
 def test_any_arguments_stay_within_the_policy(name, arguments, text) -> None:
     attacked = Attacked()
     attacked.texts = [text or "x"]
     attacked.call(name, arguments)
-    known = {each.name for each in PARAMETERS[name]}
-    attacked.call(name, {key: value for key, value in arguments.items() if key in known})
-
-
-@given(arguments=VALUES)
-def test_arguments_of_any_type_are_a_result(arguments) -> None:
-    Attacked().call("alpha_update_campaign_budget", arguments)
+    if isinstance(arguments, dict):
+        known = {each.name for each in PARAMETERS[name]}
+        attacked.call(name, {key: value for key, value in arguments.items() if key in known})
 
 
 def test_every_tool_can_be_called_within_the_policy() -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 import anyio
 import httpx
 import pytest
-from clients import SECRET, an_item
-from hostile_texts import HOSTILE
+from clients import SECRET
 from memory_ledger import MemoryLedger
 
 from adclient import AsyncAdClient, ConfigurationError, Policy, tools
@@ -23,6 +22,16 @@ from adclient._agents.mcp_server import build_server, serve  # noqa: E402 (it ne
 URL = "https://ads.example.com"
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
 SCRIPT = Path(__file__).parent / "mcp_server.py"
+
+
+# As in the specification of MCP.
+READ = {"read_only_hint": True, "open_world_hint": True}
+WRITE = {
+    "read_only_hint": False,
+    "destructive_hint": False,
+    "idempotent_hint": False,
+    "open_world_hint": True,
+}
 
 
 def in_memory(client, mode="auto", **options):
@@ -51,7 +60,10 @@ def test_tools_are_listed_and_called(mode, backend) -> None:
                 {"name": t.name, "description": t.description, "input_schema": t.input_schema}
                 for t in listed
             ]
-            assert sorted(shown, key=str) == sorted(expected, key=str)
+            assert shown == expected
+            for tool in listed:
+                hints = tool.annotations.model_dump(exclude_none=True)
+                assert hints == (READ if "until a human" not in tool.description else WRITE)
             result = await client.call_tool("beta_pause_campaign", IDS)
             assert not result.is_error
             [summary, text] = [block.text for block in result.content]
@@ -61,40 +73,6 @@ def test_tools_are_listed_and_called(mode, backend) -> None:
             assert "never an instruction" in client.instructions
 
     run(scenario, backend)
-
-
-def test_annotations_are_those_of_the_specification() -> None:
-    async def scenario() -> None:
-        async with in_memory(recorded(FakeAdService()), writes=True) as client:
-            listed = (await client.list_tools()).tools
-        hints = {tool.name: tool.annotations.model_dump(exclude_none=True) for tool in listed}
-        read = {"read_only_hint": True, "open_world_hint": True}
-        write = {
-            "read_only_hint": False,
-            "destructive_hint": False,
-            "idempotent_hint": False,
-            "open_world_hint": True,
-        }
-        reads = {tool["name"] for tool in tools(FakeAdService().client())}
-        assert hints == {name: read if name in reads else write for name in hints}
-        assert reads < hints.keys()
-
-    run(scenario)
-
-
-def test_server_is_read_only_unless_writes_are_enabled() -> None:
-    fake = FakeAdService()
-
-    async def scenario() -> None:
-        async with in_memory(recorded(fake)) as client:
-            offered = {tool.name for tool in (await client.list_tools()).tools}
-            assert offered == {tool["name"] for tool in tools(fake.client())}
-            result = await client.call_tool("beta_pause_campaign", IDS)
-            assert result.is_error
-            assert result.structured_content["error"] == "InvalidRequest"
-
-    run(scenario)
-    assert not fake.drafts
 
 
 @pytest.mark.parametrize(
@@ -110,9 +88,6 @@ def test_server_is_read_only_unless_writes_are_enabled() -> None:
 def test_writes_need_a_policy_and_a_ledger(options) -> None:
     with pytest.raises(ConfigurationError, match="writes need a client with policy="):
         build_server(AsyncAdClient(URL, **options), writes=True)
-
-
-def test_sync_client_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="client must be a AsyncAdClient, not AdClient"):
         build_server(FakeAdService().client())
 
@@ -176,29 +151,6 @@ def test_cancelled_write_is_unknown_in_the_ledger(mode) -> None:
 
     run(scenario)
     assert ledger.states == ["admitted", "unknown"]
-
-
-def test_hostile_texts_reach_the_model_as_one_line_of_json() -> None:
-    texts = iter(HOSTILE[::4])
-
-    def respond(request: httpx.Request) -> httpx.Response:
-        item = {**an_item("x"), "name": next(texts), "extra": {"a": next(texts)}}
-        return httpx.Response(200, content=json.dumps({"data": [item], "page": {"next": None}}))
-
-    async def scenario() -> None:
-        transport = httpx.MockTransport(respond)
-        async with (
-            AsyncAdClient(URL, transport=transport) as client,
-            in_memory(client) as connected,
-        ):
-            for _ in range(len(HOSTILE) // 8):
-                result = await connected.call_tool("gamma_list_ads", {"account_id": "a"})
-                summary, text = (block.text for block in result.content)
-                assert summary == "1 item; there are no more."
-                assert len(text.splitlines()) == 1
-                assert json.loads(text) == result.structured_content
-
-    run(scenario)
 
 
 def message(number: int, method: str, params: object) -> str:

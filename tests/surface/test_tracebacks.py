@@ -20,31 +20,26 @@ def of_ours(error: BaseException) -> list[str]:
     return [frame.name for frame in frames if frame.filename.startswith(PACKAGE)]
 
 
-def missing() -> Service:
-    return Service(httpx.Response(404, json={"error": "there is none"}))
+def missing(times: int = 1) -> Service:
+    return Service(*(httpx.Response(404, json={"error": "there is none"}) for _ in range(times)))
 
 
 @sync_and_async
-async def test_traceback_of_a_write_ends_at_its_method(client_kind) -> None:
-    async with client_kind.open(transport=missing().transport) as client:
-        with pytest.raises(NotFound) as caught:
-            await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
-        assert of_ours(caught.value) == ["pause_campaign"]
-        with pytest.raises(InvalidRequest) as caught:
-            await wait(client.beta.pause_campaign(account_id="", campaign_id="c"))
-        assert of_ours(caught.value) == ["pause_campaign"]
-
-
-@sync_and_async
-async def test_traceback_of_a_read_ends_at_its_method(client_kind) -> None:
-    async with client_kind.open(transport=missing().transport) as client:
-        with pytest.raises(NotFound) as caught:
-            await wait(client.beta.list_campaigns(account_id="a"))
+async def test_traceback_ends_at_the_method(client_kind) -> None:
+    async with client_kind.open(transport=missing(2).transport) as client:
+        beta = client.beta
+        with pytest.raises(NotFound) as missed:
+            await wait(beta.pause_campaign(account_id="a", campaign_id="c"))
+        with pytest.raises(InvalidRequest) as refused:
+            await wait(beta.pause_campaign(account_id="", campaign_id="c"))
+        assert of_ours(missed.value) == of_ours(refused.value) == ["pause_campaign"]
+        with pytest.raises(InvalidRequest) as refused:
+            beta.list_campaigns(account_id="")
+        assert of_ours(refused.value) == ["list_campaigns"]
+        with pytest.raises(NotFound) as missed:
+            await wait(beta.list_campaigns(account_id="a"))
         # Of the async client, the method has returned when its listing is awaited.
-        assert of_ours(caught.value) == ["list_campaigns"] * (client_kind is SYNC)
-        with pytest.raises(InvalidRequest) as caught:
-            client.beta.list_campaigns(account_id="")
-        assert of_ours(caught.value) == ["list_campaigns"]
+        assert of_ours(missed.value) == ["list_campaigns"] * (client_kind is SYNC)
 
 
 def test_traceback_of_a_task_of_a_listing_has_no_frame_of_the_library() -> None:
@@ -80,48 +75,21 @@ async def test_traceback_of_a_later_page_ends_at_the_iterator(client_kind, way) 
     assert caught.value.cursor == "c1"
 
 
-@sync_and_async
-async def test_traceback_of_a_refused_limit_ends_at_collect(client_kind) -> None:
-    async with client_kind.open(transport=Service(a_page("a")).transport) as client:
-        page = await wait(client.beta.list_campaigns(account_id="a"))
-        with pytest.raises(InvalidRequest) as caught:
-            await wait(page.collect(limit=-1))
-    assert of_ours(caught.value) == ["collect"]
-
-
-@sync_and_async
-async def test_environment_variable_keeps_the_whole_traceback(client_kind, monkeypatch) -> None:
-    monkeypatch.setenv("ADCLIENT_TRACEBACK", "full")
-    async with client_kind.open(transport=missing().transport) as client:
-        with pytest.raises(NotFound) as caught:
-            await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
-    names = ["pause_campaign", "stage", "run", "_perform", "result"]
-    assert of_ours(caught.value)[:5] == names
-
-
-def test_environment_variable_shows_where_a_bug_is(monkeypatch) -> None:
-    def broken(*_: object) -> None:
+def test_environment_variable_keeps_the_whole_traceback(monkeypatch) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise KeyError("a bug")
 
-    monkeypatch.setattr("adclient._core.decode.result_of", broken)
-    client = SYNC.client(BASE_URL, transport=Service(a_page("a"), a_page("a")).transport)
+    client = SYNC.client(BASE_URL, transport=missing(4).transport)
     for is_full in (False, True):
         monkeypatch.setenv("ADCLIENT_TRACEBACK", "full" if is_full else "")
-        with pytest.raises(KeyError) as caught:
+        with pytest.raises(NotFound) as missed:
             client.gamma.list_ads(account_id="a")
-        assert ("result" in of_ours(caught.value)) == is_full
-
-
-@sync_and_async
-async def test_error_that_the_caller_is_handling_keeps_its_frames(client_kind) -> None:
-    async with client_kind.open(transport=missing().transport) as client:
-        try:
-            httpx.Response(404).raise_for_status()
-        except RuntimeError as mine:
-            with pytest.raises(NotFound):
-                await wait(client.beta.pause_campaign(account_id="a", campaign_id="c"))
-            names = [frame.name for frame in traceback.extract_tb(mine.__traceback__)]
-            assert names[1:] == ["raise_for_status"]
+        with monkeypatch.context() as patched:
+            patched.setattr("adclient._core.errors_from.outcome", broken)
+            with pytest.raises(KeyError) as caught:
+                client.gamma.list_ads(account_id="a")
+        for error in (missed.value, caught.value):
+            assert ("run" in of_ours(error)) is is_full
 
 
 class Wrapping(httpx.BaseTransport):
@@ -177,14 +145,3 @@ async def test_cause_keeps_its_frames(client_kind) -> None:
     assert of_ours(caught.value) == ["pause_campaign"]
     assert isinstance(caught.value.__cause__, KeyError)
     assert of_the_caller(caught.value.__cause__)[-1] == "token"
-
-
-def test_pytest_report_shows_the_test_and_the_method(pytester) -> None:
-    pytester.makepyfile("""
-        def test_pause(ad_client):
-            ad_client.beta.pause_campaign(account_id="a", campaign_id="c")
-    """)
-    output = pytester.runpytest("-p", "no:randomly").stdout.str()
-    assert '>       ad_client.beta.pause_campaign(account_id="a", campaign_id="c")' in output
-    assert "NotFound: beta.pause_campaign: 404" in output
-    assert "engine.py" not in output

@@ -55,7 +55,7 @@ def test_the_command_serves_until_interrupted() -> None:
     assert output.replace(url, "http://127.0.0.1:8765") in page.read_text("utf-8")
 
 
-@pytest.mark.parametrize("seconds", [0, 0.02, 0.05, 0.1])
+@pytest.mark.parametrize("seconds", [0, 0.05])
 def test_interrupt_directly_after_the_start_prints_no_traceback(seconds) -> None:
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen([*COMMAND, "--port", "0"], **pipes) as server:
@@ -110,13 +110,10 @@ def test_exposed_host_prints_a_warning(capsys) -> None:
         (["--latency", "inf"], "'inf' is not a number of seconds"),
         (["--latency", "soon"], "'soon' is not a number of seconds"),
         (["--token", ""], "a token is plain text without blanks"),
-        (["--token", " t"], "a token is plain text without blanks"),
         (["--token", "a b"], "a token is plain text without blanks"),
         (["--token", "ä"], "a token is plain text"),
         (["--host", "0.0.0.0"], "--host 0.0.0.0 is not this machine alone: add --expose"),
         (["--host", "ads.example.com"], "is not this machine alone"),
-        (["--nonsense"], "unrecognized arguments: --nonsense"),
-        (["8000"], "unrecognized arguments: 8000"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, complaint, capsys) -> None:

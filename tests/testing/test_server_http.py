@@ -1,6 +1,5 @@
 """The fake over real HTTP, as clients meet it."""
 
-import asyncio
 import socket
 import subprocess
 import sys
@@ -20,7 +19,6 @@ import adclient.testing.server
 from adclient import (
     AdClient,
     APIError,
-    AsyncAdClient,
     CallTimeout,
     ConnectionLost,
     OutcomeUnknown,
@@ -107,10 +105,6 @@ def test_every_operation_works_over_http_as_in_process(operation, client) -> Non
     assert answer(client) == answer(FakeAdService().client())
 
 
-def test_listing_iterates_over_http(client) -> None:
-    assert len(list(client.gamma.list_ads(account_id="account_c3d8"))) == 126
-
-
 @pytest.mark.parametrize("continuation", ["url", "absolute_url"])
 def test_absolute_continuations_are_urls_of_this_server(continuation, serve) -> None:
     fake = FakeAdService(page_size=20, profile=Profile(continuation=continuation))
@@ -131,18 +125,6 @@ def test_http_and_in_process_clients_share_the_service(fake, client) -> None:
     fake.dashboard.arm(draft.draft_id, reviewer="Ines")
     fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
     assert client.beta.list_campaigns(account_id=ACCOUNT).data[0].status == "PAUSED"
-
-
-def test_many_async_calls_at_once(url) -> None:
-    async def stage() -> set[str]:
-        async with AsyncAdClient(url) as client:
-            made = [
-                client.beta.pause_campaign(account_id=ACCOUNT, campaign_id=CAMPAIGN)
-                for _ in range(50)
-            ]
-            return {draft.draft_id for draft in await asyncio.gather(*made)}
-
-    assert len(asyncio.run(stage())) == 50
 
 
 def test_token_is_required_over_http(serve) -> None:
@@ -207,32 +189,19 @@ def test_cut_body_breaks_the_connection(fake, client, monkeypatch) -> None:
         client.beta.list_campaigns(account_id=ACCOUNT)
 
 
-def test_slow_response_takes_real_time(fake, client) -> None:
-    fake.faults.add(Fault.slow(0.3))
+@pytest.mark.parametrize("fault", [Fault.slow(0.2), Fault.slow_body(0.2)], ids=repr)
+def test_slow_response_takes_real_time(fault, fake, client) -> None:
+    fake.faults.add(fault)
     draft = pause(client)
     assert draft.draft_id == fake.drafts[0].draft_id
-    assert draft.response.elapsed >= 0.3
+    assert draft.response.elapsed > 0.1
     assert fake.clock.monotonic() == 0
-
-
-def test_response_slower_than_the_timeout_was_processed(serve) -> None:
-    fake = FakeAdService(profile=Profile(latency=600))
-    with AdClient(serve(fake), timeout=0.5) as client, pytest.raises(OutcomeUnknown):
-        pause(client)
-    assert len(fake.drafts) == 1
-
-
-def test_slow_body_takes_real_time(fake, client) -> None:
-    fake.faults.add(Fault.slow_body(0.3))
-    draft = pause(client)
-    assert draft.draft_id == fake.drafts[0].draft_id
-    assert draft.response.elapsed > 0.2
 
 
 def test_slow_body_beyond_the_timeout_raises(fake, client) -> None:
     fake.faults.add(Fault.slow_body(600))
     with pytest.raises(CallTimeout) as caught:
-        client.with_options(timeout=0.5).beta.list_campaigns(account_id=ACCOUNT)
+        client.with_options(timeout=0.2).beta.list_campaigns(account_id=ACCOUNT)
     assert caught.value.status == 200
     assert caught.value.body.startswith('{"data":[')
 
