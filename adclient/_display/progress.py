@@ -1,6 +1,5 @@
 """The progress bar of a listing, in a terminal or a notebook."""
 
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -29,7 +28,7 @@ class Bar:
         self._bar: tqdm[NoReturn] | None = None
 
     def add(self, items: int) -> None:
-        """Count a page. A bar that cannot be drawn, as on a closed pipe, is dropped."""
+        """Count a page, also if the bar cannot be drawn, as on a closed pipe."""
         from tqdm import auto
 
         self._pages += 1
@@ -40,16 +39,12 @@ class Bar:
                     unit=" items",
                     initial=self._items,  # not 0 if the iteration continues after an error
                     dynamic_ncols=True,
-                    disable=sys.stderr is None,  # as in a program without a console
                 )
             self._bar.set_postfix_str(f"pages: {self._pages}", refresh=False)
             self._bar.update(items)
         except Exception:
             with suppress(Exception):  # tqdm may have failed without its lock
                 cast(Any, auto.tqdm).get_lock().release()  # else no thread could draw a bar
-            if self._bar is None:
-                self._bar = auto.tqdm(disable=True)
-            self._bar.disable = True
         self._items += items
 
     def close(self) -> None:

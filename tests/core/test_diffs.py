@@ -225,6 +225,8 @@ def test_path_of_any_length_is_shown_by_its_end():
         value = {"deep": value}
     line = str(diff_of(None, value))
     assert line == f"…{'deep.' * 11}deep: — → 7"
+    changes = differences_of(diff_of(None, {"k" * 10_000: dict.fromkeys("abc", [1])}))
+    assert [len(change.path) for change in changes] == [1000] * 3
 
 
 def test_wide_lists_at_every_level_are_compared_in_linear_time():
@@ -234,9 +236,9 @@ def test_wide_lists_at_every_level_are_compared_in_linear_time():
     assert len(shown(before, after)) > 500
 
 
-@pytest.mark.parametrize("name", ["daily_budget", "budget.amount"])
-def test_budget_is_shown_whatever_else_is_not(name):
-    fields = {f"text_{number}": "x" * 50 for number in range(40)}
+@pytest.mark.parametrize(("name", "other"), [("daily_budget", 1), ("budget.amount", "x" * 50)])
+def test_budget_is_shown_whatever_else_is_not(name, other):
+    fields = {f"other_{number}": other for number in range(40)}
     after = {**fields, "bid": 2, **({name: 50} if "." not in name else {"budget": {"amount": 50}})}
     diff = diff_of(None, after, "campaign")
     assert f"campaign.{name}: — → 50" in str(diff)

@@ -244,6 +244,7 @@ def test_page_of_a_draft_shows_its_state_and_its_own_trail(fake, browser) -> Non
     }
     for draft_id, state in states.items():
         assert state in shown(browser, f"/drafts/{draft_id}")
+    assert "removed: " in shown(browser, f"/drafts/{themes}")
     trail = shown(browser, f"/drafts/{lone}").partition("Audit trail of this draft ")[2]
     assert trail == "2 March 2026, 09:00 UTC Tove rejected 2 March 2026, 09:00 UTC client staged"
     whole = shown(browser)
