@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from typing import get_args
 
 import pytest
 from chromium import emulated, violations
@@ -12,6 +13,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from adclient import AdClient, Draft
 from adclient.testing import FakeAdService, Profile
+from adclient.testing._approval.drafts import DraftStatus
 from adclient.testing.server import serving
 
 ACCOUNT = "account_b204"
@@ -118,28 +120,14 @@ def test_confirming_an_unarmed_draft_is_refused(client, page, fake) -> None:
     assert fake.drafts[0].status == "pending_approval"
 
 
-def test_step_without_a_reviewer_name_is_refused(client, page, fake) -> None:
+def test_nothing_happens_without_a_name_or_a_button(client, page, fake) -> None:
     draft = pause(client)
     page.press(draft, "arm")
     assert page.focused() == "reviewer"
-    assert fake.drafts[0].status == "pending_approval"
-
-
-def test_enter_in_the_name_field_triggers_no_step(client, page, fake) -> None:
-    draft = pause(client)
-    page.until(lambda: page.text(draft.draft_id))
     page.sign("Ines" + Keys.ENTER)
     other = pause(client)
     page.until(lambda: page.text(other.draft_id))
     assert {event.kind for event in fake.dashboard.events} == {"staged"}
-
-
-def test_markup_in_a_name_is_escaped(client, page) -> None:
-    name = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
-    draft = client.beta.create_video_campaign(account_id=ACCOUNT, fields={"name": name})
-    page.until(lambda: name in page.text(draft.draft_id))
-    assert page.run("return document.querySelectorAll('main img, main script').length") == 0
-    assert page.run("return document.title") == "Draft approval · fake ad service"
 
 
 def test_injected_script_is_blocked(page, chromium) -> None:
@@ -174,31 +162,6 @@ def test_keyboard_is_sufficient_and_focus_is_kept(client, page) -> None:
     keys.active_element.send_keys(Keys.ENTER)
     page.until(lambda: page.text("message") == f"{drafts[0].draft_id} is applied.")
     assert page.focused() == "drafts-title"
-
-
-def test_bidi_control_in_a_value_does_not_reorder_a_diff(client, page, fake) -> None:
-    fake.change_live(ACCOUNT, "campaign_57a7", status="\u202eENABLED")
-    draft = pause(client)
-    page.until(lambda: page.text(draft.draft_id))
-    places = page.run(
-        "return [...document.querySelectorAll('td > :not(.unseen)')]"
-        ".map(e => e.getBoundingClientRect().x)"
-    )
-    assert places == sorted(places)
-    assert "\\u202eENABLED" in page.text(draft.draft_id)
-
-
-def test_elements_have_accessible_names_and_roles(client, page) -> None:
-    draft = pause(client)
-    page.until(lambda: page.text(draft.draft_id))
-    find = page.browser.find_element
-    assert find(By.TAG_NAME, "main").aria_role == "main"
-    assert find(By.ID, "reviewer").accessible_name == "Your name"
-    assert find(By.ID, f"{draft.draft_id}-arm").accessible_name == "Arm"
-    assert find(By.LINK_TEXT, draft.draft_id).aria_role == "link"
-    assert find(By.ID, draft.draft_id).accessible_name == "Pause campaign beta"
-    assert find(By.ID, "waiting").aria_role == "status"
-    assert find(By.ID, "message").get_attribute("role") == "status"
 
 
 LONG = {"name": "n", "text": "x" * 5000, **{f"label_{number}": number for number in range(60)}}
@@ -318,15 +281,7 @@ def paths_of_every_state() -> tuple[FakeAdService, list[str]]:
 @pytest.mark.parametrize("width", [320, 1280])
 def test_every_state_is_accessible_and_fits_its_window(chromium, scheme, width) -> None:
     fake, paths = paths_of_every_state()
-    assert {draft.status for draft in fake.drafts} == {
-        "pending_approval",
-        "armed",
-        "applied",
-        "rejected",
-        "stale",
-        "apply_failed",
-        "rolled_back",
-    }
+    assert {draft.status for draft in fake.drafts} == {*get_args(DraftStatus)}
     with ExitStack() as stack:
         empty, full = (stack.enter_context(serving(each)) for each in (FakeAdService(), fake))
         for url in (f"{empty}/approval", *(full + path for path in paths)):

@@ -225,8 +225,8 @@ def test_path_of_any_length_is_shown_by_its_end():
         value = {"deep": value}
     line = str(diff_of(None, value))
     assert line == f"…{'deep.' * 11}deep: — → 7"
-    changes = differences_of(diff_of(None, {"k" * 10_000: dict.fromkeys("abc", [1])}))
-    assert [len(change.path) for change in changes] == [1000] * 3
+    changes = differences_of(diff_of(None, {"k" * 10_000: {"a": 1, "b": [1]}}))
+    assert [len(change.path) for change in changes] == [1000] * 2
 
 
 def test_wide_lists_at_every_level_are_compared_in_linear_time():

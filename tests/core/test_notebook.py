@@ -91,24 +91,18 @@ def test_short_is_one_bounded_line(value):
     text = short(value)
     assert len(text) <= SHORT
     assert text.isprintable()
-    assert short(value) == text
-
-
-class Counted:
-    """A value that counts how often it is shown."""
-
-    shown = 0
-
-    def __str__(self):
-        Counted.shown += 1
-        return "x"
 
 
 def test_short_formats_only_what_it_shows():
-    Counted.shown = 0
-    wide = [[[Counted()] * 60] * 60] * 60
-    assert short(wide).startswith("[[[x, x, x")
-    assert Counted.shown < 10_000
+    formatted = []
+
+    class Counted:
+        def __str__(self):
+            formatted.append(self)
+            return "x"
+
+    assert short([[[Counted()] * 60] * 60] * 60).startswith("[[[x, x, x")
+    assert len(formatted) < 10_000
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
@@ -136,13 +130,6 @@ def test_table_has_a_column_for_each_name():
         "Title", "a", "b", "c", "1", "x", "null", "true", "note",
     ]  # fmt: skip
     assert "<table" not in table("Title", [], total=0)
-
-
-def test_keyboard_can_scroll_a_table():
-    named = re.escape('<div tabindex="0" role="group" aria-label="&quot;a&quot;"')
-    assert re.match(named, table('"a"', [{"n": 1}], total=1))
-    for narrow in (table("t", [], total=0), card("t", [("n", 1)])):
-        assert "tabindex" not in narrow
 
 
 @each_case(

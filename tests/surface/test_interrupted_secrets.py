@@ -144,27 +144,20 @@ def test_no_frame_of_a_call_that_a_signal_ended_contains_a_secret(where, handler
 
 
 @sync_and_async
-async def test_frames_of_the_callers_functions_stay_in_an_interrupt(client_kind) -> None:
-    def token() -> str:
-        raise KeyboardInterrupt
-
-    async with client_kind.open(transport=Service().transport, token=token) as client:
-        with pytest.raises(KeyboardInterrupt) as caught:
-            await wait(client.beta.pause_campaign(**IDS))
-    assert [frame.name for frame in caught.traceback][-1] == "token"
-
-
-@sync_and_async
-async def test_frames_below_the_callers_functions_stay_in_its_errors(client_kind) -> None:
+async def test_frames_of_the_callers_functions_and_below_stay(client_kind) -> None:
     def token() -> str:
         return json.loads("{")
 
-    async with client_kind.open(transport=Service().transport, token=token) as client:
-        with pytest.raises(ValueError, match="Expecting property") as caught:
-            await wait(client.beta.pause_campaign(**IDS))
-    names = [frame.name for frame in caught.traceback]
-    assert names[names.index("token") :][1:] == ["loads", "decode", "raw_decode"]
-    assert "run" not in names
+    def interrupted() -> str:
+        raise KeyboardInterrupt
+
+    for function, below in ((token, ["loads", "decode", "raw_decode"]), (interrupted, [])):
+        async with client_kind.open(transport=Service().transport, token=function) as client:
+            with pytest.raises((ValueError, KeyboardInterrupt)) as caught:
+                await wait(client.beta.pause_campaign(**IDS))
+        names = [frame.name for frame in caught.traceback]
+        assert names[names.index(function.__name__) :][1:] == below
+        assert "run" not in names
 
 
 class Grouping(httpx.BaseTransport):
