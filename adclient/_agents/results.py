@@ -108,14 +108,11 @@ def of_page(page: "Page[Item] | AsyncPage[Item]", start: Position, wanted: list[
         {str(_clean(name)): _clean(row[name]) for name in columns if name in row} for row in rows
     ]
     others: list[JSON] = [_clean(name) for name in names if name not in columns]
-    following = None if page.next is None else Position(page.next)
-    if end < len(page.data):
-        following = Position(start.cursor, end)
+    following = Position(start.cursor, end) if end < len(page.data) else Position(page.next)
     result: Object = {"untrusted": {"items": items, "other_columns": others[:_ROWS]}}
-    text = None if following is None else following.text()
-    if following is None:
+    if following == Position():
         more = "there are no more"
-    elif text is None:
+    elif (text := following.text()) is None:
         more = "there are more, but their cursor is too long to pass on"
     else:
         more = "for more, call again with `next` as `cursor`"

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Iterator
 from types import TracebackType
 from typing import cast
 
@@ -40,18 +39,17 @@ def forget_frames(error: BaseException) -> None:
             each.__traceback__ = entry
 
 
-def _chain_of(error: BaseException) -> Iterator[BaseException]:
+def _chain_of(error: BaseException) -> list[BaseException]:
     """An error, what caused it, what it interrupted, and the members of groups."""
-    seen: set[int] = set()
-    waiting: list[BaseException | None] = [error]
-    while waiting:
-        each = waiting.pop()
-        if each is not None and id(each) not in seen:
-            seen.add(id(each))
-            yield each
-            waiting += (each.__cause__, each.__context__)
-            if isinstance(each, BaseExceptionGroup):
-                waiting += cast("BaseExceptionGroup[BaseException]", each).exceptions
+    chain = [error]
+    for each in chain:  # it grows
+        links = [each.__cause__, each.__context__]
+        if isinstance(each, BaseExceptionGroup):
+            links += cast("BaseExceptionGroup[BaseException]", each).exceptions
+        for link in links:
+            if link is not None and all(link is not known for known in chain):
+                chain.append(link)
+    return chain
 
 
 def _without_sending(entry: TracebackType | None) -> TracebackType | None:

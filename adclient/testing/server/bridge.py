@@ -11,6 +11,7 @@ from typing import cast
 import anyio
 import anyio.to_thread
 import attrs
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
@@ -60,10 +61,8 @@ class Bridge:
 
 async def _send_response(response: RawResponse, request: Request, send: Send) -> None:
     body, is_cut = response.body, response.broken is not None
-    headers = {"content-length": str(len(body) + is_cut), **response.headers}
-    encoded = [(name.encode("latin-1"), text.encode("latin-1")) for name, text in headers.items()]
-    start = {"type": "http.response.start", "status": response.status, "headers": encoded}
-    await send(start)
+    headers = Headers({"content-length": str(len(body) + is_cut), **response.headers}).raw
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
     if isinstance(response, SlowBodyResponse):
         size = max(1, len(body) // _PIECES)
         while body:
