@@ -244,5 +244,7 @@ def _pieces(value: object) -> Iterator[str]:
         yield "]" if value else "[]"
     elif value is None or isinstance(value, bool):
         yield {None: "null", True: "true", False: "false"}[value]
+    elif isinstance(value, int) and value.bit_length() > 2000:
+        yield hex(value)  # Python refuses to write thousands of digits
     else:
         yield str(value)
