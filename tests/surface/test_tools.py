@@ -179,6 +179,12 @@ async def test_every_row_of_a_listing_can_be_reached(client_kind) -> None:
     assert "next" not in result
 
 
+def test_page_that_fits_is_the_last() -> None:
+    client = with_policy(Service(a_page("a" * 20)))
+    result = call_tool(client, "alpha_explain_objectives", {"account_id": "a"})
+    assert result["summary"] == "20 items; there are no more."
+
+
 def test_columns_of_a_listing_can_be_chosen() -> None:
     client = FakeAdService().client()
     first = call_tool(client, "gamma_list_ads", ADS)["untrusted"]
