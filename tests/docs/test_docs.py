@@ -65,7 +65,7 @@ def test_page_on_what_is_public_names_every_public_module() -> None:
     files = [
         path.relative_to(package.parent).with_suffix("")
         for path in package.rglob("*.py")
-        if "\n__all__ = " in path.read_text("utf-8")
+        if re.search(r"^ *__all__ = ", path.read_text("utf-8"), re.MULTILINE)
     ]
     modules = {".".join(path.parts).removesuffix(".__init__") for path in files}
     public = {module for module in modules if "._" not in module}
