@@ -4,7 +4,6 @@ It is not part of `adclient.testing`, and imports that only in fixtures, because
 plugins at every start, even for tests that do not use adclient.
 """
 
-import inspect
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, cast
 
@@ -49,16 +48,9 @@ def fake_ad_service(request: pytest.FixtureRequest) -> "FakeAdService":
     """
     from adclient.testing import FakeAdService
 
-    arguments = [each for marker in request.node.iter_markers("ad_service") for each in marker.args]
     options = _options_of(request.node)
     options.pop(_MEETS_FAULTS, None)
-    try:
-        return FakeAdService(*arguments, **options)
-    except (TypeError, ValueError) as error:
-        known = ", ".join([*inspect.signature(FakeAdService).parameters, _MEETS_FAULTS])
-        wrong = f"@pytest.mark.ad_service: {error} (options: {known})"
-    # Outside the handler, so that the report shows one exception only.
-    pytest.fail(wrong, pytrace=False)
+    return FakeAdService(**options)
 
 
 @pytest.fixture
@@ -122,10 +114,10 @@ def ad_environment(
             assert len(ad_environment.drafts) == 1
         ```
     """
-    from adclient.testing._environment import VARIABLES
+    from adclient.testing._service import ENVIRONMENT
 
     # So that monkeypatch restores these last, even if the test sets them too.
-    for name in VARIABLES:
+    for name in ENVIRONMENT:
         monkeypatch.setenv(name, "")
     with fake_ad_service.as_environment():
         yield fake_ad_service

@@ -23,10 +23,10 @@ MOST_AT_ONCE, MOST_ROUNDS = 5000, 20
 
 SERVER = """
 import threading
-from adclient.testing import FakeAdService, Profile
+from adclient.testing import FakeAdService
 from adclient.testing.server import serving
 
-with serving(FakeAdService(profile=Profile(most_open_drafts=10**6))) as url:
+with serving(FakeAdService()) as url:
     print(url, flush=True)
     threading.Event().wait()
 """

@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 
 from adclient import AdClient
 from adclient.ledger import open_ledger
-from adclient.testing import FakeAdService, Profile
+from adclient.testing import FakeAdService
 from adclient.testing.server import serving
 
 LONGEST_LIFE = 0.15  # seconds
@@ -35,7 +35,7 @@ def kill_writers(where: str, kills: int, seed: int) -> dict[str, int]:
     """Kill writers one after the other, and compare the drafts at the server with the ledger."""
     chance, context = random.Random(seed), get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
-    fake = FakeAdService(profile=Profile(most_open_drafts=None), history=1_000_000)
+    fake = FakeAdService(history=1_000_000)
     with serving(fake) as url:
         for kill in range(kills):
             is_ready, ready = context.Pipe(duplex=False)

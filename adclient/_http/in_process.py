@@ -14,26 +14,16 @@ FAKE_HOST = "fake.adclient.test"
 """The host of the fake, which no name server knows: `.test` is reserved."""
 
 Service = Callable[[Request, float | None], Outcome]
-CallService = Callable[[Request, float, bool], Outcome]
 
 
 class InProcess:
     """A service in this process, and the clock and random source of the clients that call it.
 
     The service is a function of a request and the seconds that its client waits for a response.
-    Clients of adclient call `call_service` instead, in the time of their call; whether the client
-    is sync decides how it waits for concurrent calls.
     """
 
-    def __init__(
-        self,
-        service: Service,
-        call_service: CallService,
-        clock: Clock,
-        random: Callable[[], float],
-    ) -> None:
+    def __init__(self, service: Service, clock: Clock, random: Callable[[], float]) -> None:
         self.service = service
-        self.call_service = call_service
         self.clock = clock
         self.random = random
 
@@ -73,7 +63,7 @@ class InProcessSender:
 
     def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request, and return its response or failure by the deadline."""
-        return _send(self._called, request, deadline, is_sync=True)
+        return _send(self._called, request, deadline)
 
     def close(self) -> None:
         """There is nothing to close."""
@@ -92,16 +82,16 @@ class AsyncInProcessSender:
         from anyio.lowlevel import checkpoint
 
         await checkpoint()  # as over a network: other tasks run, and this one can be cancelled
-        return _send(self._called, request, deadline, is_sync=False)
+        return _send(self._called, request, deadline)
 
     async def aclose(self) -> None:
         """There is nothing to close."""
         self.is_closed = True
 
 
-def _send(called: InProcess, request: Request, deadline: float, *, is_sync: bool) -> Outcome:
+def _send(called: InProcess, request: Request, deadline: float) -> Outcome:
     attempt = Attempt(request, deadline)
-    outcome = called.call_service(request, deadline - called.clock.now(), is_sync)
+    outcome = called.service(request, deadline - called.clock.now())
     if isinstance(outcome, Failure):
         return _failed(attempt, outcome)
     attempt.begin(outcome.status, {name.lower(): value for name, value in outcome.headers.items()})

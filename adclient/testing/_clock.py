@@ -1,12 +1,13 @@
 """The clock of the fake service, which stands still until it is advanced."""
 
-import time
-from collections.abc import Callable
+from collections.abc import Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, date, datetime, timedelta
 from math import inf
-from threading import Lock, active_count
+from threading import Condition
 
+import anyio.to_thread
 import attrs
 from anyio.lowlevel import checkpoint
 
@@ -14,18 +15,27 @@ from adclient._http.clock import Clock
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 _NO_TIME = timedelta(0)
-_ROUND, _QUIET_ROUNDS, _MOST_ROUNDS = 0.003, 8, 60
+_PATIENCE = 60.0
+"""Real seconds after which a forgotten `advance`, or a sleeper that never comes, is an error."""
+
+
+@attrs.define(eq=False)
+class _Call:
+    """The time that a call has waited, with what others had waited before it began."""
+
+    clock: "FakeClock"
+    waited: timedelta
+
+
+_call: ContextVar[_Call | None] = ContextVar("_call", default=None)
 
 
 class FakeClock:
     """A clock that moves only when it is advanced.
 
     It starts at 09:00 UTC on 2 March 2026. The clients of the fake use it as well: instead of
-    waiting between two attempts of a call, they advance it and continue at once. Waits that begin
-    at the same time, in several threads or tasks, also end at the same time.
-
-    Attributes:
-        calls: The clock as the calls of clients see it; for the fake itself.
+    waiting between two attempts of a call, they advance it and continue at once. Each call waits
+    from its own time, so the waits of concurrent calls overlap. To end waits yourself, use `held`.
 
     Examples:
         >>> from adclient.testing import FakeAdService, Fault
@@ -42,16 +52,20 @@ class FakeClock:
     """
 
     def __init__(self) -> None:
-        self._time = _Time()
-        self.calls: CallClock = CallClock(self._time)
+        self._advanced = self._waited = _NO_TIME
+        self._sleeps: list[float] = []
+        self._is_held = False
+        # While it is held: at which time of `_advanced` each sleeper may go on.
+        self._ends: list[timedelta] = []
+        self._changed = Condition()
 
     def __repr__(self) -> str:
         return f"<FakeClock {self.now():%Y-%m-%d %H:%M:%S} UTC>"
 
     @property
     def sleeps(self) -> tuple[float, ...]:
-        """The length of each wait in seconds, oldest first."""
-        return tuple(self._time.sleeps)
+        """The length of each wait in seconds, in the order in which they began."""
+        return tuple(self._sleeps)
 
     def now(self) -> datetime:
         """Return the time of the fake service.
@@ -59,7 +73,7 @@ class FakeClock:
         Returns:
             The time, in UTC.
         """
-        return START + self._time.advanced + self._time.waited
+        return START + self._advanced + self._waited
 
     def today(self) -> date:
         """Return the day of the fake service.
@@ -68,6 +82,14 @@ class FakeClock:
             The day, in UTC.
         """
         return self.now().date()
+
+    def monotonic(self) -> float:
+        """Return the seconds since the clock started, in place of `time.monotonic`.
+
+        Returns:
+            Seconds.
+        """
+        return (self.now() - START).total_seconds()
 
     def advance(self, by: float | timedelta) -> None:
         """Move the clock forward.
@@ -81,27 +103,75 @@ class FakeClock:
         step = by if isinstance(by, timedelta) else timedelta(seconds=by)
         if step < _NO_TIME:
             raise ValueError("the clock only goes forward")
-        with self._time.lock:
-            self._time.advanced += step
+        with self._changed:
+            self._advanced += step
+            self._ends = [end for end in self._ends if end > self._advanced]
+            self._changed.notify_all()
 
-    def monotonic(self) -> float:
-        """Return the seconds since the clock started, in place of `time.monotonic`.
+    @contextmanager
+    def held(self) -> Generator[None, None, None]:
+        """Let waits last until `advance` reaches their end, for code in other threads or tasks.
+
+        Without this, a wait advances the clock and ends at once. Waits that are under way at the
+        end of the block end then. Slow responses advance the clock in any case.
 
         Returns:
-            Seconds.
+            A context manager.
+
+        Examples:
+            >>> from threading import Thread
+            >>> from adclient.testing import FakeClock
+            >>> clock = FakeClock()
+            >>> with clock.held():
+            ...     thread = Thread(target=clock.sleep, args=[60])
+            ...     thread.start()
+            ...     clock.wait_for_sleepers(1)
+            ...     clock.advance(60)
+            >>> thread.join()
+            >>> clock.monotonic()
+            60.0
         """
-        return (self.now() - START).total_seconds()
+        self._is_held = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._is_held = False
+                self._ends.clear()
+                self._changed.notify_all()
+
+    def wait_for_sleepers(self, count: int) -> None:
+        """Return as soon as this many threads or tasks wait; for a clock that is `held`.
+
+        Args:
+            count: How many.
+
+        Raises:
+            TimeoutError: They do not after a minute of real time.
+
+        Examples:
+            >>> from threading import Thread
+            >>> from adclient.testing import FakeClock
+            >>> clock = FakeClock()
+            >>> with clock.held():
+            ...     threads = [Thread(target=clock.sleep, args=[60]) for _ in range(2)]
+            ...     for thread in threads:
+            ...         thread.start()
+            ...     clock.wait_for_sleepers(2)
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: len(self._ends) >= count, _PATIENCE):
+                raise TimeoutError(f"{len(self._ends)} of {count} threads or tasks wait")
 
     def sleep(self, seconds: float) -> None:
-        """Advance the clock, in place of `time.sleep`; waits that begin together end together.
-
-        Other threads get a few milliseconds to begin their waits as well.
+        """Advance the clock, in place of `time.sleep`.
 
         Args:
             seconds: The length of the wait.
 
         Raises:
             ValueError: The wait is negative or not finite.
+            TimeoutError: The clock is `held`, and was not advanced within a minute of real time.
 
         Examples:
             >>> from adclient.testing import FakeClock
@@ -110,9 +180,9 @@ class FakeClock:
             >>> clock.now().isoformat()
             '2026-03-02T09:01:00+00:00'
         """
-        end = self._time.begin_sleep(seconds, self._time.waited)
-        wait_for_threads(lambda: len(self._time.sleeps))
-        self._time.wake_at(end)
+        step = self._wait_while_held(self._begin_sleep(seconds))
+        with self._changed:
+            self._wait_until(self._call_waited() + step)
 
     async def async_sleep(self, seconds: float) -> None:
         """Advance the clock, in place of `asyncio.sleep`; waits that begin together end together.
@@ -122,6 +192,7 @@ class FakeClock:
 
         Raises:
             ValueError: The wait is negative or not finite.
+            TimeoutError: The clock is `held`, and was not advanced within a minute of real time.
 
         Examples:
             >>> import asyncio
@@ -131,89 +202,80 @@ class FakeClock:
             >>> clock.sleeps
             (60,)
         """
-        end = self._time.begin_sleep(seconds, self._time.waited)
-        await checkpoint()
-        self._time.wake_at(end)
-
-
-@attrs.define(eq=False)
-class _Time:
-    """The time, and the waits; overlapping waits do not add up."""
-
-    advanced: timedelta = _NO_TIME
-    waited: timedelta = _NO_TIME
-    sleeps: list[float] = attrs.field(factory=list[float])
-    lock: Lock = attrs.field(factory=Lock)
-
-    def begin_sleep(self, seconds: float, begin: timedelta) -> timedelta:
-        """Record a wait, and return when it ends."""
-        if not 0 <= seconds < inf:
-            raise ValueError("a wait must be 0 seconds or more, and finite")
-        end = begin + timedelta(seconds=seconds)
-        self.sleeps.append(seconds)
-        return end
-
-    def wake_at(self, end: timedelta) -> None:
-        """End a wait, also for the call in which it happened."""
-        with self.lock:
-            self.waited = max(self.waited, end)
-        call = _call.get()
-        if call is not None and call.time is self:  # if it is over, this has no effect
-            call.waited = max(call.waited, end)
-
-
-@attrs.define(eq=False)
-class _Call:
-    """The time that a call has waited, and the calls that ended before it began."""
-
-    time: _Time
-    waited: timedelta
-
-
-_call: ContextVar[_Call | None] = ContextVar("_call", default=None)
-
-
-@attrs.frozen
-class CallClock:
-    """The time of the call in the current thread or task.
-
-    Each call waits from its own time, so it is not late when another one, whose waits take no real
-    time here, has already moved the clock.
-    """
-
-    _time: _Time
+        begin, step = self._call_waited(), self._begin_sleep(seconds)
+        if self._is_held:
+            held = self._wait_while_held
+            step = await anyio.to_thread.run_sync(held, step, abandon_on_cancel=True)
+        else:
+            await checkpoint()  # other tasks begin their waits at the same time
+        self._wait_until(begin + step)
 
     def for_clients(self) -> Clock:
-        """The clock that clients take."""
-        return Clock(self._now, self._sleep, self._async_sleep, self._begin)
+        """Return the clock as clients of adclient use it: each call sees a time of its own.
 
-    def advance(self, seconds: float) -> None:
-        """Let a response take time."""
-        self._time.wake_at(self._waited() + timedelta(seconds=seconds))
+        So a call is not late when another one, whose waits take no real time, moved the clock.
 
-    def _begin(self) -> None:
-        _call.set(_Call(self._time, self._time.waited))
+        Returns:
+            The clock for the engine of a client.
 
-    def _now(self) -> float:
-        return (self._time.advanced + self._waited()).total_seconds()
+        Examples:
+            >>> from adclient.testing import FakeClock
+            >>> clock = FakeClock()
+            >>> clock.for_clients().sleep(5)
+            >>> clock.monotonic()
+            5.0
+        """
+        return Clock(self._call_now, self.sleep, self.async_sleep, self._begin_call)
 
-    def _sleep(self, seconds: float) -> None:
-        self._time.wake_at(self._time.begin_sleep(seconds, self._waited()))
+    def take(self, seconds: float) -> None:
+        """Let the current call take time, as for a slow response.
 
-    async def _async_sleep(self, seconds: float) -> None:
-        end = self._time.begin_sleep(seconds, self._waited())
-        await checkpoint()
-        self._time.wake_at(end)
+        Args:
+            seconds: How long it takes.
 
-    def _waited(self) -> timedelta:
+        Examples:
+            >>> from adclient.testing import FakeClock
+            >>> clock = FakeClock()
+            >>> clock.take(2)
+            >>> clock.monotonic(), clock.sleeps
+            (2.0, ())
+        """
+        self._wait_until(self._call_waited() + timedelta(seconds=seconds))
+
+    def _begin_call(self) -> None:
+        _call.set(_Call(self, self._waited))
+
+    def _call_waited(self) -> timedelta:
+        """The time that the current call has waited; outside of calls, that of all."""
         call = _call.get()
-        return self._time.waited if call is None or call.time is not self._time else call.waited
+        return self._waited if call is None or call.clock is not self else call.waited
 
+    def _call_now(self) -> float:
+        return (self._advanced + self._call_waited()).total_seconds()
 
-def wait_for_threads(count: Callable[[], int]) -> None:
-    """Give other threads real time to catch up, as long as they increase a count."""
-    rounds, quiet, last = 0, 0, -1
-    while rounds < _MOST_ROUNDS and quiet < _QUIET_ROUNDS and active_count() > 1:
-        quiet, last = (quiet + 1, last) if count() == last else (0, count())
-        rounds += 1
-        time.sleep(_ROUND)
+    def _begin_sleep(self, seconds: float) -> timedelta:
+        if not 0 <= seconds < inf:
+            raise ValueError("a wait must be 0 seconds or more, and finite")
+        self._sleeps.append(seconds)
+        return timedelta(seconds=seconds)
+
+    def _wait_while_held(self, step: timedelta) -> timedelta:
+        """Wait in real time until the clock was advanced; return what is left of the wait."""
+        with self._changed:
+            if not self._is_held:
+                return step
+            end = self._advanced + step
+            self._ends.append(end)
+            self._changed.notify_all()
+            if not self._changed.wait_for(lambda: end not in self._ends, _PATIENCE):
+                self._ends.remove(end)
+                raise TimeoutError("the clock is held, and nobody advances it")
+            return max(_NO_TIME, end - self._advanced)
+
+    def _wait_until(self, end: timedelta) -> None:
+        """End a wait, also for the call in which it happened."""
+        with self._changed:
+            self._waited = max(self._waited, end)
+        call = _call.get()
+        if call is not None and call.clock is self:  # if it is over, this has no effect
+            call.waited = max(call.waited, end)

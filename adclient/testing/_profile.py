@@ -1,11 +1,12 @@
 """The behaviour of the fake service where its interface leaves it open."""
 
-import re
+from math import inf
 from typing import Literal, get_args
 
 import attrs
 
 from adclient.conventions import is_free_header
+from adclient.options import check_count, check_timeout
 
 ErrorStyle = Literal[
     "error_object",
@@ -22,16 +23,6 @@ ErrorStyle = Literal[
 Continuation = Literal["text", "number", "url", "absolute_url", "object", "none"]
 Place = Literal["query", "body", "either"]
 UnknownDateRanges = Literal["refuse", "ignore"]
-_CHOICES: dict[str, tuple[object, ...]] = {
-    "errors": get_args(ErrorStyle),
-    "continuation": get_args(Continuation),
-    "read_parameters": (*get_args(Place), None),
-    "delete_parameters": get_args(Place),
-    "unknown_date_ranges": get_args(UnknownDateRanges),
-    "extras": (True, False),
-    "dedupe": (True, False),
-    "two_reviewers": (True, False),
-}
 
 
 @attrs.frozen(kw_only=True)
@@ -51,20 +42,10 @@ class Profile:
             410 `page_expired`; None for never.
         read_parameters: Where reads take their parameters from; None for the place that the
             conventions name.
-        delete_parameters: Where the DELETE takes its parameters from.
         key_header: The header that carries the bare token; None for a bearer token.
-        read_only_token: A second token, which may read; its writes are refused with 403
-            `insufficient_scope`.
         unknown_date_ranges: Whether to `"refuse"` or `"ignore"` an unknown `date_range`.
-        extras: Whether responses have unknown keys and statuses, in another order; and the second
-            ad of a listing has no name, which `gamma.list_ads` does not accept.
-        dedupe: Whether a write that repeats the change of an open draft gets that draft.
         two_reviewers: Whether whoever armed a draft is refused when they confirm it.
         latency: Seconds that each response takes: of the fake's clock, or real ones over HTTP.
-        most_open_drafts: How many drafts of an account may be open, before 409
-            `too_many_open_drafts`; None for no limit.
-        drafts_a_day: How many drafts an account may stage in a day, before 409
-            `envelope_exhausted`; None for no limit.
         requests_a_minute: How many requests are accepted in a minute, before 429 with a
             `Retry-After`; None for no limit.
 
@@ -82,40 +63,34 @@ class Profile:
     continuation: Continuation = "text"
     continuation_life: float | None = None
     read_parameters: Place | None = None
-    delete_parameters: Place = "body"
     key_header: str | None = None
-    read_only_token: str | None = attrs.field(default=None, repr=False)
     unknown_date_ranges: UnknownDateRanges = "refuse"
-    extras: bool = False
-    dedupe: bool = False
     two_reviewers: bool = False
     latency: float = 0.0
-    most_open_drafts: int | None = 500
-    drafts_a_day: int | None = None
     requests_a_minute: int | None = None
 
     def __attrs_post_init__(self) -> None:
-        for name, choices in _CHOICES.items():
-            expected = f"one of {', '.join(map(repr, choices))}"
-            _require(name, getattr(self, name) in choices, expected)
-        for name in ("most_open_drafts", "drafts_a_day", "requests_a_minute"):
-            most = getattr(self, name)
-            is_count = most is None or (type(most) is int and most >= 1)
-            _require(name, is_count, "a whole number from 1, or None")
-        _require("latency", _is_seconds(self.latency), "seconds, 0 or more")
-        life, header, token = self.continuation_life, self.key_header, self.read_only_token
-        is_life = life is None or (_is_seconds(life) and life > 0)
-        _require("continuation_life", is_life, "seconds, more than 0, or None")
-        is_header = header is None or is_free_header(header)
-        _require("key_header", is_header, "the name of a header that nothing else uses, or None")
-        is_token = token is None or (isinstance(token, str) and re.fullmatch("[!-~]+", token))
-        _require("read_only_token", bool(is_token), "text without blanks, or None")
+        check_choice("errors", self.errors, ErrorStyle)
+        check_choice("continuation", self.continuation, Continuation)
+        check_choice("unknown_date_ranges", self.unknown_date_ranges, UnknownDateRanges)
+        check_seconds("latency", self.latency)
+        if self.read_parameters is not None:
+            check_choice("read_parameters", self.read_parameters, Place)
+        if self.continuation_life is not None:
+            check_timeout(self.continuation_life, "continuation_life")
+        if self.requests_a_minute is not None:
+            check_count("requests_a_minute", self.requests_a_minute, least=1)
+        if self.key_header is not None and not is_free_header(self.key_header):
+            raise ValueError("key_header must be the name of a header that nothing else uses")
 
 
-def _is_seconds(value: object) -> bool:
-    return type(value) in (int, float) and 0 <= float(str(value)) < float("inf")
+def check_choice(name: str, value: object, kind: object) -> None:
+    """Refuse a value that is not one of those of a `Literal`."""
+    if value not in get_args(kind):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, get_args(kind)))}")
 
 
-def _require(name: str, valid: bool, expected: str) -> None:
-    if not valid:
-        raise ValueError(f"profile: {name} must be {expected}")
+def check_seconds(name: str, value: float) -> None:
+    """Refuse a time that is negative or not finite."""
+    if not 0 <= value < inf:
+        raise ValueError(f"{name} must be a finite number, 0 or more")

@@ -3,7 +3,7 @@
 import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from email.utils import format_datetime
 from math import ceil
 from threading import RLock
@@ -34,83 +34,44 @@ MAX_BODY = 1024 * 1024
 
 
 @attrs.frozen
-class Tokens:
-    """The tokens of the service, and the header that carries one; without a token, all may call."""
+class Credentials:
+    """The token of the service, and the header that carries it; without a token, all may call."""
 
     token: str | None = attrs.field(repr=False)
-    read_only_token: str | None = attrs.field(repr=False)
     key_header: str | None
 
-    def headers(self, _: Request) -> Mapping[str, str]:
+    def headers(self, _: Request | None = None) -> Mapping[str, str]:
         """The headers with which a client authenticates."""
         if self.token is None:
             return {}
-        return {self.key_header or "authorization": self._header_value(self.token)}
+        if self.key_header is not None:
+            return {self.key_header: self.token}
+        return {"authorization": f"Bearer {self.token}"}
 
-    def may_write(self, request: Request) -> bool:
-        """Check if a request may write; one that may not even read is refused."""
-        if self.token is None:
-            return True
-        value = request.headers.get((self.key_header or "authorization").lower())
-        if value == self._header_value(self.token):
-            return True
-        if self.read_only_token is None or value != self._header_value(self.read_only_token):
-            raise refusal("unauthenticated")
-        return False
-
-    def _header_value(self, token: str) -> str:
-        return token if self.key_header else f"Bearer {token}"
-
-
-@attrs.define
-class Limits:
-    """Counts what the profile limits, by the fake's clock."""
-
-    _profile: Profile
-    _clock: FakeClock
-    _minute: datetime = START
-    _requests: int = 0
-    _staged: dict[str, tuple[date, int]] = attrs.field(factory=dict[str, tuple[date, int]])
-
-    def count_request(self) -> None:
-        """Count a request, or refuse it."""
-        now, most = self._clock.now(), self._profile.requests_a_minute
-        if now - self._minute >= _MINUTE:
-            self._minute, self._requests = now, 0
-        if most is not None and self._requests >= most:
-            wait = ceil((self._minute + _MINUTE - now).total_seconds())
-            raise refusal("rate_limited", headers={"retry-after": str(wait)}, most=most)
-        self._requests += 1
-
-    def count_draft(self, account_id: str, open_drafts: int) -> None:
-        """Count a draft, or refuse it."""
-        most = self._profile.most_open_drafts
-        if most is not None and open_drafts >= most:
-            raise refusal("too_many_open_drafts", most=most)
-        day, count = self._staged.get(account_id, (None, 0))
-        today, most = self._clock.today(), self._profile.drafts_a_day
-        count = count if day == today else 0
-        if most is not None and count >= most:
-            raise refusal("envelope_exhausted", most=most)
-        self._staged[account_id] = today, count + 1
+    def check(self, request: Request) -> None:
+        """Refuse a request without the token."""
+        for name, value in self.headers().items():
+            if request.headers.get(name.lower()) != value:
+                raise refusal("unauthenticated")
 
 
 @attrs.define(kw_only=True)
 class Router:
-    """The service behind HTTP: its accounts, its limits and its drafts."""
+    """The service behind HTTP: its accounts and its drafts."""
 
     seed: str
     history: int
     conventions: Conventions
     profile: Profile
-    tokens: Tokens
-    limits: Limits
-    pages: Pages
+    credentials: Credentials
     clock: FakeClock
+    pages: Pages
     accounts: Accounts
     drafts: DraftStore
     lock: RLock
-    _requests: int = 0
+    received: int = 0
+    _minute: datetime = START
+    _in_minute: int = 0
     _by_key: OrderedDict[str, tuple[Request, FakeDraft]] = attrs.field(
         init=False, factory=OrderedDict[str, tuple[Request, FakeDraft]]
     )
@@ -123,8 +84,8 @@ class Router:
         The lock is not held while JSON is read and written: a large request delays no others.
         """
         with self.lock:
-            self._requests += 1
-            number = self._requests
+            self.received += 1
+            number = self.received
         outcome = fault.instead
         if fault.taken:
             try:
@@ -149,23 +110,31 @@ class Router:
     def _response(
         self, request: Request, operation: Operation[Result] | None, fault: PagingFault | None
     ) -> RawResponse:
-        may_write = self.tokens.may_write(request)
+        self.credentials.check(request)
         with self.lock:
-            self.limits.count_request()
+            self._count_request()
         if len(request.body or b"") > MAX_BODY:
             raise refusal("request_too_large", limit=MAX_BODY)
         asked = parsed(request, operation, self.conventions, self.profile)
-        if asked.operation.is_write and not may_write:
-            raise refusal("insufficient_scope")
         with self.lock:
-            account, profile = self._account(asked), self.profile
+            account = self._account(asked)
             if asked.operation.is_write:
                 draft = self._staged(account, asked, request)
-                status, body = 201, draft_body(draft, extras=profile.extras)
+                status, body = 201, draft_body(draft)
             else:
-                rows = rows_of(account, asked, profile.unknown_date_ranges)
+                rows = rows_of(account, asked, self.profile.unknown_date_ranges)
                 status, body = 200, self.pages.page(asked, rows, fault)
         return RawResponse(status=status, body=jsontext.dumps(body, "response").encode())
+
+    def _count_request(self) -> None:
+        """Count a request of this minute, or refuse it."""
+        now, most = self.clock.now(), self.profile.requests_a_minute
+        if now - self._minute >= _MINUTE:
+            self._minute, self._in_minute = now, 0
+        if most is not None and self._in_minute >= most:
+            wait = ceil((self._minute + _MINUTE - now).total_seconds())
+            raise refusal("rate_limited", headers={"retry-after": str(wait)}, most=most)
+        self._in_minute += 1
 
     def _account(self, asked: ParsedRequest) -> Account:
         """The account of a request, if it accepts the operation."""
@@ -194,10 +163,7 @@ class Router:
                 raise refusal("idempotency_key_reused")
             return draft
         change = change_of(account, asked)
-        same = self.drafts.find_same(account.id, change) if self.profile.dedupe else None
-        if same is None:
-            self.limits.count_draft(account.id, self.drafts.count_open(account.id))
-        draft = same or self.drafts.stage(asked.operation.full_name, account, change)
+        draft = self.drafts.stage(asked.operation.full_name, account, change)
         if key is not None:
             self._by_key[key] = request, draft
             if len(self._by_key) > self.history:

@@ -1,27 +1,36 @@
 """The fake service: one function from a request to its outcome, and what surrounds it."""
 
+import os
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from threading import RLock
+from typing import Self
 
 from adclient._async.client import AsyncAdClient
-from adclient._core import jsontext
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
-from adclient._http.in_process import FAKE_HOST
+from adclient._http.in_process import FAKE_HOST, at_fake_host
 from adclient._http.library import ServiceTransport
 from adclient._sync.client import AdClient
+from adclient._values.json_values import copied
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
 from adclient.ledger import Ledger
 from adclient.models import JSON
-from adclient.options import RetryPolicy, check_count, check_token, check_type
+from adclient.options import (
+    ENV_BASE_URL,
+    ENV_TOKEN,
+    RetryPolicy,
+    check_count,
+    check_token,
+    check_type,
+)
 from adclient.policy import Policy
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._approval.dashboard import Dashboard
 from adclient.testing._approval.drafts import DraftStore, FakeDraft
-from adclient.testing._clock import FakeClock, wait_for_threads
-from adclient.testing._environment import InEnvironment
+from adclient.testing._clock import FakeClock
 from adclient.testing._faults.corrupt import received_within
 from adclient.testing._faults.fault import Fault
 from adclient.testing._faults.faults import Faults
@@ -29,13 +38,14 @@ from adclient.testing._http.requests import operation_at
 from adclient.testing._profile import Profile
 from adclient.testing._reads.pages import Pages
 from adclient.testing._recording import RecordedRequest, recorded
-from adclient.testing._router import Limits, Router, Tokens
+from adclient.testing._router import Credentials, Router
 from adclient.transports import UniversalTransport
 
-_NO_FAULT = Fault()
+ENVIRONMENT = (ENV_BASE_URL, ENV_TOKEN)
+"""The variables that lead the clients of other code to a fake."""
 
 
-class FakeAdService(InEnvironment):
+class FakeAdService:
     """An ad management service inside your process, for tests and demos.
 
     It has realistic accounts of all four platforms and serves all sixteen operations. Writes
@@ -65,8 +75,7 @@ class FakeAdService(InEnvironment):
         faults: What goes wrong with the next requests.
 
     Raises:
-        ValueError: An argument is invalid, or `profile` has a `read_only_token` without a `token`
-            beside it.
+        ValueError: An argument is invalid.
 
     Examples:
         >>> from adclient.testing import FakeAdService
@@ -99,44 +108,37 @@ class FakeAdService(InEnvironment):
         profile = profile or Profile()
         if token is not None:
             check_token(token)
-        if token is None and profile.read_only_token is not None:
-            raise ValueError("profile: read_only_token needs a token beside it")
         self._seed = seed
         self._conventions = conventions or Conventions()
-        self._tokens = Tokens(token, profile.read_only_token, profile.key_header)
         self._latency = profile.latency
-        self._lock = RLock()
-        self._received = 0
         self._requests: deque[RecordedRequest] = deque(maxlen=history)
+        self._lock = lock = RLock()
         self.base_url = f"https://{FAKE_HOST}"
         self.clock: FakeClock = FakeClock()
         self.faults: Faults = Faults(seed)
-        self._accounts = Accounts(seed, self.clock)
-        self._drafts = DraftStore(seed, self.clock, history)
-        parameter = self._conventions.cursor_parameter
+        accounts = Accounts(seed, self.clock)
         self._router = Router(
             seed=seed,
             history=history,
             conventions=self._conventions,
             profile=profile,
-            tokens=self._tokens,
-            limits=Limits(profile, self.clock),
-            pages=Pages(seed, page_size, profile, parameter, self.clock),
+            credentials=Credentials(token, profile.key_header),
             clock=self.clock,
-            accounts=self._accounts,
-            drafts=self._drafts,
-            lock=self._lock,
+            pages=Pages(seed, page_size, profile, self._conventions.cursor_parameter, self.clock),
+            accounts=accounts,
+            drafts=DraftStore(seed, self.clock, history),
+            lock=lock,
         )
+        self._drafts = self._router.drafts
         self.dashboard: Dashboard = Dashboard(
-            self._drafts, self._accounts, self.clock, self._lock, profile.two_reviewers
+            self._drafts, accounts, self.clock, lock, profile.two_reviewers
         )
-        # Nobody waits in a call through it: waits advance the clock, by the middle of their range.
-        self.transport: UniversalTransport = ServiceTransport(
-            self.handle, self._handle_call, self.clock.calls.for_clients(), random=lambda: 0.5
-        )
+        # Waits advance the clock, by the middle of their range.
+        self._service = ServiceTransport(self.handle, self.clock.for_clients(), random=lambda: 0.5)
+        self.transport: UniversalTransport = self._service
 
     def __repr__(self) -> str:
-        counts = f"{self._received} requests, {self._drafts.staged} drafts"
+        counts = f"{self._router.received} requests, {self._drafts.staged} drafts"
         return f"<FakeAdService seed={self._seed!r}, {counts}>"
 
     @property
@@ -188,7 +190,7 @@ class FakeAdService(InEnvironment):
         """
         return AdClient(
             self.base_url,
-            auth=self._tokens.headers,
+            auth=self._router.credentials.headers,
             timeout=timeout,
             max_retries=max_retries,
             retry=retry,
@@ -238,7 +240,7 @@ class FakeAdService(InEnvironment):
         """
         return AsyncAdClient(
             self.base_url,
-            auth=self._tokens.headers,
+            auth=self._router.credentials.headers,
             timeout=timeout,
             max_retries=max_retries,
             retry=retry,
@@ -250,6 +252,45 @@ class FakeAdService(InEnvironment):
             transport=self.transport,
         )
 
+    @contextmanager
+    def as_environment(self) -> Generator[Self, None, None]:
+        """Let code that calls `AdClient()` or `AsyncAdClient()` reach this fake, unchanged.
+
+        Inside the block, `ADCLIENT_BASE_URL` and `ADCLIENT_TOKEN` are those of the fake. Clients
+        with its address send to it, in this process and by its clock. Clients with another
+        `base_url=`, or with `http_client=` or `transport=`, do not. A client that was made inside
+        the block keeps its fake afterwards.
+
+        Blocks can be nested; the innermost one applies. The environment belongs to the whole
+        process, with all its threads, and is restored at the end of the block. So do not enter
+        blocks in several threads at once; in pytest, use the fixture `ad_environment`.
+
+        Returns:
+            A context manager whose value is the fake.
+
+        Examples:
+            >>> from adclient import AdClient
+            >>> from adclient.testing import FakeAdService
+            >>> def pause(campaign_id: str) -> str:  # code to be tested
+            ...     with AdClient() as client:
+            ...         draft = client.beta.pause_campaign(
+            ...             account_id="account_b204", campaign_id=campaign_id
+            ...         )
+            ...     return draft.draft_id
+            >>> with FakeAdService().as_environment() as fake:
+            ...     draft_id = pause("campaign_57a7")
+            >>> fake.drafts[0].draft_id == draft_id
+            True
+        """
+        before = {name: os.environ.get(name) for name in ENVIRONMENT}
+        values = (self.base_url, self._router.credentials.token)
+        _set_environment(dict(zip(ENVIRONMENT, values, strict=True)))
+        try:
+            with at_fake_host(self._service):
+                yield self
+        finally:
+            _set_environment(before)
+
     def change_live(self, account_id: str, entity_id: str, **values: JSON) -> None:
         """Change the live data without a draft, as somebody does on the ad platform itself.
 
@@ -259,7 +300,7 @@ class FakeAdService(InEnvironment):
             **values: The new values of its fields, as JSON values.
 
         Raises:
-            ValueError: There is no such account or entity, or a value is not JSON.
+            ValueError: There is no such account or entity.
 
         Examples:
             >>> from adclient.testing import FakeAdService
@@ -270,15 +311,11 @@ class FakeAdService(InEnvironment):
             500
         """
         with self._lock:
-            account = self._accounts.get(account_id)
+            account = self._router.accounts.get(account_id)
             entity = None if account is None else account.find_any(entity_id)
             if entity is None:
                 raise ValueError(f"there is no {entity_id} in an account {account_id}")
-            try:
-                texts = {name: jsontext.dumps(value, name) for name, value in values.items()}
-                changes = {name: jsontext.loads(text.encode()) for name, text in texts.items()}
-            except jsontext.JSONError as error:
-                raise ValueError(str(error)) from None
+            changes = {name: copied(value) for name, value in values.items()}
             entity.change(changes, self.clock.today())
 
     def handle(self, request: Request, time_left: float | None = None) -> Outcome:
@@ -297,18 +334,9 @@ class FakeAdService(InEnvironment):
             >>> FakeAdService().handle(Request(method="GET", url="/v2")).status
             404
         """
-        outcome, seconds = self._outcome(request, time_left)
-        self.clock.advance(seconds)
-        return outcome
-
-    def _handle_call(self, request: Request, time_left: float, is_sync: bool) -> Outcome:
-        """Handle one request of a client of adclient, in the time of its call."""
-        outcome, seconds = self._outcome(request, time_left)
-        if is_sync and (seconds or not isinstance(outcome, RawResponse) or not outcome.is_success):
-            # As over a network: what other threads send meanwhile arrives before the response.
-            wait_for_threads(lambda: self._received)
-        self.clock.calls.advance(seconds)
-        return outcome
+        outcome, seconds = received_within(time_left, *self._outcome(request))
+        self.clock.take(seconds)
+        return self._recorded(request, outcome)
 
     def handle_untimed(self, request: Request) -> tuple[Outcome, float]:
         """Handle one request for a server that waits in real time; the clock does not move.
@@ -326,23 +354,30 @@ class FakeAdService(InEnvironment):
             >>> fake.handle_untimed(Request(method="GET", url="/v2"))[1]
             2.0
         """
-        return self._outcome(request, is_timed=False)
+        outcome, seconds = self._outcome(request)
+        return self._recorded(request, outcome), seconds
 
-    def _outcome(
-        self, request: Request, time_left: float | None = None, *, is_timed: bool = True
-    ) -> tuple[Outcome, float]:
-        """The outcome for a client that waits so long, and after how many seconds it comes."""
+    def _outcome(self, request: Request) -> tuple[Outcome, float]:
+        """The outcome for a client that waits for any time, and the seconds until it begins."""
         operation = operation_at(request, self.base_url)
         with self._lock:
-            taken = self.faults.take(None if operation is None else operation.full_name)
-        fault = taken or _NO_FAULT
+            fault = self.faults.take(None if operation is None else operation.full_name) or Fault()
         if isinstance(fault.instead, Failure) and not fault.instead.sent:
             return fault.instead, 0
         outcome = self._router.outcome(request, operation, fault)
-        seconds = self._latency + fault.latency
-        if is_timed:
-            outcome, seconds = received_within(time_left, outcome, seconds)
-        with self._lock:
-            self._received += 1
-            self._requests.append(recorded(request, operation, outcome))
-        return outcome, seconds
+        return outcome, self._latency + fault.latency
+
+    def _recorded(self, request: Request, outcome: Outcome) -> Outcome:
+        if isinstance(outcome, RawResponse) or outcome.sent:
+            record = recorded(request, operation_at(request, self.base_url), outcome)
+            with self._lock:
+                self._requests.append(record)
+        return outcome
+
+
+def _set_environment(variables: Mapping[str, str | None]) -> None:
+    for name, value in variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value

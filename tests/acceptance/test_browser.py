@@ -261,17 +261,14 @@ def paths_of_every_state() -> tuple[FakeAdService, list[str]]:
     stale, rejected = budget(120), budget(130)
     dashboard.reject(rejected, reviewer="Ines")
     applied = approve(budget(140))
-    themes = client.delta.remove_auto_search_themes(account_id="account_d118").draft_id
-    rolled_back = approve(themes)
-    rollback = approve(dashboard.roll_back(themes, reviewer="Ines").draft_id)
-    failed = [approve(create(client).draft_id) for _ in range(2)][1]
+    removal = approve(client.delta.remove_auto_search_themes(account_id="account_d118").draft_id)
     client.delta.update_keyword(
         account_id="account_d118", keywords=["outdoor jacket"], fields={"action": "PAUSE"}
     )
     part = client.beta.create_video_campaign(account_id=ACCOUNT, fields={**LONG, "name": "m"})
     armed = pause(client).draft_id
     dashboard.arm(armed, reviewer="Ines")
-    closed = (expired, stale, rejected, applied, rolled_back, rollback, failed)
+    closed = (expired, stale, rejected, applied, removal)
     alone = [f"/approval/drafts/{draft_id}" for draft_id in (*closed, part.draft_id, armed)]
     lists = ["/approval", "/approval?reviewer=Ines", f"/approval?draft={stale}"]
     return fake, [*lists, *alone]

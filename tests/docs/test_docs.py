@@ -81,7 +81,7 @@ def test_fake_page_names_every_account_and_code() -> None:
     accounts = {path.stem for path in package.rglob("account_*.json")}
     codes = {name.partition(":")[0] for name in refusals}
     assert len(accounts) == 13
-    assert {"not_dynamic", "platform_mismatch", "rate_limited"} <= codes
+    assert {"keyword_duplicate", "platform_mismatch", "rate_limited"} <= codes
     assert not {name for name in accounts | codes if f"`{name}`" not in FAKE}
 
 

@@ -13,7 +13,7 @@ from threading import Lock
 
 from adclient import Conventions, Request
 from adclient._core.response import Outcome
-from adclient.testing import FakeAdService, Fault, Profile
+from adclient.testing import FakeAdService, Fault
 from adclient.testing.server import serving
 
 CALLER = "x-soak-caller"
@@ -62,8 +62,7 @@ class BookedService(FakeAdService):
     """A fake that records the call of each draft, which each request names in a header."""
 
     def __init__(self, seed: str, conventions: Conventions) -> None:
-        profile = Profile(most_open_drafts=None)
-        super().__init__(seed=seed, profile=profile, conventions=conventions, history=1_000)
+        super().__init__(seed=seed, conventions=conventions, history=1_000)
         self._booking = Lock()
         self._callers: list[int] = []
         for fault in FAULTS:

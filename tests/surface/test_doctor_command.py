@@ -19,7 +19,7 @@ from raw_server import LISTING, RawServer, refusing_url, reply
 from adclient import __version__
 from adclient._command import main
 from adclient.doctor import Interrupted, examine
-from adclient.testing import FakeAdService, Profile
+from adclient.testing import FakeAdService, Fault, Profile
 from adclient.testing.server import serving
 
 BETA = ["--account", "account_b204"]
@@ -45,7 +45,10 @@ def test_report_fits_on_one_screen(capsys) -> None:
 
 def test_details_and_json_say_more(capsys, monkeypatch) -> None:
     monkeypatch.setenv("MY_TOKEN", SECRET)
-    fake = FakeAdService(token=SECRET, profile=Profile(key_header="X-Api-Key", extras=True))
+    fake = FakeAdService(token=SECRET, profile=Profile(key_header="X-Api-Key"))
+    items = [{"id": "a", "name": "A", "status": "ENABLED"}, {"id": "b", "status": "ENABLED"}]
+    page = Fault.response({"data": items, "page": {"next": None}})
+    fake.faults.add(page, operation="gamma.list_ads", times=None)
     arguments = [*BETA, "--account", "account_c3d8", "--token-env", "MY_TOKEN"]
     arguments += ["--token-header", "X-Api-Key"]
     with serving(fake) as url:

@@ -91,7 +91,6 @@ def everything(fake, namespace=""):
 
 
 CLIENT_KINDS = pytest.mark.parametrize("client_kind", ["sync", "async"])
-AT_ONCE = RetryPolicy(max_retries=3, backoff_first=0)
 
 
 def call(fake, client_kind, operation="beta.pause_campaign", **options):

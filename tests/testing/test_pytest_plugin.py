@@ -14,14 +14,10 @@ from adclient import pytest_plugin as plugin
 USERS_TESTS = """
 import asyncio
 import unittest
-import warnings
 
-import anyio
 import pytest
 
-from adclient.testing import Fault
-
-from adclient import AdClient, AsyncAdClient, ConfigurationError
+from adclient import ConfigurationError
 from adclient.testing import FakeAdService
 
 PAUSE = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
@@ -55,14 +51,6 @@ def test_clients_of_one_test_share_its_service(fake_ad_service, ad_client, async
     assert len(fake_ad_service.drafts) == 2
 
 
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_async_client_works_on_any_event_loop(async_ad_client, backend):
-    async def walk():
-        return [ad.id async for ad in async_ad_client.gamma.list_ads(account_id="account_c3d8")]
-
-    assert len(anyio.run(walk, backend=backend)) == 126
-
-
 @pytest.mark.anyio
 async def test_async_client_works_in_an_async_test(async_ad_client, anyio_backend):
     assert (await async_ad_client.beta.pause_campaign(**PAUSE)).diff.after == "PAUSED"
@@ -78,11 +66,6 @@ class OldStyle(unittest.IsolatedAsyncioTestCase):
         other = await self.async_client.beta.pause_campaign(**PAUSE)
         assert one.draft_id != other.draft_id
 
-
-def test_retry_advances_the_clock(fake_ad_service, ad_client):
-    fake_ad_service.faults.add(Fault.status(429, headers={"Retry-After": "20"}))
-    assert ad_client.beta.list_campaigns(account_id="account_b204").data
-    assert fake_ad_service.clock.sleeps == (20.5,)
 """
 
 MARKED_TESTS = """
@@ -124,19 +107,10 @@ def project(pytester, monkeypatch):
     return pytester
 
 
-def test_fixtures_work_in_sync_async_and_unittest_tests(project):
-    project.makepyfile(USERS_TESTS)
-    project.runpytest().assert_outcomes(passed=10)
-
-
-def test_fixtures_work_in_a_separate_process(project):
-    project.makepyfile(USERS_TESTS)
-    project.runpytest_subprocess().assert_outcomes(passed=10)
-
-
-def test_marker_applies_to_modules_classes_and_tests(project):
-    project.makepyfile(MARKED_TESTS)
-    project.runpytest().assert_outcomes(passed=3)
+@pytest.mark.parametrize("run", ["runpytest", "runpytest_subprocess"])
+def test_fixtures_and_markers_work_in_sync_async_and_unittest_tests(project, run):
+    project.makepyfile(USERS_TESTS, test_marked=MARKED_TESTS)
+    getattr(project, run)().assert_outcomes(passed=10)
 
 
 def test_marker_and_fixtures_are_listed(project):
@@ -153,29 +127,17 @@ def test_examples_in_the_docstrings_of_fixtures_pass(project):
     project.runpytest().assert_outcomes(passed=4)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("pagesize=2", "unexpected keyword argument 'pagesize'"),
-        ("2", "takes 1 positional argument but 2 were given"),
-        ("page_size=0", "page_size must be a whole number, 1 or more"),
-        ("history=0", "history must be a whole number, 1 or more"),
-    ],
-)
-def test_wrong_marker_option_fails_with_a_message(project, options, message):
-    project.makepyfile(f"""
+def test_wrong_marker_option_is_named(project):
+    project.makepyfile("""
         import pytest
 
-        @pytest.mark.ad_service({options})
+        @pytest.mark.ad_service(pagesize=2)
         def test_it(ad_client):
             pass
     """)
     result = project.runpytest()
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines([f"@pytest.mark.ad_service: *{message}* (options: *page_size*)"])
-    result.stdout.no_fnmatch_line("*Traceback*")
-    result.stdout.no_fnmatch_line("*another exception*")
-    result.stdout.no_fnmatch_line("*pytest_plugin.py*")
+    result.stdout.fnmatch_lines(["E *unexpected keyword argument 'pagesize'*"])
 
 
 FAILING_TESTS = """
@@ -216,27 +178,19 @@ def test_report_of_a_failure_shows_the_requests(project):
     assert all(len(line) <= 300 for line in shown.splitlines())
 
 
-def test_report_shows_the_last_20_requests(project):
-    project.makepyfile("""
-        def test_it(ad_client):
-            for _ in range(50):
-                ad_client.beta.list_campaigns(account_id="account_b7e0")
-            assert False
-    """)
-    result = project.runpytest()
-    result.stdout.fnmatch_lines(["… 30 earlier"])
-    assert result.stdout.str().count("GET /v1/beta-ads/list-beta-campaigns") == 20
-
-
-def test_report_shows_requests_without_a_json_object(project):
+def test_report_shows_the_last_20_requests_also_without_a_json_object(project):
     project.makepyfile("""
         from adclient import Request
 
-        def test_it(fake_ad_service):
+        def test_it(ad_client, fake_ad_service):
+            for _ in range(49):
+                ad_client.beta.list_campaigns(account_id="account_b7e0")
             fake_ad_service.handle(Request(method="POST", url="https://x.test/v2", body=b"[1]"))
             assert False
     """)
-    project.runpytest().stdout.fnmatch_lines(["POST /v2 → 404*"])
+    result = project.runpytest()
+    result.stdout.fnmatch_lines(["… 30 earlier", "POST /v2 → 404*"])
+    assert result.stdout.str().count("GET /v1/beta-ads/list-beta-campaigns") == 19
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -266,15 +220,14 @@ def test_only_failures_of_tests_with_the_service_show_requests(project):
 
         def test_fails():
             assert False
+
+        def test_asks_nothing(ad_client):
+            assert False
     """)
     result = project.runpytest("-rA")
-    result.assert_outcomes(passed=1, failed=1)
-    result.stdout.no_fnmatch_line("*Requests to the fake*")
-
-
-def test_failure_without_requests_shows_none(project):
-    project.makepyfile("def test_it(ad_client): assert False")
-    project.runpytest().stdout.fnmatch_lines(["*- Requests to the fake ad service -*", "none"])
+    result.assert_outcomes(passed=1, failed=2)
+    assert result.stdout.str().count("Requests to the fake ad service") == 1
+    result.stdout.fnmatch_lines(["*- Requests to the fake ad service -*", "none"])
 
 
 def test_service_is_released_after_its_test(project):
@@ -335,18 +288,16 @@ def test_environment_fixture(project, monkeypatch):
     project.runpytest("-p", "no:randomly").assert_outcomes(passed=2)
 
 
-@pytest.mark.parametrize("scope", ["function", "module"])
-def test_failure_with_an_overridden_service_shows_the_requests(project, scope):
-    project.makeconftest(f"""
+def test_failure_with_an_overridden_service_shows_the_requests(project):
+    project.makepyfile("""
         import pytest
 
         from adclient.testing import FakeAdService
 
-        @pytest.fixture(scope="{scope}")
+        @pytest.fixture(scope="module")
         def fake_ad_service():
             return FakeAdService(page_size=2)
-    """)
-    project.makepyfile("""
+
         def test_it(ad_client):
             ad_client.beta.list_campaigns(account_id="account_b204")
             assert False

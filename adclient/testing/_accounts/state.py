@@ -98,18 +98,13 @@ class Edit:
     """The part of a change that concerns one entity.
 
     `before` and `after` hold only the keys that change. Without `id` it creates an entity, without
-    `after` it removes one. `children` are created or removed with it.
+    `after` it removes one.
     """
 
     kind: Kind
     id: str | None = None
     before: Values | None = None
     after: Values | None = None
-    children: tuple["Edit", ...] = ()
-
-    def within(self, parents: Values) -> "Edit":
-        """The same edit with the ids of its parents."""
-        return attrs.evolve(self, after={**(self.after or {}), **parents})
 
     def overlaps(self, other: "Edit") -> bool:
         """Whether both change the same value, or one changes an object and one a part of it."""
@@ -124,11 +119,6 @@ class Edit:
     def leaves(self) -> dict[tuple[str, ...], JSON]:
         """The values before the edit, by their paths."""
         return _leaves(self.before or {}, self.after or {})
-
-
-def flat(edits: Iterable[Edit]) -> list[Edit]:
-    """Edits, each followed by those of its children."""
-    return [each for edit in edits for each in (edit, *flat(edit.children))]
 
 
 @attrs.frozen(kw_only=True)
@@ -220,39 +210,26 @@ class Account:
         return entity
 
     def fits(self, edits: Sequence[Edit]) -> bool:
-        """Whether the live values are still those before the edits, which leave no orphans."""
-        pairs = [(e, self.find(e.kind, e.id)) for e in flat(edits) if e.id is not None]
-        if any(
-            entity is None
-            or any(differ(_at(entity.values, path), old) for path, old in each.leaves().items())
+        """Whether the live values are still those before the edits."""
+        pairs = [(e, self.find(e.kind, e.id)) for e in edits if e.id is not None]
+        return all(
+            entity is not None
+            and not any(
+                differ(_at(entity.values, path), old) for path, old in each.leaves().items()
+            )
             for each, entity in pairs
-        ):
-            return False
-        removed = {(f"{each.kind}_id", each.id) for each, _ in pairs if each.after is None}
-        return not any(
-            (key, entity.text(key)) in removed
-            for entity in (self._entities.values() if removed else ())
-            if (f"{entity.kind}_id", entity.id) not in removed
-            for key in _PARENT_IDS
         )
 
-    def apply(self, edit: Edit) -> Edit:
-        """Apply an approved edit and return its inverse."""
+    def apply(self, edit: Edit) -> None:
+        """Apply an approved edit."""
         if edit.id is None:
-            made = self.add(edit.kind, edit.after or {})
-            parents = {key: made.values[key] for key in _PARENT_IDS if key in made.values}
-            parents[f"{edit.kind}_id"] = made.id
-            children = tuple(self.apply(child.within(parents)) for child in edit.children)
-            return Edit(kind=edit.kind, id=made.id, before=made.values, children=children)
-        if edit.after is None:
+            self.add(edit.kind, edit.after or {})
+        elif edit.after is None:
             del self._entities[edit.id]
-            children = tuple(map(self.apply, edit.children))
-            return Edit(kind=edit.kind, after=edit.before, children=children)
-        self._entities[edit.id].change(edit.after, self.clock.today())
-        return attrs.evolve(edit, before=edit.after, after=edit.before)
+        else:
+            self._entities[edit.id].change(edit.after, self.clock.today())
 
 
-_PARENT_IDS = ("campaign_id", "ad_group_id")
 _REPLACED_WHOLE = frozenset({"targeting", "assets"})
 
 

@@ -7,9 +7,7 @@ import attrs
 
 from adclient.models import PENDING_APPROVAL, Draft
 from adclient.testing._accounts.accounts import Accounts
-from adclient.testing._accounts.state import Account, ProposedChange, flat
 from adclient.testing._approval.drafts import AuditEvent, DraftStore, FakeDraft, is_armed_by
-from adclient.testing._approval.edits import is_impossible
 from adclient.testing._approval.steps import ApprovalRefused, check_reviewer, id_of
 from adclient.testing._clock import FakeClock
 
@@ -146,11 +144,8 @@ class Dashboard:
             reviewer: The name of the human.
 
         Returns:
-            The draft, `applied` if it took effect. It is `stale` if the live data no longer matches
-                the "before" of its diff, or if ads would be left without their campaign. It is
-                `apply_failed` if it would create a campaign or keyword that exists by now, or a
-                second dynamic ad in an ad group, or if its budgets and dates no longer fit those of
-                the campaign.
+            The draft, which is `applied`, or `stale` if the live data no longer matches the
+                "before" of its diff.
 
         Raises:
             ApprovalRefused: The draft is unknown, closed or not armed, the reviewer has no name, or
@@ -258,75 +253,24 @@ class Dashboard:
             draft = attrs.evolve(draft, status="rejected", reviewer=reviewer)
             return self._drafts.record(draft, "rejected", reviewer)
 
-    def roll_back(self, draft_id: str | Draft | FakeDraft, *, reviewer: str) -> FakeDraft:
-        """Stage the inverse of an applied draft, which needs its own two steps.
-
-        Args:
-            draft_id: A draft that was applied, or its id.
-            reviewer: The name of the human.
-
-        Returns:
-            The new draft. Once it is applied, the first one is `rolled_back`.
-
-        Raises:
-            ApprovalRefused: The draft is unknown or not applied, or the reviewer has no name.
-
-        Examples:
-            >>> from adclient.testing import FakeAdService
-            >>> fake = FakeAdService()
-            >>> draft = fake.client().delta.remove_auto_search_themes(account_id="account_d118")
-            >>> armed = fake.dashboard.arm(draft.draft_id, reviewer="Ines")
-            >>> applied = fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
-            >>> rollback = fake.dashboard.roll_back(draft.draft_id, reviewer="Ines")
-            >>> rollback.diff.before, rollback.status
-            ([], 'pending_approval')
-        """
-        with self._lock:
-            draft = self._known(draft_id, reviewer)
-            if draft.status != "applied":
-                raise ApprovalRefused(f"{draft.draft_id} is {draft.status}, not applied")
-            inverse = ProposedChange(
-                field=draft.diff.field,
-                before=draft.diff.after,
-                after=draft.diff.before,
-                edits=draft.inverse,
-                target=draft.target,
-            )
-            stage, account = self._drafts.stage, self._account(draft)
-            return stage(draft.operation, account, inverse, actor=reviewer, reverts=draft.draft_id)
-
-    def _account(self, draft: FakeDraft) -> Account:
-        account = self._accounts.get(draft.account_id)
-        assert account is not None, "the account was there when the draft was staged"
-        return account
-
-    def _known(self, draft_id: str | Draft | FakeDraft, reviewer: str) -> FakeDraft:
-        check_reviewer(reviewer)
-        return self.draft(draft_id)
-
     def _open(self, draft_id: str | Draft | FakeDraft, reviewer: str) -> FakeDraft:
-        draft = self._known(draft_id, reviewer)
+        check_reviewer(reviewer)
+        draft = self.draft(draft_id)
         if not draft.is_open:
             raise ApprovalRefused(f"{draft.draft_id} is {draft.status}")
         return draft
 
     def _apply(self, draft: FakeDraft) -> FakeDraft:
-        account = self._account(draft)
+        account = self._accounts.get(draft.account_id)
+        assert account is not None, "the account was there when the draft was staged"
         if not account.fits(draft.edits):
             return self._close(draft, "stale")
-        if any(is_impossible(account, edit) for edit in flat(draft.edits)):
-            return self._close(draft, "apply_failed")
-        inverse = tuple(map(account.apply, draft.edits))
-        conflicting = self._drafts.conflicting(draft)
-        applied = self._close(attrs.evolve(draft, inverse=inverse), "applied")
-        for other in conflicting:
+        for edit in draft.edits:
+            account.apply(edit)
+        applied = self._close(draft, "applied")
+        for other in self._drafts.conflicting(draft):
             self._close(other, "stale")
-        undone = None if draft.reverts is None else self._drafts.find(draft.reverts)
-        if undone is not None:  # it may be so old that it is no longer stored
-            self._close(undone, "rolled_back")
         return applied
 
-    def _close(
-        self, draft: FakeDraft, status: Literal["applied", "apply_failed", "stale", "rolled_back"]
-    ) -> FakeDraft:
+    def _close(self, draft: FakeDraft, status: Literal["applied", "stale"]) -> FakeDraft:
         return self._drafts.record(attrs.evolve(draft, status=status), status, "service")

@@ -8,29 +8,15 @@ from typing import Literal
 
 import attrs
 
-from adclient._values.json_values import copied, differ
+from adclient._values.json_values import copied
 from adclient.models import HUMAN_TWO_STEP_APPROVE, JSON, PENDING_APPROVAL, Diff
-from adclient.testing._accounts.state import Account, Edit, ProposedChange, flat
+from adclient.testing._accounts.state import Account, Edit, ProposedChange
 from adclient.testing._clock import FakeClock
 
-DraftStatus = Literal[
-    "pending_approval", "armed", "applied", "rejected", "stale", "apply_failed", "rolled_back"
-]
-EventKind = Literal[
-    "staged",
-    "armed",
-    "disarmed",
-    "approved",
-    "rejected",
-    "stale",
-    "applied",
-    "apply_failed",
-    "rolled_back",
-]
+DraftStatus = Literal["pending_approval", "armed", "applied", "rejected", "stale"]
+EventKind = Literal["staged", "armed", "disarmed", "approved", "rejected", "stale", "applied"]
 _ARMED_FOR = timedelta(minutes=10)
 _LIFE = timedelta(hours=48)
-_Key = tuple[str, ...]
-"""An account, or an entity of an account."""
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -46,16 +32,13 @@ class FakeDraft:
         target: The id of what it would change; None if it would create something, or change several
             things.
         target_name: The name of the target; None if there is no target.
-        status: `pending_approval`, `armed`, `applied`, `rejected`, `stale`, `apply_failed` or
-            `rolled_back`.
+        status: `pending_approval`, `armed`, `applied`, `rejected` or `stale`.
         diff: What it would change.
         created_at: When it was staged, by the fake's clock, in UTC.
         expires_at: When it becomes stale if nobody approves it: 48 hours later.
         armed_at: When the first step of its approval was last taken; None if it never was.
         reviewer: Who took the latest step.
         edits: What approval would change, entity by entity.
-        inverse: What would undo it, once it is applied.
-        reverts: The id of the draft that it undoes, if it is a rollback.
 
     Examples:
         >>> from adclient.testing import FakeAdService
@@ -80,8 +63,6 @@ class FakeDraft:
     armed_at: datetime | None = None
     reviewer: str | None = None
     edits: tuple[Edit, ...] = ()
-    inverse: tuple[Edit, ...] = ()
-    reverts: str | None = None
 
     @property
     def is_open(self) -> bool:
@@ -106,11 +87,9 @@ class AuditEvent:
         seq: The number of the line, from 1.
         at: When it happened, by the fake's clock, in UTC.
         actor: Who did it: a reviewer, `client` or `service`.
-        kind: What happened: `staged`, `armed`, `disarmed`, `approved`, `rejected`, `stale`,
-            `applied`, `apply_failed` or `rolled_back`.
+        kind: What happened: `staged`, `armed`, `disarmed`, `approved`, `rejected`, `stale` or
+            `applied`.
         draft_id: The draft that it happened to.
-        hash: A SHA-256 hash of this line and of `prev_hash`.
-        prev_hash: The hash of the previous line, so that a changed line is detected.
 
     Examples:
         >>> from adclient.testing import FakeAdService
@@ -126,8 +105,6 @@ class AuditEvent:
     actor: str
     kind: EventKind
     draft_id: str
-    hash: str
-    prev_hash: str
 
 
 def is_armed_by(draft: FakeDraft, reviewer: str) -> bool:
@@ -136,22 +113,14 @@ def is_armed_by(draft: FakeDraft, reviewer: str) -> bool:
     return draft.status == "armed" and len(set(names)) == 1
 
 
-def draft_body(draft: FakeDraft, *, extras: bool = False) -> dict[str, JSON]:
-    """A draft as the interface shows it: four keys, with its status at creation.
-
-    With `extras` there are unknown keys, in another order.
-    """
-    diff = draft.diff.to_dict()
-    body: dict[str, JSON] = {
+def draft_body(draft: FakeDraft) -> dict[str, JSON]:
+    """A draft as the interface shows it: four keys, with its status at creation."""
+    return {
         "draft_id": draft.draft_id,
         "status": PENDING_APPROVAL,
-        "diff": diff,
+        "diff": draft.diff.to_dict(),
         "requires": HUMAN_TWO_STEP_APPROVE,
     }
-    if not extras:
-        return body
-    diff = {"note": None, **dict(reversed(diff.items()))}
-    return {"reviewers": ["ads-team"], **dict(reversed(body.items())), "diff": diff}
 
 
 class DraftStore:
@@ -166,9 +135,7 @@ class DraftStore:
         # a plain dict is slow to find once many before it were deleted.
         self._open: OrderedDict[str, None] = OrderedDict()
         self._closed: deque[str] = deque()
-        self._open_by_key: dict[_Key, dict[str, None]] = {}
         self._events: deque[AuditEvent] = deque(maxlen=history)
-        self._applied = ""
         self.staged: int = 0
 
     def all(self) -> tuple[FakeDraft, ...]:
@@ -179,13 +146,14 @@ class DraftStore:
     def open(self, limit: int | None = None) -> tuple[FakeDraft, ...]:
         """The open drafts, or the first of them, oldest first."""
         self._expire()
-        ids = islice(self._open, limit)
-        return tuple(self._current(self._drafts[draft_id]) for draft_id in ids)
+        return tuple(
+            self._current(self._drafts[draft_id]) for draft_id in islice(self._open, limit)
+        )
 
-    def count_open(self, account_id: str | None = None) -> int:
-        """The number of open drafts, of one account or in all."""
+    def count_open(self) -> int:
+        """The number of open drafts."""
         self._expire()
-        return len(self._open if account_id is None else self._open_by_key.get((account_id,), ()))
+        return len(self._open)
 
     def find(self, draft_id: str) -> FakeDraft | None:
         """One draft, as it is now."""
@@ -193,21 +161,14 @@ class DraftStore:
         draft = self._drafts.get(draft_id)
         return None if draft is None else self._current(draft)
 
-    def find_same(self, account_id: str, change: ProposedChange) -> FakeDraft | None:
-        """The open draft that would make the same change."""
-        self._expire()
-        drafts = (self._drafts[i] for i in reversed(self._open_by_key.get((account_id,), {})))
-        return next((draft for draft in drafts if _makes(draft, change)), None)
-
     def conflicting(self, draft: FakeDraft) -> list[FakeDraft]:
         """The other open drafts that would change one of the same values."""
-        near = {i: None for key in _entities(draft) for i in self._open_by_key.get(key, ())}
-        others = (self._drafts[draft_id] for draft_id in near if draft_id != draft.draft_id)
-        edits = flat(draft.edits)
         return [
             other
-            for other in others
-            if any(mine.overlaps(theirs) for mine in edits for theirs in flat(other.edits))
+            for other in self.open()
+            if other.account_id == draft.account_id
+            and other.draft_id != draft.draft_id
+            and any(mine.overlaps(theirs) for mine in draft.edits for theirs in other.edits)
         ]
 
     def events(self) -> tuple[AuditEvent, ...]:
@@ -215,15 +176,7 @@ class DraftStore:
         self._expire()
         return tuple(self._events)
 
-    def stage(
-        self,
-        operation: str,
-        account: Account,
-        change: ProposedChange,
-        *,
-        actor: str = "client",
-        reverts: str | None = None,
-    ) -> FakeDraft:
+    def stage(self, operation: str, account: Account, change: ProposedChange) -> FakeDraft:
         """Store a change as a draft that waits for approval."""
         now = self._clock.now()
         target = None if change.target is None else account.find_any(change.target)
@@ -241,36 +194,27 @@ class DraftStore:
             created_at=now,
             expires_at=now + _LIFE,
             edits=change.edits,
-            reverts=reverts,
         )
         self.staged += 1
         self._open[draft.draft_id] = None
-        for key in _keys(draft):
-            self._open_by_key.setdefault(key, {})[draft.draft_id] = None
-        return self.record(draft, "staged", actor)
+        return self.record(draft, "staged", "client")
 
     def record(
         self, draft: FakeDraft, kind: EventKind, actor: str, at: datetime | None = None
     ) -> FakeDraft:
         """Store a draft's new state, and add an event to the audit trail."""
         self._drafts[draft.draft_id] = draft
-        if kind == "applied":
-            self._applied = draft.draft_id
         if not draft.is_open and draft.draft_id in self._open:
-            self._close(draft)
-        at = at or self._clock.now()
-        seq, previous = 1, ""
-        if self._events:
-            seq, previous = self._events[-1].seq + 1, self._events[-1].hash
-        line = f"{previous}:{seq}:{at.isoformat()}:{actor}:{kind}:{draft.draft_id}"
+            del self._open[draft.draft_id]
+            self._closed.append(draft.draft_id)
+            if len(self._closed) > self._history:
+                del self._drafts[self._closed.popleft()]
         event = AuditEvent(
-            seq=seq,
-            at=at,
+            seq=self._events[-1].seq + 1 if self._events else 1,
+            at=at or self._clock.now(),
             actor=actor,
             kind=kind,
             draft_id=draft.draft_id,
-            hash=hashlib.sha256(line.encode()).hexdigest(),
-            prev_hash=previous,
         )
         self._events.append(event)
         return draft
@@ -289,40 +233,6 @@ class DraftStore:
         if draft.armed_until is None or self._clock.now() <= draft.armed_until:
             return draft
         return attrs.evolve(draft, status=PENDING_APPROVAL)
-
-    def _close(self, draft: FakeDraft) -> None:
-        """Remove a draft from the indexes of open ones, and forget the oldest closed one."""
-        del self._open[draft.draft_id]
-        for key in _keys(draft):
-            del self._open_by_key[key][draft.draft_id]
-            if not self._open_by_key[key]:
-                del self._open_by_key[key]
-        self._closed.append(draft.draft_id)
-        if len(self._closed) > self._history:
-            if self._closed[0] == self._applied:
-                self._closed.rotate(-1)  # the draft applied last outlives those that it made stale
-            del self._drafts[self._closed.popleft()]
-
-
-def _entities(draft: FakeDraft) -> set[_Key]:
-    """The entities that a draft would change."""
-    edits = flat(draft.edits)
-    return {(draft.account_id, edit.kind, edit.id) for edit in edits if edit.id is not None}
-
-
-def _keys(draft: FakeDraft) -> set[_Key]:
-    """The keys by which an open draft is found."""
-    return {(draft.account_id,), *_entities(draft)}
-
-
-def _makes(draft: FakeDraft, change: ProposedChange) -> bool:
-    """Check if a draft would make this change of its account."""
-    diff = draft.diff
-    its, wanted = (
-        [draft.target, diff.before, diff.after],
-        [change.target, change.before, change.after],
-    )
-    return diff.field == change.field and not differ(its, wanted)
 
 
 def nth_id(kind: str, seed: str, number: int) -> str:

@@ -31,12 +31,9 @@ def corrupted(response: RawResponse, fault: BodyFault) -> RawResponse:
     body, headers = response.body, dict(response.headers)
     broken: Failure | None = None
     match fault:
-        case "cut":
+        case "cut" | "stalled":
             body = body[: len(body) // 2]
-            broken = DROPPED
-        case "stalled":
-            body = body[: len(body) // 2]
-            broken = STALLED
+            broken = DROPPED if fault == "cut" else STALLED
         case "wrong_length":
             headers["content-length"] = str(len(body) + 10)
             reason = f"received {len(body)} bytes, expected {len(body) + 10}"

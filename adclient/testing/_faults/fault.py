@@ -1,8 +1,6 @@
 """A fault of one request."""
 
-import math
 from collections.abc import Mapping
-from typing import get_args
 
 import attrs
 
@@ -17,6 +15,7 @@ from adclient.testing._faults.corrupt import (
     corrupted,
 )
 from adclient.testing._http.responses import Refusal
+from adclient.testing._profile import check_choice, check_seconds
 from adclient.testing._reads.pages import PagingFault
 
 
@@ -129,7 +128,7 @@ class Fault:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.slow(40), operation="gamma.list_ads")
         """
-        _check_seconds(seconds)
+        check_seconds("seconds", seconds)
         return cls(latency=seconds)
 
     @classmethod
@@ -152,7 +151,7 @@ class Fault:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.slow_body(40), operation="gamma.list_ads")
         """
-        _check_seconds(seconds)
+        check_seconds("seconds", seconds)
         return cls(body_seconds=seconds)
 
     @classmethod
@@ -288,7 +287,7 @@ class Fault:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.in_body("cut"), operation="beta.pause_campaign")
         """
-        _check_choice(what, get_args(BodyFault))
+        check_choice("what", what, BodyFault)
         return cls(body=what)
 
     @classmethod
@@ -313,7 +312,7 @@ class Fault:
             >>> from adclient.testing import FakeAdService, Fault
             >>> FakeAdService().faults.add(Fault.in_page("same_next"), times=None)
         """
-        _check_choice(what, get_args(PagingFault))
+        check_choice("what", what, PagingFault)
         return cls(page=what)
 
 
@@ -333,16 +332,6 @@ def _lower_case(headers: Mapping[str, str] | None) -> dict[str, str]:
     return {name.lower(): value for name, value in (headers or {}).items()}
 
 
-def _check_seconds(seconds: float) -> None:
-    if not 0 <= seconds < math.inf:
-        raise ValueError("seconds must be a finite number, 0 or more")
-
-
 def _check_status(status: int) -> None:
     if not 200 <= status <= 599:
         raise ValueError("status must be from 200 to 599")
-
-
-def _check_choice(value: object, choices: tuple[object, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"what must be one of {', '.join(map(repr, choices))}")

@@ -1,6 +1,5 @@
 """Requests, parsed into an operation and its arguments and checked against the interface."""
 
-import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import TypeGuard, cast
@@ -17,8 +16,6 @@ from adclient.testing._http.responses import invalid_parameter, refusal
 from adclient.testing._profile import Place, Profile
 
 _BY_PATH = {operation.path: operation for operation in OPERATIONS}
-_MAX_DEPTH = 100
-_SURROGATE = re.compile(rb"\\u[dD]")
 
 
 @attrs.frozen
@@ -62,18 +59,15 @@ def parsed(
     conventions: Conventions,
     profile: Profile,
 ) -> ParsedRequest:
-    """The arguments of a request for an operation; None if its path is not that of one."""
+    """The arguments of a request for the operation at its path, if there is one."""
     if operation is None:
         raise refusal("not_found")
     if operation.method != request.method:
         method = operation.method
         raise refusal("method_not_allowed", headers={"allow": method}, method=method)
-    is_read = not operation.is_write
     place: Place = "body"
-    if is_read:
+    if not operation.is_write:
         place = profile.read_parameters or conventions.read_parameters
-    elif operation.method == "DELETE":
-        place = profile.delete_parameters
     url, _, text = request.url.partition("?")
     query = parse_qsl(text, keep_blank_values=True)
     cursor: JSON = None
@@ -82,18 +76,13 @@ def parsed(
             raise refusal("unexpected_body")
         arguments = _from_query(query, operation, conventions)
     else:
-        try:
-            body = _loads(request.body or b"")
-        except jsontext.JSONError as error:
-            raise refusal("invalid_json", error=error) from None
-        if not isinstance(body, dict):
-            raise refusal("invalid_json:shape")
-        arguments, extra = body, dict(query)
-        if is_read and profile.continuation in ("url", "absolute_url"):
-            cursor = extra.pop(conventions.cursor_parameter, None)
-        if extra:
+        arguments = _from_body(request.body or b"")
+        in_query = dict(query)
+        if profile.continuation in ("url", "absolute_url"):  # which a client follows
+            cursor = in_query.pop(conventions.cursor_parameter, None)
+        if in_query:
             raise refusal("unexpected_query")
-    if is_read:
+    if not operation.is_write:
         cursor = arguments.pop(conventions.cursor_parameter, cursor)
     known = {parameter.name: parameter for parameter in operation.parameters}
     for name, value in arguments.items():
@@ -106,6 +95,16 @@ def parsed(
         if parameter.required and name not in arguments:
             raise invalid_parameter(name, "required")
     return ParsedRequest(operation, url, arguments, cursor)
+
+
+def _from_body(body: bytes) -> dict[str, JSON]:
+    try:
+        arguments = jsontext.loads(body)
+    except jsontext.JSONError as error:
+        raise refusal("invalid_json", error=error) from None
+    if not isinstance(arguments, dict):
+        raise refusal("invalid_json:shape")
+    return arguments
 
 
 def _from_query(
@@ -128,7 +127,7 @@ def _from_query(
             raise invalid_parameter(name, "repeated")
         elif name in objects or (name == conventions.cursor_parameter and text.startswith("{")):
             try:
-                arguments[name] = _loads(text.encode())
+                arguments[name] = jsontext.loads(text.encode())
             except jsontext.JSONError:
                 raise invalid_parameter(name, "not_json") from None
             if is_deep and name in objects and arguments[name] != {}:
@@ -136,23 +135,6 @@ def _from_query(
         else:
             arguments[name] = text
     return arguments
-
-
-def _loads(content: bytes) -> JSON:
-    """JSON that is shallow enough to walk by recursion, and that can be written again."""
-    value = jsontext.loads(content)
-    if _SURROGATE.search(content):
-        jsontext.dumps(value, "value")  # half of a surrogate pair can be read, but not written
-    level = [value]
-    for _ in range(_MAX_DEPTH):
-        children: list[JSON] = []
-        for parent in level:
-            if isinstance(parent, dict | list):
-                children += parent.values() if isinstance(parent, dict) else parent
-        if not children:
-            return value
-        level = children
-    raise jsontext.JSONError("nested too deeply")
 
 
 def is_number(value: JSON) -> TypeGuard[int | float | Decimal]:

@@ -5,7 +5,7 @@ from math import ceil
 
 from adclient.models import JSON
 from adclient.testing._accounts.metrics import Metrics, days_between
-from adclient.testing._accounts.state import Account, Entity
+from adclient.testing._accounts.state import Account, Entity, WasteShare
 from adclient.testing._writes.checks import plain_keyword
 
 _MIN_DAYS = 7
@@ -29,24 +29,23 @@ def fatigue(account: Account, creative: Entity, today: date) -> tuple[int, dict[
     # The campaign has one creative; by its metrics, the listing and this report agree.
     daily = [account.metrics(campaign, [day]) for day in days]
     whole, recent = Metrics.total(daily), Metrics.total(daily[-7:])
-    if len(days) < _MIN_DAYS or whole.impressions < _MIN_IMPRESSIONS:
-        return None
-    if whole.spend < _MIN_SPEND * account.currency.minor or not recent.impressions:
+    min_spend = _MIN_SPEND * account.currency.minor
+    is_seen = whole.impressions >= _MIN_IMPRESSIONS and recent.impressions
+    if len(days) < _MIN_DAYS or not is_seen or whole.spend < min_spend:
         return None
     baseline = Metrics.total(daily[: 7 if len(days) >= 14 else 3])
-    signals = {
-        "HOOK_DROP": _clamped((1 - recent.hook_rate / baseline.hook_rate) / 0.35),
-        "CTR_DROP": _clamped((1 - recent.ctr / baseline.ctr) / 0.5),
-        "HIGH_FREQUENCY": _clamped((recent.frequency - 1.5) / 2.5),
+    strengths = {
+        "HOOK_DROP": (1 - recent.hook_rate / baseline.hook_rate) / 0.35,
+        "CTR_DROP": (1 - recent.ctr / baseline.ctr) / 0.5,
+        "HIGH_FREQUENCY": (recent.frequency - 1.5) / 2.5,
     }
+    signals = {name: min(1.0, max(0.0, strength)) for name, strength in strengths.items()}
     score = round(sum(_WEIGHTS[signal] * strength for signal, strength in signals.items()))
-    status = "HEALTHY"
+    status, action = "HEALTHY", None
     days_left: int | None = None
-    action: JSON = None
     if score >= _FATIGUED:
         status, days_left = "FATIGUED", 0
-        args: JSON = {"account_id": account.id, "campaign_id": campaign.id}
-        action = {"operation": "beta.pause_campaign", "args": args}
+        action = _call("beta.pause_campaign", account, campaign_id=campaign.id)
     elif score >= _AT_RISK:
         status, days_left = "AT_RISK", ceil((_FATIGUED - score) * len(days) / score)
     return score, {
@@ -73,8 +72,9 @@ def fatigue(account: Account, creative: Entity, today: date) -> tuple[int, dict[
     }
 
 
-def _clamped(value: float) -> float:
-    return min(1.0, max(0.0, value))
+def _call(operation: str, account: Account, **arguments: JSON) -> JSON:
+    """The call that stages a remedy."""
+    return {"operation": operation, "args": {"account_id": account.id, **arguments}}
 
 
 def wasted_spend(account: Account, days: list[date]) -> list[dict[str, JSON]]:
@@ -88,36 +88,20 @@ def wasted_spend(account: Account, days: list[date]) -> list[dict[str, JSON]]:
     keywords: dict[str, list[Entity]] = {}
     for keyword in account.all("keyword"):
         keywords.setdefault(plain_keyword(keyword.text("text")), []).append(keyword)
-    period: JSON = {"start": days[0].isoformat(), "end": days[-1].isoformat()}
     rows: list[dict[str, JSON]] = []
     for number, share in enumerate(account.waste, 1):
         metrics = spent.get(share.campaign_id, Metrics())
-        alike = keywords.get(plain_keyword(share.name), [])
-        entity = None if share.entity_id is None else account.find_any(share.entity_id)
-        is_true = True
-        fields: dict[str, JSON] = {}
-        match share.entity_type:
-            case "keyword":
-                matches = (k for k in alike if k.text("match_type") == share.match_type)
-                entity = next(matches, None)
-                is_true = entity is not None and entity.is_enabled
-                fields = {"action": "PAUSE", "match_type": share.match_type}
-            case "search_term":
-                is_true = not any(keyword.values.get("negative") for keyword in alike)
-                fields = {"action": "ADD", "match_type": "EXACT", "negative": True}
-            case "asset_group":
-                is_true = entity is not None and bool(entity.values.get("search_themes"))
-            case _:
-                pass
+        entity, is_true, fields = _subject(
+            account, share, keywords.get(plain_keyword(share.name), [])
+        )
         if not metrics.spend or not is_true:
             continue
-        action: JSON = None  # the call that stages a remedy, if one of the operations helps
-        args: dict[str, JSON] = {"account_id": account.id}
+        action: JSON = None
         if share.is_automated and has_themes:
-            action = {"operation": "delta.remove_auto_search_themes", "args": args}
+            action = _call("delta.remove_auto_search_themes", account)
         elif fields:
-            args |= {"keywords": [share.name], "fields": fields}
-            action = {"operation": "delta.update_keyword", "args": args}
+            names: list[JSON] = [share.name]
+            action = _call("delta.update_keyword", account, keywords=names, fields=fields)
         part = metrics.spend * share.spend_share
         wasted, of_account = account.currency.amount(round(part)), round(part / whole, 4)
         severity = next(name for name, least in _SEVERITIES.items() if of_account >= least)
@@ -135,8 +119,28 @@ def wasted_spend(account: Account, days: list[date]) -> list[dict[str, JSON]]:
             "roas": round(metrics.value * share.conversions_share / part, 2),
             "wasted_spend": wasted,
             "share": of_account,
-            "period": period,
+            "period": {"start": days[0].isoformat(), "end": days[-1].isoformat()},
             "suggested_action": action,
         }
         rows.append(row)
     return rows
+
+
+def _subject(
+    account: Account, share: WasteShare, alike: list[Entity]
+) -> tuple[Entity | None, bool, dict[str, JSON]]:
+    """What a finding is about, whether it is still true, and the `fields` that would end it."""
+    entity = None if share.entity_id is None else account.find_any(share.entity_id)
+    match share.entity_type:
+        case "keyword":
+            matches = (k for k in alike if k.text("match_type") == share.match_type)
+            entity = next(matches, None)
+            is_true = entity is not None and entity.is_enabled
+            return entity, is_true, {"action": "PAUSE", "match_type": share.match_type}
+        case "search_term":
+            is_true = not any(keyword.values.get("negative") for keyword in alike)
+            return entity, is_true, {"action": "ADD", "match_type": "EXACT", "negative": True}
+        case "asset_group":
+            return entity, entity is not None and bool(entity.values.get("search_themes")), {}
+        case _:
+            return entity, True, {}

@@ -4,21 +4,18 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from math import prod
 
-import attrs
-
 from adclient.models import JSON
 from adclient.testing._accounts.state import Account, Edit, Entity, Kind, ProposedChange, Values
 from adclient.testing._http.requests import ParsedRequest, nested
 from adclient.testing._http.responses import not_found, refusal
 from adclient.testing._writes import checks
-from adclient.testing._writes.checks import identity_of_keyword as identity
 
 _KEYWORD_STATUS = {"PAUSE": "PAUSED", "ENABLE": "ENABLED"}
 _KEYWORD_ACTIONS = ("ADD", "REMOVE", "UPDATE", *_KEYWORD_STATUS)
-_MATCH_TYPES = ("EXACT", "PHRASE", "BROAD")
+_NEW_KEYWORD: Values = {"match_type": "BROAD", "status": "ENABLED", "cpc_bid": None}
 _SUBJECT = ("text", "match_type")
+"""The fields of a keyword that every diff shows; of added or removed ones, also the next."""
 _SHOWN = ("status", "cpc_bid")
-"""The fields that a diff shows of added or removed keywords; of others, only changes."""
 
 
 def change_of(account: Account, request: ParsedRequest) -> ProposedChange:
@@ -26,27 +23,20 @@ def change_of(account: Account, request: ParsedRequest) -> ProposedChange:
     return _WRITES[request.operation.full_name](account, request)
 
 
-def _create(kind: Kind, values: dict[str, JSON], *children: Edit) -> ProposedChange:
-    """A new entity and its children."""
+def _create(kind: Kind, values: dict[str, JSON]) -> ProposedChange:
+    """A new entity."""
     if "id" in values:
-        raise refusal("immutable_field:id", "id")
-    edit = Edit(kind=kind, after=values, children=children)
+        raise refusal("immutable_field", "id")
+    edit = Edit(kind=kind, after=values)
     return ProposedChange(field=kind, before=None, after=values, edits=(edit,))
 
 
 def _update_campaign(account: Account, request: ParsedRequest, *, own: str) -> ProposedChange:
     """A change of a campaign by the operation's own argument, by `fields`, or by both."""
-    campaign = _running_campaign(account, request)
-    wanted = dict(request.object("fields"))
+    campaign, wanted = _running_campaign(account, request), dict(request.object("fields"))
     if own in request.arguments:
-        if own in wanted:
-            raise refusal("conflicting_fields", own)
         wanted[own] = request.arguments[own]
-    checks.check_targeting(nested(wanted, "targeting"))
-    objective = campaign.values.get("objective")
-    if wanted.get("objective", objective) != objective:
-        raise refusal("immutable_field", "objective")
-    checks.check_fields(account, wanted, campaign.values)
+    checks.check_budgets(account, wanted)
     return campaign.update(wanted)
 
 
@@ -66,9 +56,7 @@ def _named(account: Account, request: ParsedRequest, kind: Kind) -> Entity | Non
 
 
 def _update_creative(account: Account, request: ParsedRequest) -> ProposedChange:
-    fields = request.object("fields")
-    checks.check_link(fields, "landing_url")
-    creative = _named(account, request, "creative")
+    fields, creative = request.object("fields"), _named(account, request, "creative")
     if creative is not None:
         return creative.update(fields)
     if not fields:
@@ -79,48 +67,27 @@ def _update_creative(account: Account, request: ParsedRequest) -> ProposedChange
 def _create_campaign(account: Account, request: ParsedRequest, *, medium: str) -> ProposedChange:
     """A new campaign, or another ad group in a campaign that exists."""
     fields, campaign = request.object("fields"), _named(account, request, "campaign")
-    name, children = f"New {medium} campaign", list[Edit]()
-    checks.check_new_campaign(account, fields)
-    if medium == "video":
-        checks.check_video_ad({**(campaign.values if campaign else {}), **fields})
-    else:
-        checks.check_link(nested(fields, "ad"), "link", within="ad.")
-        if isinstance(fields.get("ad"), dict):
-            common: dict[str, JSON] = {"name": fields.get("name", name), "status": "PAUSED"}
-            ad = Edit(kind="ad", after={**common, "format": "IMAGE", **nested(fields, "ad")})
-            values = {**common, "dynamic_creative": False, **nested(fields, "ad_group")}
-            children = [Edit(kind="ad_group", after=values, children=(ad,))]
-    checks.check_fields(account, fields, {})
+    checks.check_budgets(account, fields)
     if campaign is None:
-        return _create("campaign", {"name": name, "status": "PAUSED", **fields}, *children)
+        return _create("campaign", {"name": f"New {medium} campaign", "status": "PAUSED", **fields})
     groups = campaign.values.get("ad_groups")
     others = {key: value for key, value in fields.items() if key != "ad_group"}
     group = {**others, **nested(fields, "ad_group")}
     if not group:
         raise refusal("no_change")
-    change = campaign.update({"ad_groups": [*(groups if isinstance(groups, list) else []), group]})
-    edits = (child.within({"campaign_id": campaign.id}) for child in children)
-    return attrs.evolve(change, edits=(*change.edits, *edits))
+    return campaign.update({"ad_groups": [*(groups if isinstance(groups, list) else []), group]})
 
 
 def _create_dco_ad(account: Account, request: ParsedRequest) -> ProposedChange:
     fields, ad = dict(request.object("fields")), _named(account, request, "ad")
     if isinstance(fields.get("assets"), dict):
         assets = nested(fields, "assets")
-        checks.check_assets(assets)
+        checks.check_images(assets)
         counts = (len(value) for value in assets.values() if isinstance(value, list) and value)
         fields["combinations"] = prod(counts)
-    checks.check_link(fields, "link")
     ad_group_id = fields.get("ad_group_id")
     if isinstance(ad_group_id, str):
         group = account.get("ad_group", ad_group_id)
-        if ad is not None and ad.text("format") != "DYNAMIC":
-            raise refusal("not_dynamic", "ad_id")
-        if not group.values.get("dynamic_creative"):
-            raise refusal("not_dynamic:group", "ad_group_id")
-        inside = [each for each in account.all("ad") if each.values.get("ad_group_id") == group.id]
-        if any(each is not ad for each in inside):
-            raise refusal("ad_limit_reached", "ad_group_id", limit=1)
         fields["campaign_id"] = group.values.get("campaign_id")
     if ad is not None:
         return ad.update(fields)
@@ -148,34 +115,38 @@ def _update_keyword(account: Account, request: ParsedRequest) -> ProposedChange:
     """The change of the named keywords; without an action they are added."""
     texts, fields = request.texts("keywords"), request.object("fields")
     checks.check_keywords(texts)
-    checks.check_bid(fields, "cpc_bid")
     action = fields.get("action", "ADD")
     if action not in _KEYWORD_ACTIONS:
         raise refusal("unknown_action", "action", known=", ".join(_KEYWORD_ACTIONS))
-    if fields.get("match_type", "BROAD") not in _MATCH_TYPES:
-        raise refusal("unknown_match_type", "match_type", known=", ".join(_MATCH_TYPES))
-    for key in ("text", "id"):
-        if fields.get(key) is not None:
-            raise refusal("immutable_field", key)
     values = {key: fields[key] for key in fields if key not in ("action", "ad_group_id")}
     if action == "ADD":
-        defaults: Values = {"match_type": "BROAD", "status": "ENABLED", "cpc_bid": None}
-        made: list[Values] = [{"text": text, **defaults, **values} for text in texts]
-        _check_unique(made, account.all("keyword"))
+        made: list[Values] = [{"text": text, **_NEW_KEYWORD, **values} for text in texts]
+        _check_new(account, made)
         shown = [_shown(each, (*_SHOWN, *values)) for each in made]
         return _keyword_change([], shown, [Edit(kind="keyword", after=each) for each in made])
     # For an update, a match type is a new value; otherwise it selects the keywords.
     match_type = None if action == "UPDATE" else values.pop("match_type", None)
     keywords = [keyword for text in texts for keyword in _keywords(account, text, match_type)]
     if action == "REMOVE":
-        shown = [_shown(each.values, _SHOWN) for each in keywords]
-        return _keyword_change(shown, [], list(map(_removal, keywords)))
-    is_negative = any(keyword.values.get("negative") for keyword in keywords)
-    if is_negative and (values or action == "UPDATE"):
-        raise refusal("cannot_update_negative", "keywords")
+        removed = [_shown(each.values, _SHOWN) for each in keywords]
+        edits = [Edit(kind="keyword", id=each.id, before=each.values) for each in keywords]
+        return _keyword_change(removed, [], edits)
     if action in _KEYWORD_STATUS:
         values["status"] = _KEYWORD_STATUS[str(action)]
-    return _replace_keywords(account, keywords, values)
+    return _set_on_keywords(keywords, values)
+
+
+def _check_new(account: Account, made: Iterable[Values]) -> None:
+    there = {_identity(keyword.values) for keyword in account.all("keyword")}
+    for values in made:
+        if _identity(values) in there:
+            raise refusal("keyword_duplicate", "keywords", text=values["text"])
+
+
+def _identity(values: Values) -> tuple[str, str, bool]:
+    """What is unique among the keywords of an account."""
+    text = checks.plain_keyword(str(values.get("text")))
+    return text, str(values.get("match_type")), bool(values.get("negative"))
 
 
 def _keywords(account: Account, text: str, match_type: JSON) -> list[Entity]:
@@ -191,42 +162,21 @@ def _keywords(account: Account, text: str, match_type: JSON) -> list[Entity]:
     return matching
 
 
-def _replace_keywords(account: Account, keywords: list[Entity], values: Values) -> ProposedChange:
+def _set_on_keywords(keywords: list[Entity], values: Values) -> ProposedChange:
     """A change whose diff lists the keywords before and after."""
-    changed = [keyword for keyword in keywords if keyword.values != {**keyword.values, **values}]
-    if not changed:
-        raise refusal("no_change")
-    made: list[Values] = [{**keyword.values, **values} for keyword in changed]
-    if "match_type" in values:
-        replaced = {keyword.id for keyword in changed}
-        _check_unique(made, (k for k in account.all("keyword") if k.id not in replaced))
-    edits: list[Edit] = []
     before: list[JSON] = []
     after: list[JSON] = []
-    for keyword, new in zip(changed, made, strict=True):
-        shown = tuple(values)
-        if identity(new) == identity(keyword.values):
+    edits: list[Edit] = []
+    for keyword in keywords:
+        new = {**keyword.values, **values}
+        if new != keyword.values:
             old = {key: keyword.values.get(key) for key in values}
+            before.append(_shown(keyword.values, values))
+            after.append(_shown(new, values))
             edits.append(Edit(kind="keyword", id=keyword.id, before=old, after=values))
-        else:  # what identifies a keyword cannot change: another one replaces it
-            edits += [_removal(keyword), Edit(kind="keyword", after=new)]
-            shown = (*_SHOWN, *values)
-        before.append(_shown(keyword.values, shown))
-        after.append(_shown(new, shown))
+    if not edits:
+        raise refusal("no_change")
     return _keyword_change(before, after, edits)
-
-
-def _removal(keyword: Entity) -> Edit:
-    return Edit(kind="keyword", id=keyword.id, before=keyword.values)
-
-
-def _check_unique(made: Iterable[Values], others: Iterable[Entity]) -> None:
-    """Check that new keywords differ from all others, and from each other."""
-    there = {identity(keyword.values) for keyword in others}
-    for values in made:
-        if identity(values) in there:
-            raise refusal("keyword_duplicate", "keywords", text=values["text"])
-        there.add(identity(values))
 
 
 def _keyword_change(before: list[JSON], after: list[JSON], edits: list[Edit]) -> ProposedChange:
@@ -235,8 +185,7 @@ def _keyword_change(before: list[JSON], after: list[JSON], edits: list[Edit]) ->
 
 def _shown(values: Values, keys: Iterable[str]) -> JSON:
     """A keyword in a diff: its identity and some of its values."""
-    flags = ["negative"] if values.get("negative") else []
-    return {key: values.get(key) for key in dict.fromkeys([*_SUBJECT, *keys, *flags])}
+    return {key: values.get(key) for key in (*_SUBJECT, *keys)}
 
 
 _WRITES: dict[str, Callable[[Account, ParsedRequest], ProposedChange]] = {

@@ -25,8 +25,6 @@ _STATES: dict[DraftStatus, str] = {
     "rejected": "is rejected",
     "stale": "is stale: the live data has changed since it was staged, or nobody approved it "
     "within 48 hours",
-    "apply_failed": "could not be applied: its name is taken, or budgets or dates do not fit",
-    "rolled_back": "was applied, and is rolled back",
 }
 
 
@@ -125,7 +123,7 @@ class ApprovalPage:
 
 def _title(draft: FakeDraft) -> str:
     title = draft.operation.partition(".")[2].replace("_", " ").replace("dco", "DCO")
-    return f"Roll back: {title}" if draft.reverts is not None else title[0].upper() + title[1:]
+    return title[0].upper() + title[1:]
 
 
 def _duration(span: timedelta) -> str:
