@@ -1,7 +1,10 @@
 """Section 4 of the interface, transcribed by hand to find errors in the library."""
 
+import json
+import re
 from collections.abc import Mapping
 from decimal import Decimal
+from urllib.parse import quote
 
 import attrs
 
@@ -27,30 +30,26 @@ class Parameter:
     required: bool
 
 
-def required(name: str, type: str = STRING) -> Parameter:
-    return Parameter(name, type, required=True)
+def _parsed(text: str) -> tuple[Parameter, ...]:
+    """The parameters of an operation, as the interface writes them."""
+    found = re.findall(r"(\w+) \(([\w ]+), (required|optional)", text)
+    return tuple(Parameter(name, kind, need == "required") for name, kind, need in found)
 
 
-def optional(name: str, type: str = STRING) -> Parameter:
-    return Parameter(name, type, required=False)
-
-
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Row:
-    """One operation; `wire` is the query of a read and the body of a write.
+    """One operation; `wire` is the encoding of `arguments`, `least` that of the required ones.
 
-    `wire` is the encoding of `arguments`, `least` that of the required ones.
+    That is the query of a read, or the body of a write.
     """
 
-    number: int
     call: str
     method: str
     path: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[Parameter, ...] = attrs.field(converter=_parsed)
     result: type[Draft | Item]
     arguments: Mapping[str, object]
     wire: str
-    least: str
 
     @property
     def is_read(self) -> bool:
@@ -60,264 +59,205 @@ class Row:
     def required(self) -> dict[str, object]:
         return {p.name: self.arguments[p.name] for p in self.parameters if p.required}
 
+    @property
+    def least(self) -> str:
+        if self.is_read:
+            return f"account_id={quote(str(self.arguments['account_id']))}"
+        return json.dumps(self.required, ensure_ascii=False, separators=(",", ":"))
+
     def __str__(self) -> str:
         return self.call
 
 
 ROWS = (
     Row(
-        number=1,
-        call="alpha.update_campaign_targeting",
-        method="POST",
-        path="/v1/alpha-ads/update-alpha-campaign-targeting",
-        parameters=(
-            required("account_id"),
-            required("campaign_id"),
-            optional("targeting", OBJECT),
-            optional("fields", OBJECT),
-        ),
-        result=Draft,
-        arguments={
+        "alpha.update_campaign_targeting",
+        "POST",
+        "/v1/alpha-ads/update-alpha-campaign-targeting",
+        "account_id (string, required); campaign_id (string, required); targeting (object,"
+        " optional); fields (object, optional)",
+        Draft,
+        {
             "account_id": "account_a91f",
             "campaign_id": "campaign_4c10",
             "targeting": {"locations": ["geo:103644278"], "seniority": None},
             "fields": {"name": "Größe"},
         },
-        wire='{"account_id":"account_a91f","campaign_id":"campaign_4c10",'
+        '{"account_id":"account_a91f","campaign_id":"campaign_4c10",'
         '"targeting":{"locations":["geo:103644278"],"seniority":null},"fields":{"name":"Größe"}}',
-        least='{"account_id":"account_a91f","campaign_id":"campaign_4c10"}',
     ),
     Row(
-        number=2,
-        call="alpha.update_campaign_budget",
-        method="POST",
-        path="/v1/alpha-ads/update-alpha-campaign-budget",
-        parameters=(
-            required("account_id"),
-            required("campaign_id"),
-            optional("daily_budget", NUMBER),
-            optional("fields", OBJECT),
-        ),
-        result=Draft,
-        arguments={
+        "alpha.update_campaign_budget",
+        "POST",
+        "/v1/alpha-ads/update-alpha-campaign-budget",
+        "account_id (string, required); campaign_id (string, required); daily_budget (number,"
+        " optional, in account currency); fields (object, optional)",
+        Draft,
+        {
             "account_id": "account_a91f",
             "campaign_id": "campaign_4c10",
             "daily_budget": Decimal("120.50"),
             "fields": {"pacing": "EVEN"},
         },
-        wire='{"account_id":"account_a91f","campaign_id":"campaign_4c10",'
-        '"daily_budget":120.50,"fields":{"pacing":"EVEN"}}',
-        least='{"account_id":"account_a91f","campaign_id":"campaign_4c10"}',
+        '{"account_id":"account_a91f","campaign_id":"campaign_4c10","daily_budget":120.50,'
+        '"fields":{"pacing":"EVEN"}}',
     ),
     Row(
-        number=3,
-        call="beta.create_video_campaign",
-        method="POST",
-        path="/v1/beta-ads/create-beta-video-campaign",
-        parameters=(
-            required("account_id"),
-            optional("campaign_id"),
-            required("fields", OBJECT),
-        ),
-        result=Draft,
-        arguments={
+        "beta.create_video_campaign",
+        "POST",
+        "/v1/beta-ads/create-beta-video-campaign",
+        "account_id (string, required); campaign_id (string, optional); fields (object, required)",
+        Draft,
+        {
             "account_id": "account_b204",
             "campaign_id": "campaign_57a7",
             "fields": {"name": "Autumn", "daily_budget": 150},
         },
-        wire='{"account_id":"account_b204","campaign_id":"campaign_57a7",'
-        '"fields":{"name":"Autumn","daily_budget":150}}',
-        least='{"account_id":"account_b204","fields":{"name":"Autumn","daily_budget":150}}',
+        '{"account_id":"account_b204","campaign_id":"campaign_57a7","fields":{"name":"Autumn",'
+        '"daily_budget":150}}',
     ),
     Row(
-        number=4,
-        call="alpha.update_creative",
-        method="POST",
-        path="/v1/alpha-ads/update-alpha-creative",
-        parameters=(
-            required("account_id"),
-            optional("creative_id"),
-            optional("fields", OBJECT),
-        ),
-        result=Draft,
-        arguments={
+        "alpha.update_creative",
+        "POST",
+        "/v1/alpha-ads/update-alpha-creative",
+        "account_id (string, required); creative_id (string, optional); fields (object, optional)",
+        Draft,
+        {
             "account_id": "account_a91f",
             "creative_id": "creative_0b2c",
             "fields": {"headline": 'Say "yes"'},
         },
-        wire='{"account_id":"account_a91f","creative_id":"creative_0b2c",'
+        '{"account_id":"account_a91f","creative_id":"creative_0b2c",'
         '"fields":{"headline":"Say \\"yes\\""}}',
-        least='{"account_id":"account_a91f"}',
     ),
     Row(
-        number=5,
-        call="gamma.create_image_campaign",
-        method="POST",
-        path="/v1/gamma-ads/create-gamma-image-campaign",
-        parameters=(
-            required("account_id"),
-            optional("campaign_id"),
-            required("fields", OBJECT),
-        ),
-        result=Draft,
-        arguments={
+        "gamma.create_image_campaign",
+        "POST",
+        "/v1/gamma-ads/create-gamma-image-campaign",
+        "account_id (string, required); campaign_id (string, optional); fields (object, required)",
+        Draft,
+        {
             "account_id": "account_c3d8",
             "campaign_id": "campaign_1dce",
             "fields": {"objective": "TRAFFIC"},
         },
-        wire='{"account_id":"account_c3d8","campaign_id":"campaign_1dce",'
+        '{"account_id":"account_c3d8","campaign_id":"campaign_1dce",'
         '"fields":{"objective":"TRAFFIC"}}',
-        least='{"account_id":"account_c3d8","fields":{"objective":"TRAFFIC"}}',
     ),
     Row(
-        number=6,
-        call="delta.update_keyword",
-        method="POST",
-        path="/v1/delta-ads/update-keyword",
-        parameters=(
-            required("account_id"),
-            required("keywords", STRINGS),
-            optional("fields", OBJECT),
-        ),
-        result=Draft,
-        arguments={
+        "delta.update_keyword",
+        "POST",
+        "/v1/delta-ads/update-keyword",
+        "account_id (string, required); keywords (array of strings, required); fields (object,"
+        " optional)",
+        Draft,
+        {
             "account_id": "account_d118",
             "keywords": ["outdoor jacket", "tent"],
             "fields": {"action": "PAUSE"},
         },
-        wire='{"account_id":"account_d118","keywords":["outdoor jacket","tent"],'
+        '{"account_id":"account_d118","keywords":["outdoor jacket","tent"],'
         '"fields":{"action":"PAUSE"}}',
-        least='{"account_id":"account_d118","keywords":["outdoor jacket","tent"]}',
     ),
     Row(
-        number=7,
-        call="gamma.create_dco_ad",
-        method="POST",
-        path="/v1/gamma-ads/create-gamma-dco-ad",
-        parameters=(
-            required("account_id"),
-            optional("ad_id"),
-            required("fields", OBJECT),
-        ),
-        result=Draft,
-        arguments={
+        "gamma.create_dco_ad",
+        "POST",
+        "/v1/gamma-ads/create-gamma-dco-ad",
+        "account_id (string, required); ad_id (string, optional); fields (object, required)",
+        Draft,
+        {
             "account_id": "account_c3d8",
             "ad_id": "ad_9f10",
             "fields": {"assets": {"images": ["img_1"], "titles": []}},
         },
-        wire='{"account_id":"account_c3d8","ad_id":"ad_9f10",'
-        '"fields":{"assets":{"images":["img_1"],"titles":[]}}}',
-        least='{"account_id":"account_c3d8","fields":{"assets":{"images":["img_1"],"titles":[]}}}',
+        '{"account_id":"account_c3d8","ad_id":"ad_9f10","fields":{"assets":{"images":["img_1"],'
+        '"titles":[]}}}',
     ),
     Row(
-        number=8,
-        call="beta.pause_campaign",
-        method="POST",
-        path="/v1/beta-ads/pause-beta-campaign",
-        parameters=(required("account_id"), required("campaign_id")),
-        result=Draft,
-        arguments={"account_id": "account_b204", "campaign_id": "campaign_57a7"},
-        wire='{"account_id":"account_b204","campaign_id":"campaign_57a7"}',
-        least='{"account_id":"account_b204","campaign_id":"campaign_57a7"}',
+        "beta.pause_campaign",
+        "POST",
+        "/v1/beta-ads/pause-beta-campaign",
+        "account_id (string, required); campaign_id (string, required)",
+        Draft,
+        {"account_id": "account_b204", "campaign_id": "campaign_57a7"},
+        '{"account_id":"account_b204","campaign_id":"campaign_57a7"}',
     ),
     Row(
-        number=9,
-        call="delta.remove_auto_search_themes",
-        method="DELETE",
-        path="/v1/delta-ads/remove-delta-auto-search-themes",
-        parameters=(required("account_id"),),
-        result=Draft,
-        arguments={"account_id": "account_d118"},
-        wire='{"account_id":"account_d118"}',
-        least='{"account_id":"account_d118"}',
+        "delta.remove_auto_search_themes",
+        "DELETE",
+        "/v1/delta-ads/remove-delta-auto-search-themes",
+        "account_id (string, required)",
+        Draft,
+        {"account_id": "account_d118"},
+        '{"account_id":"account_d118"}',
     ),
     Row(
-        number=10,
-        call="beta.list_campaigns",
-        method="GET",
-        path="/v1/beta-ads/list-beta-campaigns",
-        parameters=(
-            required("account_id"),
-            optional("campaign_id"),
-            optional("date_range"),
-        ),
-        result=Campaign,
-        arguments={
+        "beta.list_campaigns",
+        "GET",
+        "/v1/beta-ads/list-beta-campaigns",
+        "account_id (string, required); campaign_id (string, optional); date_range (string,"
+        " optional)",
+        Campaign,
+        {
             "account_id": "account_b204",
             "campaign_id": "campaign/57a7",
             "date_range": "LAST_30_DAYS",
         },
-        wire="account_id=account_b204&campaign_id=campaign%2F57a7&date_range=LAST_30_DAYS",
-        least="account_id=account_b204",
+        "account_id=account_b204&campaign_id=campaign%2F57a7&date_range=LAST_30_DAYS",
     ),
     Row(
-        number=11,
-        call="gamma.search_targeting",
-        method="GET",
-        path="/v1/gamma-ads/search-gamma-targeting",
-        parameters=(required("account_id"), optional("targeting", OBJECT)),
-        result=TargetingOption,
-        arguments={
-            "account_id": "account_c3d8",
-            "targeting": {"type": "INTEREST", "query": "trail & hut"},
-        },
-        wire="account_id=account_c3d8&targeting="
-        "%7B%22type%22%3A%22INTEREST%22%2C%22query%22%3A%22trail%20%26%20hut%22%7D",
-        least="account_id=account_c3d8",
+        "gamma.search_targeting",
+        "GET",
+        "/v1/gamma-ads/search-gamma-targeting",
+        "account_id (string, required); targeting (object, optional)",
+        TargetingOption,
+        {"account_id": "account_c3d8", "targeting": {"type": "INTEREST", "query": "trail & hut"}},
+        "account_id=account_c3d8&"
+        "targeting=%7B%22type%22%3A%22INTEREST%22%2C%22query%22%3A%22trail%20%26%20hut%22%7D",
     ),
     Row(
-        number=12,
-        call="beta.detect_creative_fatigue",
-        method="GET",
-        path="/v1/beta-ads/detect-beta-creative-fatigue",
-        parameters=(required("account_id"), optional("creative_id")),
-        result=CreativeFatigue,
-        arguments={"account_id": "account_b204", "creative_id": "creative_0b2c"},
-        wire="account_id=account_b204&creative_id=creative_0b2c",
-        least="account_id=account_b204",
+        "beta.detect_creative_fatigue",
+        "GET",
+        "/v1/beta-ads/detect-beta-creative-fatigue",
+        "account_id (string, required); creative_id (string, optional)",
+        CreativeFatigue,
+        {"account_id": "account_b204", "creative_id": "creative_0b2c"},
+        "account_id=account_b204&creative_id=creative_0b2c",
     ),
     Row(
-        number=13,
-        call="gamma.list_ads",
-        method="GET",
-        path="/v1/gamma-ads/list-gamma-ads",
-        parameters=(required("account_id"), optional("date_range")),
-        result=Ad,
-        arguments={"account_id": "account_c3d8", "date_range": "LAST_30_DAYS"},
-        wire="account_id=account_c3d8&date_range=LAST_30_DAYS",
-        least="account_id=account_c3d8",
+        "gamma.list_ads",
+        "GET",
+        "/v1/gamma-ads/list-gamma-ads",
+        "account_id (string, required); date_range (string, optional)",
+        Ad,
+        {"account_id": "account_c3d8", "date_range": "LAST_30_DAYS"},
+        "account_id=account_c3d8&date_range=LAST_30_DAYS",
     ),
     Row(
-        number=14,
-        call="alpha.explain_objectives",
-        method="GET",
-        path="/v1/alpha-ads/explain-alpha-objectives",
-        parameters=(required("account_id"),),
-        result=Objective,
-        arguments={"account_id": "account a+91f"},
-        wire="account_id=account%20a%2B91f",
-        least="account_id=account%20a%2B91f",
+        "alpha.explain_objectives",
+        "GET",
+        "/v1/alpha-ads/explain-alpha-objectives",
+        "account_id (string, required)",
+        Objective,
+        {"account_id": "account a+91f"},
+        "account_id=account%20a%2B91f",
     ),
     Row(
-        number=15,
-        call="delta.analyze_wasted_spend",
-        method="GET",
-        path="/v1/delta-ads/analyze-wasted-spend",
-        parameters=(required("account_id"),),
-        result=WastedSpend,
-        arguments={"account_id": "account_d118"},
-        wire="account_id=account_d118",
-        least="account_id=account_d118",
+        "delta.analyze_wasted_spend",
+        "GET",
+        "/v1/delta-ads/analyze-wasted-spend",
+        "account_id (string, required)",
+        WastedSpend,
+        {"account_id": "account_d118"},
+        "account_id=account_d118",
     ),
     Row(
-        number=16,
-        call="delta.infer_business_profile",
-        method="GET",
-        path="/v1/delta-ads/infer-business-profile",
-        parameters=(required("account_id"),),
-        result=BusinessProfile,
-        arguments={"account_id": "account_d118"},
-        wire="account_id=account_d118",
-        least="account_id=account_d118",
+        "delta.infer_business_profile",
+        "GET",
+        "/v1/delta-ads/infer-business-profile",
+        "account_id (string, required)",
+        BusinessProfile,
+        {"account_id": "account_d118"},
+        "account_id=account_d118",
     ),
 )

@@ -27,51 +27,35 @@ async def refused(client) -> None:
 
 
 @pytest.mark.own  # uses the clock of the fake
+@pytest.mark.parametrize(("scope", "sleeps"), [("account", 0), ("client", 1), ("call", 0)])
 @sync_asyncio_trio
-async def test_call_for_the_same_account_waits_before_it_is_sent(client_kind, caplog) -> None:
+async def test_scope_decides_which_calls_wait_before_they_are_sent(
+    client_kind, scope, sleeps, caplog
+) -> None:
     caplog.set_level(logging.INFO, "adclient")
     fake = FakeAdService()
     fake.faults.add(LIMITED)
-    async with client_kind.open(fake.base_url, transport=fake.transport) as client:
-        await refused(client)
-        page = await wait(client.beta.list_campaigns(account_id=ACCOUNT))
-        assert page.response.attempts == 1
-        assert fake.clock.sleeps == (20.5,)
-        assert re.fullmatch(
-            r"beta.list_campaigns #\d+: waits 20.500 s for a shared rate limit", caplog.messages[-1]
-        )
-        draft = await wait(
-            client.beta.pause_campaign(account_id=ACCOUNT, campaign_id="campaign_57a7")
-        )
-    assert draft.response.attempts == 1
-    assert fake.clock.sleeps == (20.5,)
-
-
-@pytest.mark.own
-@pytest.mark.parametrize(("scope", "sleeps"), [("account", 0), ("client", 1), ("call", 0)])
-@sync_asyncio_trio
-async def test_rate_limit_scope_decides_whether_another_account_waits(
-    client_kind, scope, sleeps
-) -> None:
-    fake = FakeAdService()
-    fake.faults.add(LIMITED)
-    conventions = Conventions(rate_limit_scope=scope)
-    async with client_kind.open(
-        fake.base_url, transport=fake.transport, conventions=conventions
-    ) as client:
+    options = {"transport": fake.transport, "conventions": Conventions(rate_limit_scope=scope)}
+    async with client_kind.open(fake.base_url, **options) as client:
         await refused(client)
         await wait(client.alpha.explain_objectives(account_id=OTHER))
-    assert len(fake.clock.sleeps) == sleeps
+        assert fake.clock.sleeps == (20.5,) * sleeps
+        page = await wait(client.beta.list_campaigns(account_id=ACCOUNT))
+    assert page.response.attempts == 1
+    assert fake.clock.sleeps == (() if scope == "call" else (20.5,))
+    waits = [message for message in caplog.messages if "shared rate limit" in message]
+    assert len(waits) == len(fake.clock.sleeps)
+    for message in waits:
+        assert re.fullmatch(r"\S+ #\d+: waits 20.500 s for a shared rate limit", message)
 
 
 @sync_asyncio_trio
 async def test_clients_do_not_wait_for_each_other(client_kind) -> None:
     fake = FakeAdService()
     fake.faults.add(LIMITED)
-    async with client_kind.open(fake.base_url, transport=fake.transport) as one:
-        await refused(one)
-    async with client_kind.open(fake.base_url, transport=fake.transport) as two:
-        await wait(two.beta.list_campaigns(account_id=ACCOUNT))
+    for call in (refused, lambda client: wait(client.beta.list_campaigns(account_id=ACCOUNT))):
+        async with client_kind.open(fake.base_url, transport=fake.transport) as client:
+            await call(client)
     assert fake.clock.sleeps == ()
 
 

@@ -4,7 +4,6 @@ import functools
 import math
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from email.utils import format_datetime
 
 import anyio
 import httpx
@@ -57,14 +56,6 @@ def test_retry_after_advances_the_clock(fake):
     page = listed(fake.client())
     assert (passed(fake), fake.clock.sleeps) == (20.5, (20.5,))
     assert (page.response.attempts, page.response.elapsed) == (2, 20.5)
-
-
-def test_a_retry_after_that_is_a_date_counts_from_the_clock(fake):
-    fake.clock.advance(timedelta(days=400))
-    date = format_datetime(fake.clock.now() + timedelta(seconds=10), usegmt=True)
-    fake.faults.add(Fault.status(429, headers={"retry-after": date}))
-    listed(fake.client())
-    assert fake.clock.sleeps == (10.5,)
 
 
 def test_backoff_is_the_middle_of_its_range(fake):

@@ -300,15 +300,6 @@ def test_a_fault_waits_for_its_operation_and_call(fake):
     assert [status for status in statuses(fake) if status != 200] == [201, 422, 201]
 
 
-def test_fault_without_times_ends_when_cleared(fake):
-    fake.faults.add(Fault.status(422), times=None)
-    for _ in range(3):
-        with pytest.raises(APIError):
-            call(fake, "sync")
-    fake.faults.clear()
-    assert call(fake, "sync").draft_id
-
-
 def outcomes(seed, share):
     fake = FakeAdService(seed=seed)
     fake.faults.at_random(Fault.status(422), share=share, operation=WRITE)
