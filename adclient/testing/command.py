@@ -71,8 +71,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         from adclient.testing.server.app import create_app
         from adclient.testing.server.middleware import is_loopback
-        from adclient.testing.server.uvicorn_server import address_of, listen
-        from adclient.testing.server.uvicorn_server import run as serve
+        from adclient.testing.server.uvicorn_server import address_of, listen, run as serve
     except ModuleNotFoundError as missing:
         raise SystemExit(f"{_NEEDS}\n({missing})") from None
     host, port = options.host, options.port

@@ -7,8 +7,7 @@ from urllib.parse import parse_qsl
 import httpx
 import pytest
 from clients import ASYNC, BASE_URL, SYNC, a_draft, a_page, everything, method_of, wait
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from interface_table import NUMBER, OBJECT, ROWS, STRING, STRINGS
 
 from adclient import AdClientError, Conventions
