@@ -179,6 +179,13 @@ def test_keywords_are_paused_and_enabled(fake):
         approve(fake, draft)
 
 
+def test_match_type_selects_among_equal_texts(fake):
+    keywords = {"keywords": ["outdoor jacket"]}
+    approve(fake, stage(fake, "delta.update_keyword", **keywords, fields={"match_type": "EXACT"}))
+    fields = {"action": "REMOVE", "match_type": "BROAD"}
+    assert diff(fake, "delta.update_keyword", **keywords, fields=fields)[1] == [JACKET]
+
+
 def test_removed_themes_are_listed_in_the_diff(fake):
     field, before, after = diff(fake, "delta.remove_auto_search_themes")
     assert (field, after) == ("search_themes", [])
