@@ -106,8 +106,10 @@ def test_a_base_url_with_a_path_leads_to_the_sixteen_operations_only(fake):
             client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7")
         assert (fake.drafts, fake.requests[-1].operation) == ((), None)
     fake.base_url = client_url
-    path = "/v1/beta-ads/pause-beta-campaign/v1/confirm"
-    assert fake.handle(Request(method="POST", url=fake.base_url + path)).status == 404
+    host = "https://fake.adclient.test"
+    path = "/v1/beta-ads/pause-beta-campaign"
+    for url in (f"{host}{path}", f"{client_url}{path}/v1/confirm"):
+        assert fake.handle(Request(method="POST", url=url)).status == 404
 
 
 def test_history_keeps_only_the_latest():
