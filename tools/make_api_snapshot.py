@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from difflib import unified_diff
+from importlib import import_module
 from pathlib import Path
 
 import griffe
@@ -29,9 +30,10 @@ class Snapshot:
         self.lines: set[tuple[str, str]] = set()
         self._package = package
         public = {
-            f"{module.path}.{name}": defined(module[str(name)])
+            f"{module.path}.{name}": defined(module[name])
             for module in public_modules(package)
-            for name in module.exports or ()
+            if module.exports is not None
+            for name in import_module(module.path).__all__
             if name != "__version__"
         } | {
             f"fixture {name}": function
@@ -49,7 +51,11 @@ class Snapshot:
 
     def _add(self, name: str, found: griffe.Object) -> None:
         if isinstance(found, griffe.Class):
-            decorators = "".join(f" @{decorator.value}" for decorator in found.decorators)
+            decorators = "".join(
+                f" @{decorator.value}"
+                for decorator in found.decorators
+                if not str(decorator.value).startswith("public_in")
+            )
             bases = ", ".join(dict.fromkeys(self._bases(found)))
             self.lines.add((name, f"{name}: class({bases}){decorators}"))
             for member, value in self._members(found).items():
