@@ -2,7 +2,7 @@
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import partial
@@ -20,7 +20,6 @@ from adclient.errors import ConfigurationError
 from adclient.options import check_count
 
 _MOST = 10**15  # in any currency; a larger amount is a mistake
-_MOST_DECIMALS = 1000
 
 
 # The converters return unchanged what they cannot convert; the checks refuse it later.
@@ -102,8 +101,7 @@ class Policy(notebook.HTMLRepr):
         for rule in ("accounts", "operations", "fields"):
             if getattr(self, rule) is not None:
                 _check_texts(rule, getattr(self, rule))
-        for pattern in self.operations or ():
-            _check_pattern(pattern)
+        _check_patterns(self.operations or ())
         if self.money is not None:
             _check_money(self.money)
         if self.change_at_most is not None:
@@ -134,9 +132,9 @@ class Policy(notebook.HTMLRepr):
             >>> Policy.read("policy.toml")
             <Policy money {daily_budget: 150, bid: 2.50}>
         """
-        from adclient._limits import toml  # deferred: only files need it
+        from adclient import _toml  # deferred: only files need it
 
-        document = toml.read(path)
+        document = _toml.read(path)
         document.check_keys(document.values, [field.name for field in attrs.fields(cls)])
         try:
             return cls(**document.values)
@@ -144,22 +142,22 @@ class Policy(notebook.HTMLRepr):
             rule, _, key = (error.argument or "").partition(".")
             raise document.error(str(error), *filter(None, (rule, key))) from None
 
-    def _rules(self) -> Iterator[tuple[str, Any]]:
-        values = ((field.name, getattr(self, field.name)) for field in attrs.fields(type(self)))
-        return ((rule, value) for rule, value in values if value is not None)
+    def _rules(self) -> dict[str, Any]:
+        rules = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+        return {rule: value for rule, value in rules.items() if value is not None}
 
     def __reduce__(self) -> tuple[object, ...]:
-        rules = dict(self._rules())
+        rules = self._rules()
         if self.money is not None:
             rules["money"] = dict(self.money)  # a proxy cannot be pickled
         return partial(type(self), **rules), ()
 
     def __repr__(self) -> str:
-        rules = [f"{rule} {short(value)}" for rule, value in self._rules()]
+        rules = [f"{rule} {short(value)}" for rule, value in self._rules().items()]
         return f"<Policy {', '.join(rules) or 'without rules'}>"
 
     def _repr_html_(self) -> str:
-        rules = list(self._rules())
+        rules = list(self._rules().items())
         state = "" if rules else "without rules"
         return notebook.card("Policy", rules, state=state, limit=notebook.NOTE)
 
@@ -175,12 +173,13 @@ def _check_texts(rule: str, texts: object) -> None:
             raise _refused(rule, f"has {short(text)} twice")
 
 
-def _check_pattern(pattern: str) -> None:
+def _check_patterns(patterns: Sequence[str]) -> None:
     names = [operation.full_name for operation in OPERATIONS]
-    if not any(fnmatchcase(name, pattern) for name in names):
-        near = difflib.get_close_matches(short(pattern), names, 1) or names
-        problem = f"has {short(pattern)}, which matches no operation, such as {near[0]}"
-        raise _refused("operations", problem)
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            near = difflib.get_close_matches(short(pattern), names, 1) or names
+            problem = f"has {short(pattern)}, which matches no operation, such as {near[0]}"
+            raise _refused("operations", problem)
 
 
 def _check_money(money: object) -> None:
@@ -199,8 +198,6 @@ def _check_amount(name: str, value: object) -> None:
     if not isinstance(value, Decimal) or not value.is_finite() or not 0 <= value <= _MOST:
         got = repr(value) if isinstance(value, str) else value
         raise _refused(name, f"must be a number from 0 to 10^15, got {short(got)}")
-    if cast(int, value.as_tuple().exponent) < -_MOST_DECIMALS:
-        raise _refused(name, f"must have at most {_MOST_DECIMALS} decimals, got {short(value)}")
 
 
 def _refused(rule: str, problem: str) -> ConfigurationError:

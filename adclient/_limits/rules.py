@@ -101,31 +101,25 @@ def excess_of(
         return None
     keys = frozenset(map(folded, money))
     allowed = f"and change_at_most allows {short(limit)} %"
-    # A list, which keeps them alive: a dictionary below refers to them by `id()`.
-    changes, known = list(diffs.differences_of(diff)), dict[int, Set[str]]()
-    compared = set[tuple[str, Decimal]]()
-    for change in changes:
-        before, after = _number(change.before), _number(change.after)
-        names = _money_of(change, keys, known)
-        is_new = is_creation and (change.before is None or change.before is diffs.MISSING)
-        if not is_new and (names or _is_another(change, keys)):
+    changed = set[tuple[str, Decimal]]()
+    for difference in diffs.differences_of(diff):
+        before, after = _number(difference.before), _number(difference.after)
+        names = _money_of(difference, keys)
+        is_new = is_creation and difference.before in (None, diffs.MISSING)
+        if not is_new and (names or _is_another(difference, keys)):
             if before is None or after is None:
-                return f"{change} cannot be judged, {allowed}"
+                return f"{difference} cannot be judged, {allowed}"
             if not _is_within(limit, before, after):
-                return f"{change}, {allowed}"
+                return f"{difference}, {allowed}"
         if after is not None:
-            compared |= {(name, after) for name in names}
+            changed |= {(name, after) for name in names}
     asked = set(_amounts_in("", dict(arguments), keys))
-    unchanged = asked
-    for side in (diff.before, diff.after):
-        unchanged = unchanged.intersection(_amounts_in(diff.field, side, keys))
-    # An amount that is neither changed nor what the call sets is that of something else. One that
-    # is set alone may be shown as another, as if the service had rounded it.
-    hidden = {key for key, _ in asked - unchanged - compared}
-    shown = {key for key, _ in compared}
-    alone = {key for key, count in Counter(key for key, _ in asked).items() if count == 1}
+    hidden = {key for key, _ in asked - changed - set(_amounts_in(diff.field, diff.after, keys))}
+    # A service may round an amount: one that is set alone may be shown as another one.
+    times = Counter(key for key, _ in asked)
+    rounded = {key for key, _ in changed if times[key] == 1}
     for name in money:
-        if folded(name) in hidden - (shown & alone):
+        if folded(name) in hidden - rounded:
             return f"{short(name)} cannot be judged, as the diff does not show it, {allowed}"
     return None
 
@@ -146,42 +140,38 @@ def _amounts_in(field: str, value: JSON, keys: Set[str]) -> Iterator[tuple[str, 
             yield from ((name, amount) for name in names)
 
 
-def _money_of(change: diffs.Difference, keys: Set[str], known: dict[int, Set[str]]) -> Set[str]:
+def _money_of(difference: diffs.Difference, keys: Set[str]) -> Set[str]:
     """The money keys that apply to a changed value: its own, and those of enclosing values."""
-    climbed: list[diffs.Difference] = []
-    around: diffs.Difference | None = change
-    while around is not None and id(around) not in known:
-        climbed.append(around)
-        around = around.within
-    names: Set[str] = set() if around is None else known[id(around)]
-    for each in reversed(climbed):
+    names = set[str]()
+    around: diffs.Difference | None = difference
+    while around is not None:
         # A diff may contain others, which name in `field` what they change.
-        sides = (each.before, each.after)
-        fields = (side["field"] for side in sides if isinstance(side, dict) and "field" in side)
-        for name in (each.key, *fields):
+        sides = (around.before, around.after)
+        fields = (side.get("field") for side in sides if isinstance(side, dict))
+        for name in (around.key, *fields):
             if isinstance(name, str):
-                names = names | (keys & _names_in(name[-_LONGEST_NAME:]))
-        known[id(each)] = names
+                names |= keys & _names_in(name[-_LONGEST_NAME:])
+        around = around.within
     return names
 
 
-def _is_another(change: diffs.Difference, keys: frozenset[str]) -> bool:
+def _is_another(difference: diffs.Difference, keys: frozenset[str]) -> bool:
     """Check if another element with money took this place of a list.
 
     The amounts of two different elements cannot be compared.
     """
-    element = change.within
+    element = difference.within
     if element is None or not isinstance(element.key, int) or not isinstance(element.before, dict):
         return False
     texts = (key for key, value in element.before.items() if isinstance(value, str))
     names = (next(iter(element.before), None), next(texts, None))
-    return change.key in names and any(
+    return difference.key in names and any(
         not keys.isdisjoint(_names_in(name)) for _, name, _ in _inside(element.before)
     )
 
 
 def _is_within(limit: Decimal, before: Decimal, after: Decimal) -> bool:
-    """Check if a change is at most `limit` percent; False if that cannot be computed."""
+    """Check if an amount changes by at most `limit` percent; False if that cannot be computed."""
     try:
         amount = _EXACT.abs(_EXACT.subtract(after, before))
         return _EXACT.multiply(amount, 100) <= _EXACT.multiply(limit, _EXACT.abs(before))

@@ -2,31 +2,24 @@
 
 import os
 import re
-from collections.abc import Iterable, Set
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import Self
 
 import attrs
 
+from adclient import _toml
 from adclient._display.tracebacks import forget_frames
-from adclient._limits import toml
+from adclient._limits import rules
 from adclient._sync.client import AdClient
 from adclient._sync.engine import Engine
 from adclient._values.json_values import is_array
-from adclient.errors import ConfigurationError
+from adclient.errors import ConfigurationError, Interrupted, LedgerError
 from adclient.ledger.entry import Entry, Ledger
+from adclient.ledger.sql import SQLLedger
 from adclient.options import check_type
 from adclient.plan.change import PlannedChange, read_change
 from adclient.plan.report import ChangeReport, PlanReport
-from adclient.plan.staging import (
-    Audited,
-    checked,
-    damage_of,
-    interrupted_reports,
-    report_on,
-    staged,
-    text_of,
-)
+from adclient.plan.staging import damage_of, interrupted_reports, report_on, staged
 from adclient.policy import Policy
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,79}")
@@ -89,7 +82,7 @@ class Plan:
             ConfigurationError: The file cannot be read, or parts of it are invalid. The message has
                 a line for each of these, with the file, the line and what was expected.
         """
-        document = toml.read(path)
+        document = _toml.read(path)
         values = document.values
         document.check_keys(values, ("id", "title", "change"))
         plan_id, title, tables = values.get("id"), values.get("title"), values.get("change")
@@ -131,16 +124,22 @@ class Plan:
             ConfigurationError: `policy` has the wrong type.
         """
         check_type("policy", policy, Policy)
-        return self._report(checked(change, policy or Policy()) for change in self.changes)
+        refusals = [rules.refusal_of(policy or Policy(), change.call) for change in self.changes]
+        return self._report(
+            report_on(change, "refused", refusal.reason)
+            if refusal
+            else report_on(change, "allowed")
+            for change, refusal in zip(self.changes, refusals, strict=True)
+        )
 
     def stage(self, client: AdClient) -> PlanReport:
         """Stage every change that was not staged before, one after the other.
 
         The ledger is verified first; if it is damaged, nothing is staged. A change that the policy
         or the service refuses does not stop the plan. An unknown outcome, no response, a 401 or
-        407, or a ledger that cannot record a change does, because later changes would most likely
-        fail as well: they are `not tried`, and the next run stages them. A change of unknown
-        outcome is never repeated.
+        407, an error of the client's `token` or `auth` function, or a ledger that cannot record a
+        change does, because later changes would most likely fail as well: they are `not tried`, and
+        the next run stages them. A change of unknown outcome is never repeated.
 
         Args:
             client: A sync client with a ledger; its policy applies. There is no async form, because
@@ -194,50 +193,25 @@ class Plan:
 
     def _report(self, changes: Iterable[ChangeReport], ledger: Ledger | None = None) -> PlanReport:
         report = PlanReport(plan_id=self.id, title=self.title, changes=tuple(changes))
-        if not isinstance(ledger, Audited):
+        if not isinstance(ledger, SQLLedger):  # others need not be readable
             return report
         try:
-            keys = {change.key for change in self.changes}
-            superseded = filter(partial(self._is_superseded, keys), ledger.entries())
-            notes = tuple(map(_note, superseded))
+            notes = tuple(self._notes(ledger.entries()))
             return attrs.evolve(report, notes=notes, ledger_head=ledger.verify())
-        except Exception as error:  # the drafts are staged anyway
-            return attrs.evolve(report, ledger_problem=text_of(error))
+        except LedgerError as error:  # the drafts are staged anyway
+            return attrs.evolve(report, ledger_problem=str(error))
 
-    def _is_superseded(self, keys: Set[str], entry: Entry) -> bool:
-        """Check if a draft was, or may have been, staged by a change that was edited since."""
-        if entry.change is None or not entry.change.startswith(f"{self.id}:"):
-            return False
-        is_here = entry.change in keys
-        is_rejected = entry.over_limit is not None and entry.settled_by is not None
-        is_draft = entry.is_unknown or (entry.state == "staged" and not is_rejected)
-        return is_draft and not is_here
-
-
-class Interrupted(KeyboardInterrupt):  # not an error, as for every other interrupt
-    """Ctrl-C was pressed while a plan was staged; `stage` raises it in place of its base class.
-
-    Attributes:
-        report: What was staged until then, and which changes were not tried.
-
-    Examples:
-        >>> from adclient import AdClient, Plan
-        >>> from adclient.plan import Interrupted
-        >>> def staged(plan: Plan, client: AdClient) -> str:
-        ...     try:
-        ...         return str(plan.stage(client))
-        ...     except Interrupted as interrupted:
-        ...         return str(interrupted.report)
-    """
-
-    __module__ = "adclient.plan"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
-
-    @property
-    def report(self) -> PlanReport:
-        """The report on what was staged until then, and on the changes that were not tried."""
-        report: PlanReport = self.args[0]
-        return report
+    def _notes(self, entries: Iterable[Entry]) -> Iterator[str]:
+        """A note for each draft that a change of this plan staged before it was edited."""
+        keys = {change.key for change in self.changes}
+        for entry in entries:
+            is_of_plan = entry.change is not None and entry.change.startswith(f"{self.id}:")
+            is_rejected = entry.over_limit is not None and entry.settled_by is not None
+            is_draft = entry.is_unknown or (entry.state == "staged" and not is_rejected)
+            if is_of_plan and is_draft and entry.change not in keys:
+                what = f"draft {entry.draft_id}" if entry.state == "staged" else "perhaps a draft"
+                where = f"{entry.operation}, {entry.account_id}, {entry.at:%Y-%m-%d}"
+                yield f"{what} was staged by a change that was edited or removed since ({where})"
 
 
 class _Client(AdClient):
@@ -246,9 +220,3 @@ class _Client(AdClient):
     @staticmethod
     def engine_of(client: AdClient) -> Engine:
         return client._engine
-
-
-def _note(entry: Entry) -> str:
-    what = f"draft {entry.draft_id}" if entry.state == "staged" else "perhaps a draft"
-    where = f"{entry.operation}, {entry.account_id}, {entry.at:%Y-%m-%d}"
-    return f"{what} was staged by a change that was edited or removed since ({where})"

@@ -159,31 +159,12 @@ class PlanReport(notebook.HTMLRepr):
             A dictionary of the attributes that are not None, with a `format_version`. Its number
                 before the dot changes when fields are renamed or removed.
         """
-        changes: list[JSON] = []
-        for change in self.changes:
-            fields: dict[str, JSON] = {
-                "number": change.number,
-                "operation": change.operation,
-                "account_id": change.account_id,
-                "target_id": change.target_id,
-                "arguments": copied_fields(change.arguments),
-                "why": change.why,
-                "verdict": change.verdict,
-                "missing": change.missing,
-                "reason": change.reason,
-                "draft_id": change.draft_id,
-                "diff": None if change.diff is None else change.diff.to_dict(),
-            }
-            changes.append({name: value for name, value in fields.items() if value is not None})
-        report: dict[str, JSON] = {
+        report = {
             "format_version": FORMAT_VERSION,
-            "plan_id": self.plan_id,
-            "title": self.title,
+            **attrs.asdict(self, recurse=False),
             "exit_code": self.exit_code,
-            "changes": changes,
+            "changes": list(map(_fields_of, self.changes)),
             "notes": list(self.notes),
-            "ledger_head": self.ledger_head,
-            "ledger_problem": self.ledger_problem,
         }
         return {name: value for name, value in report.items() if value is not None}
 
@@ -206,7 +187,7 @@ class PlanReport(notebook.HTMLRepr):
                 lines += ["", f"{len(self.changes) - shown} more are in the report as JSON."]
                 break
             lines.append(row)
-        lines += ["", *(f"- {_code(line)}" for line in (*self._remarks, *self._head))]
+        lines += ["", *(f"- {_code(line)}" for line in self._remarks)]
         lines.append("- nothing is changed until a human approves a draft, in two steps")
         return "\n".join(lines) + "\n"
 
@@ -226,22 +207,14 @@ class PlanReport(notebook.HTMLRepr):
         for change in self._worst_first:
             what = " · ".join(filter(None, _cells(change)))
             lines.append(f"  {change.number:>{numbers}}  {change.verdict:<{verdicts}}  {what}")
-        return "\n".join([*lines, *self._remarks, *self._head])
+        return "\n".join([*lines, *self._remarks])
 
     @property
     def _remarks(self) -> list[str]:
-        """The notes below the changes, one printable line each."""
-        lines = [*map(one_line, self.notes[:ROWS]), *more(len(self.notes), "notes")]
-        if self.ledger_problem is not None:
-            lines.append(one_line(self.ledger_problem))
-        return lines
-
-    @property
-    def _head(self) -> list[str]:
-        """The head of the ledger, for what is kept; a notebook does not show it."""
-        if self.ledger_head is None:
-            return []
-        return [f"head of the ledger: {one_line(self.ledger_head)}"]
+        """The lines below the changes, of which the last is the head of the ledger."""
+        head = self.ledger_head and f"head of the ledger: {self.ledger_head}"
+        notes = [*self.notes[:ROWS], *more(len(self.notes), "notes")]
+        return [one_line(line) for line in (*notes, self.ledger_problem, head) if line is not None]
 
     def __repr__(self) -> str:
         return f"<PlanReport {short(self.plan_id)}, {self._counts}>"
@@ -258,6 +231,16 @@ class PlanReport(notebook.HTMLRepr):
         rows = [{name: row[name] for name in columns} for row in all_rows]
         about = [self.plan_id, self._counts]
         return notebook.table("PlanReport", rows, total=len(rows), about=about, notes=self._remarks)
+
+
+def _fields_of(change: ChangeReport) -> dict[str, JSON]:
+    fields = {
+        **attrs.asdict(change, recurse=False),
+        "missing": change.missing,
+        "arguments": copied_fields(change.arguments),
+        "diff": None if change.diff is None else change.diff.to_dict(),
+    }
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _cells(change: ChangeReport) -> tuple[str, ...]:

@@ -1,8 +1,7 @@
 """Stages the changes of a plan, each once, and reports on each."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Protocol, runtime_checkable
 
 import attrs
 
@@ -24,76 +23,49 @@ from adclient.ledger.sql import SQLLedger
 from adclient.models import Diff
 from adclient.plan.change import PlannedChange
 from adclient.plan.report import ChangeReport, Verdict
-from adclient.policy import Policy
-
-
-@runtime_checkable
-class Audited(Ledger, Protocol):
-    """A ledger that can be read, such as those of this library."""
-
-    def entries(self) -> Iterable[Entry]:
-        """The entries, in the order of their admission."""
-        ...
-
-    def verify(self) -> str:
-        """Check that nothing was changed, and return what identifies the last entry."""
-        ...
-
-
-def checked(change: PlannedChange, policy: Policy) -> ChangeReport:
-    """The report on a change that is only checked."""
-    refusal = rules.refusal_of(policy, change.call)
-    if refusal is None:
-        return report_on(change, "allowed")
-    return report_on(change, "refused", refusal.reason)
-
-
-def damage_of(ledger: Ledger) -> str | None:
-    """The damage of a ledger, in words; None if it is intact or does not exist yet."""
-    try:
-        if isinstance(ledger, Audited) and (not isinstance(ledger, SQLLedger) or ledger.exists()):
-            ledger.verify()
-    except Exception as error:
-        return text_of(error)
-    return None
-
-
-def text_of(error: Exception) -> str:
-    """The text of an error of a ledger; that of an unknown one may contain secrets."""
-    return str(error) if isinstance(error, LedgerError) else type(error).__name__
-
-
-def staged(engine: Engine, guard: Guard, change: PlannedChange) -> tuple[ChangeReport, str | None]:
-    """Stage one change unless the ledger has it; also return why the plan must stop, if so."""
-    engine = attrs.evolve(engine, guard=attrs.evolve(guard, change=change.key))
-    try:
-        draft = engine.run(change.call)
-    except AlreadyReserved as reserved:
-        return _report_on_entry(change, reserved.entry), None
-    except AdClientError as error:
-        verdict: Verdict = "unknown" if error.outcome_unknown else "not staged"
-        if isinstance(error, PolicyRefused):
-            verdict = "refused"
-        reason = str(error).removeprefix(f"{change.call.operation.full_name}: ")
-        is_over = error.outcome_unknown or isinstance(error, _STOPPING) or error.status == 407
-        stopped = f"the plan stopped at change {change.number}" if is_over else None
-        return report_on(change, verdict, reason, draft_id=error.draft_id), stopped
-    except Exception as error:  # of the caller's token function; its text may contain secrets
-        return report_on(change, "not staged", type(error).__name__), None
-    arguments = rules.arguments_of(change.call)
-    over_limit = guard.excess_of(change.call.operation.full_name, arguments, draft.diff)
-    return _judged(change, "staged", "", draft.draft_id, draft.diff, over_limit), None
-
 
 # Errors that the next change would most likely raise as well.
 _STOPPING = (TransportError, Unauthenticated, LedgerError)
 
 
+def damage_of(ledger: Ledger) -> str | None:
+    """The damage of a ledger, in words; None if it is intact or does not exist yet."""
+    try:
+        if isinstance(ledger, SQLLedger) and ledger.exists():
+            ledger.verify()
+    except LedgerError as error:
+        return str(error)
+    return None
+
+
+def staged(engine: Engine, guard: Guard, change: PlannedChange) -> tuple[ChangeReport, str | None]:
+    """Stage one change unless the ledger has it; also return why the plan must stop, if so."""
+    engine = attrs.evolve(engine, guard=attrs.evolve(guard, change=change.key))
+    operation = change.call.operation.full_name
+    stopped = f"the plan stopped at change {change.number}"
+    try:
+        draft = engine.run(change.call)
+    except AlreadyReserved as reserved:
+        return _report_on_entry(change, reserved.entry), None
+    except PolicyRefused as error:
+        return report_on(change, "refused", str(error).removeprefix(f"{operation}: ")), None
+    except AdClientError as error:
+        verdict: Verdict = "unknown" if error.outcome_unknown else "not staged"
+        reason = str(error).removeprefix(f"{operation}: ")
+        report = report_on(change, verdict, reason, draft_id=error.draft_id)
+        is_last = error.outcome_unknown or isinstance(error, _STOPPING) or error.status == 407
+        return report, stopped if is_last else None
+    except Exception as error:  # of the caller's token function; its text may contain secrets
+        return report_on(change, "not staged", type(error).__name__), stopped
+    over_limit = guard.excess_of(operation, rules.arguments_of(change.call), draft.diff)
+    return _judged(change, "staged", None, draft.draft_id, draft.diff, over_limit), None
+
+
 def interrupted_reports(ledger: Ledger, left: Sequence[PlannedChange]) -> Iterator[ChangeReport]:
     """The reports on the interrupted change and on all after it."""
     entries: dict[str | None, Entry] | None = None
-    if isinstance(ledger, Audited):
-        with suppress(Exception):
+    if isinstance(ledger, SQLLedger):
+        with suppress(LedgerError):
             entries = {entry.change: entry for entry in ledger.entries()}
     for number, change in enumerate(left):
         entry = (entries or {}).get(change.key)
@@ -119,7 +91,7 @@ def _report_on_entry(change: PlannedChange, entry: Entry) -> ChangeReport:
 def _judged(
     change: PlannedChange,
     verdict: Verdict,
-    reason: str,
+    reason: str | None,
     draft_id: str | None,
     diff: Diff | None,
     over_limit: str | None,
@@ -136,7 +108,7 @@ def _judged(
 def report_on(
     change: PlannedChange,
     verdict: Verdict,
-    reason: str = "",
+    reason: str | None = None,
     *,
     draft_id: str | None = None,
     diff: Diff | None = None,
@@ -151,7 +123,7 @@ def report_on(
         arguments=rules.arguments_of(call),
         why=change.why,
         verdict=verdict,
-        reason=reason or None,
+        reason=reason,
         draft_id=draft_id,
         diff=diff,
     )

@@ -33,54 +33,55 @@ def test_rules_are_kept_exactly() -> None:
         "amount": "0.10",
     }
     assert (policy.change_at_most, policy.drafts_per_day) == (Decimal(20), 5)
-
-
-@each_case("amount", [0, 0.1, -0.0, Decimal("1e-400"), Decimal("9" * 15 + "." + "9" * 25)])
-def test_amount_keeps_the_digits_of_its_repr(amount) -> None:
-    assert Policy(money={"bid": amount}).money["bid"] == Decimal(repr(amount).strip("Decimal()'"))
-
-
-@each_case("amount", [numpy.int64(150), numpy.float64(0.1)])
-def test_amount_of_numpy_is_accepted(amount) -> None:
-    assert Policy(money={"bid": amount}).money["bid"] == Decimal(str(amount))
-
-
-def test_policy_without_rules_and_with_empty_ones_is_valid() -> None:
     assert Policy().accounts is None
     assert Policy(accounts=[], operations=[], fields=[], money={}).accounts == ()
+
+
+@each_case(
+    ("amount", "digits"),
+    [
+        (0, "0"),
+        (0.1, "0.1"),
+        (-0.0, "-0.0"),
+        (Decimal("1e-400"), "1E-400"),
+        (Decimal("9" * 15 + "." + "9" * 25), "9" * 15 + "." + "9" * 25),
+        (numpy.int64(150), "150"),
+        (numpy.float64(0.1), "0.1"),
+    ],
+)
+def test_amount_keeps_its_digits(amount, digits) -> None:
+    assert str(Policy(money={"bid": amount}).money["bid"]) == digits
 
 
 def of(rule: str, value: object) -> dict[str, object]:
     """Rules with one value; that of an amount may be in `money`."""
     if rule.startswith("money."):
         return {"money": {rule.removeprefix("money."): value}}
-    return {"money": {"bid": 1}, rule: value}
+    money = {} if value == 20 else {"bid": 1}
+    return {"money": money, rule: value}
 
 
 @each_case(
     ("rule", "value", "problem"),
     [
-        *((rule, "beta.*", f"{rule} must be a list of strings, not str") for rule in LISTS),
-        *((rule, {"a": 1}, f"{rule} must be a list of strings, not dict") for rule in LISTS),
-        *((rule, 5, f"{rule} must be a list of strings, not int") for rule in LISTS),
         *(
-            (rule, ["beta.*", ""], f"{rule} must have strings without surrounding blanks")
+            (rule, value, f"{rule} {problem}")
             for rule in LISTS
+            for value, problem in [
+                ("beta.*", "must be a list of strings, not str"),
+                ({"a": 1}, "must be a list of strings, not dict"),
+                (["beta.*", ""], "must have strings without surrounding blanks"),
+                ([" a"], "must have strings without surrounding blanks"),
+                ([["a"]], "must have strings without surrounding blanks"),
+                (["beta.*"] * 2, "has beta.* twice"),
+            ]
         ),
-        *((rule, [" a"], f"{rule} must have strings without surrounding blanks") for rule in LISTS),
-        *((rule, [None], f"{rule} must have strings without surrounding blanks") for rule in LISTS),
-        *(
-            (rule, [["a"]], f"{rule} must have strings without surrounding blanks")
-            for rule in LISTS
-        ),
-        *((rule, ["beta.*"] * 2, f"{rule} has beta.* twice") for rule in LISTS),
         ("operations", ["beta.pause_campain"], "such as beta.pause_campaign"),
         ("operations", ["Beta.*"], "operations has Beta.*, which matches no operation"),
         ("operations", ["list_*"], "operations has list_*, which matches no operation"),
         ("operations", ["x" * 999], "which matches no operation, such as alpha."),
         ("money", ["bid"], "money must map keys to amounts, not be a list"),
         ("money", "bid", "money must map keys to amounts, not be a str"),
-        ("money", {"": 1}, "money must have strings without surrounding blanks"),
         ("money", {"bid ": 1}, "money must have strings without surrounding blanks"),
         ("money", {1: 1}, "money must have strings without surrounding blanks"),
         (
@@ -95,22 +96,17 @@ def of(rule: str, value: object) -> dict[str, object]:
                 (True, "true"),
                 ("150", "'150'"),
                 (-1, "-1"),
-                (-0.01, "-0.01"),
                 (float("nan"), "NaN"),
-                (float("inf"), "Infinity"),
-                (Decimal("sNaN"), "sNaN"),
                 (Decimal("1e400"), "1E+400"),
                 (10**15 + 1, "1000000000000001"),
                 (10**5000, "1"),
                 (Fraction(1, 2), "1/2"),
-                ([1], "[1]"),
             ]
         ),
-        ("money.bid", Decimal("1e-9999"), "money.bid must have at most 1000 decimals, got 1E-9999"),
+        ("change_at_most", 20, "change_at_most needs money"),
         ("money.bid", None, "money.bid must be a number from 0 to 10^15, got null"),
         ("drafts_per_day", -1, "drafts_per_day must be a whole number, 0 or more"),
         ("drafts_per_day", True, "drafts_per_day must be a whole number, 0 or more"),
-        ("drafts_per_day", 1.0, "drafts_per_day must be a whole number, 0 or more"),
         ("drafts_per_day", "5", "drafts_per_day must be a whole number, 0 or more"),
     ],
 )
@@ -120,12 +116,6 @@ def test_wrong_rule_is_refused_by_name(rule, value, problem) -> None:
     assert problem in str(refused.value)
     assert refused.value.argument == rule
     assert len(str(refused.value)) < 200
-
-
-@each_case("money", [None, {}])
-def test_change_at_most_needs_keys_to_compare(money) -> None:
-    with pytest.raises(ConfigurationError, match=r"^change_at_most needs money"):
-        Policy(change_at_most=20, money=money)
 
 
 def test_policy_cannot_be_changed_by_its_caller() -> None:
@@ -153,10 +143,6 @@ def test_policy_is_a_value(rules) -> None:
     assert policy != Policy(accounts=["account_3"])
 
 
-def test_number_that_python_refuses_to_write_is_shown() -> None:
-    assert repr(Policy(drafts_per_day=16**6000)).startswith("<Policy drafts_per_day 0x1000")
-
-
 def test_policy_is_shown_by_its_rules() -> None:
     policy = Policy(accounts=["<b>"], money={"daily_budget": 150.5}, drafts_per_day=5)
     assert repr(policy) == "<Policy accounts [<b>], money {daily_budget: 150.5}, drafts_per_day 5>"
@@ -165,8 +151,6 @@ def test_policy_is_shown_by_its_rules() -> None:
     assert "fields" not in html
     assert repr(Policy()) == "<Policy without rules>"
     assert "without rules" in Policy()._repr_html_()
-    accounts = [f"account_{number}" for number in range(9)]
-    assert f"[{', '.join(accounts)}]" in Policy(accounts=accounts)._repr_html_()
 
 
 # Files.
@@ -201,19 +185,15 @@ def test_policy_is_read_from_a_file(tmp_path) -> None:
         ("150", "inf", "8: money.daily_budget must be a number from 0 to 10^15, got Infinity"),
         ("0.10", "-1", "10: money.amount must be a number from 0 to 10^15, got -1"),
         ("amount", '"a.b" = -1 #', "10: money.a.b must be a number from 0 to 10^15, got -1"),
-        ("2.5", "1e400", "9: money.bid must be a number from 0 to 10^15, got 1E+400"),
         ("2.5", '"2.5"', "9: money.bid must be a number from 0 to 10^15, got '2.5'"),
         ("2.5", "2026-01-01", "9: money.bid must be a number from 0 to 10^15, got 2026-01-01"),
-        ("2.5", "{ amount = 1 }", "9: money.bid must be a number from 0 to 10^15, got {amount: 1}"),
         ("20", "true", "4: change_at_most must be a number from 0 to 10^15, got true"),
         ('["name"]', '"name"', "3: fields must be a list of strings, not str"),
         ('["name"]', "[1]", "3: fields must have strings without surrounding blanks, not '1'"),
-        ('"name"', '"name", "name"', "3: fields has name twice"),
         ("account_2", "account_1", "1: accounts has account_1 twice"),
         ("beta.*", "beta.pause", "2: operations has beta.pause, which matches no operation"),
         ("[money]", "[[money]]", "7: money must map keys to amounts, not be a list"),
         ("[money]", "[cash]", "7: cash is not a key here: "),
-        ("bid", "daily_budget", "9: expected each key and table once"),
         ("bid", "dailyBudget", "7: money has daily_budget and dailyBudget, which count as one key"),
         ("= 5", "= 5.0", "5: drafts_per_day must be a whole number, 0 or more"),
     ],
@@ -224,17 +204,3 @@ def test_wrong_file_is_refused_with_its_line(tmp_path_factory, old, new, problem
     with pytest.raises(ConfigurationError) as refused:
         Policy.read(path)
     assert str(refused.value).startswith(f"{path}, line {problem}")
-
-
-def test_change_at_most_without_money_is_refused_in_a_file(tmp_path) -> None:
-    path = tmp_path / "policy.toml"
-    path.write_text(FILE.partition("[money]")[0])
-    with pytest.raises(ConfigurationError, match=r"policy\.toml, line 4: change_at_most needs mon"):
-        Policy.read(path)
-
-
-def test_file_without_rules_is_refused(tmp_path) -> None:
-    path = tmp_path / "policy.toml"
-    path.write_text("# accounts = []\n")
-    with pytest.raises(ConfigurationError, match="line 1: expected keys and values, but the file"):
-        Policy.read(path)

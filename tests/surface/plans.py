@@ -1,38 +1,13 @@
-"""Plans and ledgers for the tests of plans."""
+"""Plans, and a team that stages them, for the tests of plans."""
 
-import threading
 from pathlib import Path
 
-from memory_ledger import MemoryLedger
+import attrs
 
-from adclient import LedgerError, Plan
+from adclient import Plan, PlanReport, SQLiteLedger
+from adclient.testing import FakeAdService
 
 FIRST, SECOND, THIRD = "campaign_57a7", "campaign_cb1a", "campaign_1dce"
-
-
-class AuditedLedger(MemoryLedger):
-    """A ledger in memory that can be read, and used by several threads."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._lock = threading.Lock()
-        self.is_damaged = False
-
-    def reserve(self, entry, check):
-        with self._lock:
-            return super().reserve(entry, check)
-
-    def end(self, entry):
-        with self._lock:
-            super().end(entry)
-
-    def entries(self):
-        return list({row.entry_id: row for row in self.rows}.values())
-
-    def verify(self) -> str:
-        if self.is_damaged:
-            raise LedgerError("row 3 was changed")
-        return f"head{len(self.rows)}"
 
 
 def pause(campaign: str = FIRST, more: str = "") -> str:
@@ -60,3 +35,27 @@ def plan_of(folder: Path, *changes: str, plan_id: str = "w47", title: str = "") 
     path = folder / "changes.toml"
     path.write_text(f'id = "{plan_id}"\n{title}\n{"".join(changes)}', "utf-8")
     return Plan.read(path)
+
+
+def verdicts(report: PlanReport) -> list[str]:
+    return [change.verdict for change in report.changes]
+
+
+@attrs.define
+class Team:
+    """Whoever stages plans with one service and one ledger."""
+
+    folder: Path
+    fake: FakeAdService = attrs.field(factory=FakeAdService)
+
+    @property
+    def ledger(self) -> SQLiteLedger:
+        return SQLiteLedger(self.folder / "drafts.db")
+
+    def stage(self, *changes: str, plan_id="w47", title="", **options) -> PlanReport:
+        plan = plan_of(self.folder, *changes, plan_id=plan_id, title=title)
+        with self.fake.client(**{"ledger": self.ledger, **options}) as client:
+            return plan.stage(client)
+
+    def settle(self, number: int = 0, draft_id: str | None = None) -> None:
+        self.ledger.settle(self.ledger.entries()[number], draft_id=draft_id, by="kim")

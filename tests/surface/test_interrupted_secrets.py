@@ -13,7 +13,8 @@ import anyio
 import httpx
 import pytest
 from clients import ASYNC, BASE_URL, SYNC, TRIO, Service, sync_and_async, wait
-from plans import AuditedLedger, pause, plan_of
+from memory_ledger import MemoryLedger
+from plans import pause, plan_of
 from raw_server import Connection, RawServer
 from test_secrets import IDS, TOKEN, assert_untold
 
@@ -197,7 +198,7 @@ def test_plan_or_doctor_that_is_ended_shows_frames_of_the_caller_alone(run, tmp_
         sys.exit("terminated")  # as a handler of SIGTERM does
 
     transport = httpx.MockTransport(respond)
-    client = AdClient(BASE_URL, transport=transport, ledger=AuditedLedger())
+    client = AdClient(BASE_URL, transport=transport, ledger=MemoryLedger())
     runs = {
         "plan": lambda: plan_of(tmp_path, pause()).stage(client),
         "doctor": lambda: examine(BASE_URL, account_id="account_b204", transport=transport),
