@@ -5,10 +5,9 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import NamedTuple
 
 from adclient._version import __version__
 
@@ -22,33 +21,22 @@ EXIT_CODES = {
     141: "the reader of the output has closed it, as `head` does",
 }
 
-
-class _Command(NamedTuple):
-    """A subcommand: `add_arguments` and `run` of its module, which is loaded when it is chosen."""
-
-    module: str
-    help: str
-
-
+# The module of each subcommand, which is loaded when that is chosen, and its help text.
 _COMMANDS = {
-    "list": _Command("adclient._command.listing", "list what one of the seven reads returns"),
-    "plan": _Command("adclient._command.plan", "check a plan of changes, or stage them"),
-    "ledger": _Command("adclient._command.ledger", "show, settle and verify the record of writes"),
-    "mcp": _Command("adclient._command.mcp", "serve the operations to a model, over MCP"),
-    "doctor": _Command(
-        "adclient._command.doctor",
+    "list": ("_command.listing", "list what one of the seven reads returns"),
+    "plan": ("_command.plan", "check a plan of changes, or stage them"),
+    "ledger": ("_command.ledger", "show, settle and verify the record of writes"),
+    "mcp": ("_command.mcp", "serve the operations to a model, over MCP"),
+    "doctor": (
+        "_command.doctor",
         "find out by reads what the service does where its interface leaves it open",
     ),
-    "fake": _Command(
-        "adclient.testing.command",
+    "fake": (
+        "testing.command",
         "serve a fake ad service over HTTP, with a page to approve its drafts",
     ),
 }
-_EPILOG = """\
-exit codes:
-{codes}
-
-`adclient COMMAND --help` describes a command, and the exit codes that it adds."""
+_EPILOG = "`adclient COMMAND --help` describes a command, and the exit codes that it adds."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,7 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     from adclient.errors import AdClientError, ConfigurationError, InvalidRequest
 
-    _make_streams_robust()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # What the encoding of a terminal does not have is written as escapes.
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
@@ -95,21 +87,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
-    parser = Parser(
-        prog="adclient",
-        description="Work with the ad service. It can stage drafts; nothing here approves one.",
-        epilog=_EPILOG.format(codes=exit_codes(EXIT_CODES)),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    about = "Work with the ad service. It can stage drafts; nothing here approves one."
+    parser = Parser(prog="adclient", description=about, allow_abbrev=False)
+    describe(parser)
+    parser.epilog = f"{parser.epilog}\n\n{_EPILOG}"
     parser.add_argument("--version", action="version", version=f"adclient {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     is_completing = "_ARGCOMPLETE" in os.environ  # the shell sets it for each completion
     chosen = next((word for word in words if not word.startswith("-")), None)
-    for name, command in _COMMANDS.items():
-        sub = _added(commands.add_parser, name, command.help)
+    for name, (place, text) in _COMMANDS.items():
+        sub = _added(commands.add_parser, name, text)
         if is_completing or name == chosen:
-            module = import_module(command.module)
+            module = import_module(f"adclient.{place}")
             module.add_arguments(sub)
             sub.set_defaults(run=module.run)
     if is_completing:  # pragma: no cover  (in a process of its own, which this ends)
@@ -119,6 +108,13 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
             from argcomplete import autocomplete
         autocomplete(parser)
     return parser.parse_args(words)
+
+
+def describe(parser: Parser, text: str = "", codes: Mapping[int, str] = EXIT_CODES) -> None:
+    """Add a text and a table of exit codes below the options of a command."""
+    table = "".join(f"\n  {code:<4} {meaning}" for code, meaning in sorted(codes.items()))
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = f"{text}exit codes:{table}"
 
 
 def add_actions(parser: Parser, **actions: str) -> dict[str, Parser]:
@@ -131,11 +127,6 @@ def _added(add: Callable[..., Parser], name: str, text: str) -> Parser:
     return add(name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False)
 
 
-def exit_codes(codes: dict[int, str]) -> str:
-    """A table of exit codes, for a help text."""
-    return "\n".join(f"  {code:<4} {meaning}" for code, meaning in sorted(codes.items()))
-
-
 def tell(text: str) -> None:
     """Write one line to standard error."""
     from adclient._core.redact import one_line
@@ -146,17 +137,6 @@ def tell(text: str) -> None:
 
 def _tell_warning(message: Warning | str, *_: object, **__: object) -> None:
     tell(f"warning: {message}")
-
-
-def _make_streams_robust() -> None:
-    """Write what the encoding of a terminal does not have as escapes, and UTF-8 elsewhere."""
-    for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
-        if getattr(sys, name) is None:  # closed, as `>&-` does
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (stays open)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            encoding = stream.encoding if stream.isatty() else "utf-8"
-            stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def _flush_output() -> None:

@@ -9,7 +9,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
-from adclient._command import EXIT_CODES, connection, exit_codes, output, tell
+from adclient._command import connection, describe, output, tell
 from adclient._command.output import json_line
 from adclient._core.jsontext import JSONError, loads
 from adclient._core.operations import OPERATIONS, Operation
@@ -31,28 +31,25 @@ _FILTERS = {
     "date_range": ("--date-range", "RANGE", "the period of the figures, such as LAST_30_DAYS"),
     "targeting": ("--targeting", "JSON", 'the options to look for, such as \'{"query": "bike"}\''),
 }
-_EPILOG = """\
+_ABOUT = """\
 reads, and what narrows them:
 {reads}
 
 The names of the methods, such as beta.list_campaigns, are accepted as well.
 JSON is written page by page. If that is interrupted, or if --limit leaves something out,
-the last line on standard error names the --cursor to continue with.
+the last line on standard error names the --cursor to continue with. That repeats what was
+written of the last page, if it was not complete.
 
-exit codes:
-{codes}"""
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = _EPILOG.format(
-        reads="\n".join(
-            f"  {name:<24} {' '.join(_FILTERS[each][0] for each in _filters(read))}".rstrip()
-            for name, read in _READS.items()
-        ),
-        codes=exit_codes(EXIT_CODES),
-    )
+    reads = [
+        f"  {name:<24} {' '.join(_FILTERS[each][0] for each in _filters(read))}".rstrip()
+        for name, read in _READS.items()
+    ]
+    describe(parser, _ABOUT.format(reads="\n".join(reads)))
     add = parser.add_argument
     add("read", metavar="READ", choices=[*_READS, *_METHODS], help="what to list; see below")
     add("--account", "-a", required=True, metavar="ID", help="the connected account")
@@ -98,14 +95,11 @@ def _read(page: "Page[Item]", options: argparse.Namespace, is_streamed: bool) ->
     kept: list[Item] = []
     left: int | None = options.limit
     cursor: JSON = options.cursor
-    is_whole = True
     try:
         for each in page.pages():
             items = each.data[:left]
             if is_streamed:
-                is_whole = False
                 _write("json", items)
-                is_whole = True
             else:
                 kept += items
             is_cut = len(items) < len(each.data)
@@ -114,12 +108,11 @@ def _read(page: "Page[Item]", options: argparse.Namespace, is_streamed: bool) ->
             if left == 0:
                 if is_cut or cursor is not None:
                     again = f", which repeats {len(items)} items" if is_cut else ""
-                    tell(f"more items follow{_how_to_continue(cursor, again)}")
+                    tell(f"more items follow{_how_to_continue(cursor)}{again}")
                 break
     except (AdClientError, KeyboardInterrupt):
         if is_streamed and cursor is not None:
-            what = "what is above is complete" if is_whole else "the last page may be incomplete"
-            tell(what + _how_to_continue(cursor, "" if is_whole else ", which repeats it"))
+            tell(f"the listing is not complete{_how_to_continue(cursor)}")
         raise
     return kept
 
@@ -134,14 +127,12 @@ def _parquet_writer(path: str) -> Callable[[Sequence[Item]], None]:
     return partial(write_parquet, path)
 
 
-def _how_to_continue(cursor: JSON, remark: str = "") -> str:
+def _how_to_continue(cursor: JSON) -> str:
     if cursor is None:
         return ""
     # A text that reads as JSON, or that a terminal would not show, is written as JSON.
-    text = cursor if isinstance(cursor, str) and cursor.isprintable() else json_line(cursor)
-    if _cursor(text) != cursor:
-        text = json_line(cursor)
-    return f"; continue with --cursor {shlex.quote(text)}{remark}"
+    is_plain = isinstance(cursor, str) and cursor.isprintable() and _cursor(cursor) == cursor
+    return f"; continue with --cursor {shlex.quote(str(cursor) if is_plain else json_line(cursor))}"
 
 
 def _cursor(text: str) -> JSON:

@@ -1,9 +1,10 @@
 """`adclient plan`: check a plan, or stage its changes."""
 
 import argparse
+import signal
 from contextlib import closing
 
-from adclient._command import EXIT_CODES, add_actions, connection, exit_codes
+from adclient._command import EXIT_CODES, add_actions, connection, describe
 from adclient._command.ledger import add_ledger, opened
 from adclient._command.output import json_line
 from adclient.plan import Interrupted, Plan, PlanReport
@@ -14,25 +15,25 @@ CODES = EXIT_CODES | {
     3: "a change is refused",
     4: "a draft is stale, or over a limit",
     5: "the outcome of a change is unknown, or the ledger is damaged",
+    130: "interrupted by Ctrl-C or SIGTERM, after a report",
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command line."""
+    describe(parser, "Of several that apply, the highest is returned.\n\n", CODES)
     actions = add_actions(
         parser,
         check="print what a policy would refuse; nothing is sent",
         stage="stage each change once, however often this runs, and print a report",
     )
     for name, action in actions.items():
-        action.formatter_class = argparse.RawDescriptionHelpFormatter
-        action.epilog = f"exit codes; the highest that applies is returned:\n{exit_codes(CODES)}"
         add = action.add_argument
         add("plan", metavar="FILE", help="the plan, a TOML file")
         add("--policy", metavar="FILE", help="the policy, a TOML file")
-        shape = action.add_mutually_exclusive_group()
-        shape.add_argument("--markdown", action="store_true", help="for a pull request")
-        shape.add_argument("--json", action="store_true", help="for programs")
+        shape = action.add_mutually_exclusive_group().add_argument
+        shape("--markdown", action="store_true", help="for a pull request")
+        shape("--json", action="store_true", help="for programs")
         if name == "stage":
             add_ledger(action, required=True)
             connection.add_arguments(action)
@@ -42,23 +43,28 @@ def run(options: argparse.Namespace) -> int:
     """Check or stage a plan, and print the report; its exit code."""
     plan = Plan.read(options.plan)
     policy = None if options.policy is None else Policy.read(options.policy)
-    if options.action == "check":
-        report = plan.check(policy)
-    else:
-        from adclient import AdClient
+    report = plan.check(policy) if options.action == "check" else _staged(plan, policy, options)
+    _print(report, options)
+    return report.exit_code
 
-        settings = connection.settings(options)
+
+def _staged(plan: Plan, policy: Policy | None, options: argparse.Namespace) -> PlanReport:
+    from adclient import AdClient
+
+    settings = connection.settings(options)
+    # SIGTERM, with which CI ends a job, does what Ctrl-C does.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
         with (
             closing(opened(options)) as ledger,
             AdClient(**settings, policy=policy, ledger=ledger) as client,
         ):
-            try:
-                report = plan.stage(client)
-            except Interrupted as interrupted:
-                _print(interrupted.report, options)
-                raise
-    _print(report, options)
-    return report.exit_code
+            return plan.stage(client)
+    except Interrupted as interrupted:
+        _print(interrupted.report, options)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _print(report: PlanReport, options: argparse.Namespace) -> None:

@@ -25,8 +25,6 @@ from adclient.policy import Policy, Refusal, Usage
 # Arguments that name the entity of a write; the others are what it sets.
 _IDS = ("account_id", "campaign_id", "creative_id", "ad_id")
 _ACCOUNT = folded("account_id")
-# Only the end of a longer name is compared: a response may contain very long ones.
-_LONGEST_NAME = 1000
 # Operations whose diff has no value before.
 _CREATIONS = {each.full_name for each in OPERATIONS if each.name.startswith("create_")}
 # A service may read a name as a path, such as `limits.daily_budget` or `filter[account_id]`.
@@ -57,22 +55,60 @@ def arguments_of(call: Call[Result]) -> dict[str, JSON]:
 
 def refusal_of(policy: Policy, call: Call[Result]) -> Refusal | None:
     """The refusal of a call, judged by the call alone; None if the policy allows it."""
-    name, account = call.operation.full_name, call.account_id
+    return next(_refusals(policy, call), None)
+
+
+def _refusals(policy: Policy, call: Call[Result]) -> Iterator[Refusal]:
+    """The refusals of a call by each rule."""
+    name, account, is_write = call.operation.full_name, call.account_id, call.operation.is_write
     if policy.accounts is not None and account not in policy.accounts:
-        return Refusal("accounts", f"account {short(account)} is not one of the policy's accounts")
-    if policy.operations is not None and not any(
-        fnmatchcase(name, pattern) for pattern in policy.operations
-    ):
-        return Refusal("operations", f"{name} is not one of the policy's operations")
-    is_write = call.operation.is_write
+        yield Refusal("accounts", f"account {short(account)} is not one of the policy's accounts")
+    if policy.operations is not None and not any(fnmatchcase(name, p) for p in policy.operations):
+        yield Refusal("operations", f"{name} is not one of the policy's operations")
     limits_fields = is_write and (policy.fields is not None or policy.money is not None)
-    if not limits_fields and policy.accounts is None:
-        return None
-    arguments = arguments_of(call)
-    refusal = _refusal_of_keys(policy, arguments) if limits_fields else None
-    money = policy.money or {} if is_write else {}
-    values = {**arguments, "cursor": _of_cursor(call.cursor)}
-    return refusal or _refusal_of_values(policy, money, values)
+    if limits_fields or policy.accounts is not None:
+        arguments = arguments_of(call)
+        if limits_fields:
+            yield from _refusals_of_keys(policy, arguments)
+        values = {**arguments, "cursor": _of_cursor(call.cursor)}
+        yield from _refusals_of_values(policy, values, is_write=is_write)
+
+
+def _refusals_of_keys(policy: Policy, arguments: Mapping[str, JSON]) -> Iterator[Refusal]:
+    rule = "money" if policy.fields is None else "fields"
+    allowed = {*(policy.fields or ()), *(policy.money or ())}
+    fields = arguments.get("fields", {})
+    assert isinstance(fields, dict)
+    named = [(name, name) for name in arguments if name not in (*_IDS, "fields")]
+    for path, name in [*named, *((f"fields.{name}", name) for name in fields)]:
+        if name not in allowed:
+            yield Refusal(rule, f"{short(path)} is not one of the {rule} that the policy allows")
+
+
+def _refusals_of_values(
+    policy: Policy, values: Mapping[str, JSON], *, is_write: bool
+) -> Iterator[Refusal]:
+    limits = {folded(name): most for name, most in (policy.money or {}).items() if is_write}
+    for path, name, value in _inside(values):
+        names, amount = _names_in(name), _number(value)
+        if _ACCOUNT in names and policy.accounts is not None and value not in policy.accounts:
+            yield Refusal("accounts", f"{_shown(path, value)}, not one of the policy's accounts")
+        most = min((limits[each] for each in names & limits.keys()), default=None)
+        if most is not None and (amount is None or not 0 <= amount <= most):
+            yield Refusal("money", f"{_shown(path, value)}, and money allows 0 to {short(most)}")
+
+
+def _shown(path: str, value: JSON) -> str:
+    shown = short(jsontext.quoted(value) if isinstance(value, str) else value)
+    return f"{short_end(path)} is {shown}"
+
+
+def _of_cursor(cursor: JSON) -> JSON:
+    """The names and values in a continuation that is a URL or JSON; a token has none."""
+    if not isinstance(cursor, str):
+        return cursor
+    query = cursor.partition("#")[0].partition("?")[2]
+    return [dict([decoded(piece)]) for piece in re.split("[&;]", query)]
 
 
 def refusal_of_usage(policy: Policy, usage: Usage) -> Refusal | None:
@@ -126,14 +162,11 @@ def excess_of(
 
 def _amounts_in(field: str, value: JSON, keys: Set[str]) -> Iterator[tuple[str, Decimal]]:
     """Yield each amount of money in a value, with the key that makes it one."""
-    waiting = [(keys & _names_in(field[-_LONGEST_NAME:]), value)]
+    waiting = [(keys & _names_in(field), value)]
     while waiting:
         names, value = waiting.pop()
         if isinstance(value, dict):
-            inside = (
-                (keys & _names_in(key[-_LONGEST_NAME:]), inner) for key, inner in value.items()
-            )
-            waiting += ((names | named, inner) for named, inner in inside)
+            waiting += ((names | (keys & _names_in(key)), inner) for key, inner in value.items())
         elif isinstance(value, list):
             waiting += ((names, inner) for inner in value)
         elif (amount := _number(value)) is not None:
@@ -150,7 +183,7 @@ def _money_of(difference: diffs.Difference, keys: Set[str]) -> Set[str]:
         fields = (side.get("field") for side in sides if isinstance(side, dict))
         for name in (around.key, *fields):
             if isinstance(name, str):
-                names |= keys & _names_in(name[-_LONGEST_NAME:])
+                names |= keys & _names_in(name)
         around = around.within
     return names
 
@@ -177,44 +210,6 @@ def _is_within(limit: Decimal, before: Decimal, after: Decimal) -> bool:
         return _EXACT.multiply(amount, 100) <= _EXACT.multiply(limit, _EXACT.abs(before))
     except ArithmeticError:
         return False
-
-
-def _of_cursor(cursor: JSON) -> JSON:
-    """The names and values in a continuation that is a URL or JSON; a token has none."""
-    if not isinstance(cursor, str):
-        return cursor
-    query = cursor.partition("#")[0].partition("?")[2]
-    return [dict([decoded(piece)]) for piece in re.split("[&;]", query)]
-
-
-def _refusal_of_keys(policy: Policy, arguments: Mapping[str, JSON]) -> Refusal | None:
-    rule = "money" if policy.fields is None else "fields"
-    allowed = {*(policy.fields or ()), *(policy.money or ())}
-    fields = arguments.get("fields", {})
-    assert isinstance(fields, dict)
-    named = [(name, name) for name in arguments if name not in (*_IDS, "fields")]
-    for path, name in [*named, *((f"fields.{name}", name) for name in fields)]:
-        if name not in allowed:
-            return Refusal(rule, f"{short(path)} is not one of the {rule} that the policy allows")
-    return None
-
-
-def _refusal_of_values(
-    policy: Policy, money: Mapping[str, Decimal], values: Mapping[str, JSON]
-) -> Refusal | None:
-    limits = {folded(name): most for name, most in money.items()}
-    for path, name, value in _inside(values):
-        names, amount = _names_in(name), _number(value)
-        most = min((limits[each] for each in names & limits.keys()), default=None)
-        if _ACCOUNT in names and policy.accounts is not None and value not in policy.accounts:
-            rule, problem = "accounts", "not one of the policy's accounts"
-        elif most is not None and (amount is None or not 0 <= amount <= most):
-            rule, problem = "money", f"and money allows 0 to {short(most)}"
-        else:
-            continue
-        shown = short(jsontext.quoted(value) if isinstance(value, str) else value)
-        return Refusal(rule, f"{short_end(path)} is {shown}, {problem}")
-    return None
 
 
 def _inside(values: Mapping[str, JSON]) -> Iterator[tuple[str, str, JSON]]:

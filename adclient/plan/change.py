@@ -81,12 +81,9 @@ def read_change(document: Document, plan_id: str, index: int, table: object) -> 
             values[name] = jsontext.loads(jsontext.dumps(value, name).encode())
         except jsontext.JSONError as error:
             raise document.error(one_line(str(error)), *path, name) from None
-    for name, kind, is_required in operation.parameters:
-        if is_required and name not in values:
-            raise document.error(f"{operation.full_name} needs {name}", *path)
-        if kind == "object" and name in values and not isinstance(values[name], dict):
-            example = f'such as {name} = {{ status = "PAUSED" }}'
-            raise document.error(f"expected {name} to be a table, {example}", *path, name)
+    for parameter in operation.parameters:
+        if parameter.required and parameter.name not in values:
+            raise document.error(f"{operation.full_name} needs {parameter.name}", *path)
     why = values.get("why")
     if why is not None and not isinstance(why, str):
         raise document.error("expected why to be a string", *path, "why")

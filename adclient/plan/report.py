@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import attrs
 
@@ -159,7 +159,7 @@ class PlanReport(notebook.HTMLRepr):
             A dictionary of the attributes that are not None, with a `format_version`. Its number
                 before the dot changes when fields are renamed or removed.
         """
-        report = {
+        report: dict[str, Any] = {
             "format_version": FORMAT_VERSION,
             **attrs.asdict(self, recurse=False),
             "exit_code": self.exit_code,
@@ -234,7 +234,7 @@ class PlanReport(notebook.HTMLRepr):
 
 
 def _fields_of(change: ChangeReport) -> dict[str, JSON]:
-    fields = {
+    fields: dict[str, Any] = {
         **attrs.asdict(change, recurse=False),
         "missing": change.missing,
         "arguments": copied_fields(change.arguments),

@@ -39,7 +39,7 @@ BAD = [
     (PAUSE + IDS + "expect = nan\n", 6, "expect: expected a finite number, got NaN"),
     (PAUSE + IDS + "expect = 2026-11-23\n", 6, "expect: expected a JSON value, got date"),
     (SETS, 2, "beta.create_video_campaign needs fields"),
-    (SETS + 'fields = "x"\n', 5, "expected fields to be a table, such as"),
+    (SETS + 'fields = "x"\n', 5, "fields must be a mapping, "),
     (SETS + "fields = { a = { b = inf } }\n", 5, "fields.a.b: expected a finite number"),
     (SETS + "[change.fields]\na = 1\nb = 1979-05-27T07:32:00Z\n", 5, "fields.b: expected a JSON"),
     (f'id = "a"{budget("true")}', 6, "daily_budget must be a finite number"),
