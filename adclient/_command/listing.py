@@ -108,7 +108,7 @@ def _read(page: "Page[Item]", options: argparse.Namespace, is_streamed: bool) ->
             if left == 0:
                 if is_cut or cursor is not None:
                     again = f", which repeats {len(items)} items" if is_cut else ""
-                    tell(f"more items follow{_how_to_continue(cursor)}{again}")
+                    tell(f"more items follow{_how_to_continue(cursor, again)}")
                 break
     except (AdClientError, KeyboardInterrupt):
         if is_streamed and cursor is not None:
@@ -127,12 +127,13 @@ def _parquet_writer(path: str) -> Callable[[Sequence[Item]], None]:
     return partial(write_parquet, path)
 
 
-def _how_to_continue(cursor: JSON) -> str:
+def _how_to_continue(cursor: JSON, remark: str = "") -> str:
     if cursor is None:
         return ""
     # A text that reads as JSON, or that a terminal would not show, is written as JSON.
     is_plain = isinstance(cursor, str) and cursor.isprintable() and _cursor(cursor) == cursor
-    return f"; continue with --cursor {shlex.quote(str(cursor) if is_plain else json_line(cursor))}"
+    text = str(cursor) if is_plain else json_line(cursor)
+    return f"; continue with --cursor {shlex.quote(text)}{remark}"
 
 
 def _cursor(text: str) -> JSON:

@@ -87,6 +87,7 @@ def test_listing_continues_where_a_limit_ended(limit, fake, capsys) -> None:
         assert told == ""
         return
     assert told.startswith("adclient: more items follow")
+    assert ("repeats" in told) is (limit == 21)
     if limit > 20:  # else the page to continue with is the first
         words = shlex.split(told)
         cursor = words[words.index("--cursor") + 1].rstrip(",")
