@@ -4,7 +4,6 @@ import pickle
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import anyio
 import anyio.lowlevel
@@ -39,8 +38,6 @@ from adclient import (
 )
 from adclient._core import decode
 from adclient._http import async_pool, pool
-from adclient._sync.iterators import PageIterator
-from adclient._sync.page import Source
 from adclient.testing import FakeAdService
 
 BASE_URL = "https://ads.example.com"
@@ -178,63 +175,15 @@ def test_transport_class_instead_of_an_instance_is_refused(client_class, transpo
 
 
 @sync_and_async
-async def test_read_timeout_raised_by_a_transport_is_outcome_unknown(client_kind) -> None:
-    calls = []
-
-    class Silent(httpx.BaseTransport, httpx.AsyncBaseTransport):
-        def handle_request(self, request: httpx.Request) -> httpx.Response:
-            calls.append(request)
-            raise httpx.ReadTimeout("silent")
-
-        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-            return self.handle_request(request)
-
-    async with client_kind.open(transport=Silent()) as client:
-        with pytest.raises(OutcomeUnknown):
-            await wait(client.beta.pause_campaign(**IDS))
-    assert len(calls) == 1
-
-
-@pytest.mark.parametrize("path", ["/no/such/bundle.pem", Path("/no/such/bundle.pem")])
-def test_missing_ca_bundle_is_refused_at_once(path) -> None:
-    with pytest.raises(ConfigurationError, match="verify") as caught:
-        AdClient(BASE_URL, verify=path)
-    assert caught.value.argument == "verify"
-
-
-def test_scheme_may_be_upper_case() -> None:
-    assert "https://ads.example.com" in repr(AdClient("HTTPS://ads.example.com"))
-
-
-def test_copy_of_a_subclass_keeps_its_attributes() -> None:
-    class Tenant(AdClient):
-        def __init__(self, name: str) -> None:
-            super().__init__(BASE_URL)
-            self.name = name
-
-    copy = Tenant("kim").with_options(timeout=1)
-    assert isinstance(copy, Tenant)
-    assert copy.name == "kim"
-
-
-@sync_and_async
 async def test_next_url_cannot_change_a_filter(client_kind) -> None:
     onward = "?cursor=2&date_range=ELSE&account_id=a"
-    service = Service(a_page("a", next=onward), a_page("b"))
+    service = Service(a_page("a", next=onward), a_page("b", next="?cursor=3&campaign_id=other"))
     async with client_kind.open(transport=service.transport) as client:
         iterator = walk(client.beta.list_campaigns(account_id="a", date_range="X"))
         assert [(await step(iterator)).name, (await step(iterator)).name] == ["a", "b"]
-    assert service.queries[1] == "date_range=X&cursor=2&account_id=a"
-
-
-@sync_and_async
-async def test_next_url_with_another_campaign_is_refused(client_kind) -> None:
-    service = Service(a_page("a", next="?cursor=2&campaign_id=other"))
-    async with client_kind.open(transport=service.transport) as client:
-        iterator = walk(await wait(client.beta.list_campaigns(account_id="a")))
-        await step(iterator)
         with pytest.raises(PaginationError, match="another campaign_id"):
             await step(iterator)
+    assert service.queries[1] == "date_range=X&cursor=2&account_id=a"
 
 
 def test_iterator_advanced_by_two_tasks_at_once_raises() -> None:
@@ -266,19 +215,20 @@ def test_iterator_advanced_by_two_tasks_at_once_raises() -> None:
 
 
 def test_iterator_advanced_by_two_threads_at_once_raises() -> None:
-    service = Service(a_page("a"))
     asked, answered = threading.Event(), threading.Event()
+    tokens = iter(["t0ken"])
 
     def token() -> str:
+        if (first := next(tokens, None)) is not None:
+            return first
         asked.set()
         answered.wait()
         return "t0ken"
 
-    with AdClient(BASE_URL, transport=service.transport, token="t0ken") as first:
-        pages = first.beta.list_campaigns(account_id="a").pages()
-    service.answers.append(a_page("b"))
+    service = Service(a_page("a", next="2"), a_page("b"))
     with AdClient(BASE_URL, transport=service.transport, token=token) as client:
-        pages = PageIterator(Source(client._engine, pages._source.call))
+        pages = client.beta.list_campaigns(account_id="a").pages()
+        next(pages)
         with ThreadPoolExecutor() as pool:
             other = pool.submit(next, pages)
             asked.wait()

@@ -1,6 +1,5 @@
 """The settings of a new or copied client, and those that it refuses, in both clients."""
 
-import ssl
 
 import attrs
 import httpx
@@ -36,24 +35,17 @@ from adclient import (
 
 BAD_BASE_URLS = [
     "",
-    " ",
     "ads.example.com",
     "//ads.example.com",
     "ftp://ads.example.com",
-    "file:///etc/passwd",
-    "https://",
     "https:///v1",
-    "https://:443",
-    "https://ads.example.com:port",
     "https://ads.example.com:99999",
     "https://ads.example.com:0",
     "https://[::1",
-    f"https://{SECRET}@ads.example.com",
     f"https://user:{SECRET}@ads.example.com",
     f"https://ads.example.com?key={SECRET}",
     f"https://ads.example.com#{SECRET}",
     "https://ads.example.com?",
-    "https://ads.example.com#",
     "https://ads.example.com/a b",
     "https://ads.example.com/\n",
     "https://ads.example.com\\@evil.example.com",
@@ -62,63 +54,44 @@ BAD_BASE_URLS = [
     "https://1.2.3.999",
     f"https://ads.example.com/{'a' * 70_000}",
     "https://ads.example.com/../up",
-    "https://ads.example.com/./here",
     b"https://ads.example.com",
     7,
 ]
 
-
-BAD_OPTIONS = [
-    *[
-        ("token", token)
-        for token in ["", " ", f"{SECRET}\n", f"{SECRET} x", f"\t{SECRET}", f"{SECRET}é", 7, b"x"]
+BAD = {
+    "base_url": BAD_BASE_URLS,
+    "token": ["", f"{SECRET}\n", f"{SECRET} x", f"\t{SECRET}", f"{SECRET}é", 7, b"x"],
+    "auth": [SECRET, {"authorization": SECRET}],
+    "headers": [
+        SECRET,
+        [("x-team", SECRET)],
+        {"bad name": SECRET},
+        {"": SECRET},
+        {"x-team\n": SECRET},
+        {7: SECRET},
+        {"x-team": f"{SECRET}\r\nx-other: 1"},
+        {"x-team": f"{SECRET}é"},
+        {"x-team": f" {SECRET}"},
+        {"x-team": 7},
+        *({name: SECRET} for name in ("Authorization", "Host", "Cookie")),
+        *({name: SECRET} for name in ("Content-Length", "Content-Type", "Transfer-Encoding")),
     ],
-    *[("token", f"{scheme} {SECRET}") for scheme in ("Bearer", "bearer", " Basic", "TOKEN \n")],
-    *[("auth", auth) for auth in [SECRET, {"authorization": SECRET}, 7]],
-    *[
-        ("headers", headers)
-        for headers in [
-            SECRET,
-            [("x-team", SECRET)],
-            {"bad name": SECRET},
-            {"": SECRET},
-            {"x-team\n": SECRET},
-            {7: SECRET},
-            {"x-team": f"{SECRET}\r\nx-other: 1"},
-            {"x-team": f"{SECRET}é"},
-            {"x-team": f" {SECRET}"},
-            {"x-team": 7},
-            {"x-team": None},
-            {"Authorization": SECRET},
-            {"Host": SECRET},
-            {"Content-Length": "0"},
-            {"Content-Type": "text/plain"},
-            {"Transfer-Encoding": "chunked"},
-            {"Cookie": SECRET},
-        ]
+    "timeout": [0, -1, float("nan"), float("inf"), "30", True, (1, 2)],
+    "max_retries": [-1, 1.5, "2", True],
+    "max_concurrency": [0, 1.5, "2", True],
+    "retry": [3, {"max_retries": 3}, RetryPolicy],
+    "conventions": [{}, "query", Conventions],
+    "proxy": [
+        "",
+        "proxy.example.com:3128",
+        f"ftp://{SECRET}@proxy.example.com",
+        f"http://{SECRET}@[::1",
+        f"http://{SECRET}@",
+        f"http://{SECRET}@proxy.example.com:99999",
+        7,
     ],
-    *[
-        ("timeout", timeout)
-        for timeout in [0, -1, float("nan"), float("inf"), "30", True, (1, 2), [30]]
-    ],
-    *[("max_retries", count) for count in [-1, 1.5, "2", True, float("inf")]],
-    *[("max_concurrency", count) for count in [0, -1, 1.5, "2", True]],
-    *[("retry", retry) for retry in [3, {"max_retries": 3}, RetryPolicy]],
-    *[("conventions", conventions) for conventions in [{}, "query", Conventions]],
-    *[
-        ("proxy", proxy)
-        for proxy in [
-            "",
-            "proxy.example.com:3128",
-            f"ftp://{SECRET}@proxy.example.com",
-            f"http://{SECRET}@[::1",
-            f"http://{SECRET}@",
-            f"http://{SECRET}@proxy.example.com:99999",
-            7,
-        ]
-    ],
-    *[("verify", verify) for verify in [None, 7, {"ca": "x"}]],
-]
+    "verify": [None, 7, {"ca": "x"}],
+}
 
 
 BAD_POLICIES = [
@@ -146,23 +119,15 @@ BAD_CONVENTIONS = [
 ]
 
 
-@pytest.mark.parametrize("base_url", BAD_BASE_URLS, ids=lambda url: repr(url)[:45])
-@each_client_class
-def test_invalid_base_url_is_refused(client_class, base_url) -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        client_class(base_url)
-    assert_names_the_argument(caught.value, "base_url")
-
-
 @pytest.mark.parametrize(
     ("base_url", "sent_to"),
     [
-        ("https://ads.example.com", "https://ads.example.com/v1/"),
         ("https://ads.example.com/", "https://ads.example.com/v1/"),
         ("https://ads.example.com/a/b//", "https://ads.example.com/a/b/v1/"),
         ("https://ads.example.com:8443/a", "https://ads.example.com:8443/a/v1/"),
         ("http://127.0.0.1:8000", "http://127.0.0.1:8000/v1/"),
         ("http://[::1]:8000", "http://[::1]:8000/v1/"),
+        ("HTTPS://ads.example.com", "https://ads.example.com/v1/"),
     ],
 )
 @sync_and_async
@@ -175,16 +140,18 @@ async def test_base_url_is_the_prefix_of_each_request(client_kind, base_url, sen
     assert request.headers["host"] == sent_to.split("/")[2]
 
 
-@pytest.mark.parametrize(("argument", "value"), BAD_OPTIONS)
 @each_client_class
+@each_case(
+    ("argument", "value"), [(name, value) for name, values in BAD.items() for value in values]
+)
 def test_invalid_option_is_refused(client_class, argument, value) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        client_class(BASE_URL, **{argument: value})
+        client_class(**{"base_url": BASE_URL, argument: value})
     assert_names_the_argument(caught.value, argument)
 
 
-@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "Basic", "Token"])
 @each_client_class
+@each_case("scheme", ["Bearer", "bearer", "Basic", "Token"])
 def test_token_with_a_scheme_is_refused_with_advice(client_class, scheme) -> None:
     for token in (f"{scheme} {SECRET}", f"{scheme}\t{SECRET}\n", f" {scheme} {SECRET}"):
         with pytest.raises(ConfigurationError) as caught:
@@ -203,21 +170,18 @@ def test_options_are_keyword_only(client_class) -> None:
         client_class(BASE_URL, approve=True)
 
 
-@each_case(("argument", "value"), BAD_POLICIES)
-def test_invalid_retry_policy_is_refused(argument, value) -> None:
+@each_case(
+    ("cls", "argument", "value"),
+    [(RetryPolicy, *each) for each in BAD_POLICIES]
+    + [(Conventions, *each) for each in BAD_CONVENTIONS],
+)
+def test_invalid_retry_policy_or_convention_is_refused(cls, argument, value) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        RetryPolicy(**{argument: value})
+        cls(**{argument: value})
     assert_names_the_argument(caught.value, argument)
 
 
-@each_case(("argument", "value"), BAD_CONVENTIONS)
-def test_invalid_convention_is_refused(argument, value) -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        Conventions(**{argument: value})
-    assert_names_the_argument(caught.value, argument)
-
-
-@pytest.mark.parametrize(
+@each_case(
     "options",
     [
         {"token": SECRET, "auth": lambda request: {}},
@@ -225,7 +189,6 @@ def test_invalid_convention_is_refused(argument, value) -> None:
         {"transport": httpx.MockTransport(print), "verify": False},
         {"proxy": "socks5://proxy.example.com"},
     ],
-    ids=["token and auth", "transport and proxy", "transport and verify", "socks"],
 )
 @each_client_class
 def test_conflicting_or_unavailable_options_are_refused(client_class, options, monkeypatch) -> None:
@@ -251,47 +214,28 @@ def test_missing_ca_bundle_is_refused(tmp_path) -> None:
     assert caught.value.argument == "verify"
 
 
-@pytest.mark.parametrize(
-    "verify", [True, False, ssl.create_default_context()], ids=["on", "off", "context"]
-)
-@each_client_class
-def test_valid_verify_is_accepted(client_class, verify) -> None:
-    assert client_class(BASE_URL, verify=verify)
-
-
 # The environment.
 
 
 @sync_and_async
-async def test_settings_from_the_environment(client_kind, monkeypatch) -> None:
+async def test_arguments_override_the_environment(client_kind, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_BASE_URL", " https://env.example.com/x ")
     monkeypatch.setenv("ADCLIENT_TOKEN", " env-token\n")
-    service = Service(a_draft())
-    async with client_kind.open(None, transport=service.transport) as client:
-        await wait(write(client))
-    (request,) = service.requests
-    assert str(request.url).startswith("https://env.example.com/x/v1/")
-    assert request.headers["authorization"] == "Bearer env-token"
+    service = Service(*[a_draft()] * 3)
+    for base_url, options in [
+        (None, {}),
+        (BASE_URL, {"token": "mine"}),
+        (BASE_URL, {"auth": lambda request: {"x-key": "1"}}),
+    ]:
+        async with client_kind.open(base_url, transport=service.transport, **options) as client:
+            await wait(write(client))
+    tokens = [request.headers.get("authorization") for request in service.requests]
+    assert tokens == ["Bearer env-token", "Bearer mine", None]
+    assert str(service.requests[0].url).startswith("https://env.example.com/x/v1/")
+    assert str(service.requests[1].url).startswith(BASE_URL)
 
 
-@sync_and_async
-async def test_arguments_override_the_environment(client_kind, monkeypatch) -> None:
-    monkeypatch.setenv("ADCLIENT_BASE_URL", "https://env.example.com")
-    monkeypatch.setenv("ADCLIENT_TOKEN", "env-token")
-    service = Service(a_draft(), a_draft())
-    async with client_kind.open(transport=service.transport, token="mine") as client:
-        await wait(write(client))
-    async with client_kind.open(
-        transport=service.transport, auth=lambda request: {"x-key": "1"}
-    ) as client:
-        await wait(write(client))
-    first, second = service.requests
-    assert str(first.url).startswith(BASE_URL)
-    assert first.headers["authorization"] == "Bearer mine"
-    assert "authorization" not in second.headers
-
-
-@pytest.mark.parametrize("blank", ["", "  ", "\n"])
+@pytest.mark.parametrize("blank", ["", " \n"])
 @sync_and_async
 async def test_blank_variable_is_ignored(client_kind, monkeypatch, blank) -> None:
     monkeypatch.setenv("ADCLIENT_BASE_URL", blank)
@@ -306,19 +250,17 @@ async def test_blank_variable_is_ignored(client_kind, monkeypatch, blank) -> Non
 
 
 @each_client_class
-def test_invalid_token_in_the_environment_is_not_shown(client_class, monkeypatch) -> None:
-    monkeypatch.setenv("ADCLIENT_TOKEN", f"{SECRET} {SECRET}")
-    with pytest.raises(ConfigurationError) as caught:
-        client_class(BASE_URL)
-    assert_names_the_argument(caught.value, "token")
-
-
-@each_client_class
-def test_invalid_base_url_in_the_environment_is_refused(client_class, monkeypatch) -> None:
-    monkeypatch.setenv("ADCLIENT_BASE_URL", f"https://user:{SECRET}@ads.example.com")
-    with pytest.raises(ConfigurationError) as caught:
-        client_class()
-    assert_names_the_argument(caught.value, "base_url")
+def test_invalid_variable_is_refused_and_not_shown(client_class, monkeypatch) -> None:
+    for name, value in {
+        "base_url": f"https://user:{SECRET}@ads.example.com",
+        "token": f"{SECRET} {SECRET}",
+    }.items():
+        with monkeypatch.context() as patch:
+            patch.setenv("ADCLIENT_BASE_URL", BASE_URL)
+            patch.setenv(f"ADCLIENT_{name.upper()}", value)
+            with pytest.raises(ConfigurationError) as caught:
+                client_class()
+        assert_names_the_argument(caught.value, name)
 
 
 # Headers, and copies from with_options.
@@ -413,11 +355,11 @@ async def test_later_and_more_specific_retry_setting_wins(
     assert caught.value.attempts == len(service.requests) == attempts
 
 
-@pytest.mark.parametrize(
+@each_client_class
+@each_case(
     ("argument", "value"),
     [("timeout", 0), ("max_retries", -1), ("headers", {"host": "x"}), ("retry", 3)],
 )
-@each_client_class
 def test_with_options_validates_like_the_constructor(client_class, argument, value) -> None:
     with pytest.raises(ConfigurationError) as caught:
         client_class(BASE_URL).with_options(**{argument: value})
