@@ -73,10 +73,8 @@ def run(options: argparse.Namespace) -> int:
     filters = {each: value for each, value in given.items() if value is not None}
     for each in filters.keys() - set(_filters(read)):
         raise ConfigurationError(f"{name} takes no {_FILTERS[each][0]}")
-    path: str | None = options.parquet
-    shape = output.shape_of(options)
-    is_streamed = path is None and shape == "json"
-    write = partial(_write, shape) if path is None else _parquet_writer(path)
+    is_streamed = options.parquet is None and output.shape_of(options) == "json"
+    write = _writer(options)
     with AdClient(**connection.settings(options)) as client:
         call = cast("Callable[..., Page[Item]]", attrgetter(read.full_name)(client))
         page = call(account_id=options.account, cursor=options.cursor, **filters)
@@ -117,14 +115,16 @@ def _read(page: "Page[Item]", options: argparse.Namespace, is_streamed: bool) ->
     return kept
 
 
-def _write(shape: str, items: Iterable[Item]) -> None:
-    output.write([fields_of(item) for item in items], shape)
-
-
-def _parquet_writer(path: str) -> Callable[[Sequence[Item]], None]:
+def _writer(options: argparse.Namespace) -> Callable[[Sequence[Item]], None]:
+    if options.parquet is None:
+        return partial(_write, output.shape_of(options))
     with needs("arrow"):  # before anything is read
         from adclient._tables.table import write_parquet
-    return partial(write_parquet, path)
+    return partial(write_parquet, options.parquet)
+
+
+def _write(shape: str, items: Iterable[Item]) -> None:
+    output.write([fields_of(item) for item in items], shape)
 
 
 def _how_to_continue(cursor: JSON, remark: str = "") -> str:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any, Final, Literal
 
 import attrs
@@ -177,16 +178,11 @@ class PlanReport(notebook.HTMLRepr):
         """
         title = _code(one_line(self.title or ""))
         heading = f"### Plan {_code(self.plan_id)}{title and f': {title}'}"
-        lines = [heading, "", f"{self._counts}.", "", _HEAD]
-        left = _LONGEST
-        for change in self._worst_first:
-            row = _row(change)
-            left -= len(row) + 1
-            if left < 0:
-                shown = len(lines) - 5
-                lines += ["", f"{len(self.changes) - shown} more are in the report as JSON."]
-                break
-            lines.append(row)
+        rows = list(map(_row, self._worst_first))
+        shown = sum(size <= _LONGEST for size in accumulate(len(row) + 1 for row in rows))
+        lines = [heading, "", f"{self._counts}.", "", _HEAD, *rows[:shown]]
+        if shown < len(rows):
+            lines += ["", f"{len(rows) - shown} more are in the report as JSON."]
         lines += ["", *(f"- {_code(line)}" for line in self._remarks)]
         lines.append("- nothing is changed until a human approves a draft, in two steps")
         return "\n".join(lines) + "\n"

@@ -11,21 +11,12 @@ from adclient._limits import rules
 from adclient._limits.guard import AlreadyReserved, Guard
 from adclient._sync.engine import Engine
 from adclient._values.json_values import differ
-from adclient.errors import (
-    AdClientError,
-    LedgerError,
-    PolicyRefused,
-    TransportError,
-    Unauthenticated,
-)
+from adclient.errors import AdClientError, LedgerError, PolicyRefused, TransportError
 from adclient.ledger.entry import Entry, Ledger
 from adclient.ledger.sql import SQLLedger
 from adclient.models import Diff
 from adclient.plan.change import PlannedChange
 from adclient.plan.report import ChangeReport, Verdict
-
-# Errors that the next change would most likely raise as well.
-_STOPPING = (TransportError, Unauthenticated, LedgerError)
 
 
 def damage_of(ledger: Ledger) -> str | None:
@@ -53,8 +44,9 @@ def staged(engine: Engine, guard: Guard, change: PlannedChange) -> tuple[ChangeR
         verdict: Verdict = "unknown" if error.outcome_unknown else "not staged"
         reason = str(error).removeprefix(f"{operation}: ")
         report = report_on(change, verdict, reason, draft_id=error.draft_id)
-        is_last = error.outcome_unknown or isinstance(error, _STOPPING) or error.status == 407
-        return report, stopped if is_last else None
+        # Would the next change most likely raise it as well?
+        is_last = isinstance(error, TransportError | LedgerError) or error.status in (401, 407)
+        return report, stopped if is_last or error.outcome_unknown else None
     except Exception as error:  # of the caller's token function; its text may contain secrets
         return report_on(change, "not staged", type(error).__name__), stopped
     over_limit = guard.excess_of(operation, rules.arguments_of(change.call), draft.diff)

@@ -169,6 +169,7 @@ def test_fake_starts_as_its_module_does(capsys, monkeypatch) -> None:
 
 def test_output_is_utf_8_and_never_fails_on_a_character(monkeypatch) -> None:
     written = io.BytesIO()
+    monkeypatch.setattr(sys, "stderr", io.StringIO())  # of a program that runs the command
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, "latin-1"))
     fake = FakeAdService()
     fake.change_live("account_b204", "campaign_57a7", name="Zürich 🚲")

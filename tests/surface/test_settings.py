@@ -1,6 +1,5 @@
 """The settings of a new or copied client, and those that it refuses, in both clients."""
 
-
 import attrs
 import httpx
 import pytest
