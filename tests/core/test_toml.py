@@ -5,8 +5,7 @@ from decimal import Decimal
 
 import pytest
 from cases import each_case
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adclient import ConfigurationError, _toml
 

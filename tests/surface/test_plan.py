@@ -8,8 +8,7 @@ import httpx
 import pytest
 from cases import each_case
 from clients import AT_ONCE, BASE_URL, Service, a_draft
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from memory_ledger import MemoryLedger
 from plans import FIRST, SECOND, THIRD, Team, budget, pause, plan_of, verdicts
 

@@ -5,8 +5,7 @@ import re
 
 import attrs
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 from plans import FIRST, Team, budget, pause, plan_of
 

@@ -266,29 +266,19 @@ def test_invalid_variable_is_refused_and_not_shown(client_class, monkeypatch) ->
 
 
 @sync_and_async
-async def test_user_agent_can_be_replaced(client_kind) -> None:
-    service = Service(a_draft())
-    options = {"headers": {"User-Agent": "reporter/2"}}
-    async with client_kind.open(transport=service.transport, **options) as client:
-        await wait(write(client))
-    assert service.requests[0].headers["user-agent"] == "reporter/2"
-
-
-@sync_and_async
 async def test_with_options_merges_headers_and_leaves_the_original_unchanged(client_kind) -> None:
     service = Service(a_draft(), a_draft())
-    headers = {"X-Team": "ads", "X-Run": "1"}
+    headers = {"X-Team": "ads", "X-Run": "1", "User-Agent": "reporter/2"}
     async with client_kind.open(transport=service.transport, headers=headers) as client:
         before = repr(client)
         other = client.with_options(headers={"x-team": "search"}, timeout=7, max_retries=5)
         headers["X-Run"] = "2"
-        assert type(other) is client_kind.client
         assert repr(client) == before
         assert "timeout 7 s, max_retries 5" in repr(other)
         await wait(write(other))
         await wait(write(client))
-    sent = [(r.headers["x-team"], r.headers["x-run"]) for r in service.requests]
-    assert sent == [("search", "1"), ("ads", "1")]
+    sent = [[r.headers[n] for n in ("x-team", "x-run", "user-agent")] for r in service.requests]
+    assert sent == [["search", "1", "reporter/2"], ["ads", "1", "reporter/2"]]
 
 
 @sync_and_async
@@ -305,7 +295,7 @@ async def test_with_options_keeps_the_attributes_of_a_subclass(client_kind) -> N
             return self.__secret
 
     class WithDict(Slotted):
-        pass
+        note: list[int] | None = None
 
     service = Service(a_draft(), a_draft())
     for cls in (Slotted, WithDict):
@@ -313,10 +303,9 @@ async def test_with_options_keeps_the_attributes_of_a_subclass(client_kind) -> N
         if cls is WithDict:
             client.note = [1]
         other = client.with_options(timeout=7)
+        assert type(other) is cls
         assert (other.team, other.secret, hasattr(other, "unset")) == ("search", 7, False)
         assert getattr(other, "note", None) is getattr(client, "note", None)
-        assert "timeout 7 s" in repr(other)
-        assert "timeout 30 s" in repr(client)
         await wait(write(other))
 
 
