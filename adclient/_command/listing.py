@@ -67,12 +67,11 @@ def run(options: argparse.Namespace) -> int:
     """List the items; the exit code."""
     from adclient import AdClient
 
-    name: str = options.read
-    read = _READS.get(name) or _METHODS[name]
-    given = {each: getattr(options, each) for each in _FILTERS}
-    filters = {each: value for each, value in given.items() if value is not None}
-    for each in filters.keys() - set(_filters(read)):
-        raise ConfigurationError(f"{name} takes no {_FILTERS[each][0]}")
+    read = _READS.get(options.read) or _METHODS[options.read]
+    given = {name: getattr(options, name) for name in _FILTERS}
+    filters = {name: value for name, value in given.items() if value is not None}
+    for name in filters.keys() - set(_filters(read)):
+        raise ConfigurationError(f"{options.read} takes no {_FILTERS[name][0]}")
     is_streamed = options.parquet is None and output.shape_of(options) == "json"
     write = _writer(options)
     with AdClient(**connection.settings(options)) as client:

@@ -301,7 +301,7 @@ class Killed(BaseException):
     """The process ends here: what follows in it does not happen."""
 
 
-class DeadlyLedger(SQLiteLedger):
+class DeadlyLedger(MemoryLedger):
     is_killing = False
 
     def end(self, entry) -> None:
@@ -310,9 +310,9 @@ class DeadlyLedger(SQLiteLedger):
         super().end(entry)
 
 
-def stage_among(events: list[str], team: Team, campaigns: list[str]):
+def stage_among(events: list[str], team: Team, ledger: DeadlyLedger, campaigns: list[str]):
     """Stage a plan, over a network and with a ledger that can both end the process."""
-    ledger = DeadlyLedger(team.folder / "drafts.db")
+    ledger.is_killing = False
 
     def send(request: httpx.Request) -> httpx.Response:
         event = events.pop() if events else "ok"
@@ -351,14 +351,14 @@ RUN = st.tuples(
 @example(runs=[([FIRST], ["killed"]), ([SECOND, FIRST], ["interrupted after"])])
 def test_no_change_is_staged_twice_whatever_happens(runs) -> None:
     with TemporaryDirectory() as folder:
-        team = Team(Path(folder))
+        team, ledger = Team(Path(folder)), DeadlyLedger()
         team.fake.base_url = BASE_URL
         for campaigns, events in runs:
             try:
-                stage_among(events[::-1], team, campaigns)
+                stage_among(events[::-1], team, ledger, campaigns)
             except (KeyboardInterrupt, Killed):
                 continue
-        report = stage_among([], team, [FIRST, SECOND, THIRD])
+        report = stage_among([], team, ledger, [FIRST, SECOND, THIRD])
     assert set(verdicts(report)) <= {"staged", "already staged", "unknown"}
     drafts = {draft.target: draft.draft_id for draft in team.fake.drafts}
     assert len(drafts) == len(team.fake.drafts), "a change was staged twice"
