@@ -167,12 +167,15 @@ def test_fake_starts_as_its_module_does(capsys, monkeypatch) -> None:
     assert exposed == "adclient: --host 0.0.0.0 is not this machine alone: add --expose to allow it"
 
 
-def test_output_is_utf_8_and_never_fails_on_a_character(monkeypatch) -> None:
+@each_case(("is_terminal", "name"), [(False, "Zürich 🚲"), (True, "Zürich \\U0001f6b2")])
+def test_output_is_utf_8_or_what_a_terminal_has(is_terminal, name, monkeypatch) -> None:
     written = io.BytesIO()
+    stream = io.TextIOWrapper(written, "latin-1")
+    monkeypatch.setattr(stream, "isatty", lambda: is_terminal, raising=False)
+    monkeypatch.setattr(sys, "stdout", stream)
     monkeypatch.setattr(sys, "stderr", io.StringIO())  # of a program that runs the command
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, "latin-1"))
     fake = FakeAdService()
     fake.change_live("account_b204", "campaign_57a7", name="Zürich 🚲")
     with fake.as_environment():
-        assert main(["list", "beta.campaigns", "--account", "account_b204", "--limit", "1"]) == 0
-    assert "Zürich 🚲" in written.getvalue().decode("utf-8")
+        assert main(["list", "beta.campaigns", "--account", "account_b204", "--json"]) == 0
+    assert name in written.getvalue().decode("latin-1" if is_terminal else "utf-8")

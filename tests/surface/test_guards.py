@@ -175,15 +175,17 @@ def test_transport_class_instead_of_an_instance_is_refused(client_class, transpo
 
 
 @sync_and_async
-async def test_next_url_cannot_change_a_filter(client_kind) -> None:
-    onward = "?cursor=2&date_range=ELSE&account_id=a"
+async def test_next_url_gets_the_filters_that_it_lacks_and_names_no_other_campaign(
+    client_kind,
+) -> None:
+    onward = "?cursor=2&account_id=a"
     service = Service(a_page("a", next=onward), a_page("b", next="?cursor=3&campaign_id=other"))
     async with client_kind.open(transport=service.transport) as client:
         iterator = walk(client.beta.list_campaigns(account_id="a", date_range="X"))
         assert [(await step(iterator)).name, (await step(iterator)).name] == ["a", "b"]
         with pytest.raises(PaginationError, match="another campaign_id"):
             await step(iterator)
-    assert service.queries[1] == "date_range=X&cursor=2&account_id=a"
+    assert sorted(service.queries[1].split("&")) == ["account_id=a", "cursor=2", "date_range=X"]
 
 
 def test_iterator_advanced_by_two_tasks_at_once_raises() -> None:
