@@ -27,7 +27,7 @@ failed. Such an error is also a `ConnectionLost`, `CallTimeout`, `ServerError`, 
 Errors contain plain data only. They pickle and copy with equal messages and attributes.
 """
 
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from adclient._display import notebook
 from adclient._values.json_values import JSON
@@ -290,25 +290,3 @@ _WITH_UNKNOWN_OUTCOME: dict[type[AdClientError], type[OutcomeUnknown]] = {
     APIError: OutcomeUnknownAPIError,
     UnexpectedResponse: OutcomeUnknownResponse,
 }
-
-
-class Interrupted(KeyboardInterrupt):  # not an error, as for every other interrupt
-    """Ctrl-C was pressed in `Plan.stage` or `doctor.examine`, which raise this with their report.
-
-    Attributes:
-        report: What was done until then: a `PlanReport`, or the `Report` of the doctor.
-
-    Examples:
-        >>> from adclient import AdClient, Plan
-        >>> from adclient.plan import Interrupted
-        >>> def staged(plan: Plan, client: AdClient) -> str:
-        ...     try:
-        ...         return str(plan.stage(client))
-        ...     except Interrupted as interrupted:
-        ...         return str(interrupted.report)
-    """
-
-    @property
-    def report(self) -> Any:
-        """The report on what was done until then."""
-        return self.args[0]

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from adclient._display import diffs, notebook
-from adclient._values.json_values import JSON as JSON  # also a public name of this module
-from adclient._values.json_values import ObjectLike as ObjectLike  # and this
-from adclient._values.json_values import as_mapping, copied, copied_fields
+from adclient._values.json_values import (
+    JSON as JSON,  # also a public name of this module
+    ObjectLike as ObjectLike,  # and this
+    as_mapping,
+    copied,
+    copied_fields,
+)
 from adclient._values.received import Received, as_json
 
 PENDING_APPROVAL: Final = "pending_approval"

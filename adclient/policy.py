@@ -132,9 +132,9 @@ class Policy(notebook.HTMLRepr):
             >>> Policy.read("policy.toml")
             <Policy money {daily_budget: 150, bid: 2.50}>
         """
-        from adclient import _toml  # deferred: only files need it
+        from adclient._values import toml  # deferred: only files need it
 
-        document = _toml.read(path)
+        document = toml.read(path)
         document.check_keys(document.values, [field.name for field in attrs.fields(cls)])
         try:
             return cls(**document.values)

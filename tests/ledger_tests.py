@@ -24,8 +24,7 @@ import anyio.to_thread
 import attrs
 import ledger_race as race
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from ledger_kills import kill_writers
 
 import adclient.ledger.rows

@@ -23,9 +23,7 @@ from adclient.transports import HTTPClient, Transport
 if TYPE_CHECKING:
     import ssl
 
-    from adclient import hooks as _hooks
-    from adclient import ledger as _ledger
-    from adclient import policy as _policy
+    from adclient import hooks as _hooks, ledger as _ledger, policy as _policy
     from adclient._sync.engine import Engine
 else:
     _hooks = deferred("adclient.Hooks")

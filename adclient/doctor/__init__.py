@@ -4,8 +4,7 @@
 the other, compares what comes back, and reports which settings follow and how certain that is.
 """
 
-from adclient.doctor._examine import examine
+from adclient.doctor._examine import Interrupted, examine
 from adclient.doctor._report import Finding, Report
-from adclient.errors import Interrupted
 
 __all__ = ["Finding", "Interrupted", "Report", "examine"]

@@ -16,7 +16,6 @@ from adclient.doctor._findings import report_of
 from adclient.doctor._probe import Probe
 from adclient.doctor._report import Report, mapped, quoted
 from adclient.doctor._session import TIMEOUT, Session
-from adclient.errors import Interrupted
 from adclient.models import JSON
 from adclient.options import ENV_TOKEN
 from adclient.transports import HTTPClient, Transport
@@ -25,6 +24,28 @@ if TYPE_CHECKING:
     import ssl
 else:
     ssl = deferred("ssl.SSLContext")
+
+
+class Interrupted(KeyboardInterrupt):  # not an error, as for every other interrupt
+    """Ctrl-C was pressed during an examination; `examine` raises it in place of its base class.
+
+    Attributes:
+        report: What was observed until then.
+
+    Examples:
+        >>> from adclient.doctor import Interrupted, examine
+        >>> def examined(base_url: str) -> str:
+        ...     try:
+        ...         return str(examine(base_url, account_id="account_b204"))
+        ...     except Interrupted as interrupted:
+        ...         return str(interrupted.report)
+    """
+
+    @property
+    def report(self) -> Report:
+        """What was observed until then."""
+        report: Report = self.args[0]
+        return report
 
 
 def examine(

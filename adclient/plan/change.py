@@ -12,8 +12,8 @@ from adclient._core.call import Call, validated
 from adclient._core.operations import OPERATIONS, Operation
 from adclient._core.redact import one_line
 from adclient._display.diffs import MISSING, Missing
-from adclient._toml import Document
 from adclient._values.json_values import JSON, is_object
+from adclient._values.toml import Document
 from adclient.errors import InvalidRequest
 from adclient.models import Draft
 

@@ -7,18 +7,18 @@ from typing import Self
 
 import attrs
 
-from adclient import _toml
 from adclient._display.tracebacks import forget_frames
 from adclient._limits import rules
 from adclient._sync.client import AdClient
 from adclient._sync.engine import Engine
+from adclient._values import toml
 from adclient._values.json_values import is_array
-from adclient.errors import ConfigurationError, Interrupted, LedgerError
+from adclient.errors import ConfigurationError, LedgerError
 from adclient.ledger.entry import Entry, Ledger
 from adclient.ledger.sql import SQLLedger
 from adclient.options import check_type
 from adclient.plan.change import PlannedChange, read_change
-from adclient.plan.report import ChangeReport, PlanReport
+from adclient.plan.report import ChangeReport, Interrupted, PlanReport
 from adclient.plan.staging import damage_of, interrupted_reports, report_on, staged
 from adclient.policy import Policy
 
@@ -82,7 +82,7 @@ class Plan:
             ConfigurationError: The file cannot be read, or parts of it are invalid. The message has
                 a line for each of these, with the file, the line and what was expected.
         """
-        document = _toml.read(path)
+        document = toml.read(path)
         values = document.values
         document.check_keys(values, ("id", "title", "change"))
         plan_id, title, tables = values.get("id"), values.get("title"), values.get("change")

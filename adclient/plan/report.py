@@ -263,3 +263,29 @@ def _code(text: str) -> str:
     """
     parts = re.findall(r"[^|`\\]+|[|`\\]", text)
     return "".join(f"&#{ord(part)};" if part in ("|", "`", "\\") else f"`{part}`" for part in parts)
+
+
+class Interrupted(KeyboardInterrupt):  # not an error, as for every other interrupt
+    """Ctrl-C was pressed while a plan was staged; `stage` raises it in place of its base class.
+
+    Attributes:
+        report: What was staged until then, and which changes were not tried.
+
+    Examples:
+        >>> from adclient import AdClient, Plan
+        >>> from adclient.plan import Interrupted
+        >>> def staged(plan: Plan, client: AdClient) -> str:
+        ...     try:
+        ...         return str(plan.stage(client))
+        ...     except Interrupted as interrupted:
+        ...         return str(interrupted.report)
+    """
+
+    __module__ = "adclient.plan"  # its public name, which pickles and tracebacks show
+    __firstlineno__ = None  # so `??` does not look for it in the file of that name
+
+    @property
+    def report(self) -> PlanReport:
+        """The report on what was staged until then, and on the changes that were not tried."""
+        report: PlanReport = self.args[0]
+        return report

@@ -4,8 +4,7 @@ import zlib
 
 import pytest
 from cases import each_case
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adclient._core import body as module
 from adclient._core.body import LONGEST_BODY, LONGEST_ERROR_BODY, Body

@@ -22,8 +22,7 @@ from core_helpers import (
     options_of,
     reply,
 )
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from adclient._core import operations
 from adclient._core.paging import following

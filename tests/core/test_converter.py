@@ -9,8 +9,7 @@ import attrs
 import pytest
 from cases import each_case
 from core_helpers import ITEM, JSON_VALUE, Level, Mood, Shade, Status, problem_with, structure
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adclient._core import converter
 from adclient._core.jsontext import JSONError

@@ -5,8 +5,7 @@ import contextlib
 import pytest
 from cases import each_case
 from core_helpers import DRAFT, ITEM, JSON_VALUE, LISTING, TEXT, problem_with, structure
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adclient._core import decode
 from adclient._core.jsontext import JSONError

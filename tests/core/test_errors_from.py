@@ -15,8 +15,7 @@ from core_helpers import (
     options_of,
     reply,
 )
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adclient import errors
 from adclient._core.response import Failure

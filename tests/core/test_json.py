@@ -2,8 +2,7 @@ import json
 
 import pytest
 from cases import each_case
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adclient._values.json_values import copied, copied_fields, differ
 

@@ -13,8 +13,7 @@ import orjson
 import pytest
 from cases import each_case
 from core_helpers import JSON_VALUE, Level, Mood, Shade, Status
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from adclient._core import jsontext
 from adclient._core.jsontext import JSONError, digits, dumps, loads

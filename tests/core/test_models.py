@@ -9,8 +9,7 @@ import attrs
 import pytest
 from cases import each_case
 from core_helpers import DRAFT, assert_one_line
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import adclient
 from adclient._core.converter import structure

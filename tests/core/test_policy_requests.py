@@ -8,8 +8,7 @@ from operator import attrgetter
 
 import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adclient import AdClient, AdClientError, InvalidRequest, Policy, PolicyRefused
 from adclient._core.operations import OPERATIONS

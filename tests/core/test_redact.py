@@ -5,8 +5,7 @@ from urllib.parse import quote
 
 import pytest
 from cases import each_case
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from adclient._core.redact import EXCERPT, LINE, Redactor, _pattern, excerpt, one_line
 

@@ -10,8 +10,7 @@ import attrs
 import pytest
 from cases import each_case
 from core_helpers import ACCOUNT, BASE_URL, assert_one_line, build, call_of, options_of
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adclient import Page
 from adclient._core import operations

@@ -4,8 +4,7 @@ from unittest.mock import ANY
 import pytest
 from cases import each_case
 from core_helpers import reply
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adclient._core.redact import Redactor
 from adclient._core.response import Failure, draft_id_in, problem_of, redacted, request_id_of

@@ -4,8 +4,7 @@ import time
 import pytest
 from cases import each_case
 from core_helpers import LISTED, LOST, REFUSED, STAGED, TIMED_OUT, reply
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adclient._core.retry import backoff, may_have_reached_server, retry_after
 from adclient.options import RetryPolicy

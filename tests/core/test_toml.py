@@ -7,7 +7,8 @@ import pytest
 from cases import each_case
 from hypothesis import given, strategies as st
 
-from adclient import ConfigurationError, _toml
+from adclient import ConfigurationError
+from adclient._values import toml
 
 EVERY_FORM = '''# c " [
 title = "x" # '
@@ -69,7 +70,7 @@ LINES = {
 def test_line_of_a_key_is_found_in_every_form(tmp_path, newline) -> None:
     path = tmp_path / "file.toml"
     path.write_text("\ufeff" + EVERY_FORM, "utf-8", newline=newline)
-    document = _toml.read(path)
+    document = toml.read(path)
     assert {path: document.line_of(*path) for path in LINES} == LINES
     assert document.values == tomllib.loads(EVERY_FORM)
 
@@ -87,7 +88,7 @@ def test_line_of_a_key_is_found_whatever_the_texts_contain(tables, data) -> None
         texts = [data.draw(quotes).format(escaped(value)) for value in values]
         elements = ",\n # it's ]\n".join(texts)
         text += f'[[t]]\n"{escaped(name)}" = [{elements}]\n'
-    document = _toml.Document("file", text, tomllib.loads(text))
+    document = toml.Document("file", text, tomllib.loads(text))
     assert [dict(table) for table in document.values["t"]] == [{k: v} for k, v in tables.items()]
     assert {path: document.line_of(*path) for path in expected} == expected
 
@@ -100,7 +101,7 @@ def test_amounts_are_exact(tmp_path) -> None:
     path = tmp_path / "file.toml"
     path.write_text("a = 0.1\nb = 1_000.50\nc = 1e-400\nd = 3")
     values = {"a": Decimal("0.1"), "b": Decimal("1000.5"), "c": Decimal("1e-400"), "d": 3}
-    assert _toml.read(path).values == values
+    assert toml.read(path).values == values
 
 
 @each_case(
@@ -123,7 +124,7 @@ def test_broken_file_is_refused_in_one_sentence(tmp_path, content, problem) -> N
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(ConfigurationError) as refused:
-        _toml.read(path)
+        toml.read(path)
     assert str(refused.value).startswith(f"{path}: {problem}")
     assert refused.value.argument == "path"
     assert "\n" not in str(refused.value)
@@ -142,7 +143,7 @@ KEYS = ("accounts", "operations", "money")
 )
 def test_unknown_key_is_refused_with_its_line_and_a_hint(key, hint) -> None:
     text = f"[table]\nmoney = 1\n{key} = 1\n"
-    document = _toml.Document("file", text, tomllib.loads(text))
+    document = toml.Document("file", text, tomllib.loads(text))
     with pytest.raises(ConfigurationError) as refused:
         document.check_keys(document.values["table"], KEYS, "table")
     assert str(refused.value) == f"file, line 3: {hint}"

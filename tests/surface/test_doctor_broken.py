@@ -15,8 +15,7 @@ from raw_server import CERTIFICATE, Connection, RawServer, refusing_url, reply
 
 from adclient import ConfigurationError, InvalidRequest
 from adclient._core.operations import OPERATIONS
-from adclient.doctor import Report, examine
-from adclient.doctor import _session as session
+from adclient.doctor import Report, _session as session, examine
 from adclient.doctor._probe import Probe
 from adclient.testing import FakeAdService, Fault
 

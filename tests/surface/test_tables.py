@@ -18,8 +18,7 @@ import pyarrow
 import pytest
 from cases import each_case
 from clients import SYNC, Service, a_page, sync_and_async, wait
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from adclient import (
     AsyncPage,

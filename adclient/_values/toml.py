@@ -13,8 +13,7 @@ from typing import Any
 
 import attrs
 
-from adclient._core.redact import one_line
-from adclient._display.notebook import short
+from adclient._display.notebook import NOTE, short
 from adclient._values.json_values import is_array, is_object
 from adclient.errors import ConfigurationError
 
@@ -91,7 +90,7 @@ def read(path: str | os.PathLike[str]) -> Document:
     Raises:
         ConfigurationError: The file cannot be read, is not TOML, or has no keys.
     """
-    name, problem = one_line(str(path)), "expected keys and values, but the file has none"
+    name, problem = short(path, NOTE), "expected keys and values, but the file has none"
     try:
         text = Path(path).read_text("utf-8-sig")
         if values := tomllib.loads(text, parse_float=Decimal):
@@ -102,7 +101,7 @@ def read(path: str | os.PathLike[str]) -> Document:
         problem = "expected shorter numbers and less nesting"
     except (OSError, ValueError, TypeError) as error:  # ValueError: such as what is not UTF-8
         problem = f"the file cannot be read: {getattr(error, 'strerror', None) or error}"
-    raise ConfigurationError(f"{name}: {one_line(problem)}", argument="path") from None
+    raise ConfigurationError(f"{name}: {short(problem, NOTE)}", argument="path") from None
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
