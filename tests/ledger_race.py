@@ -3,14 +3,12 @@
 import random
 import subprocess
 import sys
-from functools import partial
 from threading import Thread
 
 import attrs
 
 from adclient import Entry
 from adclient.ledger import open_ledger
-from adclient.ledger.rows import Row, Transaction
 from adclient.policy import Refusal, Usage
 
 
@@ -29,17 +27,16 @@ def check(ledger, *, cap: int, attempts: int) -> None:
     ledger.verify()
     drafts: set[str] = set()
     entries: set[str] = set()
-    most = number = 0
-    while rows := ledger._read(partial(Transaction.rows_after, number=number)):
-        for values in rows:
-            row = Row(*values[:-1])
-            number = row.number
-            assert (row.event == "reserved") is (row.entry_id not in entries)
-            entries.add(row.entry_id)
-            is_draft = row.state not in ("refused", "not staged")
-            (drafts.add if is_draft else drafts.discard)(row.entry_id)
-            most = max(most, len(drafts))
-            assert row.drafts_of_day == len(drafts)
+    most = 0
+    with ledger._transaction("read") as transaction:
+        rows = [row for row, _ in transaction.rows()]
+    for row in rows:
+        assert (row.event == "reserved") is (row.entry_id not in entries)
+        entries.add(row.entry_id)
+        is_draft = row.state not in ("refused", "not staged")
+        (drafts.add if is_draft else drafts.discard)(row.entry_id)
+        most = max(most, len(drafts))
+        assert row.drafts_of_day == len(drafts)
     assert (most, len(entries)) == (cap, attempts)
 
 

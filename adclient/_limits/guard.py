@@ -16,11 +16,10 @@ from adclient._core.redact import one_line
 from adclient._limits import rules
 from adclient._tasks.blocking import Work
 from adclient.errors import AdClientError, CallTimeout, ConfigurationError, PolicyRefused
-from adclient.ledger.entry import Entry, Ledger, LedgerWarning, State
-from adclient.ledger.patience import Patience, patient
+from adclient.ledger.entry import DEADLINE, Entry, Ledger, LedgerWarning, State
 from adclient.models import JSON, Diff, Draft, Result
 from adclient.options import check_type
-from adclient.policy import Policy, PolicyWarning, Refusal
+from adclient.policy import Policy, PolicyWarning
 
 _UNREADABLE = Diff(field="", before=None, after=None)  # which shows nothing
 _REPORTING = 0.1  # seconds, at most, of the timeout of a call that are left to report a failure
@@ -59,20 +58,21 @@ class Guard:
             PolicyRefused: The policy does not allow the call, and no ledger has to record that.
             InvalidRequest: The arguments can be read in two ways.
         """
-        refusal = rules.refusal_of(self.policy, call)
+        refusal, name = rules.refusal_of(self.policy, call), call.operation.full_name
         if self.ledger is None or not call.operation.is_write:
             if refusal is not None:
-                raise _refused(call.operation.full_name, refusal)
+                raise _refused(name, *refusal)
             return None
+        rule, reason = refusal or (None, None)
         return Entry(
             entry_id=uuid4().hex,
-            state="admitted" if refusal is None else "refused",
-            operation=call.operation.full_name,
+            state="refused" if refusal else "admitted",
+            operation=name,
             account_id=call.account_id,
             arguments=rules.arguments_of(call),
             change=self.change,
-            rule=None if refusal is None else refusal.rule,
-            reason=None if refusal is None else refusal.reason,
+            rule=rule,
+            reason=reason,
         )
 
     def reserving(self, entry: Entry, seconds: float) -> Work:
@@ -85,9 +85,8 @@ class Guard:
             LedgerError: The ledger cannot record it.
             AlreadyReserved: The change of the plan was made before.
         """
-        now = time.monotonic()
-        deadline = now + seconds - min(_REPORTING, seconds / 10)
-        return partial(self._reserve, entry, Patience(now, deadline))
+        deadline = time.monotonic() + seconds - min(_REPORTING, seconds / 10)
+        return partial(self._reserve, entry, deadline)
 
     def ending(self, entry: Entry, result: Result | BaseException, attempts: int) -> Work:
         """A function that records how a write ended; it may block, and never raises.
@@ -100,22 +99,23 @@ class Guard:
         """A function that ends a reservation, if there is one, whose write will not be sent."""
         return partial(self._end, entry, CallTimeout("the call ended before it was sent"), 0)
 
-    def _reserve(self, entry: Entry, waiting: Patience) -> None:
+    def _reserve(self, entry: Entry, deadline: float) -> None:
         assert self.ledger is not None
-        with patient(waiting):
+        token = DEADLINE.set(deadline)
+        try:
             recorded = self.ledger.reserve(entry, partial(rules.refusal_of_usage, self.policy))
+        finally:
+            DEADLINE.reset(token)
         if recorded.entry_id != entry.entry_id:
             raise AlreadyReserved(recorded)
         if recorded.state == "refused":
-            refusal = Refusal(recorded.rule or "", recorded.reason or "")
-            raise _refused(recorded.operation, refusal)
+            raise _refused(recorded.operation, recorded.rule, recorded.reason)
 
     def _end(self, entry: Entry, result: Result | BaseException, attempts: int) -> None:
         assert self.ledger is not None
         ended = self._ended(entry, result, attempts)
         try:
-            with patient(Patience(time.monotonic())):
-                self.ledger.end(ended)
+            self.ledger.end(ended)
         except Exception as error:
             what = f"draft {ended.draft_id}" if ended.draft_id else "the end of a call"
             _warn(
@@ -177,9 +177,9 @@ def resolve_guard(policy: Policy | None, ledger: Ledger | None) -> Guard:
     return Guard(policy or Policy(), ledger)
 
 
-def _refused(operation: str, refusal: Refusal) -> PolicyRefused:
-    text = f"{operation}: {refusal.reason}; nothing was sent"
-    return PolicyRefused(text, operation=operation, rule=refusal.rule)
+def _refused(operation: str, rule: str | None, reason: str | None) -> PolicyRefused:
+    text = f"{operation}: {reason}; nothing was sent"
+    return PolicyRefused(text, operation=operation, rule=rule or "")
 
 
 def _warn(text: str, category: type[Warning]) -> None:

@@ -1,6 +1,8 @@
 """One write in a ledger, and the interface of ledgers."""
 
+import math
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Literal, Protocol
 
@@ -12,6 +14,10 @@ from adclient.models import Diff
 from adclient.policy import Refusal, Usage
 
 State = Literal["admitted", "staged", "not staged", "refused", "unknown"]
+
+# Until when a ledger may wait for others, on the clock of `time.monotonic()`. A context variable,
+# because a ledger of the user may wrap the one that waits.
+DEADLINE: ContextVar[float] = ContextVar("adclient_ledger_deadline", default=math.inf)
 
 
 @attrs.frozen(kw_only=True, repr=False)

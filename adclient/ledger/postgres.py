@@ -1,16 +1,15 @@
 """A ledger in a PostgreSQL database."""
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from datetime import datetime
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adclient._core.redact import Redactor, one_line
 from adclient._display.extras import needs
 from adclient.errors import LedgerError
-from adclient.ledger.patience import Patience, patience
-from adclient.ledger.rows import SCHEMA, Cursor, DatabaseConnection, Transaction
-from adclient.ledger.sql import BUSY_SECONDS, LOCKED, MISSING, SQLLedger
+from adclient.ledger.rows import SCHEMA, DatabaseConnection
+from adclient.ledger.sql import BUSY_SECONDS, LOCKED, MISSING, Mode, SQLLedger
 
 if TYPE_CHECKING:
     import psycopg
@@ -35,8 +34,9 @@ _APPEND_ONLY = (
     """,
     f"COMMENT ON TABLE adclient_ledger IS '{_FORMAT}'",
 )
-# For a network that drops packets: without keepalives, a call could wait for hours.
-_TIMEOUTS = {
+_DEFAULTS = {
+    "application_name": "adclient",
+    # For a network that drops packets: without keepalives, a call could wait for hours.
     "connect_timeout": str(BUSY_SECONDS),
     "tcp_user_timeout": str(2000 * BUSY_SECONDS),
     "keepalives_idle": str(BUSY_SECONDS),
@@ -75,8 +75,6 @@ class PostgresLedger(SQLLedger):
     __module__ = "adclient.ledger"  # its public name, which pickles and tracebacks show
     __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
-    _begin_writing = _BEGIN_WRITING
-
     def __init__(self, url: str, *, now: Callable[[], datetime] | None = None) -> None:
         with needs("postgres"):
             import psycopg.conninfo
@@ -85,84 +83,50 @@ class PostgresLedger(SQLLedger):
         except psycopg.Error:
             parsed = {}
         given = {name: str(value) for name, value in parsed.items()}
-        defaults = {"application_name": "adclient", **_TIMEOUTS}
-        settings = defaults | given | {"client_encoding": "UTF8"}
+        settings = _DEFAULTS | given | {"client_encoding": "UTF8"}
         self._conninfo = psycopg.conninfo.make_conninfo("", **settings)
         self._redactor = Redactor([given.get("password", "")])
-        place = [given.get(name, "") for name in ("host", "port", "dbname")]
+        host, port, database = (given.get(name, "") for name in ("host", "port", "dbname"))
         # A password with an unencoded special character ends up in one of them.
-        if not given or "@" in "".join(place):
+        if not given or "@" in f"{host}{port}{database}":
             raise LedgerError(
                 "the URL of a ledger must be like postgresql://user:password@host:5432/database, "
                 "with special characters of the password percent-encoded"
             )
-        host, port, database = place
         shown = f"postgresql://{host}{port and ':' + port}/{database}"
         super().__init__(self._redactor.redact(shown), now)
 
-    def _connect(self, *, may_create: bool) -> DatabaseConnection:
-        connection = _Connection(self._opened())
-        try:
-            self._prepare(connection, may_create=may_create)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+    def _exists(self) -> bool:
+        with closing(self._connect("read")) as connection:
+            return bool(connection.execute(_FIND).fetchone()[0])
 
-    def _opened(self) -> "psycopg.Connection[tuple[object, ...]]":
+    def _connect(self, mode: Mode) -> DatabaseConnection:  # noqa: ARG002
         import psycopg.conninfo
 
-        conninfo, left = self._conninfo, patience().left
-        if left < BUSY_SECONDS:  # libpq takes whole seconds, and at least two
-            seconds = max(2, int(left))
+        conninfo, wait = self._conninfo, self._longest_wait()
+        if wait < BUSY_SECONDS:  # libpq takes whole seconds, and at least two
+            seconds = max(2, int(wait))
             conninfo = psycopg.conninfo.make_conninfo(conninfo, connect_timeout=seconds)
         # Prepared statements fail behind some poolers.
-        return psycopg.connect(conninfo, autocommit=True, prepare_threshold=None)
+        return _Connection(psycopg.connect(conninfo, autocommit=True, prepare_threshold=None))
 
-    def _prepare(self, connection: DatabaseConnection, *, may_create: bool) -> None:
+    def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
+        if mode != "read":
+            # 0 would disable lock_timeout.
+            milliseconds = max(1, round(1000 * self._longest_wait()))
+            connection.execute(_BEGIN_WRITING.format(milliseconds=milliseconds))
         exists, comment, encoding = connection.execute(_FIND).fetchone()
         if encoding not in ("UTF8", "SQL_ASCII"):  # others cannot store every character
             raise self._error(f"its database has the encoding {encoding} instead of UTF8")
+        if exists and comment != _FORMAT:
+            raise self._error(f"its table has the comment {comment!r} instead of {_FORMAT!r}")
+        if not exists and mode != "create":
+            raise self._error(MISSING)
         if not exists:
-            if not may_create:
-                raise self._error(MISSING)
-            connection.execute(_BEGIN_WRITING.format(milliseconds=1000 * BUSY_SECONDS))
             for statement in SCHEMA + _APPEND_ONLY:
                 connection.execute(statement)
-            connection.execute("COMMIT")
-        elif comment != _FORMAT:
-            raise self._error(f"its table has the comment {comment!r} instead of {_FORMAT!r}")
 
-    def _begin(self, begin: str, waiting: Patience, *, may_create: bool) -> DatabaseConnection:
-        import psycopg
-
-        # 0 would disable lock_timeout.
-        milliseconds = max(1, round(1000 * self._longest_wait(waiting)))
-        begin = begin.format(milliseconds=milliseconds)
-        is_fresh = self._link.connection is None
-        try:
-            return self._begin_at_once(begin, may_create=may_create)
-        except psycopg.OperationalError as error:
-            if is_fresh or isinstance(error, psycopg.errors.LockNotAvailable):
-                raise
-        # The server closed the connection meanwhile, so nothing was done.
-        self._link.close()
-        return self._begin_at_once(begin, may_create=may_create)
-
-    def _begin_at_once(self, begin: str, *, may_create: bool) -> DatabaseConnection:
-        connection = self._link.open(partial(self._connect, may_create=may_create))
-        connection.execute(begin)
-        return connection
-
-    def _exists(self) -> bool:
-        with self._opened() as connection:
-            [exists, *_] = _Connection(connection).execute(_FIND).fetchone()
-        return bool(exists)
-
-    def _damage(self, ledger: Transaction) -> str | None:  # noqa: ARG002 (SQLite has one)
-        return None
-
-    def _reason(self, error: BaseException) -> str | None:
+    def _reason(self, error: Exception) -> str | None:
         import psycopg
 
         if isinstance(error, psycopg.errors.LockNotAvailable):
@@ -178,7 +142,7 @@ class _Connection:
     def __init__(self, connection: "psycopg.Connection[tuple[object, ...]]") -> None:
         self._psycopg = connection
 
-    def execute(self, sql: str, values: Sequence[str | int | None] = (), /) -> Cursor:
+    def execute(self, sql: str, values: Sequence[str | int | None] = (), /) -> Any:
         return self._psycopg.execute(sql.replace("?", "%s").encode(), values or None)
 
     def close(self) -> None:

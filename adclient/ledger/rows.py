@@ -2,13 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol, cast
 
 import attrs
 
 from adclient._core import jsontext
+from adclient._display.notebook import short
 from adclient._values.json_values import is_deeper
 from adclient.ledger.entry import Entry
 from adclient.models import Diff
@@ -18,8 +19,7 @@ FIRST_HASH = "0" * 64
 ROWS_AT_A_TIME = 1000
 _DEEPEST = 200  # levels, which any reader can decode
 _LONGEST_REFUSED = 4096  # bytes of all arguments of a refused write, as JSON
-# Bytes of each argument if they are longer: there are at most five, and quoting may double them.
-_LONGEST_CUT = 350
+_LONGEST_CUT = 160  # characters of each argument if they are longer: there are at most five
 
 # Both databases read these statements.
 SCHEMA = (
@@ -40,15 +40,16 @@ SCHEMA = (
         hash TEXT NOT NULL
     )
     """,
-    *(
-        f"CREATE INDEX IF NOT EXISTS adclient_ledger_{name} ON adclient_ledger {columns}"
-        for name, columns in (
-            ("entry", "(entry_id, number)"),
-            ("day", "(day, number)"),
-            ("change", "(change) WHERE change IS NOT NULL"),
-            ("blocks", "(account_id) WHERE blocks = 1"),
-        )
-    ),
+    "CREATE INDEX IF NOT EXISTS adclient_ledger_entry ON adclient_ledger (entry_id, number)",
+    "CREATE INDEX IF NOT EXISTS adclient_ledger_day ON adclient_ledger (day, number)",
+    """
+    CREATE INDEX IF NOT EXISTS adclient_ledger_change ON adclient_ledger (change)
+    WHERE change IS NOT NULL
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS adclient_ledger_blocks ON adclient_ledger (account_id)
+    WHERE blocks = 1
+    """,
 )
 _ENTRIES = """
 SELECT entry FROM adclient_ledger AS this WHERE {} AND NOT EXISTS (
@@ -88,23 +89,11 @@ class Row(NamedTuple):
         return hashlib.sha256(json.dumps([last_hash, *self], default=repr).encode()).hexdigest()
 
 
-class Cursor(Protocol):
-    """The rows that a statement returns."""
-
-    def fetchone(self) -> Any:
-        """The next row, or None."""
-        ...
-
-    def fetchall(self) -> list[Any]:
-        """All rows that are left."""
-        ...
-
-
 class DatabaseConnection(Protocol):
     """A connection in autocommit mode; its statements have a `?` for each value."""
 
-    def execute(self, sql: str, values: Sequence[str | int | None] = (), /) -> Cursor:
-        """Execute one statement."""
+    def execute(self, sql: str, values: Sequence[str | int | None] = (), /) -> Any:
+        """Execute one statement; a cursor."""
         ...
 
     def close(self) -> None:
@@ -136,11 +125,16 @@ class Transaction:
         drafts_today = self._drafts_of(utc_text(self.now)[:10])
         return Usage(drafts_today, over_limit[0].draft_id if over_limit else None)
 
-    def rows_after(self, number: int) -> list[Any]:
-        """The next rows after one, each followed by its hash."""
+    def rows(self) -> Iterator[tuple[Row, str]]:
+        """All rows, each with its hash."""
         columns = ", ".join((*Row._fields, "hash"))
         sql = f"SELECT {columns} FROM adclient_ledger WHERE number > ? ORDER BY number LIMIT ?"  # noqa: S608
-        return self.connection.execute(sql, [number, ROWS_AT_A_TIME]).fetchall()
+        number = 0
+        # In pieces, since psycopg keeps what it has fetched.
+        while page := self.connection.execute(sql, [number, ROWS_AT_A_TIME]).fetchall():
+            for *values, row_hash in page:
+                yield Row(*values), row_hash
+            number = page[-1][0]
 
     def append(self, event: str, entry: Entry, before: Entry | None = None) -> Entry:
         """Add a row for an entry, which was different before if there was one."""
@@ -184,19 +178,13 @@ def utc_text(moment: datetime) -> str:
 
 
 def shortened(entry: Entry) -> Entry:
-    """Cut the long arguments of an entry: refused writes must not fill the disk."""
-    arguments = dict(entry.arguments)
-    texts = {n: jsontext.dumps(v, n, errors="backslashreplace") for n, v in arguments.items()}
-    if sum(len(text.encode()) for text in texts.values()) > _LONGEST_REFUSED:
-        arguments |= {name: _cut(text) for name, text in texts.items() if _cut(text) != text}
-    return attrs.evolve(entry, account_id=_cut(entry.account_id), arguments=arguments)
-
-
-def _cut(text: str) -> str:
-    data = text.encode(errors="surrogatepass")
-    if len(data) <= _LONGEST_CUT:
-        return text
-    return data[:_LONGEST_CUT].decode(errors="ignore") + "…"
+    """Cut the arguments of an entry if they are long: refused writes must not fill the disk."""
+    text = jsontext.dumps(dict(entry.arguments), "arguments", errors="backslashreplace")
+    if len(text.encode()) <= _LONGEST_REFUSED:
+        return entry
+    arguments = {name: short(value, _LONGEST_CUT) for name, value in entry.arguments.items()}
+    account_id = short(entry.account_id, _LONGEST_CUT)
+    return attrs.evolve(entry, account_id=account_id, arguments=arguments)
 
 
 def _whole(value: object) -> int:

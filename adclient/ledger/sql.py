@@ -1,28 +1,22 @@
 """A ledger in an SQL database: the common part of `sqlite.py` and `postgres.py`."""
 
-import math
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from functools import partial
-from typing import TypeVar
+from typing import Literal
 
 import attrs
 
-from adclient._core.jsontext import JSONError
 from adclient._core.redact import one_line
 from adclient._tables.items import Items
 from adclient.errors import ConfigurationError, LedgerError
-from adclient.ledger.entry import Check, Entry, State
-from adclient.ledger.link import Link
-from adclient.ledger.patience import Patience, patience
+from adclient.ledger.entry import DEADLINE, Check, Entry, State
 from adclient.ledger.rows import (
     FIRST_HASH,
     DatabaseConnection,
-    Row,
     RowError,
     Transaction,
     key,
@@ -32,10 +26,10 @@ from adclient.ledger.rows import (
 from adclient.models import Draft
 from adclient.options import check_type
 
-T = TypeVar("T")
+Mode = Literal["read", "write", "create"]  # `create` writes, too
 
 BUSY_SECONDS = 5
-LOCKED = "another process has locked it"
+LOCKED = "another user has locked it"
 MISSING = "it does not exist; the first write of a client creates it"
 _HASH = re.compile("[0-9A-Fa-f]{64}")
 
@@ -43,40 +37,36 @@ _HASH = re.compile("[0-9A-Fa-f]{64}")
 class SQLLedger(ABC):
     """The base of both ledgers.
 
-    Each process has one connection, and each use of it is a transaction. Rows are never changed:
-    one is added when a write is admitted, when it ends, and when it is settled.
+    Each use opens a connection and closes it, so threads, processes and forks share none. Rows are
+    never changed: one is added when a write is admitted, when it ends, and when it is settled.
     """
-
-    _begin_writing: str
 
     def __init__(self, shown: str, now: Callable[[], datetime] | None) -> None:
         self._shown = shown
         self._now = now or (lambda: datetime.now(UTC))
-        self._link = Link()
-        self._gave_up = -math.inf  # when a thread last gave up waiting for another process
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._shown}>"
-
-    @abstractmethod
-    def _connect(self, *, may_create: bool) -> DatabaseConnection:
-        """Open a connection to a ledger of this format."""
 
     @abstractmethod
     def _exists(self) -> bool:
         """Check if there is anything."""
 
     @abstractmethod
-    def _damage(self, ledger: Transaction) -> str | None:
-        """The damage that a check of the database itself finds, in words; None if none."""
+    def _connect(self, mode: Mode) -> DatabaseConnection:
+        """Open a connection; what may be created need not exist."""
 
     @abstractmethod
-    def _reason(self, error: BaseException) -> str | None:
+    def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
+        """Check that it is a ledger of this format, or create it; begin a transaction to write."""
+
+    @abstractmethod
+    def _reason(self, error: Exception) -> str | None:
         """The reason in an error of the database, which may be `LOCKED`; None for another error."""
 
-    @abstractmethod
-    def _begin(self, begin: str, waiting: Patience, *, may_create: bool) -> DatabaseConnection:
-        """Begin a transaction on the open connection, or on a new one."""
+    def _damage(self, ledger: Transaction) -> str | None:  # noqa: ARG002
+        """The damage that a check of the database itself finds, in words; None if none."""
+        return None
 
     def reserve(self, entry: Entry, check: Check) -> Entry:
         """Record a write before it is sent, in one transaction with its check; see `Ledger`.
@@ -99,8 +89,23 @@ class SQLLedger(ABC):
             >>> ledger.reserve(entry, lambda usage: None)
             <Entry beta.pause_campaign, a, admitted>
         """
-        work = partial(self._reserve, entry, check)
-        return self._transact(self._begin_writing, work, may_create=True)
+        with self._transaction("create") as ledger:
+            if entry.change is not None:
+                # In the transaction of the reservation, so that no other process comes in between.
+                is_same = "change = ? AND state NOT IN ('refused', 'not staged')"
+                earlier = ledger.entries(is_same, key(entry.change))
+                if earlier:
+                    return earlier[0]
+            if ledger.history(entry.entry_id):
+                raise self._error(f"it already has an entry {entry.entry_id}")
+            refusal = None if entry.state == "refused" else check(ledger.usage(entry.account_id))
+            if refusal is not None:
+                entry = attrs.evolve(
+                    entry, state="refused", rule=refusal.rule, reason=refusal.reason
+                )
+            if entry.state == "refused":
+                entry = shortened(entry)
+            return ledger.append("reserved", attrs.evolve(entry, at=ledger.now))
 
     def end(self, entry: Entry) -> None:
         """Record how a write ended; see `Ledger`.
@@ -124,7 +129,16 @@ class SQLLedger(ABC):
             >>> ledger.entries()[0].state
             'staged'
         """
-        self._transact(self._begin_writing, partial(self._end, entry))
+        with self._transaction("write") as ledger:
+            history = ledger.history(entry.entry_id)
+            events = [event for event, _ in history]
+            if not history or "ended" in events or history[-1][1].state == "refused":
+                return
+            if "settled" in events and entry.state != "staged":
+                return  # a human has settled it meanwhile
+            # A draft that comes after all undoes what a human has settled.
+            ended = attrs.evolve(entry, at=history[0][1].at, settled_by=None)
+            ledger.append("ended", ended, history[-1][1])
 
     def settle(self, entry: Entry | str, *, draft_id: str | Draft | None = None, by: str) -> Entry:
         """Record how a write of unknown outcome ended, once a human has found out.
@@ -164,8 +178,23 @@ class SQLLedger(ABC):
             if not isinstance(text, str) or not text.strip():
                 given = "an empty text" if isinstance(text, str) else type(text).__name__
                 raise ConfigurationError(f"{name} must be {expected}, not {given}", argument=name)
-        work = partial(self._settle, entry_id, draft_id, by)
-        return self._transact(self._begin_writing, work)
+        with self._transaction("write") as ledger:
+            history = ledger.history(entry_id)
+            if not history:
+                raise self._error(f"it has no entry {entry_id}")
+            before = history[-1][1]
+            if before.is_unknown:
+                state: State = "not staged" if draft_id is None else "staged"
+                settled = attrs.evolve(before, state=state, draft_id=draft_id, settled_by=by)
+            elif before.over_limit is not None and before.settled_by is None:
+                if draft_id not in (None, before.draft_id):
+                    raise self._error(f"the draft of entry {entry_id} is {before.draft_id}")
+                settled = attrs.evolve(before, settled_by=by)
+            else:
+                how = f" by {before.settled_by}" if before.settled_by else ""
+                problem = f"entry {entry_id} is {before.state}{how}: there is nothing to settle"
+                raise self._error(one_line(problem))
+            return ledger.append("settled", settled, before)
 
     def entries(
         self, *, account_id: str | None = None, since: datetime | None = None
@@ -195,19 +224,18 @@ class SQLLedger(ABC):
             >>> ledger.entries()[0].draft_id == draft.draft_id
             True
         """
-        conditions, values = ["1 = 1"], list[str]()
         check_type("account_id", account_id, str)
-        given: object = since
+        check_type("since", since, datetime)
+        where, values = "1 = 1", list[str]()
         if account_id is not None:
-            conditions.append("account_id = ?")
+            where += " AND account_id = ?"
             values.append(key(account_id))
         if since is not None:
-            if not isinstance(given, datetime) or given.tzinfo is None:
-                problem = "since must be a datetime with a time zone"
-                raise ConfigurationError(problem, argument="since")
-            conditions.append("at >= ?")
+            if since.tzinfo is None:
+                raise ConfigurationError("since must have a time zone", argument="since")
+            where += " AND at >= ?"
             values.append(utc_text(since))
-        return self._entries(" AND ".join(conditions), *values)
+        return self._entries(where, *values)
 
     def unknown(self) -> Items[Entry]:
         """Read the entries of unknown outcome: each may have staged a draft.
@@ -264,25 +292,24 @@ class SQLLedger(ABC):
             >>> len(head), ledger.verify(head=head) == head
             (64, True)
         """
-        given: object = head
-        if head is not None and not (isinstance(given, str) and _HASH.fullmatch(given)):
+        check_type("head", head, str)
+        if head is not None and not _HASH.fullmatch(head):
             raise ConfigurationError("head must be 64 hexadecimal digits", argument="head")
-        problem = self._read(self._damage)
-        if problem is not None:
-            raise self._error(problem)
-        number, last_hash = 0, FIRST_HASH
-        is_found = head is None or head == FIRST_HASH
-        while rows := self._read(partial(Transaction.rows_after, number=number)):
-            for *values, row_hash in rows:
-                number += 1
-                last_hash = Row(*values).hash_after(last_hash)
-                if (values[0], row_hash) != (number, last_hash):
+        head = FIRST_HASH if head is None else head.lower()
+        with self._transaction("read") as ledger:
+            problem = self._damage(ledger)
+            if problem is not None:
+                raise self._error(problem)
+            number, last_hash, is_found = 0, FIRST_HASH, head == FIRST_HASH
+            for number, (row, row_hash) in enumerate(ledger.rows(), start=1):
+                last_hash = row.hash_after(last_hash)
+                if (row.number, row_hash) != (number, last_hash):
                     raise self._error(f"row {number} was changed, or is missing")
-                is_found = is_found or last_hash == str(head).lower()
-        if not is_found:
-            problem = f"none of its {number} rows has the hash {str(head)[:12]}…"
-            raise self._error(f"{problem}: rows were removed, or it is another ledger")
-        return last_hash
+                is_found = is_found or last_hash == head
+            if not is_found:
+                problem = f"none of its {number} rows has the hash {head[:12]}…"
+                raise self._error(f"{problem}: rows were removed, or it is another ledger")
+            return last_hash
 
     def create(self) -> None:
         """Create the ledger, unless it exists; without this, the first write of a client does.
@@ -297,7 +324,8 @@ class SQLLedger(ABC):
             >>> ledger.exists(), ledger.entries()
             (True, <Items of 0 × item>)
         """
-        self._transact(self._begin_writing, lambda _: None, may_create=True)
+        with self._transaction("create"):
+            pass
 
     def exists(self) -> bool:
         """Check if the ledger exists; the first write of a client creates it.
@@ -313,124 +341,55 @@ class SQLLedger(ABC):
             >>> SQLiteLedger("misspelt.db").exists()
             False
         """
-        try:
+        with self._errors_explained():
             return self._exists()
-        except Exception as error:
-            reason = self._reason(error) or type(error).__name__
-        raise self._error(reason)
 
-    def close(self) -> None:
-        """Close the connection; the next use opens another one.
+    def close(self) -> None:  # noqa: B027 (it is not abstract)
+        """Do nothing: no connection stays open after a use.
 
         Examples:
             >>> from adclient import SQLiteLedger
             >>> SQLiteLedger("drafts.db").close()
         """
-        with self._link.lock:
-            self._link.close()
 
     def _entries(self, where: str, *values: str) -> Items[Entry]:
-        return Items(self._read(lambda ledger: ledger.entries(where, *values)))
+        with self._transaction("read") as ledger:
+            return Items(ledger.entries(where, *values))
 
-    def _read(self, work: Callable[[Transaction], T]) -> T:
-        return self._transact("BEGIN", work)
-
-    def _reserve(self, entry: Entry, check: Check, ledger: Transaction) -> Entry:
-        if entry.change is not None:
-            # In the transaction of the reservation, so that no other process comes in between.
-            is_same = "change = ? AND state NOT IN ('refused', 'not staged')"
-            earlier = ledger.entries(is_same, key(entry.change))
-            if earlier:
-                return earlier[0]
-        if ledger.history(entry.entry_id):
-            raise self._error(f"it already has an entry {entry.entry_id}")
-        refusal = None if entry.state == "refused" else check(ledger.usage(entry.account_id))
-        if refusal is not None:
-            entry = attrs.evolve(entry, state="refused", rule=refusal.rule, reason=refusal.reason)
-        if entry.state == "refused":
-            entry = shortened(entry)
-        return ledger.append("reserved", attrs.evolve(entry, at=ledger.now))
-
-    def _end(self, entry: Entry, ledger: Transaction) -> None:
-        history = ledger.history(entry.entry_id)
-        events = [event for event, _ in history]
-        if not history or "ended" in events or history[-1][1].state == "refused":
-            return
-        if "settled" in events and entry.state != "staged":
-            return  # a human has settled it meanwhile
-        before = history[-1][1]
-        # From the reservation: a draft that comes after all undoes what a human has settled.
-        ended = attrs.evolve(
-            history[0][1],
-            state=entry.state,
-            draft_id=entry.draft_id,
-            diff=entry.diff,
-            reason=entry.reason,
-            over_limit=entry.over_limit,
-        )
-        ledger.append("ended", ended, before)
-
-    def _settle(self, entry_id: str, draft_id: str | None, by: str, ledger: Transaction) -> Entry:
-        history = ledger.history(entry_id)
-        if not history:
-            raise self._error(f"it has no entry {entry_id}")
-        before = history[-1][1]
-        if before.is_unknown:
-            state: State = "not staged" if draft_id is None else "staged"
-            settled = attrs.evolve(before, state=state, draft_id=draft_id, settled_by=by)
-        elif before.over_limit is not None and before.settled_by is None:
-            if draft_id not in (None, before.draft_id):
-                raise self._error(f"the draft of entry {entry_id} is {before.draft_id}")
-            settled = attrs.evolve(before, settled_by=by)
-        else:
-            how = f" by {before.settled_by}" if before.settled_by else ""
-            problem = f"entry {entry_id} is {before.state}{how}: there is nothing to settle"
-            raise self._error(one_line(problem))
-        return ledger.append("settled", settled, before)
-
-    def _transact(
-        self, begin: str, work: Callable[[Transaction], T], *, may_create: bool = False
-    ) -> T:
-        """Do the work in one transaction."""
-        waiting, lock = patience(), self._link.lock
-        try:
-            # `threading` accepts no infinite timeout; -1 waits without limit.
-            if not lock.acquire(timeout=-1 if math.isinf(waiting.left) else waiting.left):
-                raise self._error(f"another thread has locked it for {waiting.waited:.2g} seconds")
-            return self._transact_alone(begin, work, waiting, may_create=may_create)
-        finally:
-            # An interrupt may come as soon as it is acquired, so nothing else knows whether it is.
-            with suppress(RuntimeError):
-                lock.release()
-
-    def _transact_alone(
-        self, begin: str, work: Callable[[Transaction], T], waiting: Patience, *, may_create: bool
-    ) -> T:
-        try:
-            connection = self._begin(begin, waiting, may_create=may_create)
-            if not waiting.left:  # the caller has left, and would never end the reservation
+    @contextmanager
+    def _transaction(self, mode: Mode) -> Generator[Transaction]:
+        """Use a connection of its own in this block; what writes is one transaction."""
+        # Closing the connection rolls back what is not committed.
+        with self._errors_explained(), closing(self._connect(mode)) as connection:
+            self._begin(connection, mode)
+            # Otherwise the caller has left, and would never end the reservation.
+            if time.monotonic() > DEADLINE.get():
                 raise self._error("the time of the call is over")
-            result = work(Transaction(connection, self._now()))
-            connection.execute("COMMIT")
-            return result
-        except BaseException as error:
-            self._link.close()  # rolls back, and drops a connection that may be broken
-            is_ours = isinstance(error, RowError | JSONError)
-            reason = str(error) if is_ours else self._reason(error)
+            yield Transaction(connection, self._now())
+            if mode != "read":
+                connection.execute("COMMIT")
+
+    @contextmanager
+    def _errors_explained(self) -> Generator[None]:
+        """Raise a `LedgerError` in place of an error of the database."""
+        started = time.monotonic()
+        try:
+            yield
+        except Exception as error:
+            reason = str(error) if isinstance(error, RowError) else self._reason(error)
             if reason is None:
                 raise
-        if reason == LOCKED:
-            self._gave_up = time.monotonic()
-            reason += f" for {waiting.waited:.2g} seconds"
-        # Outside the `except`: as its context, a driver's error could expose secrets.
-        raise self._error(reason)
+            if reason == LOCKED:
+                reason += f" for {time.monotonic() - started:.2g} seconds"
+            explained = self._error(reason)
+            try:
+                raise explained
+            finally:
+                explained.__context__ = None  # a driver's error could expose secrets
 
-    def _longest_wait(self, waiting: Patience) -> float:
-        """Seconds to wait until another process unlocks the database.
-
-        A thread that was waiting when another one gave up does not wait again.
-        """
-        return 0.0 if self._gave_up > waiting.asked else min(BUSY_SECONDS, waiting.left)
+    def _longest_wait(self) -> float:
+        """Seconds to wait until another user unlocks the database."""
+        return max(0.0, min(BUSY_SECONDS, DEADLINE.get() - time.monotonic()))
 
     def _error(self, reason: str) -> LedgerError:
         return LedgerError(f"the ledger {self._shown}: {reason}")

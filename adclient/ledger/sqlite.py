@@ -4,7 +4,8 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -14,13 +15,11 @@ from urllib.parse import quote
 from adclient._core.redact import one_line
 from adclient._display.notebook import short
 from adclient.errors import ConfigurationError
-from adclient.ledger.patience import Patience
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
-from adclient.ledger.sql import BUSY_SECONDS, LOCKED, MISSING, SQLLedger
+from adclient.ledger.sql import LOCKED, MISSING, Mode, SQLLedger
 
 _APPLICATION_ID = 0x41644C67  # "AdLg"
 _FORMAT = 1
-_MARKS = (f"PRAGMA application_id = {_APPLICATION_ID}", f"PRAGMA user_version = {_FORMAT}")
 # The last one refuses `INSERT OR REPLACE`, which deletes a row without the trigger for that.
 _APPEND_ONLY = tuple(
     f"""
@@ -33,6 +32,19 @@ _APPEND_ONLY = tuple(
         ("insert", "WHEN new.number <= (SELECT max(number) FROM adclient_ledger)"),
     )
 )
+# Another process may be first, so the statements have `IF NOT EXISTS`.
+_CREATE = (
+    "BEGIN IMMEDIATE",
+    *SCHEMA,
+    *_APPEND_ONLY,
+    f"PRAGMA application_id = {_APPLICATION_ID}",
+    f"PRAGMA user_version = {_FORMAT}",
+    "COMMIT",
+)
+_FIND = """
+SELECT (SELECT count(*) FROM sqlite_master), application_id, user_version
+FROM pragma_application_id, pragma_user_version
+"""
 _SMALLEST_PAGE = 512  # bytes
 _REASONS = {
     sqlite3.SQLITE_NOTADB: "it is not an SQLite database",
@@ -42,6 +54,7 @@ _REASONS = {
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened for writing, or its directory cannot",
 }
+_in_use: list[int] = []  # the id of its process for each transaction that has not ended
 
 
 class SQLiteLedger(SQLLedger):
@@ -75,8 +88,6 @@ class SQLiteLedger(SQLLedger):
     __module__ = "adclient.ledger"  # its public name, which pickles and tracebacks show
     __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
-    _begin_writing = "BEGIN IMMEDIATE"
-
     def __init__(
         self, path: str | os.PathLike[str], *, now: Callable[[], datetime] | None = None
     ) -> None:
@@ -89,92 +100,91 @@ class SQLiteLedger(SQLLedger):
                 argument="path",
             )
         self._path = Path(text).absolute()
-        self._identity: tuple[int, int] | None = None
+        self._file: os.stat_result | None = None  # the file that was found to be a ledger
         super().__init__(str(self._path), now)
 
-    def _connect(self, *, may_create: bool) -> DatabaseConnection:
-        if not self._path.parent.is_dir():
-            raise self._error("its directory does not exist")
+    def _exists(self) -> bool:
+        return self._path.exists() and self._path.stat().st_size > 0
+
+    @contextmanager
+    def _transaction(self, mode: Mode) -> Generator[Transaction]:
+        # SQLite in a child assumes that it has the locks of its parent, and would lose rows.
+        pid = os.getpid()
+        if {*_in_use} - {pid}:
+            raise self._error(
+                "this process was forked while a thread of its parent used a ledger; start "
+                "processes with `forkserver` or `spawn`"
+            )
+        _in_use.append(pid)
+        try:
+            with super()._transaction(mode) as transaction:
+                yield transaction
+        finally:
+            _in_use.remove(pid)
+
+    def _connect(self, mode: Mode) -> DatabaseConnection:
         uri = f"{self._path.as_uri()}?mode=rw"  # which creates no file: reading must not
-        if self._path.exists():
-            # SQLite takes a file shorter than a page for an empty one, and overwrites it.
-            if 0 < self._path.stat().st_size < _SMALLEST_PAGE:
-                raise self._error(_REASONS[sqlite3.SQLITE_NOTADB])
-            connection = _open(uri)
-        elif may_create:
+        if self._file is not None:
+            # A file that has replaced the first one does not contain its drafts.
+            if not os.path.samestat(self._path.stat(), self._file):
+                raise self._error("it was replaced by another file while it was in use")
+        elif not self._path.exists():
+            if mode != "create":
+                raise self._error(MISSING)
+            if not self._path.parent.is_dir():
+                raise self._error("its directory does not exist")
             # SQLite creates a file with the mode of this one.
             with NamedTemporaryFile(dir=self._path.parent) as private:
-                connection = _open(f"{uri}c&modeof={quote(os.fsencode(private.name))}")
-        else:
-            raise self._error(MISSING)
-        try:
-            self._prepare(connection, may_create=may_create)
-            status = self._path.stat()
-        except BaseException:
-            connection.close()
-            raise
-        self._identity = (status.st_dev, status.st_ino)
-        return connection
-
-    def _prepare(self, connection: sqlite3.Connection, *, may_create: bool) -> None:
+                _open(f"{uri}c&modeof={quote(os.fsencode(private.name))}").close()
+        # SQLite takes a file shorter than a page for an empty one, and overwrites it.
+        if 0 < self._path.stat().st_size < _SMALLEST_PAGE:
+            raise self._error(_REASONS[sqlite3.SQLITE_NOTADB])
+        connection = _open(uri)
         # Damaged text must not raise: `verify` finds its row.
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
-        # With NORMAL in WAL mode, a power failure could lose the last transactions.
-        connection.execute("PRAGMA synchronous = FULL")
-        [has_tables] = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if not has_tables and _pragma(connection, "application_id") == 0:
-            if not may_create:
-                raise self._error(MISSING)
-            connection.execute("PRAGMA journal_mode = WAL")  # not possible in a transaction
-            # Another process may be first, so the statements have `IF NOT EXISTS`.
-            connection.execute(self._begin_writing)
-            for statement in (*SCHEMA, *_APPEND_ONLY, *_MARKS):
-                connection.execute(statement)
-            connection.execute("COMMIT")
-        if _pragma(connection, "application_id") != _APPLICATION_ID:
-            raise self._error("it is an SQLite database, but not a ledger")
-        if (version := _pragma(connection, "user_version")) != _FORMAT:
-            raise self._error(
-                f"its format is {version}, and this version of adclient knows format {_FORMAT}"
-            )
+        return connection
 
-    def _begin(self, begin: str, waiting: Patience, *, may_create: bool) -> DatabaseConnection:
-        # A file that has replaced the first one does not contain its drafts.
-        if self._identity is not None:
-            status = self._path.stat()
-            if (status.st_dev, status.st_ino) != self._identity:
-                raise self._error("it was replaced by another file while it was in use")
+    def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
         # SQLite's own busy handler backs off, so a process that writes all the time starves others.
         # While another process sets up the same new file, it does not wait at all.
-        deadline = time.monotonic() + self._longest_wait(waiting)
+        deadline = time.monotonic() + self._longest_wait()
         while True:
             try:
-                return self._begin_at_once(begin, may_create=may_create)
+                self._begin_at_once(connection, mode)
             except sqlite3.OperationalError as error:
                 if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
+            else:
+                self._file = self._path.stat()
+                return
             time.sleep(0.001)
 
-    def _begin_at_once(self, begin: str, *, may_create: bool) -> DatabaseConnection:
-        connection = self._link.open(partial(self._connect, may_create=may_create))
-        # A read takes its lock after BEGIN, so SQLite waits for it.
-        milliseconds = 0 if begin == self._begin_writing else 1000 * BUSY_SECONDS
-        connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
-        connection.execute(begin)
-        return connection
-
-    def _exists(self) -> bool:
-        try:
-            return self._path.stat().st_size > 0
-        except (FileNotFoundError, NotADirectoryError):
-            return False
+    def _begin_at_once(self, connection: DatabaseConnection, mode: Mode) -> None:
+        may_create = mode == "create" and self._file is None  # before another thread creates it
+        # With NORMAL in WAL mode, a power failure could lose the last transactions.
+        connection.execute("PRAGMA synchronous = FULL")
+        tables, application_id, version = connection.execute(_FIND).fetchone()
+        if not tables and not application_id:
+            if not may_create:
+                raise self._error(MISSING)
+            connection.execute("PRAGMA journal_mode = WAL")  # not possible in a transaction
+            for statement in _CREATE:
+                connection.execute(statement)
+        elif application_id != _APPLICATION_ID:
+            raise self._error("it is an SQLite database, but not a ledger")
+        elif version != _FORMAT:
+            raise self._error(
+                f"its format is {version}, and this version of adclient knows format {_FORMAT}"
+            )
+        if mode != "read":
+            connection.execute("BEGIN IMMEDIATE")
 
     def _damage(self, ledger: Transaction) -> str | None:
         # No hash covers the indexes, and a damaged one hides rows.
         [problem] = ledger.connection.execute("PRAGMA integrity_check(1)").fetchone()
         return None if problem == "ok" else f"the file is corrupt: {one_line(str(problem))}"
 
-    def _reason(self, error: BaseException) -> str | None:
+    def _reason(self, error: Exception) -> str | None:
         if isinstance(error, OSError):
             return one_line(error.strerror or str(error))
         if isinstance(error, UnicodeDecodeError):  # of SQLite's message, which quotes the file
@@ -189,12 +199,6 @@ def _code(error: sqlite3.Error) -> int:
     return code & 0xFF  # the primary code of an extended one
 
 
-def _pragma(connection: sqlite3.Connection, name: str) -> int:
-    value: tuple[int] = connection.execute(f"PRAGMA {name}").fetchone()
-    return value[0]
-
-
 def _open(uri: str) -> sqlite3.Connection:
-    # Autocommit, as `sqlite3` would begin transactions by itself. All threads use one connection,
-    # which the lock of the link protects.
-    return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False)
+    # Autocommit, as `sqlite3` would begin transactions by itself.
+    return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None)

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 import psycopg
 import pytest
 from ledger_tests import *  # noqa: F403
-from ledger_tests import CAMPAIGN, admit, stage, states
+from ledger_tests import CAMPAIGN, admit, an_entry, stage, states
 from postgres_server import PASSWORD
 
 import adclient.ledger.postgres
@@ -48,9 +48,8 @@ def wipe(execute):
 
 
 @pytest.fixture
-def locked(where, ledger, monkeypatch):
-    """A block in which somebody else writes, and takes longer than is waited for."""
-    monkeypatch.setattr(adclient.ledger.sql, "BUSY_SECONDS", 0.1)
+def locked(where, ledger):
+    """A block in which somebody else writes."""
     begin = adclient.ledger.postgres._BEGIN_WRITING.format(milliseconds=5000)
     admit(ledger, "of the past")
 
@@ -108,15 +107,21 @@ def test_invalid_url_is_refused_without_its_password(url) -> None:
     assert_has_no_secret(refused.value)
 
 
-def test_server_that_is_not_there_is_an_error() -> None:
-    ledger = open_ledger(f"postgresql://ads:{PASSWORD}@127.0.0.1:1/ads")
-    assert_refuses_a_write(ledger, "connection refused|Connection refused")
+def test_server_that_refuses_is_an_error(server) -> None:
+    wrong = server.replace(PASSWORD, f"{PASSWORD}-wrong")
+    for url, problem in [
+        (f"postgresql://ads:{PASSWORD}@127.0.0.1:1/ads", "connection refused|Connection refused"),
+        (f"{server}/nowhere", 'database "nowhere" does not exist'),
+        (f"{wrong}/postgres", "password authentication failed"),
+    ]:
+        assert_refuses_a_write(open_ledger(url), problem)
 
 
 def test_network_that_drops_packets_does_not_hang_the_ledger(ledger) -> None:
     """A test cannot drop them; these are the settings with which Linux notices it."""
     admit(ledger)
-    fileno = os.dup(ledger._link.connection._psycopg.fileno())
+    with ledger._transaction("read") as transaction:
+        fileno = os.dup(transaction.connection._psycopg.fileno())
     with closing(socket.socket(fileno=fileno)) as connected:
         options = [socket.TCP_USER_TIMEOUT, socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL]
         found = [connected.getsockopt(socket.IPPROTO_TCP, option) for option in options]
@@ -132,24 +137,15 @@ def test_server_that_does_not_respond_takes_no_longer_than_the_call() -> None:
         assert time.monotonic() - began < 4
 
 
-def test_wrong_database_is_an_error(server) -> None:
-    assert_refuses_a_write(open_ledger(f"{server}/nowhere"), 'database "nowhere" does not exist')
-
-
-def test_wrong_password_is_an_error(server) -> None:
-    wrong = server.replace(PASSWORD, f"{PASSWORD}-wrong")
-    assert_refuses_a_write(open_ledger(f"{wrong}/postgres"), "password authentication failed")
-
-
 def test_table_of_something_else_is_refused(ledger, execute) -> None:
     execute("CREATE TABLE adclient_ledger (x int)")
     assert_refuses_a_write(ledger, "its table has the comment None")
 
 
-def test_ledger_of_another_version_is_refused(ledger, open_it, execute) -> None:
+def test_ledger_of_another_version_is_refused(ledger, execute) -> None:
     admit(ledger)
     execute("COMMENT ON TABLE adclient_ledger IS 'adclient ledger, format 2'")
-    assert_refuses_a_write(open_it(), "format 2' instead of 'adclient ledger, format 1'")
+    assert_refuses_a_write(ledger, "format 2' instead of 'adclient ledger, format 1'")
 
 
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
@@ -159,18 +155,16 @@ def test_characters_are_kept_or_refused_before_anything_is_staged(server, encodi
         connection.execute(
             f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0 LOCALE 'C'"
         )
-    with closing(open_ledger(f"{server}/{name}")) as ledger:
-        if encoding == "LATIN1":
-            assert_refuses_a_write(ledger, "its database has the encoding LATIN1 instead of UTF8")
-            return
-        fields = {"name": "Frühling ☀"}
-        for _ in range(2):
-            with FakeAdService().client(ledger=ledger) as client:
-                client.alpha.update_creative(account_id="account_a91f", fields=fields)
-            ledger.close()
-        assert [entry.arguments["fields"] for entry in ledger.entries()] == [fields, fields]
-        assert states(ledger) == ["staged", "staged"]
-        ledger.verify()
+    ledger = open_ledger(f"{server}/{name}")
+    if encoding == "LATIN1":
+        assert_refuses_a_write(ledger, "its database has the encoding LATIN1 instead of UTF8")
+        return
+    fields = {"name": "Frühling ☀"}
+    with FakeAdService().client(ledger=ledger) as client:
+        client.alpha.update_creative(account_id="account_a91f", fields=fields)
+    [entry] = ledger.entries()
+    assert (entry.state, entry.arguments["fields"]) == ("staged", fields)
+    ledger.verify()
 
 
 DISCONNECT = """
@@ -179,19 +173,10 @@ WHERE pid <> pg_backend_pid() AND datname = current_database()
 """
 
 
-def test_connection_that_was_lost_meanwhile_is_opened_again(ledger, execute) -> None:
-    stage(ledger)
-    execute(DISCONNECT)
-    stage(ledger, 2)
-    execute(DISCONNECT)
-    assert states(ledger) == ["staged", "staged"]
-
-
 def test_connection_that_is_lost_in_a_transaction_admits_nothing(ledger, execute) -> None:
     stage(ledger)
-    entry = attrs.evolve(ledger.entries()[0], entry_id="entry_2")  # noqa: F405
     with pytest.raises(LedgerError, match="terminating connection") as refused:
-        ledger.reserve(entry, lambda usage: execute(DISCONNECT) and None)
+        ledger.reserve(an_entry(2), lambda usage: execute(DISCONNECT) and None)
     assert_has_no_secret(refused.value)
     assert states(ledger) == ["staged"]
 
