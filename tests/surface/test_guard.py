@@ -101,58 +101,48 @@ async def test_failed_write_is_recorded_with_its_reason(
             await wait(write(client))
     assert ledger.states == ["admitted", state]
     assert ledger.rows[-1].reason.startswith(f"{error.__name__}")
+    is_unreadable = isinstance(response, httpx.Response) and response.status_code == 201
+    assert ledger.rows[-1].draft_id == ("draft_7c2e" if is_unreadable else None)
 
 
 @sync_and_async
-async def test_draft_id_of_an_unreadable_response_is_recorded(client_kind) -> None:
-    ledger = MemoryLedger()
-    transport = Service(a_draft(diff=None)).transport
-    async with client_kind.open(transport=transport, ledger=ledger) as client:
-        with pytest.raises(OutcomeUnknown):
-            await wait(write(client))
-    assert (ledger.rows[-1].state, ledger.rows[-1].draft_id) == ("unknown", "draft_7c2e")
-
-
-@sync_and_async
-async def test_text_of_an_error_that_is_not_of_this_library_is_not_recorded(client_kind) -> None:
-    """It may hold a secret, such as that of a caller's function for a token."""
-
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        # The text of another library may hold a secret.
+        (RuntimeError("https://auth.example.com?client_secret=hunter2"), "RuntimeError"),
+        (PolicyRefused("the client that fetches tokens"), "PolicyRefused: the client that fetches"),
+        (LedgerError("the client that fetches tokens"), "LedgerError: the client that fetches"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+async def test_error_of_a_token_function_is_recorded(client_kind, error, reason) -> None:
     def token() -> str:
-        raise RuntimeError("https://auth.example.com?client_secret=hunter2")
+        raise error
 
     ledger = MemoryLedger()
     options = {"transport": Service().transport, "ledger": ledger, "token": token}
     async with client_kind.open(**options) as client:
-        with pytest.raises(RuntimeError):
+        with pytest.raises(type(error)):
             await wait(write(client))
     assert ledger.states == ["admitted", "not staged"]
-    assert ledger.rows[-1].reason == "RuntimeError"
+    assert ledger.rows[-1].reason.removesuffix(" tokens") == reason
 
 
+@pytest.mark.parametrize("is_recorded", [False, True])
 @sync_and_async
-@pytest.mark.parametrize("kind", [PolicyRefused, LedgerError])
-async def test_refusal_by_another_client_of_a_token_function_is_recorded(client_kind, kind) -> None:
-    def token() -> str:
-        raise kind("the client that fetches tokens was refused")
-
-    ledger = MemoryLedger()
-    options = {"transport": Service().transport, "ledger": ledger, "token": token}
-    async with client_kind.open(**options) as client:
-        with pytest.raises(kind):
-            await wait(write(client))
-    assert ledger.states == ["admitted", "not staged"]
-
-
-@sync_and_async
-async def test_policy_refuses_a_write_before_it_is_sent(client_kind) -> None:
-    service, policy = Service(), Policy(accounts=["b"])
-    async with client_kind.open(transport=service.transport, policy=policy) as client:
+async def test_policy_refuses_a_write_before_it_is_sent(client_kind, is_recorded) -> None:
+    service, policy, ledger = Service(), Policy(accounts=["b"]), MemoryLedger()
+    options = {"ledger": ledger} if is_recorded else {}
+    async with client_kind.open(transport=service.transport, policy=policy, **options) as client:
         with pytest.raises(PolicyRefused, match="account a is not one of") as refused:
             await wait(write(client))
-        copy = pickle.loads(pickle.dumps(refused.value))
+    copy = pickle.loads(pickle.dumps(refused.value))
     assert service.requests == []
     assert isinstance(copy, InvalidRequest)
     assert (copy.rule, copy.operation, copy.attempts) == ("accounts", "beta.pause_campaign", 0)
+    recorded = [(row.state, row.rule) for row in ledger.rows]
+    assert recorded == [("refused", "accounts")] * is_recorded
 
 
 @sync_and_async
@@ -163,17 +153,6 @@ async def test_policy_refuses_a_read_before_it_is_sent(client_kind) -> None:
         with pytest.raises(PolicyRefused, match=r"beta\.list_campaigns is not one of"):
             await wait(client.beta.list_campaigns(account_id="a"))
     assert len(service.requests) == 1
-
-
-@sync_and_async
-async def test_refusal_is_recorded(client_kind) -> None:
-    ledger, service = MemoryLedger(), Service()
-    options = {"transport": service.transport, "ledger": ledger}
-    async with client_kind.open(**options, policy=Policy(accounts=["b"])) as client:
-        with pytest.raises(PolicyRefused):
-            await wait(write(client))
-    [row] = ledger.rows
-    assert (row.state, row.rule, service.requests) == ("refused", "accounts", [])
 
 
 @pytest.mark.parametrize(
@@ -222,15 +201,6 @@ async def test_draft_over_a_limit_is_returned_with_a_warning(client_kind) -> Non
     [
         {"field": "budget", "before": 100, "after": 999},
         {"field": "daily_budget", "before": None, "after": 999},
-        {"field": "campaign", "before": None, "after": {"daily_budget": 999}},
-        {"field": "campaign", "before": {"budget": 1}, "after": {"budget": 2}},
-        {"field": "status", "before": "ENABLED", "after": "PAUSED"},
-        {"field": "daily_budget", "before": 100, "after": 100},
-        {
-            "field": "campaign",
-            "before": {"account": {"daily_budget": 9}, "budget": 1},
-            "after": {"account": {"daily_budget": 9}, "budget": 99},
-        },
     ],
     ids=str,
 )
@@ -255,12 +225,11 @@ async def test_draft_whose_diff_hides_the_money_closes_its_account(
             assert service.answers == []
 
 
-@pytest.mark.parametrize("diff", [{}, {"field": "daily_budget", "after": 999}, []], ids=str)
 @sync_and_async
 async def test_draft_with_an_unreadable_diff_closes_its_account_if_money_is_set(
-    client_kind, diff, tmp_path
+    client_kind, tmp_path
 ) -> None:
-    service = Service(*[a_draft(diff=diff)] * 3)
+    service = Service(*[a_draft(diff={"field": "daily_budget", "after": 999})] * 3)
     policy = Policy(change_at_most=10, money={"daily_budget": 999})
     options = {"transport": service.transport, "policy": policy}
     ledger = SQLiteLedger(tmp_path / "drafts.db")
@@ -350,7 +319,7 @@ async def test_call_that_is_admitted_too_late_sends_nothing(client_kind) -> None
     """The sync client cannot interrupt its ledger, but looks at the clock behind it."""
     ledger, service = MemoryLedger(), Service()
     ledger.may_reserve.clear()
-    timer = threading.Timer(0.3, ledger.may_reserve.set)
+    timer = threading.Timer(0.15, ledger.may_reserve.set)
     timer.start()
     options = {"transport": service.transport, "ledger": ledger, "timeout": 0.1}
     async with client_kind.open(**options) as client:
