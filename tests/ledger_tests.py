@@ -14,7 +14,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
@@ -23,7 +22,6 @@ import anyio.to_thread
 import attrs
 import ledger_race as race
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
 from ledger_kills import kill_writers
 
 import adclient.ledger.rows
@@ -435,93 +433,6 @@ def test_verify_reads_a_long_ledger_in_pieces(ledger, tamper, monkeypatch) -> No
 
 
 # Many users.
-
-
-@attrs.define
-class Model:
-    """A ledger as a dictionary of entries, for one day and one account."""
-
-    entries: dict[str, Entry] = attrs.field(factory=dict)
-    ended: set[str] = attrs.field(factory=set)
-
-    @property
-    def usage(self) -> Usage:
-        drafts = sum(e.state not in ("refused", "not staged") for e in self.entries.values())
-        over = [e.draft_id for e in self.entries.values() if e.over_limit and not e.settled_by]
-        return Usage(drafts, over[0] if over else None)
-
-    def reserve(self, entry: Entry, cap: int) -> None:
-        is_full = self.usage.drafts_today >= cap
-        state = "refused" if is_full else "admitted"
-        self.entries.setdefault(entry.entry_id, attrs.evolve(entry, state=state))
-
-    def end(self, entry: Entry) -> None:
-        known = self.entries.get(entry.entry_id)
-        if known is None or known.state == "refused" or entry.entry_id in self.ended:
-            return
-        if known.settled_by is None or entry.state == "staged":
-            self.entries[entry.entry_id] = entry
-            self.ended.add(entry.entry_id)
-
-    def settle(self, entry_id: str, draft_id: str | None) -> None:
-        known = self.entries.get(entry_id)
-        if known is not None and known.is_unknown:
-            state = "staged" if draft_id else "not staged"
-            known = attrs.evolve(known, state=state, draft_id=draft_id, settled_by="kim")
-            self.entries[entry_id] = known
-        elif known is not None and known.over_limit and draft_id in (None, known.draft_id):
-            self.entries[entry_id] = attrs.evolve(known, settled_by=known.settled_by or "kim")
-
-
-STEPS = st.lists(
-    st.tuples(
-        st.sampled_from(["reserve", "end", "settle"]),
-        st.integers(0, 4),
-        st.sampled_from(["staged", "over limit", "not staged", "unknown"]),
-    ),
-    max_size=25,
-)
-
-
-@given(STEPS)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_ledger_agrees_with_a_model_after_each_step(open_it, wipe, steps) -> None:
-    wipe()
-    ledgers, model = [open_it(), open_it()], Model()
-    for turn, (step, number, state) in enumerate(steps):
-        ledger, draft_id = ledgers[turn % 2], f"draft_{number}"
-        entry = an_entry(number, at=NOON)
-        if step == "reserve":
-            with suppress(LedgerError):  # it was reserved before
-                ledger.reserve(entry, lambda usage: REFUSAL if usage.drafts_today >= 3 else None)
-            model.reserve(entry, cap=3)
-        elif step == "end":
-            over_limit = "too much" if state == "over limit" else None
-            state = "staged" if over_limit else state
-            has_draft = {"draft_id": draft_id} if state == "staged" else {}
-            entry = attrs.evolve(entry, state=state, over_limit=over_limit, **has_draft)
-            with suppress(LedgerError):  # there is no ledger yet
-                ledger.end(entry)
-            model.end(entry)
-        else:
-            draft_id = draft_id if state == "staged" else None
-            with suppress(LedgerError):
-                ledger.settle(entry.entry_id, draft_id=draft_id, by="kim")
-            model.settle(entry.entry_id, draft_id)
-    if model.entries:
-        found = {entry.entry_id: entry for entry in ledgers[0].entries()}
-        expected = {
-            entry_id: attrs.evolve(entry, rule=found[entry_id].rule, reason=found[entry_id].reason)
-            for entry_id, entry in model.entries.items()
-        }
-        assert found == expected
-        assert {e.entry_id for e in ledgers[0].unknown()} == {
-            entry_id for entry_id, entry in model.entries.items() if entry.is_unknown
-        }
-        usage = usage_of(ledgers[1])
-        assert usage.drafts_today == model.usage.drafts_today
-        assert (usage.over_limit is None) is (model.usage.over_limit is None)
-        assert ledgers[0].verify() == ledgers[1].verify()
 
 
 def test_processes_and_threads_share_one_daily_cap(where, ledger) -> None:
