@@ -165,6 +165,7 @@ def test_entries_are_selected_by_account_and_time(ledger, clock) -> None:
         clock.now = (NOON + timedelta(hours=number)).astimezone(local)
         # The time is that of the ledger.
         assert admit(ledger, number, account_id=account_id, at=NOON).at == clock.now
+    ledger.end(an_entry(2, at=NOON, state="staged"))
     later = NOON + timedelta(hours=1)
     chosen = ledger.entries(account_id="a", since=later)
     assert [entry.entry_id for entry in chosen] == ["entry_2"]
