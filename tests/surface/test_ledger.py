@@ -420,6 +420,14 @@ def test_ledger_whose_file_was_replaced_is_refused(
     assert Path(where).exists() is is_replaced
 
 
+def test_ledger_whose_file_was_emptied_does_not_begin_again(
+    assert_refuses_a_write, ledger, where
+) -> None:
+    stage(ledger)
+    os.truncate(where, 0)
+    assert_refuses_a_write(ledger, "it does not exist")
+
+
 def test_child_that_was_forked_in_a_transaction_is_refused(ledger, where, monkeypatch) -> None:
     def check(_) -> None:
         with monkeypatch.context() as patch:
