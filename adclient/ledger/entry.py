@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 import attrs
 
 from adclient._display import diffs, notebook
+from adclient._display.signatures import public_in
 from adclient._values.json_values import JSON, copied
 from adclient.models import Diff
 from adclient.policy import Refusal, Usage
@@ -20,6 +21,7 @@ State = Literal["admitted", "staged", "not staged", "refused", "unknown"]
 DEADLINE: ContextVar[float] = ContextVar("adclient_ledger_deadline", default=math.inf)
 
 
+@public_in("adclient.ledger")
 @attrs.frozen(kw_only=True, repr=False)
 class Entry(notebook.HTMLRepr):
     """One write in a ledger, from its admission to its end.
@@ -53,9 +55,6 @@ class Entry(notebook.HTMLRepr):
         >>> entry.to_dict()["arguments"]
         {'account_id': 'account_d118'}
     """
-
-    __module__ = "adclient.ledger"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     entry_id: str
     at: datetime = attrs.field(factory=lambda: datetime.now(UTC))
@@ -167,6 +166,7 @@ class Ledger(Protocol):
         ...
 
 
+@public_in("adclient.ledger")
 class LedgerWarning(UserWarning):
     """The ledger could not record how a write ended; the text names the draft, if there is one.
 
@@ -175,6 +175,3 @@ class LedgerWarning(UserWarning):
         >>> from adclient import LedgerWarning
         >>> warnings.filterwarnings("error", category=LedgerWarning)  # after the draft is staged
     """
-
-    __module__ = "adclient.ledger"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from adclient._core.redact import Redactor, one_line
 from adclient._display.extras import needs
+from adclient._display.signatures import public_in
 from adclient.errors import LedgerError
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
 from adclient.ledger.sql import BUSY_SECONDS, LOCKED, MISSING, Mode, SQLLedger
@@ -49,6 +50,7 @@ SELECT to_regclass('adclient_ledger') IS NOT NULL,
 """
 
 
+@public_in("adclient.ledger")
 class PostgresLedger(SQLLedger):
     """A ledger in a PostgreSQL database, which clients on many machines can share.
 
@@ -71,9 +73,6 @@ class PostgresLedger(SQLLedger):
         >>> ledger  # nothing is opened before it is used
         <PostgresLedger postgresql://db.example.com/ads>
     """
-
-    __module__ = "adclient.ledger"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     def __init__(self, url: str, *, now: Callable[[], datetime] | None = None) -> None:
         with needs("postgres"):

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from adclient._core.redact import one_line
 from adclient._display.notebook import short
+from adclient._display.signatures import public_in
 from adclient.errors import ConfigurationError
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
 from adclient.ledger.sql import LOCKED, MISSING, Mode, SQLLedger
@@ -57,6 +58,7 @@ _REASONS = {
 _in_use: list[int] = []  # the id of its process for each transaction that has not ended
 
 
+@public_in("adclient.ledger")
 class SQLiteLedger(SQLLedger):
     """A ledger in a file, which all threads and processes of one machine can share.
 
@@ -84,9 +86,6 @@ class SQLiteLedger(SQLLedger):
         >>> entry.state, entry.draft_id == draft.draft_id
         ('staged', True)
     """
-
-    __module__ = "adclient.ledger"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     def __init__(
         self, path: str | os.PathLike[str], *, now: Callable[[], datetime] | None = None

@@ -12,6 +12,7 @@ from adclient._core.call import Call, validated
 from adclient._core.operations import OPERATIONS, Operation
 from adclient._core.redact import one_line
 from adclient._display.diffs import MISSING, Missing
+from adclient._display.signatures import public_in
 from adclient._values.json_values import JSON, is_object
 from adclient._values.toml import Document
 from adclient.errors import InvalidRequest
@@ -24,6 +25,7 @@ _WRITES = {
 }
 
 
+@public_in("adclient.plan")
 @attrs.frozen(kw_only=True)
 class PlannedChange:
     """One change of a plan.
@@ -50,9 +52,6 @@ class PlannedChange:
         >>> change.number, change.key.partition(":")[0]
         (1, '2026-w47')
     """
-
-    __module__ = "adclient.plan"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     number: int
     call: Call[Draft] = attrs.field(eq=False, repr=False)  # `key` stands for it

@@ -7,6 +7,7 @@ from typing import Self
 
 import attrs
 
+from adclient._display.signatures import public_in
 from adclient._display.tracebacks import forget_frames
 from adclient._limits import rules
 from adclient._sync.client import AdClient
@@ -25,6 +26,7 @@ from adclient.policy import Policy
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,79}")
 
 
+@public_in("adclient.plan")
 @attrs.frozen(kw_only=True, repr=False)
 class Plan:
     """The changes of a file, which a team reviews before they are staged.
@@ -60,9 +62,6 @@ class Plan:
         Plan 2026-w47: 1 allowed
           1  allowed  beta.pause_campaign · account_b204 campaign_57a7 · It has spent its budget.
     """
-
-    __module__ = "adclient.plan"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     id: str
     title: str | None = None

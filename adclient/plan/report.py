@@ -11,6 +11,7 @@ import attrs
 from adclient._core.redact import one_line
 from adclient._display import diffs, notebook
 from adclient._display.notebook import ROWS, more, short
+from adclient._display.signatures import public_in
 from adclient._values.json_values import JSON, copied_fields
 from adclient.models import Diff
 
@@ -47,6 +48,7 @@ _HEAD = """\
 |--:|---|---|---|---|---|---|---|---|"""
 
 
+@public_in("adclient.plan")
 @attrs.frozen(kw_only=True)
 class ChangeReport:
     """The report on one change of a plan.
@@ -78,9 +80,6 @@ class ChangeReport:
         'settle in ledger'
     """
 
-    __module__ = "adclient.plan"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
-
     number: int
     operation: str
     account_id: str
@@ -98,6 +97,7 @@ class ChangeReport:
         return VERDICTS[self.verdict][1]
 
 
+@public_in("adclient.plan")
 @attrs.frozen(kw_only=True, repr=False)
 class PlanReport(notebook.HTMLRepr):
     """The report on a plan that was checked or staged; `print` shows it.
@@ -128,9 +128,6 @@ class PlanReport(notebook.HTMLRepr):
         >>> print(report.markdown().splitlines()[0])
         ### Plan `2026-w47`
     """
-
-    __module__ = "adclient.plan"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     plan_id: str
     title: str | None = None
@@ -265,6 +262,7 @@ def _code(text: str) -> str:
     return "".join(f"&#{ord(part)};" if part in ("|", "`", "\\") else f"`{part}`" for part in parts)
 
 
+@public_in("adclient.plan")
 class Interrupted(KeyboardInterrupt):  # not an error, as for every other interrupt
     """Ctrl-C was pressed while a plan was staged; `stage` raises it in place of its base class.
 
@@ -280,9 +278,6 @@ class Interrupted(KeyboardInterrupt):  # not an error, as for every other interr
         ...     except Interrupted as interrupted:
         ...         return str(interrupted.report)
     """
-
-    __module__ = "adclient.plan"  # its public name, which pickles and tracebacks show
-    __firstlineno__ = None  # so `??` does not look for it in the file of that name
 
     @property
     def report(self) -> PlanReport:
