@@ -7,23 +7,14 @@ await, which would have to be shielded from cancellation.
 
 import socket
 import ssl
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Sequence
+from contextlib import closing, suppress
 
 import anyio
 import anyio.lowlevel
 
-from adclient._http.addresses import Address, check_connected, start_connecting
-from adclient._http.backend import (
-    CHUNK,
-    READ,
-    TLS,
-    WHOLE_READ,
-    WRITE,
-    BaseBackend,
-    T,
-    failure,
-)
+from adclient._http.addresses import Address
+from adclient._http.backend import CHUNK, READ, WHOLE_READ, WRITE, BaseBackend, Steps, T, failure
 from adclient._http.httpcore_alias import httpcore
 
 
@@ -37,9 +28,7 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
     async def connect_tcp(self, host: str, port: int, *_: object, **__: object) -> "AsyncBackend":
         """Connect to the first address that accepts."""
         try:
-            addresses = self._last.first_in(await _addresses(host, port))
-            with anyio.fail_after(self._time_left()):
-                await self._connect(addresses)
+            self._socket = await self._connected(await _addresses(host, port))
         except (OSError, ValueError) as error:
             raise self._connect_error(error) from error
         return self
@@ -53,8 +42,7 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
     ) -> "AsyncBackend":
         """Add a layer of TLS."""
         try:
-            tls = self._add_tls(ssl_context, server_hostname)
-            await self._perform(tls, tls.object.do_handshake)
+            await self._perform(self._handshake(ssl_context, server_hostname))
         except BaseException as error:
             self.close()  # httpcore has no stream to close before the handshake is over
             if isinstance(error, OSError | ValueError):
@@ -68,15 +56,24 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
             withheld, self._withheld = self._withheld, b""
             return withheld
         try:
-            data = await self._receive(self._tls, max_bytes)
+            if self._tls is None:
+                data = await self._receive(max_bytes)
+            else:
+                data = await self._perform(self._tls.read(max_bytes))
         except OSError as error:
             raise failure(READ, error) from error
-        return data if max_bytes <= WHOLE_READ else self._withhold(data)
+        if max_bytes <= WHOLE_READ or len(data) < 2:
+            return data
+        self._withheld = data[-1:]
+        return data[:-1]
 
     async def write(self, buffer: bytes, *_: object, **__: object) -> None:
         """Write all bytes."""
         try:
-            await self._send(self._tls, buffer)
+            if self._tls is not None:
+                await self._perform(self._tls.write(buffer))
+            elif buffer:
+                await self._send(buffer)
         except OSError as error:
             raise failure(WRITE, error) from error
 
@@ -84,48 +81,30 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
         """Close the socket."""
         self.close()
 
-    async def _connect(self, addresses: list[Address]) -> None:
-        if len(addresses) == 1:  # as most hosts have; a task group takes a while
-            self._use(await _connected(addresses[0]), addresses[0])
-            return
-        delay, errors = self._attempt_delay(len(addresses)), list[OSError]()
-        is_over = anyio.Event()  # once an address has accepted, or all have failed
-
-        async def attempt(address: Address) -> None:
+    async def _connected(self, addresses: Sequence[Address]) -> socket.socket:
+        with closing(self._connector.connect(addresses, self._time_left)) as connecting:
             try:
-                sock = await _connected(address)
-            except OSError as error:
-                errors.append(error.with_traceback(None))  # avoids a cycle with this frame
-            else:
-                if self._socket is None:
-                    self._use(sock, address)
-                else:  # both were accepted before the group could be cancelled
-                    sock.close()
-            # An earlier address may accept, too, while a later one is tried.
-            any_ended.set()
-            if self._socket is not None or len(errors) == len(addresses):
-                is_over.set()
+                waiting = next(connecting)
+                while True:
+                    waiting = connecting.send(await _writable(*waiting))
+            except StopIteration as done:
+                connected: socket.socket = done.value
+                return connected
 
-        async with anyio.create_task_group() as group:
-            for address in addresses:
-                if not is_over.is_set():
-                    any_ended = anyio.Event()
-                    group.start_soon(attempt, address)
-                    with anyio.move_on_after(delay):
-                        await any_ended.wait()
-            await is_over.wait()
-            group.cancel_scope.cancel()
-        if self._socket is None:
-            raise errors.pop()
+    async def _perform(self, steps: Steps[T]) -> T:
+        try:
+            outgoing = next(steps)
+            while True:
+                if outgoing is None:
+                    outgoing = steps.send(await self._receive(CHUNK))
+                else:
+                    await self._send(outgoing)
+                    outgoing = next(steps)
+        except StopIteration as done:
+            result: T = done.value
+            return result
 
-    async def _receive(self, tls: TLS | None, max_bytes: int) -> bytes:
-        if tls is not None:
-            if not tls.has_unread:
-                tls.feed(await self._receive(tls.below, CHUNK))
-            try:
-                return await self._perform(tls, tls.object.read, max_bytes)
-            except ssl.SSLEOFError:  # many servers skip the closing handshake
-                return b""
+    async def _receive(self, max_bytes: int) -> bytes:
         assert self._socket is not None
         with suppress(BlockingIOError):
             data = self._socket.recv(max_bytes)
@@ -138,45 +117,30 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
             with suppress(BlockingIOError):
                 return self._socket.recv(max_bytes)
 
-    async def _send(self, tls: TLS | None, data: bytes) -> None:
+    async def _send(self, data: bytes) -> None:
+        assert self._socket is not None
         rest = memoryview(data)
         while rest:
-            if tls is not None:  # in chunks: encrypting a large body takes time
-                sent = await self._perform(tls, tls.object.write, rest[:CHUNK])
-            else:
-                assert self._socket is not None
-                try:
-                    sent = self._socket.send(rest)
-                except BlockingIOError:
-                    await anyio.wait_writable(self._socket)
-                    continue
-            rest = rest[sent:]
-
-    async def _perform(self, tls: TLS, operation: Callable[..., T], *arguments: object) -> T:
-        while True:
             try:
-                done = operation(*arguments)
-            except ssl.SSLWantReadError:
-                await self._flush(tls)  # first: the peer may be waiting for it
-                tls.feed(await self._receive(tls.below, CHUNK))
-            else:
-                await self._flush(tls)
-                return done
-
-    async def _flush(self, tls: TLS) -> None:
-        if tls.outgoing.pending:
-            await self._send(tls.below, tls.outgoing.read())
+                rest = rest[self._socket.send(rest) :]
+            except BlockingIOError:
+                await anyio.wait_writable(self._socket)
 
 
-async def _connected(address: Address) -> socket.socket:
-    sock = start_connecting(address)
-    try:
+async def _writable(sockets: Collection[socket.socket], seconds: float) -> list[socket.socket]:
+    """Wait until one of several sockets is writable; return those that are."""
+    ready: list[socket.socket] = []
+
+    async def watch(sock: socket.socket) -> None:
         await anyio.wait_writable(sock)
-        check_connected(sock)
-    except BaseException:
-        sock.close()
-        raise
-    return sock
+        ready.append(sock)
+        group.cancel_scope.cancel()
+
+    with anyio.move_on_after(seconds):
+        async with anyio.create_task_group() as group:
+            for sock in sockets:
+                group.start_soon(watch, sock)
+    return ready
 
 
 async def _addresses(host: str, port: int) -> Sequence[Address]:

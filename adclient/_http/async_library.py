@@ -6,13 +6,14 @@ from typing import cast
 from weakref import WeakSet
 
 import anyio
+import attrs
 import httpx
 from anyio.lowlevel import checkpoint, current_token
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
-from adclient._http.library import HTTPX, HTTPLibrary, LibraryAttempt, check_open, detect_library
+from adclient._http.library import HTTPLibrary, LibraryAttempt
 from adclient._tasks.background import BackgroundTask
 
 _LONGEST_CLOSE = 2.0
@@ -23,21 +24,7 @@ _READS = ("http11.receive_response_headers.started", "http11.receive_response_bo
 AsyncSend = Callable[[httpx.Request], Awaitable[httpx.Response]]
 
 
-def async_send_through(client: object) -> AsyncSend:
-    """Return a function that sends through an async client, without following redirects."""
-    theirs = cast(httpx.AsyncClient, client)
-    library = detect_library(client) or HTTPX
-
-    async def send(request: httpx.Request) -> httpx.Response:
-        check_open(theirs.is_closed)
-        try:
-            return await theirs.send(request, stream=True, follow_redirects=False)
-        except library.status_error as error:  # an event hook that raises for an error status
-            return error.response
-
-    return send
-
-
+@attrs.define(eq=False, repr=False)
 class AsyncLibrarySender:
     """Sends through an async client or transport of the caller, who closes it.
 
@@ -46,37 +33,21 @@ class AsyncLibrarySender:
     until it only reads, and can be cancelled safely.
     """
 
-    def __init__(
-        self,
-        library: HTTPLibrary,
-        send: AsyncSend,
-        max_concurrency: int,
-        *,
-        names_requests: bool = False,
-    ) -> None:
-        self._library = library
-        # An abandoned exchange keeps its slot until it ends.
-        self._limiter = AsyncCapacityLimiter(max_concurrency)
-        self._send = send
-        self._names_requests = names_requests
-        self.is_closed: bool = False
-        self._running: WeakSet[BackgroundTask[None]] = WeakSet()
+    library: HTTPLibrary
+    transmit: AsyncSend
+    limiter: AsyncCapacityLimiter  # for exchanges: an abandoned one keeps its slot until it ends
+    client: httpx.AsyncClient | None = None
+    is_closed: bool = False
+    _running: WeakSet[BackgroundTask[None]] = attrs.field(
+        init=False, factory=WeakSet[BackgroundTask[None]]
+    )
 
     async def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request, and return its response or failure by the deadline."""
-        attempt = LibraryAttempt(
-            request, deadline, self._library, names_requests=self._names_requests
-        )
-        slot = AsyncSlot(self._limiter)
-        is_free = await slot.acquire(attempt.time_left)
-        return (
-            await self._perform(attempt, slot)
-            if is_free
-            else attempt.failed("no free connection in time", sent=False, timed_out=True)
-        )
-
-    async def _perform(self, attempt: LibraryAttempt, slot: AsyncSlot) -> Outcome:
-        sending = ShieldedSend(self._send, attempt)
+        attempt = LibraryAttempt(request, deadline, self.library, self.client)
+        sending, slot = ShieldedSend(self.transmit, attempt), AsyncSlot(self.limiter)
+        if not await slot.acquire(attempt.time_left):
+            return attempt.failed("no free connection in time", sent=False, timed_out=True)
         try:
             with anyio.move_on_after(attempt.time_left):
                 # Not a task group, which would cancel the exchange together with the call.
@@ -87,10 +58,8 @@ class AsyncLibrarySender:
                 finally:
                     sending.abandon()  # without effect after a normal end
                 return attempt.response()
-        except self._library.faults as error:
-            return attempt.outcome_of(error)
         except Exception as error:
-            return attempt.stopped(error)
+            return attempt.outcome_of(error)
         return attempt.failed("no response in time", sent=attempt.body_consumed, timed_out=True)
 
     async def aclose(self) -> None:
@@ -104,11 +73,10 @@ class AsyncLibrarySender:
 class ShieldedSend:
     """One request through a pool of the caller, cancelled only while it reads."""
 
-    def __init__(self, send: AsyncSend, attempt: LibraryAttempt) -> None:
-        self._send = send
+    def __init__(self, transmit: AsyncSend, attempt: LibraryAttempt) -> None:
+        self._transmit = transmit
         self._attempt = attempt
         self._scope = anyio.CancelScope()
-        self._is_abandoned = False
         self._is_reading = False
 
     async def perform(self) -> None:
@@ -120,7 +88,10 @@ class ShieldedSend:
         attempt = self._attempt
         with self._scope, anyio.move_on_after(3 * attempt.time_left + _LONGEST_CLOSE):
             request = attempt.build(attempt.library.async_stream, {"trace": self._trace})
-            response = await self._send(request)
+            try:
+                response = await self._transmit(request)
+            except attempt.library.names.HTTPStatusError as error:  # of an event hook
+                response = error.response
             attempt.begin_response(response)
             if response.is_stream_consumed:  # an event hook of the caller has already read it
                 attempt.feed(response.content)
@@ -155,7 +126,6 @@ class ShieldedSend:
     def abandon(self) -> None:
         """Stop waiting for the response; a request whose body was not read yet is never sent."""
         self._attempt.is_abandoned = True
-        self._is_abandoned = True
         self._cancel_read()
 
     async def _trace(self, event: str, _: object) -> None:
@@ -163,5 +133,5 @@ class ShieldedSend:
         self._cancel_read()
 
     def _cancel_read(self) -> None:
-        if self._is_abandoned and self._is_reading:
+        if self._attempt.is_abandoned and self._is_reading:
             self._scope.cancel()

@@ -3,7 +3,7 @@
 import anyio
 from anyio.lowlevel import RunVar
 
-from adclient._http.forks import register_for_forks
+from adclient._http.forks import RESETTABLE
 
 
 class AsyncCapacityLimiter:
@@ -12,7 +12,7 @@ class AsyncCapacityLimiter:
     def __init__(self, total: int) -> None:
         self.total = total
         self.reset_after_fork()
-        register_for_forks(self)
+        RESETTABLE.add(self)
 
     def __str__(self) -> str:
         return f"max_concurrency is {self.total}"

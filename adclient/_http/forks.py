@@ -9,29 +9,16 @@ class Resettable(Protocol):
     """An object with state that a forked child must not share."""
 
     def reset_after_fork(self) -> None:
-        """Drop what belongs to the parent, without closing it."""
+        """Drop what belongs to the parent."""
         ...
 
 
-_leaked_on_purpose: list[object] = []
-
-
-def leak(*things: object) -> None:
-    """Keep objects of a parent process alive: closing them in the child could affect the parent."""
-    _leaked_on_purpose.extend(things)
-
-
-_RESETTABLE: weakref.WeakSet[Resettable] = weakref.WeakSet()
-
-
-def register_for_forks(thing: Resettable) -> None:
-    """Reset an object in each forked child, as long as it lives."""
-    _RESETTABLE.add(thing)
+RESETTABLE: weakref.WeakSet[Resettable] = weakref.WeakSet()
 
 
 def reset_all() -> None:
-    """Reset every registered object."""
-    for thing in list(_RESETTABLE):
+    """Reset every object that lives."""
+    for thing in list(RESETTABLE):
         thing.reset_after_fork()
 
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from adclient._core.request import Request
-from adclient._core.response import Failure, Outcome
+from adclient._core.response import Outcome, RawResponse
 from adclient._http.clock import Clock
 from adclient._http.send import Attempt
 from adclient.errors import ConfigurationError
@@ -92,16 +92,13 @@ class AsyncInProcessSender:
 def _send(called: InProcess, request: Request, deadline: float) -> Outcome:
     attempt = Attempt(request, deadline)
     outcome = called.service(request, deadline - called.clock.now())
-    if isinstance(outcome, Failure):
-        return _failed(attempt, outcome)
-    attempt.begin(outcome.status, {name.lower(): value for name, value in outcome.headers.items()})
-    attempt.feed(outcome.body)
-    if outcome.broken is not None:
-        return _failed(attempt, outcome.broken)
-    attempt.finish()
-    return attempt.response()
-
-
-def _failed(attempt: Attempt, failure: Failure) -> Outcome:
-    reason = "no response in time" if failure.timed_out else failure.reason
-    return attempt.failed(reason, sent=failure.sent, timed_out=failure.timed_out)
+    if isinstance(outcome, RawResponse):
+        headers = {name.lower(): value for name, value in outcome.headers.items()}
+        attempt.begin(outcome.status, headers)
+        attempt.feed(outcome.body)
+        if outcome.broken is None:
+            attempt.finish()
+            return attempt.response()
+        outcome = outcome.broken
+    reason = "no response in time" if outcome.timed_out else outcome.reason
+    return attempt.failed(reason, sent=outcome.sent, timed_out=outcome.timed_out)

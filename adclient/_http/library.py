@@ -1,11 +1,13 @@
 """Sends through a client or transport of the caller, of httpx or httpx2."""
 
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any, cast
 
+import anyio
+import attrs
 import httpx
 
 from adclient._core.request import Request
@@ -30,83 +32,56 @@ _ENGINES = ("httpcore", "httpcore2", "builtins", "socket", "ssl")
 _BREAKS = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError)
 _NO_EXTENSIONS: Mapping[str, object] = MappingProxyType({})
 
-Chunks = Callable[[], Iterator[bytes]]
-
 
 class HTTPLibrary:
-    """httpx or httpx2. Both have the same names, so the types are those of httpx."""
+    """httpx or httpx2, which have the same names."""
 
-    def __init__(self, library: ModuleType) -> None:
-        hx = cast(Any, library)
-        self.client: type[httpx.Client] = hx.Client
-        self.async_client: type[httpx.AsyncClient] = hx.AsyncClient
+    def __init__(self, library: Any) -> None:
+        self.names = library
+        self.client: type[httpx.Client] = library.Client
+        self.async_client: type[httpx.AsyncClient] = library.AsyncClient
         # Parsing a URL costs as much as the rest of building and sending a request.
-        self.url: Callable[[str], httpx.URL] = lru_cache(maxsize=256)(hx.URL)
-        self.request: type[httpx.Request] = hx.Request
-        self.response: type[httpx.Response] = hx.Response
+        self.url: Callable[[str], httpx.URL] = lru_cache(maxsize=256)(library.URL)
         # Other transports check the kind of a stream, and refuse one that is both sync and async.
-        self.sync_stream: Callable[[Chunks], httpx.SyncByteStream] = cast(
-            Any, type("SyncStream", (_SyncStream, hx.SyncByteStream), {})
-        )
-        self.async_stream: Callable[[Chunks], httpx.AsyncByteStream] = cast(
-            Any, type("AsyncStream", (_AsyncStream, hx.AsyncByteStream), {})
-        )
-        both = (_SyncStream, _AsyncStream, hx.SyncByteStream, hx.AsyncByteStream)
-        self.both_streams: Callable[[Chunks], httpx.SyncByteStream] = cast(
-            Any, type("Stream", both, {})
-        )
+        self.sync_stream = _stream_class(library.SyncByteStream)
+        self.async_stream = _stream_class(library.AsyncByteStream)
+        self.both_streams = _stream_class(library.SyncByteStream, library.AsyncByteStream)
 
-        self.connect_error: type[httpx.ConnectError] = hx.ConnectError
-        self.connect_timeout: type[httpx.ConnectTimeout] = hx.ConnectTimeout
-        self.pool_timeout: type[httpx.PoolTimeout] = hx.PoolTimeout
-        self.read_timeout: type[httpx.ReadTimeout] = hx.ReadTimeout
-        self.protocol_error: type[httpx.RemoteProtocolError] = hx.RemoteProtocolError
-        self.status_error: type[httpx.HTTPStatusError] = hx.HTTPStatusError
-
-        self.timeouts: Errors = (hx.TimeoutException, TimeoutError)
-        self.remote: Errors = (hx.RemoteProtocolError, hx.ProxyError)
-        self.sent: Errors = (hx.ReadTimeout, hx.ReadError, hx.RemoteProtocolError)
+        self.timeouts: Errors = (library.TimeoutException, TimeoutError)
+        self.remote: Errors = (library.RemoteProtocolError, library.ProxyError)
+        self.sent: Errors = (library.ReadTimeout, library.ReadError, library.RemoteProtocolError)
         self.not_sent: Errors = (
-            hx.ConnectError,
-            hx.ConnectTimeout,
-            hx.PoolTimeout,
-            hx.ProxyError,
-            hx.UnsupportedProtocol,
-            hx.LocalProtocolError,
+            library.ConnectError,
+            library.ConnectTimeout,
+            library.PoolTimeout,
+            library.ProxyError,
+            library.UnsupportedProtocol,
+            library.LocalProtocolError,
         )
-        self._faults: Errors = (hx.HTTPError, hx.StreamError, hx.InvalidURL)
-
-    @property
-    def faults(self) -> Errors:
-        """The errors that a transport raises: its own, and those of the layers below."""
-        # A host that cannot be encoded is a UnicodeError.
-        faults = (*self._faults, OSError, UnicodeError)
-        # Without anyio loaded, none of its errors can be raised, and an import now could fail.
-        if "anyio" not in sys.modules:
-            return faults
-        import anyio
-
-        return (*faults, anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError)
+        # What a transport raises: errors of its own, and of the layers below. A host that cannot be
+        # encoded is a UnicodeError.
+        self.faults: Errors = (
+            *(library.HTTPError, library.StreamError, library.InvalidURL),
+            *(OSError, UnicodeError),
+            *(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError),
+        )
 
 
-class _SyncStream:
-    """A body from a function that returns its chunks."""
+class _Stream:
+    """A body of chunks; an async generator would warn if it were left in the middle."""
 
-    def __init__(self, chunks: Chunks) -> None:
+    def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = chunks
 
     def __iter__(self) -> Iterator[bytes]:
-        return self._chunks()
-
-
-class _AsyncStream:
-    """The same for async code; an async generator would warn if it were left in the middle."""
-
-    def __init__(self, chunks: Chunks) -> None:
-        self._chunks = chunks
+        return iter(self._chunks)
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return AsyncChunks(self._chunks())
+        return AsyncChunks(iter(self._chunks))
+
+
+def _stream_class(*kinds: type) -> Callable[[Iterable[bytes]], Any]:
+    return type("Stream", (_Stream, *kinds), {})
 
 
 @cache
@@ -114,18 +89,16 @@ def _library(name: str) -> HTTPLibrary:
     return HTTPLibrary(sys.modules[name])
 
 
-HTTPX = _library(httpx.__name__)
-
-
-def detect_library(thing: object) -> HTTPLibrary | None:
-    """The library that an object's class comes from, or None if it is neither."""
+def library_of(thing: object) -> HTTPLibrary:
+    """The library that an object's class comes from; httpx for any other object."""
     for cls in type(thing).__mro__:  # the caller may have subclassed it
         name = cls.__module__.partition(".")[0]
         if name in _NAMES:
             return _library(name)
-    return None
+    return _library("httpx")
 
 
+@attrs.define(eq=False, repr=False)
 class LibrarySender:
     """Sends through a sync client or transport of the caller, who closes it.
 
@@ -133,105 +106,85 @@ class LibrarySender:
     by byte is not: it takes many steps, each with its own timeout in the caller's library.
     """
 
-    def __init__(
-        self,
-        library: HTTPLibrary,
-        send: Callable[[httpx.Request], httpx.Response],
-        *,
-        names_requests: bool = False,
-    ) -> None:
-        self._library = library
-        self._send = send
-        self._names_requests = names_requests
-        self.is_closed: bool = False
+    library: HTTPLibrary
+    transmit: Callable[[httpx.Request], httpx.Response]
+    client: httpx.Client | None = None
+    is_closed: bool = False
 
     def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request, and return its response or failure by the deadline."""
-        library = self._library
-        attempt = LibraryAttempt(request, deadline, library, names_requests=self._names_requests)
+        attempt = LibraryAttempt(request, deadline, self.library, self.client)
         try:
-            send_and_read(self._send, attempt)
-            return attempt.response()
-        except library.faults as error:
-            return attempt.outcome_of(error)
+            attempt.send_through(self.transmit)
         except Exception as error:
-            return attempt.stopped(error)
+            return attempt.outcome_of(error)
+        return attempt.response()
 
     def close(self) -> None:
         """Close nothing: the caller owns the connections."""
         self.is_closed = True
 
 
-def send_and_read(
-    send: Callable[[httpx.Request], httpx.Response], attempt: "LibraryAttempt"
-) -> None:
-    """Send a request and read its response into the attempt."""
-    response = send(attempt.build(attempt.library.sync_stream))
-    try:
-        attempt.begin_response(response)
-        for chunk in _chunks(response):
-            if attempt.feed_in_time(chunk):
-                break
-        attempt.finish()
-    finally:
-        response.close()
-
-
-def send_through(client: object) -> Callable[[httpx.Request], httpx.Response]:
-    """Return a function that sends through a client, without following redirects."""
-    theirs = cast(httpx.Client, client)
-    library = detect_library(client) or HTTPX
-
-    def send(request: httpx.Request) -> httpx.Response:
-        check_open(theirs.is_closed)
-        try:
-            return theirs.send(request, stream=True, follow_redirects=False)
-        except library.status_error as error:  # an event hook that raises for an error status
-            return error.response
-
-    return send
-
-
-def check_open(is_closed: bool) -> None:
-    """Refuse to send through a client that its owner has closed."""
-    if is_closed:
-        raise ConfigurationError("http_client is closed", argument="http_client")
-
-
 class LibraryAttempt(Attempt):
     """One request in progress through an HTTP library."""
 
     def __init__(
-        self, request: Request, deadline: float, library: HTTPLibrary, *, names_requests: bool
+        self,
+        request: Request,
+        deadline: float,
+        library: HTTPLibrary,
+        client: httpx.Client | httpx.AsyncClient | None,
     ) -> None:
         super().__init__(request, deadline)
         self.library = library
+        self._client = client
         # Errors of a client, unlike those of a transport, name the request that failed.
-        self._names_requests = names_requests
+        self.names_requests: bool = client is not None
         self.is_abandoned = False
         self._timeouts: dict[str, float] = {}
         self._sent_as: httpx.Request | None = None
 
+    def __iter__(self) -> Iterator[bytes]:
+        if self.is_abandoned:  # while it waited for a connection
+            raise self.library.names.PoolTimeout("")
+        return super().__iter__()
+
     def build(
-        self, stream: Callable[[Chunks], Any], extensions: Mapping[str, object] = _NO_EXTENSIONS
+        self,
+        stream: Callable[[Iterable[bytes]], Any],
+        extensions: Mapping[str, object] = _NO_EXTENSIONS,
     ) -> httpx.Request:
         """Build the request, with the time that is left as its timeouts."""
-
-        def outgoing() -> Iterator[bytes]:
-            if self.is_abandoned:  # while it waited for a connection
-                raise self.library.pool_timeout("")
-            self.body_consumed = True
-            yield self.request.body or b""
-
+        if self._client is not None and self._client.is_closed:
+            raise ConfigurationError("http_client is closed", argument="http_client")
         self._give_time()
-        self._sent_as = self.library.request(
+        request: httpx.Request = self.library.names.Request(
             self.request.method,
             self.library.url(self.request.url),
             headers=dict(self.request.headers),
-            stream=stream(outgoing),
+            stream=stream(self),
             extensions={"timeout": self._timeouts, **extensions},
         )
-        return self._sent_as
+        self._sent_as = request
+        return request
+
+    def send_through(self, transmit: Callable[[httpx.Request], httpx.Response]) -> None:
+        """Send the request, and read its response."""
+        try:
+            response = transmit(self.build(self.library.sync_stream))
+        except self.library.names.HTTPStatusError as error:  # of an event hook, for its status
+            response = error.response
+        try:
+            self.begin_response(response)
+            if response.is_stream_consumed:  # an event hook of the caller has already read it
+                self.feed(response.content)
+            else:
+                for chunk in cast(httpx.SyncByteStream, response.stream):
+                    if self.feed_in_time(chunk):
+                        break
+            self.finish()
+        finally:
+            response.close()
 
     def begin_response(self, response: httpx.Response) -> None:
         """Take the head, and give the rest of the time to the body."""
@@ -245,18 +198,20 @@ class LibraryAttempt(Attempt):
         """Take a chunk of the body, unless it comes late."""
         # Each chunk restarts the read timeout of the library, so only this bounds a slow body.
         if self.is_late:
-            raise self.library.read_timeout("")
+            raise self.library.names.ReadTimeout("")
         return self.feed(chunk)
 
     def outcome_of(self, error: Exception) -> Outcome:
-        """The outcome after the library has raised an error."""
+        """The outcome after the library, or code of the caller in it, has raised an error."""
+        if not isinstance(error, self.library.faults):
+            return self.stopped(error)
         library, sent = self.library, self._is_sent(error)
         # After the deadline, every failure is a timeout, whatever the library raises.
         if isinstance(error, library.timeouts) or self.is_late:
             reason = "no response in time"
-            if isinstance(error, library.connect_timeout) and not sent:
+            if isinstance(error, library.names.ConnectTimeout) and not sent:
                 reason = "no connection in time"
-            elif isinstance(error, library.pool_timeout):
+            elif isinstance(error, library.names.PoolTimeout):
                 reason = "no free connection of the http_client in time"
             return self.failed(reason, sent=sent, timed_out=True)
         reason = reason_of(error, library.remote)
@@ -266,7 +221,7 @@ class LibraryAttempt(Attempt):
         """Return True if the service may have received the request."""
         # The error may belong to another request, which an event hook or `auth` has sent.
         request: object = getattr(error, "_request", self._sent_as)
-        if request is not self._sent_as and (request is not None or self._names_requests):
+        if request is not self._sent_as and (request is not None or self.names_requests):
             return self.body_consumed
         if isinstance(error, self.library.not_sent):
             # Over another engine, a transport may report what happened after sending as a failure
@@ -283,12 +238,6 @@ class LibraryAttempt(Attempt):
         self._timeouts.update(connect=left, read=left, write=left, pool=left)
 
 
-def _chunks(response: httpx.Response) -> Iterator[bytes]:
-    if response.is_stream_consumed:  # an event hook of the caller has already read it
-        return iter([response.content])
-    return iter(cast(httpx.SyncByteStream, response.stream))
-
-
 class ServiceTransport(InProcess, httpx.BaseTransport, httpx.AsyncBaseTransport):
     """A service in this process as a transport for any client of httpx or httpx2.
 
@@ -302,7 +251,7 @@ class ServiceTransport(InProcess, httpx.BaseTransport, httpx.AsyncBaseTransport)
         return self._respond(request, await request.aread())
 
     def _respond(self, request: httpx.Request, sent: bytes) -> httpx.Response:
-        library = detect_library(request) or HTTPX
+        library = library_of(request)
         timeouts: dict[str, float | None] = request.extensions.get("timeout", {})
         outcome = self.service(
             Request(
@@ -322,11 +271,15 @@ class ServiceTransport(InProcess, httpx.BaseTransport, httpx.AsyncBaseTransport)
             if broken is not None:
                 raise _error_of(library, broken)
 
-        return library.response(outcome.status, headers=headers, stream=library.both_streams(body))
+        response: httpx.Response = library.names.Response(
+            outcome.status, headers=headers, stream=library.both_streams(body())
+        )
+        return response
 
 
-def _error_of(library: HTTPLibrary, failure: Failure) -> httpx.TransportError:
-    if not failure.sent:
-        return library.connect_error(failure.reason)
-    error = library.read_timeout if failure.timed_out else library.protocol_error
-    return error(failure.reason)
+def _error_of(library: HTTPLibrary, failure: Failure) -> Exception:
+    name = "ReadTimeout" if failure.timed_out else "RemoteProtocolError"
+    error: Exception = getattr(library.names, name if failure.sent else "ConnectError")(
+        failure.reason
+    )
+    return error

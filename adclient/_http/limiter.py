@@ -1,18 +1,18 @@
 """Limits the concurrent requests of a sync client, first come, first served."""
 
-import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from itertools import islice, repeat, starmap
+from itertools import starmap
 from queue import Empty, SimpleQueue
 
-from adclient._http.forks import register_for_forks
+from adclient._http.forks import RESETTABLE
 
 # Seconds between looks at the queue: an interrupted thread may leave without waking the next.
 _RECHECK = 0.5
+_MOST = 10_000  # more threads than a process has
 _ONCE = ((),)
 _BOTTOM = object()  # below the slot in a list: popping it ends a release
 _nothing = partial(any, ())
@@ -27,16 +27,16 @@ class CapacityLimiter:
     def __init__(self, total: int) -> None:
         self._total = total
         self.reset_after_fork()
-        register_for_forks(self)
+        RESETTABLE.add(self)
 
     def __str__(self) -> str:
         return f"max_concurrency is {self._total}"
 
     def reset_after_fork(self) -> None:
         """Free all slots: a forked child has none of its parent's threads."""
-        # Slots are made on demand: with `max_concurrency=10**8`, a client took a gigabyte.
-        self.unused: Iterator[None] = repeat(None, min(self._total, sys.maxsize))
         self.free: SimpleQueue[object] = SimpleQueue()
+        for _ in range(min(self._total, _MOST)):
+            self.free.put(None)
         self.queue: deque[threading.Lock] = deque()
         # `thread.held` is the list of the thread's outermost slot.
         self.thread: threading.local = threading.local()
@@ -54,10 +54,9 @@ class Slot:
     response was read.
     """
 
-    __slots__ = ("_free", "_queue", "_thread", "_unused", "release")
+    __slots__ = ("_free", "_queue", "_thread", "release")
 
     def __init__(self, limiter: CapacityLimiter) -> None:
-        self._unused = limiter.unused
         self._free = limiter.free
         self._queue = limiter.queue
         self._thread = limiter.thread
@@ -75,9 +74,7 @@ class Slot:
                 held.extend(starmap(self._free.get_nowait, _ONCE))
                 return True
             except Empty:
-                held.extend(islice(self._unused, 1))  # also within one C call
-                if len(held) > 1:
-                    return True
+                pass
         return self._acquire_in_turn(held, timeout)
 
     def _acquire_in_turn(self, held: list[object], timeout: float) -> bool:

@@ -1,10 +1,11 @@
 """The settings with which the service is reached: its address, TLS and proxies."""
 
 import os
-import socket
 import ssl
 import sys
+from functools import lru_cache
 from importlib.util import find_spec
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from os import PathLike, fspath
 from typing import cast
 from urllib.parse import urlsplit
@@ -16,7 +17,6 @@ from adclient._core.response import Failure, Outcome
 from adclient._http.send import causes_of
 from adclient.errors import ConfigurationError
 
-_IPV6_LOOPBACK = int.to_bytes(1, 16, "big")  # in Pyodide, inet_pton has no IPv6
 _PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
 
@@ -40,7 +40,7 @@ def build_network(
     host = urlsplit(base_url).hostname or ""
     # Browsers and resolvers treat any host that ends in a number as an IP address.
     is_ip = ":" in host or host.rstrip(".").rpartition(".")[2].isdecimal()
-    if len(base_url) > LONGEST_URL or (is_ip and _packed(host) is None):
+    if len(base_url) > LONGEST_URL or (is_ip and _ip_address(host) is None):
         raise ConfigurationError("base_url is not a valid URL", argument="base_url")
     verify = checked_verify(verify)
     if has_sender and (proxy is not None or verify is not True):
@@ -53,23 +53,14 @@ def build_network(
         proxy = checked_proxy("proxy", proxy)
     elif not has_sender:
         proxy = _environment_proxy(base_url)
-    if verify is True and not has_sender and base_url.startswith("https:"):
-        # The certificates are read when they are first needed; a wrong path is refused now.
-        name, text = _environment_certificates()
-        paths = text.split(os.pathsep) if name == "SSL_CERT_DIR" else [text]
-        if name and not any(map(os.path.exists, paths)):
-            raise ConfigurationError(
-                f"the environment variable {name} names no existing path", argument="verify"
-            )
     return Network(base_url, proxy, verify)
 
 
-def _packed(host: str) -> bytes | None:
-    """The bytes of an IP address; None for a name."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+def _ip_address(host: str) -> IPv4Address | IPv6Address | None:
+    """The IP address that a host is; None for a name."""
     try:
-        return socket.inet_pton(family, host.partition("%")[0])
-    except OSError:
+        return ip_address(host)
+    except ValueError:
         return None
 
 
@@ -86,18 +77,11 @@ def checked_verify(verify: object) -> bool | str | ssl.SSLContext:
     return verify
 
 
-def _environment_certificates() -> tuple[str, str]:
-    """The variable of Python's ssl that names the trusted certificates, and its value."""
-    names = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-    return next(((name, os.environ[name]) for name in names if os.environ.get(name)), ("", ""))
-
-
 def is_loopback(url: str) -> bool:
     """Check if the host of a URL is this machine itself."""
     host = urlsplit(url).hostname or ""
-    packed = _packed(host)
-    is_ipv4_loopback = packed is not None and len(packed) == 4 and packed[0] == 127
-    return host == "localhost" or packed == _IPV6_LOOPBACK or is_ipv4_loopback
+    address = _ip_address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 def _environment_proxy(base_url: str) -> str | None:
@@ -149,20 +133,22 @@ def checked_proxy(what: str, proxy: str) -> str:
 
 
 def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
-    """The TLS context for a setting; made when first needed, and anew when its files change."""
+    """The TLS context for a setting; made when first needed, and anew when its file changes."""
     if isinstance(verify, ssl.SSLContext):
         return verify
     if verify is False:
         return _shared_context(None, None)
-    name, path = _environment_certificates() if verify is True else ("", verify)
-    if verify is True and not path:
+    names = ("SSL_CERT_FILE", "SSL_CERT_DIR") if verify is True else ()
+    name = next((name for name in names if os.environ.get(name)), "")
+    path = os.environ[name] if name else verify
+    if path is True:
         import certifi  # deferred: a plain http URL does without it
 
         path = certifi.where()
     try:
         if name == "SSL_CERT_DIR" or os.path.isdir(path):
-            return _shared_context(None, path)
-        return _shared_context(path, None)
+            return _shared_context(None, path)  # OpenSSL looks up each certificate when it needs it
+        return _shared_context(path, None, os.stat(path).st_mtime_ns)
     except OSError as error:
         what = f"the environment variable {name}" if name else "verify"
         reason = error.strerror or type(error).__name__
@@ -171,35 +157,8 @@ def tls_context(verify: bool | str | ssl.SSLContext) -> ssl.SSLContext:
         ) from None
 
 
-# Loading certificates takes 20 ms, so all clients share the contexts.
-_shared: dict[tuple[str | None, str | None], tuple[object, ssl.SSLContext]] = {}
-
-
-def _shared_context(cafile: str | None, capath: str | None) -> ssl.SSLContext:
-    paths = capath.split(os.pathsep) if capath else [cafile or ""]
-    # Read before the files: if these change meanwhile, the next connection reads them again.
-    state = [_state_of(path) for path in paths]
-    known, context = _shared.get((cafile, capath), (None, None))
-    if context is None or known != state:
-        try:
-            context = _made_context(cafile, capath)
-        except OSError:  # keep using the files that are being replaced, or were removed
-            if context is None:
-                raise
-        _shared[cafile, capath] = state, context
-    return context
-
-
-def _state_of(path: str) -> tuple[int, ...]:
-    """A value that changes when a file or directory does; empty if it does not exist."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return ()
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _made_context(cafile: str | None, capath: str | None) -> ssl.SSLContext:
+@lru_cache(maxsize=16)  # loading certificates takes 20 ms, so all clients share the contexts
+def _shared_context(cafile: str | None, capath: str | None, _: int = 0) -> ssl.SSLContext:
     if cafile is not None or capath is not None:
         return ssl.create_default_context(cafile=cafile, capath=capath)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

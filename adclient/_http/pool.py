@@ -1,53 +1,194 @@
-"""The connections of a sync client; each carries one request at a time, and is reused."""
+"""The connections of a client; each carries one request at a time, and is reused.
+
+httpcore is the engine of httpx. `network_backend` gives its connections our sockets, which keep
+the deadline of the call. Async clients have `async_pool.py`, which shares the first half.
+"""
 
 import time
-import warnings
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, cast
+from typing import Any, Generic, Protocol, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
-from adclient._http.backend import Backend
-from adclient._http.connection import (
-    FAULTS,
-    KEEPALIVE_EXPIRY,
-    ResponseStream,
-    Target,
-    outcome_of,
-    proxy_parts,
-)
-from adclient._http.forks import leak, register_for_forks
+from adclient._http.addresses import Connector
+from adclient._http.backend import Backend, BaseBackend, ProxyConnectError
+from adclient._http.forks import RESETTABLE
 from adclient._http.httpcore_alias import httpcore
-from adclient._http.network import Network
+from adclient._http.network import Network, marked_if_permanent, tls_context
 from adclient._http.patched import is_patched
-from adclient._http.send import Attempt, decoded_headers
+from adclient._http.send import Attempt, decoded_headers, reason_of
 
-if TYPE_CHECKING:
-    from adclient._http.through_httpx import HTTPXAttempt
+# How long an unused connection is kept. Many servers close theirs after 5 seconds or more.
+KEEPALIVE_EXPIRY = 5.0
 
-_NEVER_CLOSED = "an AdClient was never closed: end it with close(), or use `with`"
+CORE_FAULTS = (
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
+    httpcore.ConnectionNotAvailable,
+)
+# The errors of a failed attempt. A host that cannot be encoded is a UnicodeError.
+FAULTS = (*CORE_FAULTS, OSError, UnicodeError)
+_TIMEOUTS = (httpcore.TimeoutException, TimeoutError)
+# Their texts describe only what the peer sent, so errors may show them.
+_REMOTE = (httpcore.RemoteProtocolError, httpcore.ProxyError)
 
 
-class ConnectionPool:
-    """Sends requests over connections of its own, from any number of threads.
+class _CoreConnection(Protocol):
+    """A connection of httpcore, sync or async."""
+
+    def is_idle(self) -> bool: ...
+
+
+B = TypeVar("B", bound=BaseBackend)
+C = TypeVar("C", bound=_CoreConnection)
+P = TypeVar("P")
+
+
+class Connection(Generic[B, C]):
+    """A connection of httpcore, which is opened by its first request, and its backend."""
+
+    def __init__(self, backend: B, http: C) -> None:
+        self.backend = backend
+        self.http = http
+        self.idle_since: float  # set after each request
+
+
+class BasePool(Generic[B, C]):
+    """What the pools of sync and async clients share: the service's origin, and reuse.
 
     Connections are reused last in, first out, so those that a burst has opened expire. Taking one
     takes constant time, and one that fails is closed without affecting another.
     """
 
     def __init__(self, network: Network) -> None:
+        parts = urlsplit(network.base_url)
         self._network = network
-        self._target = Target(network)
+        self._is_tls = parts.scheme == "https"
+        self._scheme, self._host = parts.scheme.encode(), (parts.hostname or "").encode()
+        # A proxy receives the whole URL of a plain request, which omits the default port.
+        self._port = None if parts.port == 80 and not self._is_tls else parts.port
+        self._prefix_length = len(f"{parts.scheme}://{parts.netloc}")
+        self._origin = httpcore.URL(scheme=self._scheme, host=self._host, port=self._port).origin
+        self._connector = Connector()  # to the service, or to its proxy
         self.is_closed: bool = False
+
+    def _request(self, attempt: Attempt) -> httpcore.Request:
+        """A request as httpcore sends it."""
+        request = attempt.request
+        path = request.url[self._prefix_length :].encode()
+        url = httpcore.URL(scheme=self._scheme, host=self._host, port=self._port, target=path)
+        made = httpcore.Request(request.method.encode(), url, content=attempt)
+        # Set here, because the constructor would check each of them again.
+        made.headers = [(name.encode(), value.encode()) for name, value in request.headers.items()]
+        return made
+
+    def _core_pool(
+        self,
+        backend: BaseBackend,
+        direct: Callable[..., P],
+        socks_proxy: Callable[..., P],
+        http_proxy: Callable[..., P],
+    ) -> P:
+        """A pool of httpcore, used only to create one connection: the pools implement proxies.
+
+        A GET over loopback takes 696,000 instructions, and 844,000 through the pool itself; async
+        1.2 million instead of 3.1 million. An async pool of httpcore 1.0 also leaks a connection
+        if a request is cancelled at a bad moment.
+        """
+        proxy, verify = self._network.proxy, self._network.verify
+        context = tls_context(verify) if self._is_tls else None
+        if proxy is None:
+            return direct(ssl_context=context, network_backend=backend)
+        # httpcore takes credentials separately, and would ignore those in a URL.
+        parts = urlsplit(proxy)
+        host = (parts.hostname or "").encode()
+        url = httpcore.URL(scheme=parts.scheme.encode(), host=host, port=parts.port, target=b"/")
+        auth = None
+        if parts.username is not None or parts.password is not None:
+            auth = unquote(parts.username or "").encode(), unquote(parts.password or "").encode()
+        if proxy.startswith("socks"):
+            return socks_proxy(url, auth, ssl_context=context, network_backend=backend)
+        to_proxy = tls_context(verify) if proxy.startswith("https:") else None
+        return http_proxy(
+            url, auth, ssl_context=context, proxy_ssl_context=to_proxy, network_backend=backend
+        )
+
+    def _checkout(self, idle: deque[Connection[B, C]]) -> Connection[B, C] | None:
+        """Take a usable connection, and close those that have expired."""
+        expiry = time.monotonic() - KEEPALIVE_EXPIRY
         # Without a lock: a deque appends and pops atomically.
-        self._idle: deque[_Connection] = deque()
-        register_for_forks(self)
+        try:
+            # The longest idle are on the left, since each is appended when it becomes idle.
+            # If another thread takes that one first, a fresher one is closed, which does no harm.
+            while idle[0].idle_since < expiry:
+                idle.popleft().backend.close()
+            while True:
+                connection = idle.pop()
+                # The server may have closed it, or sent unsolicited bytes.
+                if connection.backend.is_reusable:
+                    return connection
+                connection.backend.close()
+        except IndexError:  # empty, perhaps because another thread took the last one
+            return None
+
+    def _keep(self, connection: Connection[B, C], idle: deque[Connection[B, C]]) -> None:
+        """Keep a connection for the next request, if it can carry one."""
+        # The server closes it, the body was not read to its end, or a tool left the response open.
+        if not connection.http.is_idle():
+            connection.backend.close()
+            return
+        connection.idle_since = time.monotonic()
+        idle.append(connection)
+        if self.is_closed:  # the pool was closed before this connection was in it
+            close_all(idle)
+
+
+def close_all(idle: "deque[Connection[B, C]]") -> None:
+    """Close idle connections."""
+    with suppress(IndexError):  # another thread could take the last one after a test for it
+        while True:
+            idle.pop().backend.close()
+
+
+def outcome_of(attempt: Attempt, error: Exception) -> Outcome:
+    """The outcome of an attempt over a connection that raised an error."""
+    if not isinstance(error, FAULTS):
+        return attempt.stopped(error)
+    # A proxy or server may give up at the same moment; the deadline counts as the reason.
+    if isinstance(error, _TIMEOUTS) or attempt.is_late:
+        return timed_out(attempt)
+    reason = reason_of(error, _REMOTE)
+    if isinstance(error, ProxyConnectError):
+        reason = f"the proxy {error.proxy}: {reason}"
+    elif isinstance(error, httpcore.ProxyError):
+        reason = f"the proxy: {reason}"
+    return marked_if_permanent(attempt.failed(reason, sent=attempt.body_consumed), error)
+
+
+def timed_out(attempt: Attempt) -> Outcome:
+    """The outcome of an attempt that reached its deadline."""
+    sent = attempt.body_consumed
+    reason = "no response in time" if sent else "no connection in time"
+    return attempt.failed(reason, sent=sent, timed_out=True)
+
+
+class ConnectionPool(BasePool[Backend, httpcore.ConnectionInterface]):
+    """Sends requests over connections of its own, from any number of threads."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__(network)
+        self._idle: deque[Connection[Backend, httpcore.ConnectionInterface]] = deque()
+        RESETTABLE.add(self)
 
     def reset_after_fork(self) -> None:
-        """Start without connections, and leave those of the parent alone."""
-        leak(self._idle)
-        self._idle = deque()
+        """Start without connections; closing the sockets in a child sends the peer nothing."""
+        close_all(self._idle)
 
     def send(self, request: Request, deadline: float) -> Outcome:
         """Send a request, and return its response or failure by the deadline."""
@@ -58,73 +199,37 @@ class ConnectionPool:
             patched = HTTPXAttempt(request, deadline)
         attempt = patched or Attempt(request, deadline)
         try:
-            connection = self._checkout()
+            connection = self._checkout(self._idle) or self._new_connection()
+            connection.backend.deadline = deadline
             try:
                 if patched is None:
-                    connection.send(self._target.request(attempt), attempt)
+                    self._send_over(connection.http, attempt)
                 else:
-                    connection.send_through_httpx(patched)
+                    patched.send_over(connection.http)
             except BaseException:  # even an interrupt leaves a request or response unfinished
                 connection.backend.close()
                 raise
-        except FAULTS as error:
-            return outcome_of(attempt, error)
+            self._keep(connection, self._idle)
         except Exception as error:
-            return attempt.stopped(error)
-        # The server closes it, or the body was not read to its end.
-        if not connection.is_open:
-            connection.backend.close()
-            return attempt.response()
-        connection.idle_since = time.monotonic()
-        self._idle.append(connection)
-        if self.is_closed:  # another thread closed the pool before this connection was in it
-            self.close()
+            return outcome_of(attempt, error)
         return attempt.response()
 
     def close(self) -> None:
         """Close the connections; doing it again does nothing."""
         self.is_closed = True
-        # Popped until that fails: another thread could take the last one after a test for it.
-        with suppress(IndexError):
-            while True:
-                self._idle.pop().backend.close()
+        close_all(self._idle)
 
-    def __del__(self) -> None:
-        """Warn about a client that was never closed; closing in `__del__` could deadlock."""
-        if self._idle and not self.is_closed:
-            warnings.warn(_NEVER_CLOSED, ResourceWarning, source=self, stacklevel=2)
+    def _new_connection(self) -> Connection[Backend, httpcore.ConnectionInterface]:
+        backend = Backend(proxy=self._network.proxy, connector=self._connector)
+        pool = self._core_pool(
+            backend, httpcore.ConnectionPool, httpcore.SOCKSProxy, httpcore.HTTPProxy
+        )
+        return Connection(backend, pool.create_connection(self._origin))
 
-    def _checkout(self) -> "_Connection":
-        expiry = time.monotonic() - KEEPALIVE_EXPIRY
-        try:
-            # The longest idle are on the left, since each is appended when it becomes idle.
-            # If another thread takes that one first, a fresher one is closed, which does no harm.
-            while self._idle[0].idle_since < expiry:
-                self._idle.popleft().backend.close()
-            while True:
-                connection = self._idle.pop()
-                # The server may have closed it, or sent unsolicited bytes.
-                if connection.backend.is_reusable:
-                    return connection
-                connection.backend.close()
-        except IndexError:  # empty, perhaps because another thread took the last one
-            return _Connection(self._target, self._network.proxy)
-
-
-class _Connection:
-    """One connection, which is opened by its first request."""
-
-    def __init__(self, target: Target, proxy: str | None) -> None:
-        self.backend = Backend(proxy=proxy, last=target.last_place)
-        self.idle_since: float  # set after each request
-        # 696,000 instructions for a GET over loopback; through the pool itself, it takes 844,000.
-        self._http = _pool(target, proxy, self.backend).create_connection(target.origin)
-
-    def send(self, request: httpcore.Request, attempt: Attempt) -> None:
+    def _send_over(self, connection: httpcore.ConnectionInterface, attempt: Attempt) -> None:
         """Send a request and read its response into the attempt."""
-        self.backend.deadline = attempt.deadline
-        response = self._http.handle_request(request)
-        body = cast(ResponseStream, response.stream)
+        response = connection.handle_request(self._request(attempt))
+        body: Any = response.stream
         try:
             if attempt.begin(response.status, decoded_headers(response.headers), is_framed=True):
                 # `extend` appends chunk by chunk, so what came before an error is kept.
@@ -136,33 +241,3 @@ class _Connection:
             attempt.finish()
         finally:
             body.close()  # only this lets httpcore consider the connection idle
-
-    def send_through_httpx(self, attempt: "HTTPXAttempt") -> None:
-        """The same, seen by the tools that have patched httpx."""
-        from adclient._http.library import send_and_read
-        from adclient._http.through_httpx import send_over
-
-        self.backend.deadline = attempt.deadline
-        send_and_read(send_over(self._http), attempt)
-
-    @property
-    def is_open(self) -> bool:
-        """True if it can carry another request. A tool may have left the response open."""
-        return self._http.is_idle()
-
-
-def _pool(target: Target, proxy: str | None, backend: Backend) -> httpcore.ConnectionPool:
-    """A pool of httpcore, used only to create connections: the pools implement proxies."""
-    context = target.tls_context
-    if proxy is None:
-        return httpcore.ConnectionPool(context, network_backend=backend)
-    url, auth = proxy_parts(proxy)
-    if proxy.startswith("socks"):
-        return httpcore.SOCKSProxy(url, auth, context, network_backend=backend)
-    return httpcore.HTTPProxy(
-        url,
-        auth,
-        ssl_context=context,
-        proxy_ssl_context=target.proxy_tls_context(proxy),
-        network_backend=backend,
-    )

@@ -1,6 +1,7 @@
 """Chooses the sender of a client: its own connections, or what the caller passed."""
 
 from collections.abc import Callable
+from functools import partial
 from random import random
 from typing import TYPE_CHECKING, cast
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 def resolve_transport(transport: object, http_client: object, base_url: str) -> object:
     """The caller's transport; else the fake, if the address is the fake's."""
+    if transport is not None and http_client is not None:
+        raise ConfigurationError("pass transport or http_client, not both", argument="http_client")
     if transport is not None or http_client is not None:
         return transport
     return service_at(base_url)
@@ -24,53 +27,54 @@ def resolve_transport(transport: object, http_client: object, base_url: str) -> 
 
 def resolve_sender(transport: object, http_client: object, network: Network, _: int) -> Sender:
     """The sender of a sync client."""
-    _check_one(transport, http_client)
     if isinstance(transport, InProcess):
         return InProcessSender(transport)
     if transport is None and http_client is None:
         from adclient._http.pool import ConnectionPool  # deferred: each sender loads its library
 
         return ConnectionPool(network)
-    from adclient._http.library import HTTPX, LibrarySender, detect_library, send_through
+    from adclient._http.library import LibrarySender, library_of
 
+    library = library_of(transport if http_client is None else http_client)
     if http_client is not None:
-        library = detect_library(http_client)
-        if library is None or not isinstance(http_client, library.client):
-            raise _wrong_client(http_client, "AdClient", "Client")
-        return LibrarySender(library, send_through(http_client), names_requests=True)
+        if not isinstance(http_client, library.client):
+            raise _wrong(http_client, "http_client of AdClient", "an httpx.Client or httpx2.Client")
+        through = partial(http_client.send, stream=True, follow_redirects=False)
+        return LibrarySender(library, through, http_client)
     if isinstance(transport, type) or not hasattr(transport, "handle_request"):
-        raise _wrong_transport(transport, "AdClient", "a sync")
-    send = cast("httpx.BaseTransport", transport).handle_request
-    return LibrarySender(detect_library(transport) or HTTPX, send)
+        raise _wrong(transport, "transport of AdClient", "a sync transport of httpx or httpx2")
+    return LibrarySender(library, cast("httpx.BaseTransport", transport).handle_request)
 
 
 def resolve_async_sender(
     transport: object, http_client: object, network: Network, max_concurrency: int
 ) -> AsyncSender:
     """The sender of an async client."""
-    _check_one(transport, http_client)
     if isinstance(transport, InProcess):
         return AsyncInProcessSender(transport)
     if transport is None and http_client is None:
         from adclient._http.async_pool import AsyncConnectionPool
 
         return AsyncConnectionPool(network)
-    from adclient._http.async_library import AsyncLibrarySender, async_send_through
-    from adclient._http.library import HTTPX, detect_library
+    from adclient._http.async_library import AsyncLibrarySender
+    from adclient._http.async_limiter import AsyncCapacityLimiter
+    from adclient._http.library import library_of
 
+    library = library_of(transport if http_client is None else http_client)
+    limiter = AsyncCapacityLimiter(max_concurrency)
     if http_client is not None:
-        library = detect_library(http_client)
-        if library is None or not isinstance(http_client, library.async_client):
-            raise _wrong_client(http_client, "AsyncAdClient", "AsyncClient")
+        if not isinstance(http_client, library.async_client):
+            expected = "an httpx.AsyncClient or httpx2.AsyncClient"
+            raise _wrong(http_client, "http_client of AsyncAdClient", expected)
         _check_trusted(http_client, "http_client")
-        return AsyncLibrarySender(
-            library, async_send_through(http_client), max_concurrency, names_requests=True
-        )
+        through = partial(http_client.send, stream=True, follow_redirects=False)
+        return AsyncLibrarySender(library, through, limiter, http_client)
     _check_trusted(transport, "transport")
     if isinstance(transport, type) or not hasattr(transport, "handle_async_request"):
-        raise _wrong_transport(transport, "AsyncAdClient", "an async")
+        expected = "an async transport of httpx or httpx2"
+        raise _wrong(transport, "transport of AsyncAdClient", expected)
     send = cast("httpx.AsyncBaseTransport", transport).handle_async_request
-    return AsyncLibrarySender(detect_library(transport) or HTTPX, send, max_concurrency)
+    return AsyncLibrarySender(library, send, limiter)
 
 
 def exposes_token(credentials: Credentials, transport: object, base_url: str) -> bool:
@@ -86,11 +90,6 @@ def resolve_clock(transport: object) -> tuple[Clock, Callable[[], float]]:
     return SYSTEM_CLOCK, random
 
 
-def _check_one(transport: object, http_client: object) -> None:
-    if transport is not None and http_client is not None:
-        raise ConfigurationError("pass transport or http_client, not both", argument="http_client")
-
-
 def _check_trusted(given: object, argument: str) -> None:
     # httpx has no public name for the transports of a client.
     inside = (getattr(given, "_transport", None), *getattr(given, "_mounts", {}).values())
@@ -101,15 +100,6 @@ def _check_trusted(given: object, argument: str) -> None:
         )
 
 
-def _wrong_client(given: object, client: str, name: str) -> TypeError:
-    expected = f"an httpx.{name} or httpx2.{name}"
-    return TypeError(f"http_client of {client} must be {expected}, not {_name_of(given)}")
-
-
-def _wrong_transport(given: object, client: str, kind: str) -> TypeError:
-    expected = f"{kind} transport of httpx or httpx2"
-    return TypeError(f"transport of {client} must be {expected}, not {_name_of(given)}")
-
-
-def _name_of(given: object) -> str:
-    return f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
+def _wrong(given: object, what: str, expected: str) -> TypeError:
+    name = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
+    return TypeError(f"{what} must be {expected}, not {name}")

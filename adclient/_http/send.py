@@ -61,18 +61,6 @@ class Attempt:
     may have received the whole request.
     """
 
-    __slots__ = (
-        "_body",
-        "_is_whole",
-        "body_consumed",
-        "chunks",
-        "deadline",
-        "headers",
-        "received_at",
-        "request",
-        "status",
-    )
-
     def __init__(self, request: Request, deadline: float) -> None:
         self.request = request
         self.deadline = deadline

@@ -7,7 +7,6 @@ connection is kept for the next request, which matters where a monitor patches h
 """
 
 import ssl
-from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, cast
 
@@ -15,9 +14,9 @@ import httpx
 
 from adclient._core.request import Request
 from adclient._core.response import Outcome
-from adclient._http.connection import CORE_FAULTS, outcome_of
 from adclient._http.httpcore_alias import httpcore
 from adclient._http.library import HTTPLibrary, LibraryAttempt
+from adclient._http.pool import CORE_FAULTS, outcome_of
 
 # A transport requires a context, and loading certificates for one is slow. This one trusts no
 # certificate and is never used: the connection has its own.
@@ -32,7 +31,8 @@ class HTTPXAttempt(LibraryAttempt):
     """One request on its way through httpx, over one of our connections."""
 
     def __init__(self, request: Request, deadline: float) -> None:
-        super().__init__(request, deadline, _HTTPX, names_requests=True)
+        super().__init__(request, deadline, _HTTPX, None)
+        self.names_requests = True
 
     def stopped(self, error: Exception) -> Outcome:
         """The outcome after httpx, or a tool in it, has raised an error."""
@@ -45,26 +45,23 @@ class HTTPXAttempt(LibraryAttempt):
             self.body_consumed = False  # a tool has read it before there was a connection
         return outcome_of(self, below)
 
+    def send_over(self, connection: httpcore.ConnectionInterface) -> None:
+        """Send the request over a connection, and read its response."""
+        transport = httpx.HTTPTransport(verify=_UNUSED)
+        _put_below(transport, connection)
+        client = httpx.Client(transport=transport, trust_env=False)
+        # As a stream, because only our own reading bounds the body in time and size.
+        self.send_through(partial(client.send, stream=True, follow_redirects=False))
 
-def send_over(
-    connection: httpcore.ConnectionInterface,
-) -> Callable[[httpx.Request], httpx.Response]:
-    """Return a function that sends through httpx over a connection."""
-    transport = httpx.HTTPTransport(verify=_UNUSED)
-    _put_below(transport, connection)
-    client = httpx.Client(transport=transport, trust_env=False)
-    # As a stream, because only our own reading bounds the body in time and size.
-    return partial(client.send, stream=True, follow_redirects=False)
+    async def async_send_over(self, connection: httpcore.AsyncConnectionInterface) -> None:
+        """The same over an async connection."""
+        from adclient._http.async_library import ShieldedSend  # deferred: it loads anyio
 
-
-def async_send_over(
-    connection: httpcore.AsyncConnectionInterface,
-) -> Callable[[httpx.Request], Awaitable[httpx.Response]]:
-    """The same for an async connection."""
-    transport = httpx.AsyncHTTPTransport(verify=_UNUSED)
-    _put_below(transport, connection)
-    client = httpx.AsyncClient(transport=transport, trust_env=False)
-    return partial(client.send, stream=True, follow_redirects=False)
+        transport = httpx.AsyncHTTPTransport(verify=_UNUSED)
+        _put_below(transport, connection)
+        client = httpx.AsyncClient(transport=transport, trust_env=False)
+        send = partial(client.send, stream=True, follow_redirects=False)
+        await ShieldedSend(send, self).perform()
 
 
 def _put_below(transport: object, connection: object) -> None:

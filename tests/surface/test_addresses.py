@@ -12,8 +12,8 @@ from clients import read, sync_asyncio_trio, wait, write
 from raw_server import Connection, RawServer, answer_to, serve_well
 
 from adclient import CallTimeout, ConnectionFailed
-from adclient._http import async_backend
-from adclient._http.addresses import LastPlace
+from adclient._http import addresses
+from adclient._http.addresses import Connector
 from adclient._http.async_backend import AsyncBackend
 
 HOST = "many.test"
@@ -160,7 +160,7 @@ def test_only_one_of_two_connections_that_are_made_at_once_is_kept(loop, host, m
         assert sorted(ours is used for ours, _ in pairs) == [False, True]
         assert sorted(ours.fileno() == -1 for ours, _ in pairs) == [False, True]
 
-    monkeypatch.setattr(async_backend, "start_connecting", start_connecting)
+    monkeypatch.setattr(addresses, "_start_connecting", start_connecting)
     host("127.0.0.1", "127.0.0.5")
     anyio.run(scenario, backend=loop)
     for pair in pairs:
@@ -181,10 +181,10 @@ async def test_refusing_address_is_skipped(client_kind, host, dead) -> None:
 
 def test_families_alternate_behind_the_address_that_worked_last() -> None:
     found = [(family, 1, 6, "", (name, 443)) for family, name in [(6, "a"), (6, "b"), (4, "c")]]
-    last = LastPlace()
-    assert [place for *_, (place, _) in last.first_in(found)] == ["a", "c", "b"]
-    last.place = ("b", 443)
-    assert [place for *_, (place, _) in last.first_in(found)] == ["b", "a", "c"]
+    last = Connector()
+    assert [place for *_, (place, _) in last.in_order(found)] == ["a", "c", "b"]
+    last.last_place = ("b", 443)
+    assert [place for *_, (place, _) in last.in_order(found)] == ["b", "a", "c"]
 
 
 @sync_asyncio_trio

@@ -13,7 +13,7 @@ import attrs
 import pytest
 from cases import each_case
 from clients import CLIENT_KINDS, SYNC, sync_asyncio_trio, wait
-from raw_server import Connection, RawServer, head, refusing_url, reply
+from raw_server import Connection, RawServer, head, reply
 from routes import (
     AMPLE,
     CHUNKED,
@@ -221,25 +221,9 @@ async def test_read_returns_a_short_reply_without_waiting_for_more(client_kind) 
         backend.close()
 
 
-# Failures, with their cause
-
-
 async def connected(client_kind, server, backend=None):
     backend = backend or backend_of(client_kind)
     return await wait(backend.connect_tcp("127.0.0.1", int(port_of(server))))
-
-
-@sync_asyncio_trio
-async def test_reset_connection_raises_read_error(client_kind) -> None:
-    def serve(connection: Connection) -> None:
-        connection.read()
-        connection.reset()
-
-    with RawServer(serve) as server, client_of(client_kind, PLAIN, port_of(server)) as client:
-        with pytest.raises(httpcore.ReadError) as caught:
-            await client.send()
-        assert isinstance(caught.value.__cause__, ConnectionResetError)
-        assert is_closed(client.backend)
 
 
 @sync_asyncio_trio
@@ -255,41 +239,23 @@ async def test_write_after_a_reset_raises_write_error(client_kind) -> None:
         stream.close()
 
 
+NO_TLS = [
+    (start_tls, ssl.create_default_context(), "127.0.0.1", "CERTIFICATE_VERIFY_FAILED"),
+    (stall(reply(400, b"no TLS here")), TRUST, "127.0.0.1", r"(?i)wrong.version.number"),
+    (Connection.receive, TRUST, "127.0.0.1", "EOF"),
+    (Connection.receive, TRUST, ".example.com", None),  # an invalid name
+]
+
+
+@pytest.mark.parametrize(("serve", "context", "name", "reason"), NO_TLS)
 @sync_asyncio_trio
-async def test_untrusted_certificate_raises_connect_error(client_kind) -> None:
-    with RawServer(start_tls) as server:
+async def test_failed_tls_handshake_raises_connect_error(
+    client_kind, serve, context, name, reason
+) -> None:
+    with RawServer(serve) as server:
         stream = await connected(client_kind, server)
-        with pytest.raises(httpcore.ConnectError) as caught:
-            await wait(stream.start_tls(ssl.create_default_context(), "127.0.0.1"))
-        assert isinstance(caught.value.__cause__, ssl.SSLCertVerificationError)
-        assert is_closed(stream)
-
-
-@sync_asyncio_trio
-async def test_plain_text_instead_of_tls_raises_connect_error(client_kind) -> None:
-    with RawServer(stall(reply(400, b"no TLS here"))) as server:
-        stream = await connected(client_kind, server)
-        with pytest.raises(httpcore.ConnectError, match=r"(?i)wrong.version.number"):
-            await wait(stream.start_tls(TRUST, "127.0.0.1"))
-        assert is_closed(stream)
-
-
-@sync_asyncio_trio
-async def test_connection_closed_during_a_tls_handshake_raises_connect_error(client_kind) -> None:
-    with RawServer(Connection.receive) as server:
-        stream = await connected(client_kind, server)
-        with pytest.raises(httpcore.ConnectError) as caught:
-            await wait(stream.start_tls(TRUST, "127.0.0.1"))
-        assert isinstance(caught.value.__cause__, ssl.SSLEOFError)
-        assert is_closed(stream)
-
-
-@sync_asyncio_trio
-async def test_invalid_server_name_for_tls_raises_connect_error(client_kind) -> None:
-    with RawServer(Connection.receive) as server:
-        stream = await connected(client_kind, server)
-        with pytest.raises(httpcore.ConnectError):
-            await wait(stream.start_tls(TRUST, ".example.com"))
+        with pytest.raises(httpcore.ConnectError, match=reason):
+            await wait(stream.start_tls(context, name))
         assert is_closed(stream)
 
 
@@ -370,54 +336,6 @@ def test_deadline_is_checked_while_a_large_body_is_encrypted() -> None:
         backend.close()
 
 
-# Addresses
-
-
-@sync_asyncio_trio
-async def test_addresses_share_the_time_until_the_deadline(client_kind, host) -> None:  # noqa: F811
-    host(*SWALLOWING)
-    with RawServer(stay_silent) as server, swallowing(int(port_of(server))):
-        for _ in range(TRIES):
-            backend = backend_of(client_kind, DEADLINE)
-            began = time.monotonic()
-            with pytest.raises(httpcore.ConnectTimeout):
-                await wait(backend.connect_tcp(HOST, int(port_of(server))))
-            took = time.monotonic() - began
-            assert is_closed(backend)
-            if took <= PUNCTUAL:
-                break
-    assert DEADLINE * 0.9 <= took <= PUNCTUAL
-
-
-@sync_asyncio_trio
-async def test_silent_addresses_leave_time_for_the_next(client_kind, host) -> None:  # noqa: F811
-    host(*SWALLOWING[:2], "127.0.0.1", "127.0.0.5")
-    with RawServer(stall(b"hi")) as server, swallowing(int(port_of(server))):
-        backend = backend_of(client_kind, 0.6)
-        stream = await wait(backend.connect_tcp(HOST, int(port_of(server))))
-        assert await wait(stream.read(max_bytes=100)) == b"hi"
-        backend.close()
-
-
-@sync_asyncio_trio
-async def test_connect_error_is_raised_if_every_address_refuses(client_kind, host) -> None:  # noqa: F811
-    host("127.0.0.2", "127.0.0.3")
-    backend = backend_of(client_kind)
-    with pytest.raises(httpcore.ConnectError, match="Connection refused") as caught:
-        await wait(backend.connect_tcp(HOST, int(refusing_url().rpartition(":")[2])))
-    assert isinstance(caught.value.__cause__, ConnectionRefusedError)
-    assert is_closed(backend)
-
-
-@sync_asyncio_trio
-async def test_host_name_is_resolved(client_kind) -> None:
-    with RawServer(stay_silent) as server:
-        backend = backend_of(client_kind)
-        stream = await wait(backend.connect_tcp("localhost", int(port_of(server))))
-        assert stream.get_extra_info("server_addr") == ("127.0.0.1", int(port_of(server)))
-        backend.close()
-
-
 @pytest.mark.parametrize("name", ["x" * 64 + ".test", "a..b", "nowhere.invalid"])
 @sync_asyncio_trio
 async def test_host_name_that_cannot_be_resolved_raises_connect_error(
@@ -469,38 +387,6 @@ def test_cancelled_handshake_leaves_no_open_socket(client_kind) -> None:
         client_kind.run(scenario)
     assert len(cancelled) == 200
     assert sum(cancelled) >= 20
-
-
-# The rest
-
-
-@sync_asyncio_trio
-async def test_backend_without_a_connection_is_not_reusable(client_kind) -> None:
-    backend = backend_of(client_kind)
-    assert not backend.is_reusable
-    for name in ("socket", "client_addr", "ssl_object"):
-        assert backend.get_extra_info(name) is None
-    backend.close()
-
-
-@through(PLAIN, OVER_TLS)
-@sync_asyncio_trio
-async def test_stream_has_the_extra_info_of_httpcore_and_closes_twice(client_kind, route) -> None:
-    with RawServer(lambda c: (route.lead(c), c.wait_for_the_end())) as server:
-        stream = await connected(client_kind, server)
-        if route is OVER_TLS:
-            stream = await wait(stream.start_tls(TRUST, "127.0.0.1"))
-        tls = stream.get_extra_info("ssl_object")
-        assert (tls is not None and tls.version() == "TLSv1.3") is (route is OVER_TLS)
-        sock = stream.get_extra_info("socket")
-        assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-        assert stream.get_extra_info("client_addr") == sock.getsockname()
-        assert stream.get_extra_info("server_addr") == ("127.0.0.1", int(port_of(server)))
-        assert stream.get_extra_info("something else") is None
-        stream.close()
-        stream.close()
-        assert sock.fileno() == -1
-        assert not stream.is_reusable
 
 
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)

@@ -1,6 +1,5 @@
 """Trusted certificates: from `verify=`, otherwise from the environment."""
 
-import os
 import shutil
 import ssl
 
@@ -37,51 +36,17 @@ from adclient import (
 from adclient._http import network
 from adclient.errors import OutcomeUnknownConnectionLost
 
-VARIABLES = ["SSL_CERT_FILE", "SSL_CERT_DIR"]
-
 
 @pytest.fixture(autouse=True)
 def new_contexts():
     """Drop the contexts of other tests, some of which run without measuring coverage."""
-    network._shared.clear()
-
-
-@pytest.mark.parametrize("name", VARIABLES)
-@each_client_class
-def test_variable_with_a_missing_path_is_named_at_once(client_class, name, monkeypatch) -> None:
-    monkeypatch.setenv(name, "/no/such/place")
-    with pytest.raises(ConfigurationError, match=f"environment variable {name} names no") as caught:
-        client_class(BASE_URL)
-    assert caught.value.argument == "verify"
+    network._shared_context.cache_clear()
 
 
 @each_client_class
 def test_missing_file_is_named_at_once(client_class) -> None:
     with pytest.raises(ConfigurationError, match=r"read from '/no/such/file\.pem': No such"):
         client_class(BASE_URL, verify="/no/such/file.pem")
-
-
-@pytest.mark.parametrize(
-    ("url", "verify"),
-    [
-        ("http://ads.example.com", True),
-        (BASE_URL, False),
-        (BASE_URL, ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)),
-    ],
-    ids=["no TLS", "not verified", "own context"],
-)
-@each_client_class
-def test_variable_with_a_missing_path_is_ignored_if_unused(
-    client_class, url, verify, monkeypatch
-) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", "/no/such/file.pem")
-    assert client_class(url, verify=verify)
-
-
-@each_client_class
-def test_one_existing_directory_of_several_is_enough(client_class, monkeypatch, tmp_path) -> None:
-    monkeypatch.setenv("SSL_CERT_DIR", f"/no/such/place{os.pathsep}{tmp_path}")
-    assert client_class(BASE_URL)
 
 
 @each_client_class
@@ -123,27 +88,6 @@ async def test_setting_for_certificates_is_used(client_kind, monkeypatch) -> Non
                 await wait(read(client))
 
 
-@pytest.mark.own
-@sync_and_async
-async def test_directory_of_certificates_is_read_when_it_has_changed(
-    client_kind, monkeypatch, tmp_path
-) -> None:
-    given = []
-
-    def spy(**arguments) -> ssl.SSLContext:
-        given.append(arguments)
-        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-
-    monkeypatch.setenv("SSL_CERT_DIR", f"/no/such/place{os.pathsep}{tmp_path}")
-    monkeypatch.setattr(ssl, "create_default_context", spy)
-    async with client_kind.open("https://127.0.0.1:9", max_retries=1) as client:
-        for year in (1, 1, 2):
-            os.utime(tmp_path, (year, year))
-            with pytest.raises(ConnectionFailed):
-                await wait(read(client))
-    assert given == 2 * [{"cafile": None, "capath": os.environ["SSL_CERT_DIR"]}]
-
-
 @pytest.mark.parametrize("is_in_environment", [False, True])
 @pytest.mark.own
 @sync_asyncio_trio
@@ -161,20 +105,6 @@ async def test_rotated_bundle_is_read_again(
                 await wait(read(client))
             shutil.copy(CERTIFICATE, new := tmp_path / "new.pem")
             new.replace(bundle)
-            assert len((await wait(read(client))).data) == 1
-
-
-@pytest.mark.parametrize("text", [None, "", "-----BEGIN"], ids=["removed", "empty", "cut"])
-@pytest.mark.own
-@sync_asyncio_trio
-async def test_bundle_that_cannot_be_read_again_stays_in_force(client_kind, text, tmp_path) -> None:
-    bundle = tmp_path / "bundle.pem"
-    shutil.copy(CERTIFICATE, bundle)
-    with RawServer(serve_over_tls) as server:
-        async with client_kind.open(server.url.replace("http", "https"), verify=bundle) as client:
-            bundle.unlink()
-            if text is not None:
-                bundle.write_text(text)
             assert len((await wait(read(client))).data) == 1
 
 

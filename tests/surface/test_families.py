@@ -18,7 +18,6 @@ from adclient import (
     RetryPolicy,
     TransportError,
 )
-from adclient._http.library import HTTPX
 from adclient.testing import FakeAdService
 
 BASE_URL = "https://ads.example.com"
@@ -288,11 +287,3 @@ def test_duck_typed_transport_receives_httpx_requests() -> None:
             return httpx.Response(201, json=DRAFT)
 
     assert pause(AdClient(BASE_URL, transport=Bare())).draft_id == "draft_7c2e"
-
-
-def test_fault_classes_are_looked_up_without_an_import(monkeypatch) -> None:
-    """The lookup happens after a failure, such as too many open files, when imports may fail."""
-    assert anyio.EndOfStream in HTTPX.faults
-    monkeypatch.delitem(sys.modules, "anyio")
-    assert anyio.EndOfStream not in HTTPX.faults
-    assert OSError in HTTPX.faults

@@ -5,15 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from clients import ASYNC, TRIO, read
 from raw_server import Connection, RawServer, answer_to, serve_well
 
-from adclient import AdClient
-from adclient._http import forks
-
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-
-IDS = {"account_id": "a", "campaign_id": "c"}
 
 # Scripts that fork run in a separate process, which has only the threads that it starts.
 
@@ -256,41 +250,3 @@ print(wrong, os.waitstatus_to_exitcode(status))
 """
     )
     assert output.split() == ["0", "0"]
-
-
-def test_calls_in_a_forked_child_leave_the_parents_connection_open(monkeypatch) -> None:
-    with RawServer(serve_well) as server, AdClient(server.url) as client:
-        connections = client._engine.sender
-        monkeypatch.setattr(forks, "_RESETTABLE", forks._RESETTABLE & {connections})
-        client.beta.pause_campaign(**IDS)
-        inherited = connections._idle
-        forks.reset_all()
-        client.beta.pause_campaign(**IDS)
-        assert server.connections == 2
-        kept = inherited.pop()
-        assert kept.backend.is_reusable
-        kept.backend.close()
-
-
-@pytest.mark.own
-@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_loop_closed_in_a_forked_child_leaves_the_parents_connection_open(
-    client_kind, monkeypatch
-) -> None:
-    async def scenario() -> None:
-        async with client_kind.open(server.url) as client:
-            connections = client._engine.sender
-            monkeypatch.setattr(forks, "_RESETTABLE", forks._RESETTABLE & {connections})
-            await read(client)
-            (inherited,) = connections._loops.values()
-            forks.reset_all()
-            await read(client)
-            assert len(inherited.idle) == 1
-            assert inherited.idle[0].backend.is_reusable
-            await inherited.keeper.aclose()  # as the end of the loop does
-            await read(client)
-
-    monkeypatch.setattr(forks, "_leaked_on_purpose", [])
-    with RawServer(serve_well) as server:
-        client_kind.run(scenario)
-    assert server.connections == 2

@@ -37,7 +37,7 @@ from adclient import (
     Unauthenticated,
 )
 from adclient._core import decode
-from adclient._http import async_pool, pool
+from adclient._http import pool
 from adclient.testing import FakeAdService
 
 BASE_URL = "https://ads.example.com"
@@ -243,8 +243,7 @@ def test_iterator_advanced_by_two_threads_at_once_raises() -> None:
 @pytest.mark.own
 @sync_asyncio_trio
 async def test_connections_idle_for_too_long_are_closed(client_kind, monkeypatch) -> None:
-    for module in (pool, async_pool):
-        monkeypatch.setattr(module, "KEEPALIVE_EXPIRY", -1.0)
+    monkeypatch.setattr(pool, "KEEPALIVE_EXPIRY", -1.0)
     with RawServer(serve_well) as server:
         async with client_kind.open(server.url) as client:
             for _ in range(3):

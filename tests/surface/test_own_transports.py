@@ -4,13 +4,10 @@ import asyncio
 import tracemalloc
 import zlib
 
-import clients
 import httpx
 import pytest
 from clients import (
     BASE_URL,
-    CLIENT_KINDS,
-    DRAFT,
     Service,
     a_draft,
     a_page,
@@ -30,7 +27,6 @@ from adclient import (
     ConfigurationError,
     ConnectionFailed,
     ConnectionLost,
-    Draft,
     OutcomeUnknown,
     TransportError,
 )
@@ -91,43 +87,6 @@ async def test_http_client_follows_no_redirect(client_kind, status) -> None:
     assert [request.url.host for request in requests] == ["ads.example.com"] * 2
 
 
-@sync_and_async
-async def test_http_client_sends_no_cookie_back(client_kind) -> None:
-    requests = []
-
-    def handler(request: httpx.Request) -> httpx.Response:
-        requests.append(request)
-        return httpx.Response(201, json=DRAFT, headers={"set-cookie": "session=1"})
-
-    async def scenario(client) -> None:
-        await wait(write(client))
-        await wait(write(client))
-
-    await with_their_client(client_kind, handler, scenario)
-    assert ["cookie" in request.headers for request in requests] == [False, False]
-
-
-@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
-def test_sync_http_client_is_refused_by_the_async_client_and_vice_versa(client_kind) -> None:
-    library, name = clients.FAMILY.library, client_kind.http_client_name
-    other = getattr(library, client_kind.other_name)()
-    with pytest.raises(TypeError) as caught:
-        client_kind.client(BASE_URL, http_client=other)
-    assert str(caught.value) == (
-        f"http_client of {client_kind.client.__name__} must be an httpx.{name} or httpx2.{name}, "
-        f"not {library.__name__}.{client_kind.other_name}"
-    )
-
-
-@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
-def test_sync_transport_is_refused_by_the_async_client_and_vice_versa(client_kind) -> None:
-    other = httpx.AsyncHTTPTransport() if client_kind.client is AdClient else httpx.HTTPTransport()
-    with pytest.raises(
-        TypeError, match=f"transport of {client_kind.client.__name__}.*{type(other).__name__}"
-    ):
-        client_kind.client(BASE_URL, transport=other)
-
-
 @pytest.mark.parametrize("given", ["https://x", 7, object(), [], ""])
 @pytest.mark.parametrize("argument", ["transport", "http_client"])
 @each_client_class
@@ -149,17 +108,6 @@ async def test_injected_transport_is_not_closed(client_kind) -> None:
     transport = Transport(lambda request: a_draft())
     async with client_kind.open(transport=transport) as client:
         await wait(write(client))
-
-
-@sync_and_async
-async def test_falsy_transport_is_used(client_kind) -> None:
-    class Transport(httpx.MockTransport):
-        def __bool__(self) -> bool:
-            return False
-
-    nowhere, transport = "http://127.0.0.1:1", Transport(lambda request: a_draft())
-    async with client_kind.open(nowhere, transport=transport) as client:
-        assert isinstance(await wait(write(client)), Draft)
 
 
 @sync_asyncio_trio

@@ -227,32 +227,6 @@ def test_cancelled_patched_call_closes_its_connection(client_kind) -> None:
 
 
 @sync_and_async
-async def test_patched_call_sends_no_cookies_back(client_kind) -> None:
-    def serve(connection: Connection) -> None:
-        while request := connection.read():
-            connection.send(answer_to(request, "Set-Cookie: a=b"))
-
-    with RawServer(serve) as server:
-        async with client_kind.open(server.url) as client:
-            with patched(client_kind):
-                await wait(read(client))
-                await wait(read(client))
-    assert server.connections == 1
-    assert not any(b"cookie" in request.lower() for request in server.requests)
-
-
-@sync_and_async
-async def test_patched_call_ignores_a_proxy_set_in_the_environment_later(
-    client_kind, monkeypatch
-) -> None:
-    with RawServer(serve_well) as server:
-        async with client_kind.open(server.url) as client:
-            monkeypatch.setenv("ALL_PROXY", refusing_url())
-            with patched(client_kind):
-                assert (await wait(read(client))).to_dict() == LISTING
-
-
-@sync_and_async
 async def test_bytes_beyond_a_response_are_not_read_as_the_next_response(client_kind) -> None:
     def serve(connection: Connection) -> None:
         request = connection.read()
