@@ -3,18 +3,15 @@
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 
-import anyio
 import pytest
 from cases import each_case
 from clients import read, sync_asyncio_trio, wait, write
 from raw_server import Connection, RawServer, answer_to, serve_well
 
 from adclient import CallTimeout, ConnectionFailed
-from adclient._http import addresses
 from adclient._http.addresses import Connector
-from adclient._http.async_backend import AsyncBackend
 
 HOST = "many.test"
 SWALLOWING = [f"127.0.0.{last}" for last in (2, 3, 4)]
@@ -129,43 +126,6 @@ async def test_address_that_stops_working_is_tried_again_later(client_kind, host
             host("127.0.0.6", "127.0.0.1")
             await wait(read(client))
     assert server.connections == 3
-
-
-@pytest.mark.parametrize("loop", ["asyncio", "trio"])
-def test_only_one_of_two_connections_that_are_made_at_once_is_kept(loop, host, monkeypatch) -> None:
-    pairs = [socket.socketpair() for _ in range(2)]
-    ends = iter(pairs)
-
-    def start_connecting(_) -> socket.socket:
-        """Return a socket that is writable once the other end has read."""
-        ours, _ = next(ends)
-        ours.setblocking(False)
-        with suppress(BlockingIOError):
-            while True:
-                ours.send(bytes(65536))
-        return ours
-
-    async def scenario() -> None:
-        backend = AsyncBackend(time.monotonic() + 30)
-        async with anyio.create_task_group() as group:
-            group.start_soon(backend.connect_tcp, HOST, 80)
-            await anyio.wait_all_tasks_blocked()
-            await anyio.sleep(0.3)  # until the second attempt
-            for _, theirs in pairs:
-                theirs.setblocking(False)
-                with suppress(BlockingIOError):
-                    while True:
-                        theirs.recv(65536)
-        used = backend.get_extra_info("socket")
-        assert sorted(ours is used for ours, _ in pairs) == [False, True]
-        assert sorted(ours.fileno() == -1 for ours, _ in pairs) == [False, True]
-
-    monkeypatch.setattr(addresses, "_start_connecting", start_connecting)
-    host("127.0.0.1", "127.0.0.5")
-    anyio.run(scenario, backend=loop)
-    for pair in pairs:
-        for one in pair:
-            one.close()
 
 
 # The second one is a broadcast address, to which connecting fails at once.

@@ -21,8 +21,6 @@ from raw_server import (
     Connection,
     RawServer,
     answer_to,
-    refusing_url,
-    reply,
     serve_over_tls,
 )
 
@@ -47,12 +45,6 @@ def new_contexts():
 def test_missing_file_is_named_at_once(client_class) -> None:
     with pytest.raises(ConfigurationError, match=r"read from '/no/such/file\.pem': No such"):
         client_class(BASE_URL, verify="/no/such/file.pem")
-
-
-@each_client_class
-def test_empty_variable_is_ignored(client_class, monkeypatch) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", "")
-    assert client_class(BASE_URL)
 
 
 @pytest.mark.own
@@ -153,19 +145,6 @@ async def test_certificate_of_the_service_is_not_blamed_on_the_proxy(client_kind
                 await wait(read(client))
 
 
-@pytest.mark.own
-@sync_asyncio_trio
-async def test_proxy_that_refuses_is_named(client_kind) -> None:
-    proxy = refusing_url()
-    async with client_kind.open(BASE_URL, proxy=proxy) as client:
-        where = (
-            f"{BASE_URL.split('/')[2]} cannot be reached: the proxy {proxy.partition('//')[2]}: "
-        )
-        with pytest.raises(ConnectionFailed, match=where + "Connection refused") as caught:
-            await wait(read(client))
-        assert caught.value.attempts == 3
-
-
 @sync_asyncio_trio
 async def test_certificate_that_fails_verification_is_not_retried(client_kind) -> None:
     with RawServer(serve_over_tls) as server:
@@ -210,15 +189,6 @@ def context_with_certificate(issuer: trustme.CA | None) -> ssl.SSLContext:
     if issuer is not None:
         issuer.issue_cert("client.test").configure_cert(context)
     return context
-
-
-@pytest.mark.own
-@sync_asyncio_trio
-async def test_client_certificate_is_sent(client_kind) -> None:
-    with RawServer(serve_known_clients) as server:
-        url = server.url.replace("http://127.0.0.1", "https://localhost")
-        async with client_kind.open(url, verify=context_with_certificate(AUTHORITY)) as client:
-            assert (await wait(write(client))).status == "pending_approval"
 
 
 async def refused(client, alert: str) -> None:
@@ -284,16 +254,3 @@ async def test_error_that_the_caller_handles_does_not_hide_that_a_write_was_sent
                 with pytest.raises(OutcomeUnknown):
                     await wait(write(client))
     assert len(server.requests) == 1
-
-
-@pytest.mark.own
-@sync_and_async
-async def test_proxy_that_refuses_a_tunnel_is_named(client_kind) -> None:
-    def serve(connection: Connection) -> None:
-        if connection.read():
-            connection.send(reply(407, b""))
-
-    with RawServer(serve) as server:
-        async with client_kind.open(BASE_URL, proxy=server.url) as client:
-            with pytest.raises(ConnectionFailed, match="cannot be reached: the proxy: 407 Any"):
-                await wait(read(client))

@@ -263,18 +263,18 @@ def test_timeout_in_the_auth_of_an_injected_client_has_sent_nothing(library) -> 
 
 @pytest.mark.parametrize("fault", [httpx.ConnectError, httpx.ReadError, httpx.PoolTimeout, OSError])
 @sync_and_async
-async def test_fifty_failures_leak_no_slot(client_kind, fault) -> None:
+async def test_ten_failures_leak_no_slot(client_kind, fault) -> None:
     count = [0]
 
     def answer(request: httpx.Request) -> httpx.Response:
         count[0] += 1
-        if count[0] <= 50:
+        if count[0] <= 10:
             raise fault("")
         return httpx.Response(201, json=DRAFT)
 
     options = {"max_concurrency": 1, "retry": NO_RETRY}
     async with client_kind.open(transport=httpx.MockTransport(answer), **options) as client:
-        for _ in range(50):
+        for _ in range(10):
             with pytest.raises(TransportError):
                 await wait(pause(client))
         assert (await wait(pause(client))).draft_id == "draft_7c2e"

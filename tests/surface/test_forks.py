@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from raw_server import Connection, RawServer, answer_to, serve_well
+from raw_server import RawServer, serve_well
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 
@@ -71,27 +71,6 @@ in_a_child(lambda: read(client, "child"))
     assert server.connections == 2
 
 
-def test_forked_child_opens_its_own_connection_on_an_inherited_loop() -> None:
-    with RawServer(serve_well) as server:
-        run(
-            """
-def new_loop():  # one that shares nothing by way of the kernel, as an epoll would
-    return asyncio.SelectorEventLoop(selectors.SelectSelector())
-
-async def read_in_a_loop(who):
-    await read(client, who)
-
-client = AsyncAdClient(url)
-with asyncio.Runner(loop_factory=new_loop) as runner:
-    runner.run(read_in_a_loop("parent"))
-    in_a_child(lambda: runner.run(read_in_a_loop("child")))
-""",
-            server.url,
-        )
-    assert len(server.requests) == 2
-    assert server.connections == 2
-
-
 ON_ONE_LOOP = """
 def new_loop():  # one that shares nothing by way of the kernel, as an epoll would
     return asyncio.SelectorEventLoop(selectors.SelectSelector())
@@ -141,29 +120,6 @@ in_a_child(lambda: read(client, "child"))
     )
 
 
-def test_timeout_is_enforced_in_a_forked_child() -> None:
-    def serve(connection: Connection) -> None:
-        while request := connection.read():
-            if b"account_id=parent" in request:
-                connection.send(answer_to(request))
-                continue
-            connection.send(b"HTTP/1.1 200 OK\r\n")
-            while not connection.is_over:
-                connection.send(b"x: 1\r\n")
-                connection.pause(0.01)
-
-    with RawServer(serve) as server:
-        run(
-            """
-client = AdClient(url)
-read(client, "parent")
-in_a_child(lambda: timed_out(client.with_options(timeout=0.3, max_retries=0), "child"))
-""",
-            server.url,
-        )
-    assert len(server.requests) == 2
-
-
 def test_call_that_ends_in_a_forked_child_releases_no_extra_slot() -> None:
     run(
         """
@@ -193,60 +149,3 @@ if child == 0:
 succeeded(child)
 """
     )
-
-
-def test_responses_are_not_mixed_up_between_parent_and_child() -> None:
-    output = run(
-        """
-import json, socket
-from concurrent.futures import ThreadPoolExecutor
-
-def serve(listener):
-    while True:
-        sock, _ = listener.accept()
-        threading.Thread(target=answer, args=(sock,), daemon=True).start()
-
-def answer(sock):
-    data = b""
-    while True:
-        while b"\\r\\n\\r\\n" not in data:
-            received = sock.recv(65536)
-            if not received:
-                return
-            data += received
-        head, data = data.split(b"\\r\\n\\r\\n", 1)
-        who = head.split(b"account_id=")[1].split(b" ")[0].decode()
-        item = {"id": who, "name": who, "status": "ENABLED"}
-        body = json.dumps({"data": [item], "page": {"next": None}}).encode()
-        sock.sendall(b"HTTP/1.1 200 OK\\r\\ncontent-length: %d\\r\\n\\r\\n" % len(body) + body)
-
-listener = socket.create_server(("127.0.0.1", 0))
-url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-server = os.fork()
-if server == 0:
-    signal.alarm(60)
-    serve(listener)
-client = AdClient(url, timeout=30)
-read(client, "warm")
-
-def wrong_answers(me):
-    wrong = 0
-    for number in range(150):
-        page = read(client, f"{me}{number}")
-        wrong += page.data[0].id != f"{me}{number}"
-    return wrong
-
-with ThreadPoolExecutor(4) as pool:
-    others = [pool.submit(wrong_answers, f"thread{n}") for n in range(4)]
-    read(client, "before")
-    child = os.fork()  # while the others are in the middle of their calls
-    if child == 0:
-        signal.alarm(60)
-        os._exit(wrong_answers("child"))
-    wrong = wrong_answers("parent") + sum(other.result() for other in others)
-_, status = os.waitpid(child, 0)
-os.kill(server, 9)
-print(wrong, os.waitstatus_to_exitcode(status))
-"""
-    )
-    assert output.split() == ["0", "0"]

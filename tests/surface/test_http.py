@@ -39,7 +39,6 @@ from adclient import (
     Draft,
     NotFound,
     OutcomeUnknown,
-    RetryPolicy,
     UnexpectedResponse,
 )
 
@@ -319,19 +318,6 @@ async def test_https_proxy_of_the_environment_is_tunnelled_through(
             with pytest.raises(ConnectionFailed):
                 await wait(write(client))
     assert proxy.requests[0].startswith(b"CONNECT ads.example.com:443 HTTP/1.1\r\n")
-
-
-@pytest.mark.own
-@sync_asyncio_trio
-async def test_broken_proxy_tunnel_is_retried_as_connection_failed(client_kind) -> None:
-    with RawServer(Connection.read) as proxy:  # it closes the connection after reading
-        retry = RetryPolicy(max_retries=1, backoff_first=0)
-        async with client_kind.open(
-            "https://ads.example.com", proxy=proxy.url, retry=retry
-        ) as client:
-            with pytest.raises(ConnectionFailed) as caught:
-                await wait(write(client))
-    assert caught.value.attempts == len(proxy.requests) == 2
 
 
 @pytest.mark.own

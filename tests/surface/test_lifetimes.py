@@ -13,7 +13,6 @@ import anyio
 import pytest
 from clients import (
     ASYNC,
-    AT_ONCE,
     TRIO,
     Service,
     a_draft,
@@ -306,20 +305,6 @@ def test_async_client_works_on_successive_loops(backend) -> None:
     assert len(server.requests) == 8
 
 
-def test_async_client_works_on_loops_of_several_threads() -> None:
-    async def several(client: AsyncAdClient) -> list[int]:
-        pages = [await read(client) for _ in range(5)]
-        return [len(page.data) for page in pages]
-
-    def use(client: AsyncAdClient) -> list[int]:
-        return asyncio.run(several(client))
-
-    with RawServer(serve_well) as server, ThreadPoolExecutor() as pool:
-        found = list(pool.map(use, [AsyncAdClient(server.url)] * 4))
-    gc.collect()
-    assert found == [[1] * 5] * 4
-
-
 # Threads.
 
 
@@ -396,15 +381,3 @@ def test_thousand_concurrent_tasks_share_ten_connections() -> None:
         anyio.run(scenario)
     assert answered == [1] * 1000
     assert server.connections <= 10
-
-
-def test_two_hundred_threads_share_twenty_connections() -> None:
-    with (
-        RawServer(serve_well) as server,
-        ThreadPoolExecutor(200) as pool,
-        AdClient(server.url, max_concurrency=20, retry=AT_ONCE) as client,
-    ):
-        pages = list(pool.map(read, [client] * 200))
-    assert [len(page.data) for page in pages] == [1] * 200
-    assert len(server.requests) == 200
-    assert server.connections <= 20

@@ -23,7 +23,6 @@ from adclient import (
     AdClient,
     APIError,
     AsyncAdClient,
-    CallTimeout,
     ConfigurationError,
     ConnectionFailed,
     ConnectionLost,
@@ -154,19 +153,6 @@ async def test_error_on_closing_a_complete_response_is_ignored(client_kind, call
 
 class ForeignTimeoutError(Exception):
     __module__ = "another_engine.exceptions"
-
-
-@sync_and_async
-async def test_write_is_not_retried_after_a_connect_error_of_another_engine(client_kind) -> None:
-    # pyreqwest's transport reports a timeout after sending as one of the connection.
-    def sent(_: httpx.Request) -> httpx.Response:
-        raise httpx.ConnectTimeout("") from ForeignTimeoutError()
-
-    async with client_kind.open(transport=httpx.MockTransport(sent)) as client:
-        with pytest.raises(CallTimeout, match="no response in time") as raised:
-            await wait(write(client))
-    assert raised.value.outcome_unknown
-    assert raised.value.attempts == 1
 
 
 @pytest.mark.parametrize("broken", [ForeignTimeoutError, ConnectionResetError, BrokenPipeError])

@@ -145,14 +145,6 @@ class Proxy:
         return functools.partial(self.wrapper, instance)
 
 
-class Tool:
-    def __init__(self, function) -> None:
-        self.function = function
-
-    def method(self, *args, **kwargs):
-        return self.function(*args, **kwargs)
-
-
 class AnyContext(contextlib.ContextDecorator):
     def __enter__(self):
         return self
@@ -191,18 +183,6 @@ async def test_replacement_of_any_kind_is_detected(client_kind, kind) -> None:
     assert spy.seen == 1
 
 
-@pytest.mark.parametrize("make", [Tool, staticmethod], ids=["bound method", "static method"])
-@sync_and_async
-async def test_mock_without_a_transport_argument_is_detected(client_kind, make) -> None:
-    def replace(original):
-        mocked = functools.partial(answering(answer)(original), None)
-        return Tool(mocked).method if make is Tool else staticmethod(mocked)
-
-    async with client_kind.open(refusing_url()) as client:
-        with replaced(client_kind, replace):
-            assert (await wait(read(client))).data[0].name == "x"
-
-
 @sync_and_async
 async def test_override_of_an_inherited_method_is_detected(client_kind, monkeypatch) -> None:
     cls, _ = place_of(client_kind, 0)
@@ -236,17 +216,6 @@ async def test_class_that_replaces_the_httpx_client_is_used(client_kind, kind, m
             monkeypatch.setattr(httpx, cls.__name__, put_there)
             await wait(read(client))
             assert spy.seen == 1
-
-
-@sync_and_async
-async def test_call_through_a_mocked_httpx_client_sends_nothing(client_kind, monkeypatch) -> None:
-    cls, _ = place_of(client_kind, 0)
-    with RawServer(serve_well) as server:
-        async with client_kind.open(server.url) as client:
-            monkeypatch.setattr(httpx, cls.__name__, mock.MagicMock(autospec=cls))
-            with pytest.raises(TypeError):
-                await wait(read(client))
-    assert server.connections == 0
 
 
 @pytest.mark.parametrize("module", [None, types.ModuleType("httpx")], ids=["absent", "half-way"])
