@@ -5,7 +5,10 @@ import subprocess
 import sys
 
 import pytest
+from clients import read, sync_asyncio_trio, wait
 from raw_server import RawServer, serve_well
+
+from adclient._http import forks
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 
@@ -149,3 +152,14 @@ if child == 0:
 succeeded(child)
 """
     )
+
+
+@pytest.mark.own
+@sync_asyncio_trio
+async def test_reset_after_a_fork_closes_idle_connections(client_kind) -> None:
+    with RawServer(serve_well) as server:
+        async with client_kind.open(server.url) as client:
+            await wait(read(client))
+            forks.reset_all()
+            await wait(read(client))
+    assert server.connections == 2
