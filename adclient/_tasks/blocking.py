@@ -13,10 +13,9 @@ def run_blocking(
     """Do the work, which has no timeout of its own; `undo` is called after an interrupt."""
     try:
         work()
-    except Exception:
-        raise
-    except BaseException:  # Ctrl-C; the work may have been done all the same
-        if undo is not None:
+    except BaseException as error:
+        # After Ctrl-C, the work may have been done all the same.
+        if undo is not None and not isinstance(error, Exception):
             undo()
         raise
     return True
