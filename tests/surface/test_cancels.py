@@ -12,11 +12,10 @@ import anyio.lowlevel
 import anyio.to_thread
 import httpx
 import pytest
-from clients import ASYNC, TRIO, read, write
+from clients import ASYNC, SYNC, TRIO, close, read, sync_asyncio_trio, wait, write
 from raw_server import LISTING, Connection, RawServer, answer_to, serve_well
 
 from adclient import (
-    AdClient,
     AdClientError,
     AsyncAdClient,
     CallTimeout,
@@ -326,35 +325,18 @@ def test_write_is_not_sent_while_an_abandoned_exchange_has_the_slot(client_kind)
     assert len(sent) == 1
 
 
-@both_loops
-def test_full_pool_of_an_injected_async_client_is_not_outcome_unknown(client_kind) -> None:
-    async def scenario() -> None:
-        limits = httpx.Limits(max_connections=1)
-        async with (
-            httpx.AsyncClient(limits=limits, verify=False) as theirs,
-            AsyncAdClient(server.url, http_client=theirs) as client,
-            theirs.stream("GET", server.url),
-        ):
-            with pytest.raises(CallTimeout) as caught:
-                await write(client.with_options(timeout=0.2))
-        assert not isinstance(caught.value, OutcomeUnknown)
-
-    with RawServer(serve_well) as server:
-        client_kind.run(scenario)
-    assert len(server.requests) == 1
-
-
-def test_full_pool_of_an_injected_sync_client_is_not_outcome_unknown() -> None:
+@sync_asyncio_trio
+async def test_full_pool_of_an_injected_client_is_not_outcome_unknown(client_kind) -> None:
     limits = httpx.Limits(max_connections=1)
-    with (
-        RawServer(serve_well) as server,
-        httpx.Client(limits=limits, verify=False) as theirs,
-        AdClient(server.url, http_client=theirs) as client,
-        theirs.stream("GET", server.url),
-    ):
-        with pytest.raises(CallTimeout, match="no free connection of the http_client") as caught:
-            write(client.with_options(timeout=0.2))
-        assert not isinstance(caught.value, OutcomeUnknown)
+    theirs = getattr(httpx, client_kind.http_client_name)(limits=limits, verify=False)
+    with RawServer(serve_well) as server:
+        async with client_kind.open(server.url, http_client=theirs, timeout=0.2) as client:
+            held = await wait(theirs.send(theirs.build_request("GET", server.url), stream=True))
+            with pytest.raises(CallTimeout, match=r"no (free connection|response)") as caught:
+                await wait(write(client))
+            await wait(held.close() if client_kind is SYNC else held.aclose())
+            await close(theirs)
+    assert not isinstance(caught.value, OutcomeUnknown)
     assert len(server.requests) == 1
 
 

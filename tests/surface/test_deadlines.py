@@ -1,32 +1,23 @@
 """A call ends at its timeout, whatever the server does, and ends no other call."""
 
-import itertools
 import json
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
-from importlib.util import find_spec
 
 import anyio
-import attrs
 import httpx
 import pytest
-from cases import each_case
 from clients import CLIENT_KINDS, FAMILY, SYNC, read, sync_asyncio_trio, wait, write
-from raw_server import LISTING, Connection, RawServer, answer_to, head, reply, serve_well
+from raw_server import LISTING, Connection, RawServer, answer_to, head, serve_well
 
-from adclient import AdClient, AdClientError, CallTimeout, OutcomeUnknown, RetryPolicy
+from adclient import AdClient, AdClientError, CallTimeout, OutcomeUnknown
 
 TIMEOUT = 0.2
-TOGETHER = 1.0  # the timeout of dozens of concurrent calls, long enough to send all of them
-PUNCTUAL = 1.1 * TOGETHER
-TRIES = 5  # a loaded machine may delay some of them, but hardly all
 SLACK = 5.0  # for a loaded machine; each fault here lasts for 15 seconds or more
 DRIP = 0.05
-LIBRARIES = [import_module(name) for name in ("httpx", "httpx2") if find_spec(name)]
 BODY = json.dumps(LISTING).encode()
 
 
@@ -49,97 +40,9 @@ def never_answer(connection: Connection) -> None:
     connection.stay_silent()
 
 
-def always_503(connection: Connection) -> None:
-    connection.send(reply(503, b"{}"))
-    while connection.read():
-        connection.send(reply(503, b"{}"))
-
-
-FAULTS = [
-    drip_head,
-    drip_chunks,
-    never_answer,
-    always_503,
-]
-
-
-@attrs.frozen
-class Ending:
-    """How a call ended."""
-
-    error: AdClientError
-    took: float
-    requests: int
-
-
-def ending(client_kind, fault, call) -> Ending:
-    def serve(connection: Connection) -> None:
-        connection.read()
-        fault(connection)
-
-    async def scenario() -> Ending:
-        async with client_kind.open(server.url, timeout=TOGETHER, retry=forever) as client:
-            began = time.monotonic()
-            with pytest.raises(AdClientError) as caught:
-                await wait(call(client))
-            return Ending(caught.value, time.monotonic() - began, len(server.requests))
-
-    forever = RetryPolicy(max_retries=10**6, backoff_first=0.02, backoff_longest=0.02)
-    with RawServer(serve) as server:
-        return client_kind.run(scenario)
-
-
-def best_ending(client_kind, fault, call) -> Ending:
-    """Return the first call that ended on time, or the last one."""
-    for _ in range(TRIES):
-        last = ending(client_kind, fault, call)
-        if last.took <= PUNCTUAL:
-            break
-    return last
-
-
 def is_bounded(client_kind, fault) -> bool:
     """An injected sync client has a timeout for each read, and a head may take any number."""
     return not (FAMILY.is_injected and client_kind is SYNC and fault is drip_head)
-
-
-@pytest.fixture(scope="module")
-def endings() -> dict[tuple, Ending]:
-    """The endings of every call under every fault, run concurrently because they only wait."""
-    for name in ("trio", "httpcore"):  # concurrent imports may see half-initialized modules
-        import_module(name)
-    cases = [
-        (client_kind, fault, call)
-        for client_kind, fault, call in itertools.product(CLIENT_KINDS, FAULTS, (read, write))
-        if is_bounded(client_kind, fault)
-    ]
-    with ThreadPoolExecutor(len(cases)) as pool:
-        return dict(zip(cases, pool.map(lambda case: best_ending(*case), cases), strict=True))
-
-
-@each_case("fault", FAULTS)
-@each_case("client_kind", CLIENT_KINDS)
-def test_call_ends_at_its_timeout_under_every_fault(client_kind, fault, endings) -> None:
-    if not is_bounded(client_kind, fault):
-        return
-    of_read, of_write = endings[client_kind, fault, read], endings[client_kind, fault, write]
-    assert TOGETHER * 0.9 <= of_read.took <= PUNCTUAL
-    assert of_write.took <= PUNCTUAL
-    assert not of_read.error.outcome_unknown
-    assert isinstance(of_write.error, OutcomeUnknown)
-    assert of_write.requests == 1
-    assert "look for it in the approval dashboard" in str(of_write.error)
-    if fault is always_503:
-        assert isinstance(of_read.error, CallTimeout) or of_read.error.status == 503
-        assert of_read.requests > 3
-    else:
-        assert of_write.took >= TOGETHER * 0.9
-        assert isinstance(of_read.error, CallTimeout)
-        assert isinstance(of_write.error, CallTimeout)
-        assert isinstance(of_write.error, TimeoutError)
-        assert of_read.requests == 1
-        status = 200 if fault is drip_chunks else None
-        assert of_read.error.status == of_write.error.status == status
 
 
 async def ends_in_time(call, client) -> AdClientError:
@@ -148,6 +51,25 @@ async def ends_in_time(call, client) -> AdClientError:
         await wait(call(client))
     assert TIMEOUT * 0.9 <= time.monotonic() - began <= TIMEOUT + SLACK
     return caught.value
+
+
+@pytest.mark.parametrize("fault", [drip_head, drip_chunks, never_answer])
+@sync_asyncio_trio
+async def test_call_ends_at_its_timeout_under_every_fault(client_kind, fault) -> None:
+    def serve(connection: Connection) -> None:
+        connection.read()
+        fault(connection)
+
+    if not is_bounded(client_kind, fault):
+        return
+    with RawServer(serve) as server:
+        async with client_kind.open(server.url, timeout=TIMEOUT) as client:
+            of_read, of_write = await ends_in_time(read, client), await ends_in_time(write, client)
+    assert not of_read.outcome_unknown
+    assert isinstance(of_write, OutcomeUnknown)
+    assert isinstance(of_write, TimeoutError)
+    assert of_read.status == of_write.status == (200 if fault is drip_chunks else None)
+    assert len(server.requests) == 2
 
 
 @pytest.mark.own

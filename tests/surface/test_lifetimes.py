@@ -340,25 +340,6 @@ def test_clients_with_different_keys_are_not_mixed_up_by_threads() -> None:
             list(pool.map(work, range(50)))
 
 
-@pytest.mark.no_cover
-@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_clients_with_different_keys_are_not_mixed_up_by_tasks(client_kind) -> None:
-    async def work(client, key: str) -> None:
-        for _ in range(3):
-            await read(client, account_id=key)
-
-    async def scenario() -> None:
-        async with contextlib.AsyncExitStack() as stack:
-            opened = [client_kind.open(server.url, token=key, timeout=60) for key in KEYS]
-            clients = [await stack.enter_async_context(client) for client in opened]
-            async with anyio.create_task_group() as tasks:
-                for number in range(50):
-                    tasks.start_soon(work, clients[number % 10], KEYS[number % 10])
-
-    with server_of_keys() as server:
-        client_kind.run(scenario)
-
-
 # Many concurrent calls.
 
 

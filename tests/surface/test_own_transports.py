@@ -20,7 +20,6 @@ from clients import (
 )
 
 from adclient import (
-    AdClient,
     APIError,
     AsyncAdClient,
     ConfigurationError,
@@ -260,15 +259,3 @@ async def test_huge_body_in_one_chunk_is_refused_with_bounded_memory(client_kind
         finally:
             tracemalloc.stop()
     assert peak < 2 * 64 * 1024 * 1024
-
-
-def test_event_hook_that_calls_its_client_has_the_slot_of_its_call() -> None:
-    def call_again(response: httpx.Response) -> None:
-        if len(service.requests) == 1:
-            read(client)
-
-    service = Service(a_draft(), a_page("a"))
-    theirs = httpx.Client(transport=service.transport, event_hooks={"response": [call_again]})
-    with theirs, AdClient(BASE_URL, http_client=theirs, max_concurrency=1, timeout=1) as client:
-        write(client)
-    assert service.answers == []

@@ -6,7 +6,6 @@ import inspect
 import subprocess
 import sys
 import types
-from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
 import httpcore
@@ -27,7 +26,7 @@ from clients import (
 )
 from raw_server import LISTING, RawServer, refusing_url, serve_well
 
-from adclient import AdClient, CallTimeout, ConnectionFailed, OutcomeUnknown
+from adclient import CallTimeout, ConnectionFailed, OutcomeUnknown
 from adclient._http.patched import is_async_patched, is_patched
 
 pytestmark = pytest.mark.own
@@ -306,16 +305,3 @@ async def test_respx_mocks_calls_in_each_mode_and_in_both(client_kind, modes) ->
                     await wait(write(made_meanwhile))
             await wait(read(client))
     assert (len(server.requests), server.connections) == (2, 1)
-
-
-def test_calls_of_other_threads_succeed_during_patching() -> None:
-    spy = Spy()
-    with RawServer(serve_well) as server, AdClient(server.url) as client:
-        with ThreadPoolExecutor(4) as threads:
-            calls = [threads.submit(read, client) for _ in range(80)]
-            while not all(call.done() for call in calls):
-                with replaced(SYNC, spy.wrap):
-                    read(client)
-        assert all(call.result().data for call in calls)
-        assert not is_patched()
-    assert spy.seen
