@@ -106,16 +106,18 @@ class AsyncBackend(BaseBackend, httpcore.AsyncNetworkBackend, httpcore.AsyncNetw
 
     async def _receive(self, max_bytes: int) -> bytes:
         assert self._socket is not None
-        with suppress(BlockingIOError):
-            data = self._socket.recv(max_bytes)
-            # Without it, a peer that sends fast enough would block the loop and the deadline.
-            await anyio.lowlevel.checkpoint()
-            return data
+        has_waited = False
         while True:
-            await anyio.wait_readable(self._socket)
-            # A selector may report a socket that turns out to have nothing to read.
-            with suppress(BlockingIOError):
-                return self._socket.recv(max_bytes)
+            try:
+                data = self._socket.recv(max_bytes)
+            except BlockingIOError:  # also after a selector has reported something to read
+                await anyio.wait_readable(self._socket)
+                has_waited = True
+                continue
+            if not has_waited:
+                # Otherwise a peer that sends fast enough would block the loop and the deadline.
+                await anyio.lowlevel.checkpoint()
+            return data
 
     async def _send(self, data: bytes) -> None:
         assert self._socket is not None

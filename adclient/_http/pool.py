@@ -160,8 +160,7 @@ def outcome_of(attempt: Attempt, error: Exception) -> Outcome:
     """The outcome of an attempt over a connection that raised an error."""
     if not isinstance(error, FAULTS):
         return attempt.stopped(error)
-    # A proxy or server may give up at the same moment; the deadline counts as the reason.
-    if isinstance(error, _TIMEOUTS) or attempt.is_late:
+    if isinstance(error, _TIMEOUTS):
         return timed_out(attempt)
     reason = reason_of(error, _REMOTE)
     if isinstance(error, ProxyConnectError):
