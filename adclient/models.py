@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from adclient._display import diffs, notebook
+from adclient._values.items import ItemBase, as_json
 from adclient._values.json_values import (
     JSON as JSON,  # also a public name of this module
     ObjectLike as ObjectLike,  # and this
@@ -14,7 +15,6 @@ from adclient._values.json_values import (
     copied,
     copied_fields,
 )
-from adclient._values.received import Received, as_json
 
 PENDING_APPROVAL: Final = "pending_approval"
 """The `status` of a draft when it is staged, the only one that the interface names."""
@@ -221,8 +221,8 @@ class Draft(Result, notebook.HTMLRepr):
         return notebook.card(title, rows, state=self._state(), notes=[*notes, *more])
 
 
-@attrs.frozen(kw_only=True, repr=False)
-class Item(Received):
+@attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
+class Item(ItemBase):
     """One item of a listing: an element of `data` in the response to a read.
 
     Attributes:
@@ -249,13 +249,11 @@ class Item(Received):
     extra: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
 
     def to_dict(self) -> dict[str, JSON]:
-        """Return the item as it was received, or its fields if your code made or changed it.
+        """Return the item as it was received, or its fields if it is one of a class of yours.
 
         Returns:
             The element of `data`, as JSON values.
         """
-        if self._as_received is not None:
-            return copied_fields(self._as_received)
         # A null that was received is in `extra`, unlike a missing field.
         named = {k: as_json(v) for k, v in as_mapping(self).items() if k != "extra"}
         fields = {name: value for name, value in named.items() if value is not None}
@@ -289,7 +287,7 @@ class Item(Received):
         return notebook.card(type(self).__name__, rows, notes=notes)
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
 class ListedItem(Item):
     """An item of a list of campaigns or ads, which always has a name and a status."""
 
@@ -297,7 +295,7 @@ class ListedItem(Item):
     status: str
 
 
-@attrs.frozen(kw_only=True, repr=False)
+@attrs.frozen(kw_only=True, repr=False, getstate_setstate=False)
 class AnalysisItem(Item):
     """An item of an analysis or a search, which may lack a name and a status.
 

@@ -1,16 +1,10 @@
-"""Fast decoding of a body into a draft or a listing.
-
-A body that does not fit is read by the slower converter, which explains why.
-"""
+"""Decoding of a body into a draft or a listing; an error names the part that does not fit."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, TypeVar, cast, get_args
 
-import attrs
-
 from adclient._core.call import Call
-from adclient._core.jsontext import JSONError, loads
+from adclient._core.jsontext import JSONError, loads, misfit
 from adclient._core.operations import OPERATIONS, PageBody, PageInfo
 from adclient._core.response import RawResponse
 from adclient.models import JSON, AnalysisItem, Diff, Draft, Item, ResponseInfo, Result
@@ -27,57 +21,57 @@ def result_of(call: Call[R], response: RawResponse, info: ResponseInfo) -> R:
         raise JSONError(f"$: the body cannot be used: {response.defect}")
     # A human approves a draft, so a duplicate name must not make it ambiguous. For listings the
     # check would cost a fifth of the decoding.
-    decode = partial(loads, response.body, unique=call.operation.is_write)
-    return read(decode, call.operation.result, info)
+    body = loads(response.body, unique=call.operation.is_write)
+    return read(body, call.operation.result, info)
 
 
-def read(decode: Callable[[], JSON], result: type[R], response: ResponseInfo) -> R:
-    """The result in a body, or a `JSONError` with the path of the part that does not fit.
-
-    `decode` decodes the body. It is called again if a part does not fit, because the fast path
-    takes the decoded body apart.
-    """
-    body = decode()
-    try:
-        fields = _fields(body)
-        if result is Draft:
-            return cast(R, _draft(fields, response))
-        page, data = _fields(fields.pop("page")), fields.pop("data")
-        info = PageInfo(next=page.pop("next"), extra=page)
-        items = _ITEM_READERS[result](data)
-        return cast(R, PageBody(data=items, page=info, extra=fields, response=response))
-    except (AttributeError, KeyError, TypeError):
-        from adclient._core.converter import structure  # deferred: it loads cattrs
-
-        return attrs.evolve(structure(decode(), result), response=response)
+def read(body: JSON, result: type[R], response: ResponseInfo) -> R:
+    """The result in a decoded body, which is taken apart; a `JSONError` if a part does not fit."""
+    fields = _object(body, "$")
+    if result is Draft:
+        return cast(R, _draft(fields, response))
+    items = _ITEM_READERS[result](_part(fields, "data"))
+    page = _object(_part(fields, "page"), "$.page")
+    info = PageInfo(next=_part(page, "next", "$.page"), extra=page)
+    return cast(R, PageBody(data=items, page=info, extra=fields, response=response))
 
 
 def _draft(fields: Fields, response: ResponseInfo) -> Draft:
-    diff = _fields(fields.pop("diff"))
-    draft_id, status = fields.pop("draft_id"), fields.pop("status")
-    requires, field = fields.pop("requires"), diff.pop("field")
-    before, after = diff.pop("before"), diff.pop("after")
-    if not (
-        isinstance(draft_id, str)
-        and draft_id
-        and isinstance(status, str)
-        and isinstance(requires, str)
-        and isinstance(field, str)
-    ):
-        raise TypeError
+    draft_id, status = _text(fields, "draft_id"), _text(fields, "status")
+    if not draft_id:
+        raise misfit("$.draft_id", "an id", draft_id)
+    diff = _object(_part(fields, "diff"), "$.diff")
     return Draft(
         draft_id=draft_id,
         status=status,
-        diff=Diff(field=field, before=before, after=after, extra=diff),
-        requires=requires,
+        diff=Diff(
+            field=_text(diff, "field", "$.diff"),
+            before=_part(diff, "before", "$.diff"),
+            after=_part(diff, "after", "$.diff"),
+            extra=diff,
+        ),
+        requires=_text(fields, "requires"),
         extra=fields,
         response=response,
     )
 
 
-def _fields(value: JSON) -> Fields:
+def _object(value: JSON, path: str) -> Fields:
     if not isinstance(value, dict):
-        raise TypeError
+        raise misfit(path, "an object", value)
+    return value
+
+
+def _part(fields: Fields, name: str, path: str = "$") -> JSON:
+    if name not in fields:
+        raise JSONError(f"{path}.{name}: missing")
+    return fields.pop(name)
+
+
+def _text(fields: Fields, name: str, path: str = "$") -> str:
+    value = _part(fields, name, path)
+    if not isinstance(value, str):
+        raise misfit(f"{path}.{name}", "text", value)
     return value
 
 
@@ -99,18 +93,18 @@ def _items_reader(cls: type[T]) -> Callable[[JSON], tuple[T, ...]]:
 
     def read_items(value: JSON) -> tuple[T, ...]:
         if not isinstance(value, list):
-            raise TypeError
+            raise misfit("$.data", "an array", value)
         items: list[T] = []
-        for extra in cast("list[Fields]", value):
+        for extra in value:
+            if not isinstance(extra, dict):
+                raise misfit(f"$.data[{len(items)}]", "an object", extra)
             item: Any = new(_Unfrozen)
-            item.id = item_id = extra.pop("id")
+            item.id = item_id = extra.pop("id", _MISSING)
             item.name = name = extra.pop("name", _MISSING)
             item.status = status = extra.pop("status", _MISSING)
             item.extra = extra
             if not (type(item_id) is type(name) is type(status) is str and item_id):
-                if type(item_id) is not str or not item_id or not is_analysis:
-                    raise TypeError
-                _read_optional(item, extra)
+                _check(item, f"$.data[{len(items)}]", is_analysis)
             item.__class__ = cls  # frozen from here on
             items.append(item)
         return tuple(items)
@@ -118,18 +112,23 @@ def _items_reader(cls: type[T]) -> Callable[[JSON], tuple[T, ...]]:
     return read_items
 
 
-_MISSING = object()
+_MISSING: Any = object()
 
 
-def _read_optional(item: Any, extra: Fields) -> None:
-    for field in ("name", "status"):
-        text = getattr(item, field)
-        if text is _MISSING:
+def _check(item: Any, path: str, is_analysis: bool) -> None:
+    """Check an item in which a field is missing or no text, which is allowed in an analysis."""
+    for field in ("id", "name", "status"):
+        value, is_optional = getattr(item, field), is_analysis and field != "id"
+        if value is _MISSING and not is_optional:
+            raise JSONError(f"{path}.{field}: missing")
+        if value is _MISSING:
             setattr(item, field, None)
-        elif text is None:  # it stays: `to_dict` must distinguish it from a missing field
-            extra[field] = None
-        elif type(text) is not str:
-            raise TypeError
+        elif value is None and is_optional:
+            item.extra[field] = None  # it stays: `to_dict` must distinguish it from a missing field
+        elif not isinstance(value, str):
+            raise misfit(f"{path}.{field}", "text", value)
+        elif field == "id" and not value:
+            raise misfit(f"{path}.id", "an id", value)
 
 
 _ITEM_READERS: dict[object, Callable[[JSON], tuple[Item, ...]]] = {

@@ -9,9 +9,7 @@ from adclient._core.response import (
     Outcome,
     RawResponse,
     draft_id_in,
-    message_in,
     problem_of,
-    redacted_body,
 )
 from adclient._core.retry import retry_after
 from adclient.errors import (
@@ -95,9 +93,7 @@ def outcome(
         what = " ".join(part for part in (str(outcome.status), problem.code) if part)
         what = f"{what}: {message}"
         details |= _details_of(call, outcome)
-        details["message"] = message
-        details["code"] = problem.code
-        details["details"] = problem.details
+        details |= {"message": message, "code": problem.code, "details": problem.details}
         # An id in a header takes precedence over one in the body.
         details["request_id"] = details.get("request_id") or problem.request_id
     cls = with_unknown_outcome(cls) if may_be_staged else cls
@@ -122,15 +118,11 @@ def unreadable(
     cls: type[AdClientError] = UnexpectedResponse
     if call.operation.is_write:
         cls = with_unknown_outcome(cls)
-    message = None if response.defect is not None else message_in(response)
+    response = attrs.evolve(response, body=redactor.redact_bytes(response.body))
+    message = None if response.defect is not None else problem_of(response).message
     what = f"{response.status} with an unexpected body: {problem}"
-    what += f" (its message: {redactor.redact(one_line(message))})" if message else ""
-    # Searched before the body is cut: the id may come after the part that errors show.
-    draft_id = draft_id_in(response.body) if call.operation.is_write else None
-    response = attrs.evolve(response, body=redacted_body(response, redactor))
-    details |= _details_of(call, response)
-    details["draft_id"] = draft_id and redactor.redact(draft_id)
-    return _error(call, cls, what, details)
+    what += f" (its message: {one_line(message)})" if message else ""
+    return _error(call, cls, what, details | _details_of(call, response))
 
 
 def interrupted(call: Call[Result], details: ErrorDetails, error: Exception) -> AdClientError:
@@ -159,17 +151,15 @@ def _error(
     operation, what = call.operation, one_line(what, 160)
     attempts, request_id = details.get("attempts", 0), details.get("request_id")
     wait, draft_id = details.get("retry_after"), details.get("draft_id")
-    context = [f"{operation.method} {details.get('url', operation.path)}"]
-    if attempts > 1:
-        context.append(f"{attempts} attempts")
-    context.append(f"{details.get('elapsed', 0.0):.3g} s")
-    if request_id is not None:
-        context.append(f"request id {one_line(request_id, 40)}")
-    if wait is not None:
-        context.append(f"retry after {wait:.3g} s")
-    if draft_id is not None:
-        context.append(f"draft {one_line(repr(draft_id), 40)}")
-    text = f"{operation.full_name}: {what} ({', '.join(context)})"
+    context = (
+        f"{operation.method} {details.get('url', operation.path)}",
+        f"{attempts} attempts" if attempts > 1 else "",
+        f"{details.get('elapsed', 0.0):.3g} s",
+        f"request id {one_line(request_id, 40)}" if request_id else "",
+        f"retry after {wait:.3g} s" if wait is not None else "",
+        f"draft {one_line(repr(draft_id), 40)}" if draft_id else "",
+    )
+    text = f"{operation.full_name}: {what} ({', '.join(filter(None, context))})"
     if advice is None:
         advice = next((advice for family, advice in _ADVICE if issubclass(cls, family)), None)
     known: ErrorDetails = {

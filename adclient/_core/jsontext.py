@@ -1,13 +1,13 @@
 """JSON text: decoding of responses and encoding of arguments.
 
-No number loses a digit, except numbers in listings that are too small for a float.
+No number loses a digit, except numbers in listings that are too small for a float. What is nested
+too deeply is refused here, so that code behind can use plain recursion.
 """
 
 import functools
 import json
 import math
 import re
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
@@ -18,48 +18,95 @@ from adclient._values.json_values import (
     JSON,
     fields_of as fields_of,
     is_array as is_array,
+    is_deeper,
     is_object as is_object,
 )
+
+# Objects and arrays inside each other. Functions that recurse over a value need three frames for
+# each level at most, of the thousand that Python allows.
+DEEPEST = 100
+# The response to a write may repeat its arguments some levels further down.
+_DEEPEST_ARGUMENT = DEEPEST // 2
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+
+# Prepares the search for numbers that a float would change: digits and dots become 0, and each
+# byte that can precede a number becomes a comma.
+_NORMALIZED = bytes.maketrans(b"123456789.E:[- \t\n\r", b"0000000000e,,,,,,,")
+# A float keeps any 15 digits, and every number that its own `repr` writes.
+_LONG = b"," + b"0" * 16
+_NUMBER = re.compile(rb"[0-9.]+(?:[eE][+-]?[0-9]+)?")
+# Above this size, bodies are decoded without orjson, which may need eight times their size.
+_ORJSON_LIMIT = 16 * 1024 * 1024
 
 
 class JSONError(Exception):
     """A value or document is not valid; the message contains the path, such as `$.data[3].id`."""
 
 
-# Prepares the search for numbers that a float would change: digits and dots become 0, and each
-# byte that can precede a number becomes a comma.
-_NORMALIZED = bytes.maketrans(b"123456789.E:[- \t\n\r", b"0000000000e,,,,,,,")
-# A float keeps any 15 digits, and every number that its own `repr` writes.
-_LONG, _LARGE_EXPONENT = b"," + b"0" * 16, b"0e000"
-_NUMBER = re.compile(rb"[0-9.]+(?:[eE][+-]?[0-9]+)?")
-# Above this size, bodies are decoded without orjson, which may need eight times their size.
-_ORJSON_LIMIT = 16 * 1024 * 1024
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+def misfit(path: str, expected: str, value: object) -> JSONError:
+    """The error for a value of another type than expected."""
+    return JSONError(f"{path}: expected {expected}, got {kind_of(value)}")
+
+
+def kind_of(value: object) -> str:
+    """The type of a JSON value in words."""
+    return "empty text" if value == "" else _KINDS.get(type(value), "a number")
+
+
+_KINDS: dict[type, str] = {
+    type(None): "null",
+    bool: "true or false",
+    str: "text",
+    dict: "an object",
+    list: "an array",
+}
 
 
 def loads(body: bytes, *, unique: bool = False) -> JSON:
     """Decode a JSON document, or raise a `JSONError`.
 
-    The last of several equal names in an object wins, and a number too small for a float becomes
+    The last of several equal names in an object wins, and a number too small for a float may become
     the closest one. With `unique`, equal names are an error, and every number keeps its digits.
     """
-    body = body.removeprefix(_BYTE_ORDER_MARK)
-    keeps_digits = _keeps_digits(body)
+    value = _decoded(body, unique)
+    if _may_be_deep(body, is_exact=unique) and is_deeper(value, DEEPEST):
+        raise JSONError("$: nested too deeply")
+    return value
+
+
+def _decoded(body: bytes, unique: bool) -> JSON:
     fast = _orjson_loads()
-    if fast is not None and keeps_digits and not unique and len(body) <= _ORJSON_LIMIT:
+    if fast is not None and not unique and len(body) <= _ORJSON_LIMIT and _keeps_digits(body):
         # `json` below accepts or explains what orjson refuses, such as a lone surrogate, or a
         # number that is too large for a float.
         with suppress(ValueError):
             return fast(body)
-    is_exact = not keeps_digits or _LARGE_EXPONENT in body.translate(_NORMALIZED, b"+-")
     try:
-        return cast(JSON, _decoder(is_exact, unique).decode(body.decode()))
+        return cast(JSON, _decoder(unique).decode(body.decode("utf-8-sig")))
     except UnicodeDecodeError as error:
         raise JSONError(f"$: not UTF-8 text at byte {error.start}") from None
     except RecursionError:
         raise JSONError("$: nested too deeply") from None
     except (ValueError, ArithmeticError) as error:
         raise JSONError(f"$: not JSON: {error}") from None
+
+
+def _may_be_deep(body: bytes, *, is_exact: bool) -> bool:
+    """Check quickly if more levels than `DEEPEST` are possible.
+
+    Unless it must be exact, brackets in texts are taken for nesting.
+    """
+    # `replace` searches faster than `count` before Python 3.13.
+    opened = len(body) - len(body.replace(b"{", b"").replace(b"[", b""))
+    if opened <= DEEPEST or is_exact:
+        return opened > DEEPEST
+    # A long page has more, next to each other. Each round removes the innermost ones.
+    brackets = body.translate(None, _NO_BRACKETS)
+    for _ in range(DEEPEST):
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        if not brackets:
+            return False
+    return True
 
 
 def _keeps_digits(body: bytes) -> bool:
@@ -98,12 +145,9 @@ def _orjson_loads() -> Callable[[bytes], JSON] | None:
 
 
 @functools.cache
-def _decoder(exact: bool, unique: bool) -> json.JSONDecoder:
+def _decoder(unique: bool) -> json.JSONDecoder:
     def parse_float(digits: str) -> float | Decimal:
-        close = float(digits)
-        if abs(close) < sys.float_info.min and not unique:
-            return close  # too small for a float; orjson returns the closest one as well
-        decimal = Decimal(digits)
+        close, decimal = float(digits), Decimal(digits)
         return close if math.isfinite(close) and Decimal(repr(close)) == decimal else decimal
 
     def refuse_constant(name: str) -> float:
@@ -117,32 +161,9 @@ def _decoder(exact: bool, unique: bool) -> json.JSONDecoder:
 
     return json.JSONDecoder(
         parse_constant=refuse_constant,
-        parse_float=parse_float if exact else None,
+        parse_float=parse_float,
         object_pairs_hook=refuse_duplicates if unique else None,
     )
-
-
-def complete_members(body: bytes) -> list[tuple[str, JSON]]:
-    """The members of a JSON object, up to the first that is cut off or cannot be read."""
-    text = body.removeprefix(_BYTE_ORDER_MARK).decode(errors="replace")
-    decode = json.JSONDecoder().raw_decode
-    members: list[tuple[str, JSON]] = []
-    separator, end = _OBJECT_START, 0
-    with suppress(ValueError, RecursionError):
-        while (start := separator.match(text, end)) is not None:
-            name, end = decode(text, start.end())
-            colon = _COLON.match(text, end)
-            if colon is None or not isinstance(name, str):
-                break
-            value, end = decode(text, colon.end())
-            members.append((name, value))
-            separator = _COMMA
-    return members
-
-
-_OBJECT_START, _COLON, _COMMA = (
-    re.compile(rf"[ \t\r\n]*{mark}[ \t\r\n]*") for mark in ("{", ":", ",")
-)
 
 
 def dumps(value: object, name: str, *, errors: str = "strict") -> str:
@@ -205,17 +226,19 @@ def digits(value: object, path: str) -> str:
 def plain(value: object, name: str) -> object:
     """Copy a caller's value as plain JSON values, which the caller cannot change."""
     try:
-        return _plain(value)
+        return _plain(value, _DEEPEST_ARGUMENT)
     except RecursionError:
         raise JSONError(f"{name}: nested too deeply, or contains itself") from None
 
 
-def _plain(value: object) -> object:
+def _plain(value: object, levels: int) -> object:
     if isinstance(value, str | int | float):
         return value
+    if levels < 0:
+        raise RecursionError
     if is_array(value):
-        return [_plain(element) for element in value]
+        return [_plain(element, levels - 1) for element in value]
     if is_object(value):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {key: _plain(inner, levels - 1) for key, inner in value.items()}
     fields = fields_of(value)
-    return value if fields is None else _plain(fields)
+    return value if fields is None else _plain(fields, levels)

@@ -1,91 +1,54 @@
 """Text for errors and logs: short, printable and without credentials."""
 
-import re
+import json
 from collections.abc import Iterable
-from functools import lru_cache
+from urllib.parse import quote
 
 LINE = 200
 EXCERPT = 2048
 
-_HIDDEN = b"***"
+_HIDDEN = "***"
 # Shorter ones occur in ordinary text and are no real secrets.
 _SHORTEST_SECRET = 4
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 
 
 class Redactor:
-    """Replaces secrets in text, also where a response repeats them in an escaped form."""
+    """Replaces secrets in text, also where a response repeats them in JSON or in a URL.
 
-    __slots__ = ("_secrets",)
+    A text must be redacted before it is shortened: a part of a secret is not recognized.
+    """
+
+    __slots__ = ("_forms",)
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        # Every escaped form contains the longest word; searching for it is cheaper than a pattern.
-        self._secrets: list[tuple[str, str]] = [
-            (secret, max(re.findall(r"[A-Za-z0-9]+", secret), key=len, default=""))
-            for secret in secrets
-            if len(secret) >= _SHORTEST_SECRET
-        ]
+        forms: set[str] = set()
+        for secret in secrets:
+            if len(secret) >= _SHORTEST_SECRET:
+                in_json = json.dumps(secret)[1:-1]
+                # Python's errors quote what is not HTTP by `repr`.
+                forms |= {secret, repr(secret)[1:-1], in_json, in_json.replace("/", "\\/")}
+                forms |= {quote(secret), quote(secret, safe="")}
+        # The longest first: one form may contain another.
+        self._forms = sorted(forms, key=len, reverse=True)
 
     def may_find(self, text: str) -> bool:
-        """Check quickly if a text may contain a secret."""
-        for secret, word in self._secrets:
-            if word in text or secret[:_SHORTEST_SECRET] in text:
+        """Check if a text contains a secret."""
+        for form in self._forms:
+            if form in text:
                 return True
         return False
 
     def redact(self, text: str) -> str:
         """The text with `***` for each secret."""
-        if not self.may_find(text):
-            return text
-        whole = text.removesuffix("…")  # a truncated line may end in a part of a secret
-        redacted = self.redact_bytes(whole.encode(errors="surrogatepass"))
-        return redacted.decode(errors="surrogatepass") + text[len(whole) :]
+        for form in self._forms:
+            text = text.replace(form, _HIDDEN)
+        return text
 
     def redact_bytes(self, data: bytes) -> bytes:
-        """The bytes with `***` for each secret, also for one that is cut off at the end."""
-        for secret, word in self._secrets:
-            if word.encode() in data:
-                data = _pattern(secret).sub(_HIDDEN, data)
-            data = _without_truncated(secret.encode(), data)
+        """The bytes with `***` for each secret."""
+        for form in self._forms:
+            data = data.replace(form.encode(), _HIDDEN.encode())
         return data
-
-
-@lru_cache(maxsize=16)
-def _pattern(secret: str) -> re.Pattern[bytes]:
-    """A pattern for a secret, plain or escaped as in JSON, HTML or a URL."""
-
-    def coded(char: str) -> str:
-        # The backslashes are bounded because a long run of them would take quadratic time.
-        code = ord(char)
-        return rf"(?i:\\{{1,8}}u{code:04x}|%{code:02x}|&#x0*{code:x};|&#0*{code};)"
-
-    def forms(part: re.Match[str]) -> str:
-        """Match a run of backslashes, or a character after one, in exactly one way.
-
-        An ambiguous pattern could backtrack exponentially.
-        """
-        run, char = len(part[1]), part[2]
-        if not run and char.isalnum():
-            return char
-        backslash = rf"(?:{coded(chr(92))}|\\)" if run else r"\\"
-        if not char:
-            return rf"{backslash}{{{run},{2 * run}}}"
-        entity = f"{_ENTITIES[char]}|" if char in _ENTITIES else ""
-        plain = rf"{backslash}{{{run},{2 * run + 8}}}{re.escape(char)}"
-        if not run:
-            return rf"(?:{coded(char)}|{entity}{plain})"
-        # The longer one first: `&` and `%` also begin their own escapes.
-        return rf"(?:{backslash}{{{run},{2 * run}}}(?:{entity}{coded(char)})|{plain})"
-
-    return re.compile(re.sub(r"(\\*)([^\\]?)", forms, secret).encode())
-
-
-def _without_truncated(secret: bytes, data: bytes) -> bytes:
-    """Redact the beginning of a secret that is cut off at the end of the data."""
-    for length in range(len(secret), _SHORTEST_SECRET - 1, -1):
-        if data.endswith(secret[:length]):
-            return data[:-length] + _HIDDEN
-    return data
 
 
 def one_line(text: str, limit: int = LINE) -> str:

@@ -113,7 +113,7 @@ class RequestBuilder:
         headers = {
             "host": urlsplit(url).netloc,
             "accept": "application/json",
-            "accept-encoding": "gzip, deflate",
+            "accept-encoding": "gzip",
             "user-agent": f"adclient/{__version__}",
             **self._options.headers,
             **self._auth_headers,

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import attrs
 
 from adclient._core import jsontext
-from adclient._core.body import LONGEST_ERROR_BODY
 from adclient._core.redact import Redactor, excerpt, one_line
 from adclient.models import JSON
 
@@ -64,7 +63,7 @@ Outcome = RawResponse | Failure
 def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
     """The outcome without credentials; the body of a success is data and left alone."""
     if isinstance(outcome, Failure):
-        return attrs.evolve(outcome, reason=redactor.redact(outcome.reason))
+        return _redacted_failure(outcome, redactor)
     headers = outcome.headers
     if redactor.may_find(" ".join(headers.values())):
         headers = {name: redactor.redact(value) for name, value in headers.items()}
@@ -74,23 +73,14 @@ def redacted(outcome: Outcome, redactor: Redactor) -> Outcome:
     return attrs.evolve(
         outcome,
         headers=headers,
-        body=outcome.body if outcome.is_whole_success else redacted_body(outcome, redactor),
-        broken=broken and attrs.evolve(broken, reason=redactor.redact(broken.reason)),
-        defect=defect and redactor.redact(defect),
+        body=outcome.body if outcome.is_whole_success else redactor.redact_bytes(outcome.body),
+        broken=broken and _redacted_failure(broken, redactor),
+        defect=defect and one_line(redactor.redact(defect)),
     )
 
 
-def redacted_body(response: RawResponse, redactor: Redactor) -> bytes:
-    """The part of a body that errors show; redacting all of a large one would take seconds."""
-    return redactor.redact_bytes(response.body[:LONGEST_ERROR_BODY])
-
-
-def message_in(response: RawResponse) -> str | None:
-    """The message in the body of a success that cannot be decoded into a result."""
-    try:
-        return problem_in(jsontext.loads(response.body)).message
-    except jsontext.JSONError:
-        return _plain_text(response)
+def _redacted_failure(failure: Failure, redactor: Redactor) -> Failure:
+    return attrs.evolve(failure, reason=one_line(redactor.redact(failure.reason)))
 
 
 class Problem(NamedTuple):
@@ -103,13 +93,13 @@ class Problem(NamedTuple):
 
 
 def problem_of(response: RawResponse) -> Problem:
-    """Read the problem from an error response; a body of unknown shape is its own message."""
+    """Read the problem from a response; an error body of unknown shape is its own message."""
     try:
         body = jsontext.loads(response.body)
     except jsontext.JSONError:
         return Problem(message=_plain_text(response))
     problem = problem_in(body)
-    if problem.message is None and body:
+    if problem.message is None and body and not response.is_success:
         return problem._replace(message=_plain_text(response))
     return problem
 
@@ -167,10 +157,15 @@ def draft_id_in(body: bytes) -> str | None:
 
     An id inside another value may be that of another draft, such as the one before.
     """
-    ids = [value for name, value in jsontext.complete_members(body) if name == "draft_id"]
-    if len(ids) == 1 and isinstance(ids[0], str) and 0 < len(ids[0]) <= _LONGEST_ID:
-        return ids[0]
-    return None
+    text = body.decode(errors="replace")
+    try:
+        decoded = jsontext.loads(text.encode(), unique=True)
+        found = decoded.get("draft_id") if isinstance(decoded, dict) else None
+    except jsontext.JSONError:
+        first = _FIRST_DRAFT_ID.match(text) if text.count('"draft_id"') == 1 else None
+        found = first and first[1]
+    return found if isinstance(found, str) and 0 < len(found) <= _LONGEST_ID else None
 
 
+_FIRST_DRAFT_ID = re.compile(r'\s*{\s*"draft_id"\s*:\s*"([^"\\\x00-\x1f]+)"')
 _LONGEST_ID = 200

@@ -10,7 +10,6 @@ from typing import Protocol, Self, cast
 from urllib.parse import urlsplit
 
 from adclient._core.body import LONGEST_ERROR_BODY, Body
-from adclient._core.redact import one_line
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 
@@ -184,9 +183,9 @@ def reason_of(error: BaseException, remote: Errors) -> str:
         if isinstance(cause, ConnectionError) and cause.errno is not None:
             return os.strerror(cause.errno)
         if isinstance(cause, OSError) and cause.args:
-            return one_line(str(cause.strerror or cause))
+            return str(cause.strerror or cause)
         if isinstance(cause, remote):
-            return one_line(str(cause)) or "the response was not valid HTTP"
+            return str(cause) or "the response was not valid HTTP"
     return f"the connection broke ({type(error).__name__})"
 
 

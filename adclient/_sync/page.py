@@ -16,8 +16,8 @@ from adclient._display.notebook import short
 from adclient._display.signatures import hide, public_in, unquote
 from adclient._display.tracebacks import forget_frames
 from adclient._tables.items import Items, counted, html_table
+from adclient._values.items import as_json
 from adclient._values.json_values import AttrsInstance, copied, copied_fields
-from adclient._values.received import as_json
 from adclient.errors import AdClientError, PaginationError
 from adclient.models import JSON, Result
 
@@ -278,8 +278,8 @@ class Page(Result, Tabular[T], notebook.HTMLRepr):
         """Return the page as it was received.
 
         Returns:
-            The body of the response as JSON values. An item that `typed()` read into a class that
-                is no `Item` has the fields of that class.
+            The body of the response as JSON values. An item that `typed()` read has the fields of
+                its class.
 
         Examples:
             >>> from adclient.testing import FakeAdService

@@ -1,6 +1,6 @@
 """JSON values: their type, the fields of what is encoded as an object, copies, comparison."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, ClassVar, Protocol, TypeGuard, Union, cast
 
@@ -61,8 +61,8 @@ def fields_of(value: object) -> Mapping[str, object] | None:
     if hasattr(cls, "__dataclass_fields__"):
         from dataclasses import fields  # deferred: slow to import
 
-        names = (field.name for field in fields(cast(DataclassInstance, value)))
-        return _present(value, names)
+        named = fields(cast(DataclassInstance, value))
+        return {field.name: getattr(value, field.name) for field in named}
     if hasattr(cls, "model_dump"):
         model = cast(PydanticModel, value)
         dumped = model.model_dump(mode="json", by_alias=True)
@@ -87,48 +87,26 @@ def _with_decimals(dumped: object, exact: object) -> object:
 
 def as_mapping(value: object) -> Mapping[str, object]:
     """The fields of an attrs instance, neither copied nor converted."""
-    return _present(value, attrs.fields_dict(cast("type[attrs.AttrsInstance]", type(value))))
-
-
-def _present(value: object, names: Iterable[str]) -> Mapping[str, object]:
-    """The fields that were set; one with `init=False` need not be."""
-    return {name: getattr(value, name) for name in names if hasattr(value, name)}
+    names = attrs.fields_dict(cast("type[attrs.AttrsInstance]", type(value)))
+    return {name: getattr(value, name) for name in names}
 
 
 def is_deeper(value: object, levels: int) -> bool:
-    """Check if a value has more levels of objects and arrays, without recursion."""
-    level = [value]
-    for _ in range(levels + 1):
-        inside: list[object] = []
-        for each in level:
-            if is_object(each):
-                inside += each.values()
-            elif is_array(each):
-                inside += each
-        level = inside
-    return bool(level)
+    """Check if a value has more levels of objects and arrays inside each other."""
+    if is_object(value):
+        value = [*value.values()]
+    if not is_array(value):
+        return False
+    return not levels or any(is_deeper(inner, levels - 1) for inner in value)
 
 
 def copied(value: JSON) -> JSON:
-    """A deep copy, made without recursion: a response may be nested deeper than the stack."""
-    root: dict[str, JSON] = {"": value}
-    waiting: list[dict[str, JSON] | list[JSON]] = [root]
-    while waiting:
-        parent = waiting.pop()
-        if isinstance(parent, dict):
-            parent.update({name: _shallow(child, waiting) for name, child in parent.items()})
-        else:
-            parent[:] = [_shallow(child, waiting) for child in parent]
-    return root[""]
-
-
-def _shallow(value: JSON, waiting: list[dict[str, JSON] | list[JSON]]) -> JSON:
-    """A value, or a shallow copy of it that waits for its members to be copied."""
-    if not isinstance(value, dict | list):
-        return value
-    copy = value.copy()
-    waiting.append(copy)
-    return copy
+    """A deep copy."""
+    if isinstance(value, dict):
+        return copied_fields(value)
+    if isinstance(value, list):
+        return [copied(element) for element in value]
+    return value
 
 
 def copied_fields(fields: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -138,20 +116,11 @@ def copied_fields(fields: Mapping[str, JSON]) -> dict[str, JSON]:
 
 def differ(one: JSON, other: JSON) -> bool:
     """Check if two values are different JSON: true and 1 are, though equal in Python."""
-    waiting = [(one, other)]
-    while waiting:
-        one, other = waiting.pop()
-        if isinstance(one, dict) and isinstance(other, dict):
-            if one.keys() != other.keys():
-                return True
-            waiting.extend((one[name], other[name]) for name in one)
-        elif isinstance(one, list) and isinstance(other, list):
-            if len(one) != len(other):
-                return True
-            waiting.extend(zip(one, other, strict=True))
-        elif one != other or isinstance(one, bool) is not isinstance(other, bool):
-            return True
-    return False
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() != other.keys() or any(differ(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) != len(other) or any(map(differ, one, other))
+    return one != other or isinstance(one, bool) is not isinstance(other, bool)
 
 
 def folded(name: str) -> str:

@@ -134,7 +134,7 @@ class PostgresLedger(SQLLedger):
         if isinstance(error, psycopg.errors.LockNotAvailable):
             return LOCKED
         if isinstance(error, psycopg.Error):
-            return self._redactor.redact(one_line(str(error)))
+            return one_line(self._redactor.redact(str(error)))
         return None
 
 

@@ -1,7 +1,6 @@
 import inspect
 import re
 
-import pytest
 from cases import each_case
 
 from adclient import errors
@@ -100,11 +99,6 @@ def test_module_docstring_shows_every_class():
     assert "OutcomeUnknown…" in drawn
 
 
-def test_module_docstring_shows_every_status():
-    for status, cls in [(400, "BadRequest"), (429, "RateLimited"), ("5xx", "ServerError")]:
-        assert f"{cls} {status}" in errors.__doc__
-
-
 def test_every_public_class_can_be_imported():
     import adclient
 
@@ -121,29 +115,17 @@ def test_every_detail_is_an_attribute(cls):
 @each_case("cls", CLASSES)
 def test_every_attribute_has_a_default(cls):
     error = cls("text")
-    assert str(error) == "text"
-    assert error.message == "text"
-    assert error.attempts == 0
-    assert error.elapsed == 0.0
+    assert str(error) == error.message == "text"
+    assert (error.attempts, error.elapsed) == (0, 0.0)
+    assert error.outcome_unknown is issubclass(cls, OutcomeUnknown)
     for name in FACTS.keys() - {"message", "attempts", "elapsed"}:
         assert getattr(error, name) is None
-
-
-@each_case("cls", CLASSES)
-def test_outcome_unknown_is_true_only_for_its_classes(cls):
-    assert cls("text").outcome_unknown is issubclass(cls, OutcomeUnknown)
 
 
 def test_every_detail_is_documented():
     assert FACTS.keys() == ErrorDetails.__annotations__.keys()
     for name in [*FACTS, "outcome_unknown"]:
         assert re.search(rf"^ +{name}: ", AdClientError.__doc__, re.MULTILINE)
-
-
-@each_case("cls", CLASSES)
-def test_every_class_has_a_docstring(cls):
-    assert cls.__doc__
-    assert "__init__" not in vars(cls) or cls is AdClientError
 
 
 @each_case(
@@ -187,13 +169,3 @@ def test_outcome_unknown_class_keeps_its_family(cls):
     families = [errors.ConnectionLost, errors.CallTimeout, errors.ServerError, errors.APIError]
     for family in [*families, errors.UnexpectedResponse]:
         assert issubclass(both, family) is issubclass(cls, family)
-
-
-def test_standard_except_clauses_catch_our_errors():
-    for cls, builtin in [
-        (errors.ConnectionFailed, OSError),
-        (errors.OutcomeUnknownTimeout, TimeoutError),
-        (errors.InvalidRequest, ValueError),
-    ]:
-        with pytest.raises(builtin, match="text"):
-            raise cls("text")

@@ -296,9 +296,9 @@ def test_key_that_would_be_sent_twice_is_no_valid_request() -> None:
     assert refused.value.operation == CREATE
 
 
-def test_deep_nesting_needs_no_recursion() -> None:
+def test_money_is_found_in_deep_nesting() -> None:
     fields: object = {"daily_budget": 999}
-    for _ in range(150):
+    for _ in range(20):
         fields = {"a": [fields]}
     assert refusal(CAPPED, fields={"name": fields}).rule == "money"
     for _ in range(100_000):

@@ -307,7 +307,7 @@ class TestHeaders:
         assert built(CAMPAIGNS).headers == {
             "host": "ads.example.com",
             "accept": "application/json",
-            "accept-encoding": "gzip, deflate",
+            "accept-encoding": "gzip",
             "user-agent": f"adclient/{__version__}",
         }
 

@@ -33,9 +33,6 @@ import attrs
 from soak_books import Books
 from soak_traffic import Traffic
 
-from adclient._core.converter import converter
-from adclient._core.operations import OPERATIONS
-
 MOST_ROUNDS, MOST_CALLS, MOST_WORKERS = 100, 50_000, 100
 LONGEST_ROUND, LONGEST_END = 600, 5.0
 MORE_OBJECTS, MORE_MEMORY = 200, 16.0
@@ -167,8 +164,6 @@ def arguments() -> argparse.Namespace:
 
 def soak(given: argparse.Namespace, server: Server, books: Books) -> tuple[Held, Held]:
     """Run all rounds; return the resources after the first, which warms up, and after the last."""
-    for operation in OPERATIONS:  # the first invalid response of each would load this for good
-        converter.get_structure_hook(operation.result)
     traffic = Traffic(
         url=server.url, seed=given.seed, keyed=given.keyed, timeout=given.timeout, books=books
     )

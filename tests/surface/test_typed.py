@@ -3,11 +3,8 @@
 import copy
 import dataclasses
 import enum
-import json
 import pickle
-import threading
-import uuid
-from datetime import UTC, date, datetime
+from datetime import datetime
 from decimal import Decimal
 
 import attrs
@@ -62,16 +59,6 @@ async def test_typed_page_has_items_of_the_class(client_kind, cls) -> None:
     assert [type(item) for item in items] == [cls, cls]
     assert [item.objective for item in items] == ["SALES", "LEADS"]
     assert len(service.requests) == 2
-
-
-@sync_and_async
-async def test_typed_item_subclass_keeps_unknown_fields_in_extra(client_kind) -> None:
-    service = Service(a_page("a", objective="SALES", daily_budget=1.5, note=1))
-    async with client_kind.open(transport=service.transport) as client:
-        (item,) = (await wait(listed(client))).typed(MyCampaign).data
-    assert (item.objective, item.daily_budget) == ("SALES", 1.5)
-    assert item.extra == {"note": 1}
-    assert item.to_dict() == an_item("a", objective="SALES", daily_budget=1.5, note=1)
 
 
 @pytest.mark.parametrize("cls", [MyCampaign, Row])
@@ -132,20 +119,6 @@ async def test_typed_refuses_other_than_attrs_classes(client_kind, cls) -> None:
             page.typed(cls)
 
 
-@attrs.frozen
-class Unreadable:
-    id: complex
-
-
-@sync_and_async
-async def test_typed_refuses_a_class_that_json_cannot_fill(client_kind) -> None:
-    service = Service(a_page("a"))
-    async with client_kind.open(transport=service.transport) as client:
-        page = await wait(listed(client))
-        with pytest.raises(TypeError, match="Unreadable"):
-            page.typed(Unreadable)
-
-
 @attrs.frozen(kw_only=True)
 class Portfolio:
     members: tuple[Campaign, ...]
@@ -194,14 +167,7 @@ class OfAnUndecoratedBase(Undecorated):
     pass
 
 
-@attrs.frozen(kw_only=True)
-class WithAnUndecoratedPart(Campaign):
-    parts: tuple[Undecorated, ...] = ()
-
-
-@pytest.mark.parametrize(
-    "cls", [Undecorated, OfADecoratedBase, OfAnUndecoratedBase, WithAnUndecoratedPart]
-)
+@pytest.mark.parametrize("cls", [Undecorated, OfADecoratedBase, OfAnUndecoratedBase])
 @sync_and_async
 async def test_typed_refuses_a_class_without_decorator(client_kind, cls) -> None:
     service = Service(a_page("a", objective="SALES", spend=12.5))
@@ -211,38 +177,8 @@ async def test_typed_refuses_a_class_without_decorator(client_kind, cls) -> None
             page.typed(cls)
 
 
-@attrs.frozen
-class OptionalUUID:
-    id: uuid.UUID | None = None
-
-
-@attrs.frozen
-class LikeARow:
-    id: str
-    objective: str
-
-
-@attrs.frozen
-class EitherOfTwo:
-    id: Row | LikeARow | None = None
-
-
-@pytest.mark.parametrize("cls", [OptionalUUID, EitherOfTwo])
-@sync_and_async
-async def test_typed_refuses_an_unreadable_member_of_a_union(client_kind, cls) -> None:
-    service = Service(a_page("a"))
-    async with client_kind.open(transport=service.transport) as client:
-        page = await wait(listed(client))
-        with pytest.raises(TypeError, match=f"cannot read {cls.__name__}"):
-            page.typed(cls)
-
-
 def classes_that_raise(error):
     """Return classes whose own code raises an error for an item, by what raises it."""
-
-    class Shouting(str):
-        def __new__(cls, text):
-            raise error
 
     def raise_it(*_):
         raise error
@@ -255,7 +191,6 @@ def classes_that_raise(error):
         "__attrs_post_init__": attrs.make_class("Mine", {"id": attrs.field(type=str)}, (), after),
         "validator": with_field(str, validator=raise_it),
         "converter": with_field(str, converter=raise_it),
-        "text": with_field(Shouting),
     }
 
 
@@ -297,111 +232,62 @@ class Bid:
     strategy: str = "target_cost"
 
 
+@dataclasses.dataclass
+class Note:
+    text: str
+
+
 @attrs.frozen(kw_only=True)
 class Converted(Campaign):
     objective: Goal
     spend: Decimal
-    day: date
     seen: datetime
     labels: frozenset[str]
     bid: Bid
+    note: Note
     parent: Campaign
     clicks: int = 0
-    by_day: dict[str, Decimal] = attrs.Factory(dict)
+    by_day: dict[str, Decimal] | None = None
 
 
-WIRE = an_item(
-    "a",
-    objective="SALES",
-    spend=12.5,
-    day="2026-11-20",
-    seen="2026-11-20T08:30:00Z",
-    labels=["spring", "a"],
-    bid={"amount": 4.2},
-    parent=an_item("p", spend=1),
-    note=None,
-)
-
-
-async def converted(client_kind):
-    service = Service(
-        httpx.Response(200, json={"data": [WIRE, an_item("b")], "page": {"next": None}})
+@sync_and_async
+async def test_to_dict_of_a_converted_item_has_its_fields_as_json(client_kind) -> None:
+    sent = an_item(
+        "a",
+        objective="SALES",
+        spend=12.5,
+        seen="2026-11-20T08:30:00Z",
+        labels=["spring", "a"],
+        bid={"amount": 4.2},
+        note={"text": "new"},
+        parent=an_item("p", spend=1),
+        more=[None],
     )
+    service = Service(httpx.Response(200, json={"data": [sent], "page": {"next": None}}))
     async with client_kind.open(transport=service.transport) as client:
-        page = await wait(listed(client))
-    return attrs.evolve(page, data=page.data[:1]).typed(Converted)
-
-
-@sync_and_async
-async def test_to_dict_of_a_converted_item_is_what_was_received(client_kind) -> None:
-    page = await converted(client_kind)
+        page = (await wait(listed(client))).typed(Converted)
     (item,) = page.data
-    for same in (item, pickle.loads(pickle.dumps(item)), copy.copy(item), copy.deepcopy(item)):
-        assert same == item
-        assert json.dumps(same.to_dict(), sort_keys=True) == json.dumps(WIRE, sort_keys=True)
-    assert page.to_dict()["data"] == [WIRE]
-    item.to_dict()["labels"].append("x")
-    assert item.to_dict() == WIRE
-    assert "_received" not in attrs.asdict(item)
-
-
-@sync_and_async
-async def test_to_dict_of_a_changed_item_has_its_fields_as_json(client_kind) -> None:
-    (item,) = (await converted(client_kind)).data
-    paused = attrs.evolve(item, status="PAUSED", by_day={"2026-11-20": Decimal(1)})
-    assert paused.to_dict() == {
-        **WIRE,
-        "status": "PAUSED",
-        "seen": datetime(2026, 11, 20, 8, 30, tzinfo=UTC).isoformat(),
+    expected = {
+        **sent,
         "spend": Decimal("12.5"),
+        "seen": "2026-11-20T08:30:00+00:00",
         "labels": ["a", "spring"],
         "bid": {"amount": Decimal("4.2"), "strategy": "target_cost"},
         "clicks": 0,
-        "by_day": {"2026-11-20": 1},
     }
-
-
-@dataclasses.dataclass
-class Note:
-    text: str
-    author: str = dataclasses.field(init=False)
-
-
-@attrs.frozen(kw_only=True)
-class PartlySet(Campaign):
-    note: Note
-    rank: int = attrs.field(init=False)
-
-
-@attrs.frozen
-class PartlySetRow:
-    id: str
-    note: Note
-    rank: int = attrs.field(init=False)
-
-
-@pytest.mark.parametrize("cls", [PartlySet, PartlySetRow])
-@sync_and_async
-async def test_fields_that_were_never_set_are_left_out(client_kind, cls) -> None:
-    service = Service(a_page("a", note={"text": "new"}, clicks=7))
-    async with client_kind.open(transport=service.transport) as client:
-        page = (await wait(listed(client))).typed(cls)
-    changed = attrs.evolve(page, data=(attrs.evolve(page.data[0], note=Note("old")),))
-    expected = {"id": "campaign_a", "note": {"text": "old"}}
-    if cls is PartlySet:
-        expected |= {"name": "a", "status": "ENABLED", "clicks": 7}
-    assert changed.to_dict()["data"] == [expected]
-    assert changed.data.to_records() == [expected]
-
-
-@attrs.frozen(kw_only=True, slots=False, cache_hash=True)
-class WithDict(Campaign):
-    objective: str
+    assert item.to_dict() == expected
+    assert page.to_dict()["data"] == [expected]
+    for twin in copies_of(item):
+        assert twin == item
+        assert twin.to_dict() == expected
+    changed = attrs.evolve(item, status="PAUSED", by_day={"2026-11-20": Decimal(1)})
+    assert changed.to_dict() == {**expected, "status": "PAUSED", "by_day": {"2026-11-20": 1}}
+    assert page.typed(Converted) == page
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class WithDictOfASlottedBase(MyCampaign):
-    note: int
+class WithDict(Campaign):
+    objective: str
 
 
 @attrs.frozen(kw_only=True)
@@ -409,23 +295,11 @@ class SlottedOfABaseWithDict(WithDict):
     note: int
 
 
-@attrs.frozen(kw_only=True, slots=False)
-class WithItsOwnState(Campaign):
-    objective: str
-
-    def __getstate__(self):
-        return attrs.asdict(self)
-
-    def __setstate__(self, state):
-        for name, value in state.items():
-            object.__setattr__(self, name, value)
-
-
 def copies_of(item):
     return copy.copy(item), copy.deepcopy(item), pickle.loads(pickle.dumps(item))
 
 
-@pytest.mark.parametrize("cls", [WithDict, WithDictOfASlottedBase, SlottedOfABaseWithDict])
+@pytest.mark.parametrize("cls", [WithDict, SlottedOfABaseWithDict])
 @sync_and_async
 async def test_copied_item_of_a_class_without_slots_is_whole(client_kind, cls) -> None:
     service = Service(a_page("a", objective="SALES", note=7, more=[1]))
@@ -439,29 +313,3 @@ async def test_copied_item_of_a_class_without_slots_is_whole(client_kind, cls) -
             assert hash(twin) == number
             assert attrs.asdict(twin) == attrs.asdict(original)
             assert twin.to_dict() == original.to_dict()
-
-
-@sync_and_async
-async def test_copied_item_of_a_class_with_its_own_state_has_that(client_kind) -> None:
-    service = Service(a_page("a", objective="SALES"))
-    async with client_kind.open(transport=service.transport) as client:
-        (item,) = (await wait(listed(client))).typed(WithItsOwnState).data
-    vars(item)["lock"] = threading.Lock()  # which cannot be copied
-    for twin in copies_of(item):
-        assert twin == item
-        assert "lock" not in vars(twin)
-
-
-@sync_and_async
-async def test_evolved_typed_page_has_its_own_items(client_kind) -> None:
-    items = [an_item(name, objective="SALES", note=name) for name in "abc"]
-    service = Service(httpx.Response(200, json={"data": items, "page": {"next": None}}))
-    async with client_kind.open(transport=service.transport) as client:
-        page = (await wait(listed(client))).typed(MyCampaign)
-    a, _, c = page.data
-    evolved = attrs.evolve(page, data=(c, attrs.evolve(a, objective="LEADS")))
-    for twin in (evolved, pickle.loads(pickle.dumps(evolved)), copy.deepcopy(evolved)):
-        first, second = twin.to_dict()["data"]
-        assert first == items[2]
-        assert (second["id"], second["objective"]) == ("campaign_a", "LEADS")
-        assert [row.objective for row in twin.typed(Row).data] == ["SALES", "LEADS"]

@@ -1,0 +1,44 @@
+"""The base of items, and their values as JSON."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from datetime import date
+from enum import Enum
+from typing import cast
+
+from adclient._display import notebook
+from adclient._values.json_values import JSON, fields_of, is_array, is_object
+
+
+class ItemBase(notebook.HTMLRepr):
+    """What items have beside their fields."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, JSON]:
+        """The item as JSON."""
+
+    # The state that attrs gives to a class with slots would lack the fields of a subclass without.
+    def __setstate__(self, state: tuple[Mapping[str, object] | None, Mapping[str, object]]) -> None:
+        for part in state:
+            for name, value in (part or {}).items():
+                object.__setattr__(self, name, value)
+
+
+def as_json(value: object) -> JSON:
+    """A value of a field of a caller's class as JSON."""
+    if isinstance(value, ItemBase):
+        return value.to_dict()
+    if isinstance(value, Enum):
+        return as_json(value.value)
+    if isinstance(value, date):  # or a time
+        return value.isoformat()
+    if isinstance(value, set | frozenset):
+        return as_json(sorted(cast("set[object]", value), key=repr))
+    if is_array(value):
+        return [as_json(element) for element in value]
+    if is_object(value):
+        return {str(name): as_json(inner) for name, inner in value.items()}
+    fields = fields_of(value)
+    return cast(JSON, value) if fields is None else as_json(fields)
