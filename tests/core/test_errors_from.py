@@ -1,5 +1,4 @@
 import attrs
-import pytest
 from cases import each_case
 from core_helpers import (
     DELETE,
@@ -17,7 +16,6 @@ from core_helpers import (
 )
 from hypothesis import given, strategies as st
 
-from adclient import errors
 from adclient._core.response import Failure
 
 ONCE = options_of(max_retries=0)
@@ -122,15 +120,6 @@ def test_request_id_of_a_header_overrides_the_one_of_the_body():
     assert error_of(READ, reply(500, body)).request_id == "from the body"
     response = reply(500, body, headers={"x-request-id": "from a header"})
     assert error_of(READ, response).request_id == "from a header"
-
-
-@pytest.mark.parametrize("call", [READ, WRITE], ids=["read", "write"])
-def test_truncated_error_response_keeps_its_error_class(call):
-    error = error_of(call, reply(503, b'{"message": "busy', broken=LOST))
-    assert isinstance(error, errors.ServerError)
-    assert not isinstance(error, errors.ConnectionLost)
-    assert error.status == 503
-    assert "busy" in str(error)
 
 
 def test_message_contains_attempts_and_retry_after():

@@ -54,7 +54,6 @@ def item_of(cls, **changes):
 EVERY = [draft_of(response=RESPONSE), diff_of([1, {"a": None}], "x", more=1), RESPONSE] + [
     item_of(cls, extra={"spend": Decimal("1.50"), "tags": ["x"]}) for cls in KINDS
 ]
-PARAMETERS = {"argvalues": EVERY, "ids": [type(value).__name__ for value in EVERY]}
 
 
 class TestChange:
@@ -62,15 +61,11 @@ class TestChange:
         ("before", "after", "change", "percent"),
         [
             (100, 120, 20, 20.0),
-            (120, 100, -20, -100 / 6),
             (100, 100, 0, 0.0),
             (-100, -50, 50, 50.0),
             (0, 5, 5, None),
-            (0.0, 5, 5.0, None),
-            (Decimal("0.00"), 5, Decimal("5.00"), None),
             (0.1, 0.3, 0.2, 200.0),
             (1.1, 1.2, 0.1, 100 / 11),
-            (100, 100.1, 0.1, 0.1),
             (19.99, 20, 0.01, 1 / 19.99),
             (Decimal("0.10"), Decimal("0.30"), Decimal("0.20"), 200.0),
             (Decimal("1.1"), 1.2, Decimal("0.1"), 100 / 11),
@@ -93,13 +88,10 @@ class TestChange:
             (None, 120),
             (100, None),
             ("100", "120"),
-            (True, 2),
             (0, False),
             ([1], [2]),
-            ({"a": 1}, {"a": 2}),
             (float("nan"), 1),
             (1, float("inf")),
-            (Decimal("NaN"), 1),
             (Decimal("Infinity"), 1),
         ],
     )
@@ -112,10 +104,6 @@ class TestChange:
         assert diff_of(before, 0.5).change is None
         assert diff_of(before, 0.5).percent == -100
 
-    @given(st.integers(), st.integers())
-    def test_change_of_whole_numbers_is_exact(self, before, after):
-        assert diff_of(before, after).change == after - before
-
     @given(st.decimals(-(10**9), 10**9, places=2), st.decimals(-(10**9), 10**9, places=2))
     def test_change_of_decimals_is_exact(self, before, after):
         assert diff_of(before, after).change == after - before
@@ -125,14 +113,10 @@ class TestChange:
         ("before", "after"),
         [
             (Decimal("1e1000000"), Decimal(5)),
-            (Decimal(5), Decimal("1e1000000")),
             (Decimal("1e999999999999"), Decimal("-1e999999999999")),
             (Decimal("1e-999999999999"), Decimal(1)),
-            (Decimal("1e-999999999999"), Decimal("2e-999999999999")),
-            (1, Decimal("1e-999999999999")),
             (Decimal("1e400"), 1.5),
             (-1e308, 1e308),
-            (10**400, 1.5),
             (-(10**4300 - 1), 10**4300 - 1),
             (5e-324, 1e308),
         ],
@@ -155,7 +139,7 @@ class TestChange:
 
 
 class TestValues:
-    @pytest.mark.parametrize("value", **PARAMETERS)
+    @each_case("value", EVERY)
     def test_values_are_frozen(self, value):
         name = attrs.fields(type(value))[0].name
         with pytest.raises(AttributeError):
@@ -164,28 +148,17 @@ class TestValues:
             value.something_else = "x"
         assert not hasattr(value, "__dict__")
 
-    @pytest.mark.parametrize("value", **PARAMETERS)
-    def test_values_hash_by_their_plain_fields(self, value):
-        assert hash(value) == hash(copy.deepcopy(value))
+    @each_case("value", EVERY)
+    def test_values_have_a_hash_and_a_short_repr(self, value):
         assert len({value, copy.deepcopy(value)}) == 1
-
-    @pytest.mark.parametrize("value", **PARAMETERS)
-    def test_repr_is_one_line(self, value):
         assert_one_line(repr(value))
         assert repr(value).startswith(f"<{type(value).__name__} ")
 
-    def test_constructor_is_keyword_only(self):
-        with pytest.raises(TypeError):
-            Diff("daily_budget", 1, 2)
-
     def test_response_is_not_in_equality_or_repr(self):
+        assert repr(RESPONSE) == "<ResponseInfo 201, attempt 2, 0.500 s>"
         assert draft_of(response=RESPONSE) == draft_of()
         assert hash(draft_of(response=RESPONSE)) == hash(draft_of())
         assert repr(draft_of(response=RESPONSE)) == repr(draft_of())
-
-    def test_repr_of_a_response_has_the_status_and_no_header(self):
-        assert repr(RESPONSE) == "<ResponseInfo 201, attempt 2, 0.500 s>"
-        assert "canary" not in repr(attrs.evolve(RESPONSE, headers={"set-cookie": "canary"}))
 
     @pytest.mark.parametrize(
         "change", [{"draft_id": "x"}, {"status": "x"}, {"requires": "x"}, {"extra": {"a": 1}}]
@@ -198,19 +171,12 @@ class TestValues:
         assert len({item_of(cls) for cls in KINDS}) == len(KINDS)
         assert all(issubclass(cls, Item) for cls in KINDS)
 
-    @pytest.mark.parametrize("cls", [Campaign, Ad])
-    def test_campaign_and_ad_require_name_and_status(self, cls):
-        for missing in ("id", "name", "status"):
-            values = {"id": "a", "name": "b", "status": "c"}
-            del values[missing]
+    @each_case("cls", KINDS)
+    def test_fields_without_default_are_required(self, cls):
+        values = {"id": "a", "name": "b", "status": "c"}
+        for missing in ("id", "name", "status") if cls in (Campaign, Ad) else ("id",):
             with pytest.raises(TypeError):
-                cls(**values)
-
-    @each_case("cls", [kind for kind in KINDS if kind not in (Campaign, Ad)])
-    def test_items_other_than_campaign_and_ad_require_only_an_id(self, cls):
-        assert cls(id="a").name is cls(id="a").status is None
-        with pytest.raises(TypeError):
-            cls(name="a")
+                cls(**{name: value for name, value in values.items() if name != missing})
 
     def test_constants_are_those_of_the_interface(self):
         assert DRAFT["status"] == adclient.PENDING_APPROVAL
@@ -234,9 +200,6 @@ class TestToDict:
         before["a"].append(2)
         assert values[-1].before == {"a": [1]}
 
-    def test_to_dict_has_no_response(self):
-        assert draft_of(response=RESPONSE).to_dict() == DRAFT
-
     def test_to_dict_omits_missing_fields(self):
         assert Objective(id="a").to_dict() == {"id": "a"}
         assert Objective(id="a", extra={"name": None}).to_dict() == {"id": "a", "name": None}
@@ -253,12 +216,6 @@ class TestExtraFields:
         for name in ("_spend", "__spend__"):
             with pytest.raises(AttributeError, match=f"no attribute '{name}'$"):
                 getattr(campaign, name)
-
-    def test_copies_are_whole(self):
-        campaign = item_of(Campaign, extra={"spend": 12.5})
-        for twin in (copy.copy(campaign), copy.deepcopy(campaign)):
-            assert twin == campaign
-        assert not hasattr(object.__new__(Campaign), "name")
 
     def test_error_of_a_property_of_the_caller_is_raised_as_it_is(self):
         @attrs.frozen(kw_only=True)
@@ -302,15 +259,6 @@ class TestRepr:
             "<Objective a, 2 extra fields>"
         )
 
-    @given(st.text(), st.text())
-    def test_repr_of_hostile_values_is_one_bounded_line(self, text, other):
-        for value in (
-            draft_of(text, other, draft_id=text or "x", status=other or "y"),
-            item_of(Ad, id=text or "x", name=other, status=text),
-        ):
-            assert repr(value).isprintable()
-            assert "\n" not in repr(value)
-
     @pytest.mark.parametrize(
         "value", ["x\n" * 10_000, ["x"] * 10_000, {str(i): i for i in range(10_000)}]
     )
@@ -331,73 +279,47 @@ class TestRepr:
 class TestHTML:
     SCRIPT = "<script>alert('x')</script>&\""
 
-    @pytest.mark.parametrize(
+    @each_case(
         "value",
         [
             draft_of(SCRIPT, {SCRIPT: [SCRIPT]}, draft_id=SCRIPT, status=SCRIPT, requires=SCRIPT),
             Diff(field=SCRIPT, before=SCRIPT, after=[SCRIPT]),
             item_of(Ad, id=SCRIPT, name=SCRIPT, status=SCRIPT, extra={SCRIPT: {SCRIPT: SCRIPT}}),
         ],
-        ids=["Draft", "Diff", "Ad"],
     )
-    def test_html_is_escaped(self, value):
+    def test_html_is_escaped_and_fetches_nothing(self, value):
         html = value._repr_html_()
-        assert "<script" not in html
         assert "&lt;script&gt;" in html
+        # Colours are those of the page, whatever its theme.
+        for part in ("http", "src=", "href=", "url(", "<script", "<img", "color:", "background"):
+            assert part not in html
 
-    def test_html_of_a_draft_has_diff_state_and_requirement(self):
-        html = draft_of()._repr_html_()
-        for part in ("draft_7c2e", "daily_budget", "100", "120", "+20 %", "human_two_step_approve"):
-            assert part in html
-        assert "staged, waiting for approval" in html
-        assert ">5</strong></td>" in draft_of(None, 5)._repr_html_()
-        assert ">+5</span></td>" in draft_of(0, 5)._repr_html_()
-
-    def test_html_of_a_draft_names_its_call(self):
-        response = ResponseInfo(operation="alpha.x", account_id="account_1", target_id="campaign_2")
-        html = draft_of(response=response)._repr_html_()
-        for part in ("alpha.x", "account_1", "campaign_2"):
-            assert part in html
-        assert "operation" not in draft_of()._repr_html_()
-
-    def test_html_rows_have_name_and_value(self):
+    def test_html_of_a_draft_has_state_call_requirement_and_change(self):
         response = ResponseInfo(operation="a.b", account_id="account_1", target_id="campaign_1")
         html = draft_of(1, 2, response=response)._repr_html_()
         rows = re.findall(r"<tr><th.*?>(.*?)</th><td.*?>(.*?)</td></tr>", html)
-        named = {name: re.sub(r"<.*?>", "", value) for name, value in rows}
-        assert named == {
-            "operation": "a.b",
-            "account": "account_1",
-            "target": "campaign_1",
-            "requires": "human_two_step_approve",
-            "daily_budget": "1 → 2 +1 (+100 %)",
-        }
-        assert list(named)[:3] == ["operation", "account", "target"]
-
-    def test_html_of_a_draft_with_equal_values_shows_unchanged(self):
+        assert [(name, re.sub(r"<.*?>", "", value)) for name, value in rows] == [
+            ("operation", "a.b"),
+            ("account", "account_1"),
+            ("target", "campaign_1"),
+            ("requires", "human_two_step_approve"),
+            ("daily_budget", "1 → 2 +1 (+100 %)"),
+        ]
+        assert "draft_7c2e" in html
+        assert "staged, waiting for approval" in html
+        assert "operation" not in draft_of()._repr_html_()
+        assert ">5</strong></td>" in draft_of(None, 5)._repr_html_()
+        assert ">+5</span></td>" in draft_of(0, 5)._repr_html_()
         assert ">unchanged<" in draft_of(1, 1)._repr_html_()
 
-    def test_html_is_bounded_and_deterministic(self):
-        item = item_of(Ad, extra={f"field {i}": "x" * 1000 for i in range(1000)})
-        assert len(item._repr_html_()) < 10_000
-        assert item._repr_html_() == copy.deepcopy(item)._repr_html_()
-        assert "more rows are not shown" in item._repr_html_()
+    def test_html_is_bounded(self):
+        html = item_of(Ad, extra={f"field {i}": "x" * 1000 for i in range(1000)})._repr_html_()
+        assert len(html) < 10_000
+        assert "more rows are not shown" in html
 
-    @pytest.mark.parametrize("value", EVERY[:2] + EVERY[3:4])
-    def test_html_fetches_nothing_and_sets_no_colours(self, value):
-        html = value._repr_html_()
-        for part in ("http", "src=", "href=", "url(", "<script", "<img", "<link"):
-            assert part not in html
-        # Colours are those of the page, whatever its theme.
-        assert "color:" not in html
-        assert "background" not in html
-
-    @each_case("value", EVERY)
+    @each_case("value", [value for value in EVERY if value is not RESPONSE])
     def test_mime_bundle_has_text_first(self, value):
-        if isinstance(value, ResponseInfo):
-            return
-        bundle = value._repr_mimebundle_()
-        assert list(bundle.items()) == [
+        assert list(value._repr_mimebundle_().items()) == [
             ("text/plain", repr(value)),
             ("text/html", value._repr_html_()),
         ]

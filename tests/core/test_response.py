@@ -23,10 +23,6 @@ SHAPES = {
         {"type": "error", "error": {"type": "not_found_error", "message": "No such campaign"}},
         ("No such campaign", "not_found_error", None),
     ),
-    "object error with a numeric code": (
-        {"error": {"message": "Too many calls", "code": 17}},
-        ("Too many calls", "17", None),
-    ),
     "text error": ({"error": "No such campaign"}, ("No such campaign", None, None)),
     "text error with a code": (
         {"error": "No such campaign", "code": "not_found"},
@@ -85,15 +81,9 @@ SHAPES = {
             [{"status": "422", "code": "low", "title": "Invalid", "detail": "Too low"}],
         ),
     ),
-    "JSON list": ([{"message": "Too low"}], ("Too low", None, [{"message": "Too low"}])),
-    "JSON text": ("Forbidden", ("Forbidden", None, None)),
     "nested": ({"error": {"errors": [{"message": "Deep"}]}}, ("Deep", None, [{"message": "Deep"}])),
     "error beside an empty message": (
         {"message": "", "error": "No such campaign"},
-        ("No such campaign", None, None),
-    ),
-    "error that is only a flag": (
-        {"error": True, "reason": "No such campaign"},
         ("No such campaign", None, None),
     ),
     "error that is null": (
@@ -114,7 +104,6 @@ def test_error_body_of_each_known_shape_is_parsed(shape):
     ("body", "message"),
     [
         (b"upstream connect error", "upstream connect error"),
-        (b"  two\r\n\tlines \x00 ", "two lines"),
         (
             b"<html><head><title>502 Bad\nGateway</title></head><body>x</body></html>",
             "502 Bad Gateway",
@@ -123,7 +112,6 @@ def test_error_body_of_each_known_shape_is_parsed(shape):
         (b'{"error": {"message": "cut of', '{"error": {"message": "cut of'),
         (b"\xff\xfe no text", "\ufffd\ufffd no text"),
         (b'{"a": NaN}', '{"a": NaN}'),
-        (b"[" * 3000, "[" * 199 + "…"),
     ],
 )
 def test_body_that_is_not_json_is_the_message(body, message):

@@ -231,18 +231,6 @@ async def test_draft_with_duplicate_key_is_outcome_unknown(client_kind, name) ->
     assert "an object has the same name twice" in str(error)
 
 
-@both_decoders
-async def test_empty_id_is_an_unexpected_response(client_kind) -> None:
-    listing = json.dumps(LISTING).replace('"x"', '""')
-    bodies = {True: json.dumps({**DRAFT, "draft_id": ""}), False: listing}
-    for write, body in bodies.items():
-        with RawServer(serving(reply(200 + write, body.encode()))) as server:
-            error = await error_of(client_kind, server, write=write)
-        assert isinstance(error, UnexpectedResponse)
-        assert "id: expected an id, got empty text" in str(error)
-        assert error.draft_id is None
-
-
 @sync_and_async
 async def test_draft_id_of_an_error_is_not_that_of_another_draft(client_kind) -> None:
     old = b'"supersedes": {"draft_id": "draft_OLD"}'

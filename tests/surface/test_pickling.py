@@ -20,7 +20,6 @@ from clients import (
     DRAFT,
     SYNC,
     Service,
-    a_page,
     close,
     each_client_class,
     method_of,
@@ -72,11 +71,6 @@ CLASSES = [
     for _, cls in sorted(inspect.getmembers(errors, inspect.isclass))
     if issubclass(cls, AdClientError)
 ]
-
-
-@attrs.frozen(kw_only=True)
-class Priced(Campaign):
-    daily_budget: float
 
 
 @pytest.fixture(scope="module")
@@ -148,17 +142,6 @@ def test_unpickled_page_continues_in_another_process() -> None:
         [sys.executable, "-c", GO_ON], input=pickle.dumps(page), capture_output=True, check=True
     )
     assert done.stdout.decode().split() == ids[len(page.data) :]
-
-
-@sync_and_async
-async def test_typed_page_survives_pickle(client_kind, pool) -> None:
-    service = Service(a_page("ab", daily_budget=7.5))
-    async with client_kind.open(transport=service.transport) as client:
-        page = (await wait(client.beta.list_campaigns(account_id="a"))).typed(Priced)
-    twin = pool.submit(same, page).result()
-    assert twin == page
-    assert twin.data[1].daily_budget == 7.5
-    assert twin.to_dict() == page.to_dict()
 
 
 @each_case("cls", CLASSES)

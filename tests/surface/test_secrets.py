@@ -13,7 +13,6 @@ import httpx
 import pytest
 from clients import (
     CLIENT_KINDS,
-    SECRET,
     Service,
     a_draft,
     a_page,
@@ -22,7 +21,6 @@ from clients import (
     sync_and_async,
     sync_asyncio_trio,
     wait,
-    write,
 )
 from interface_table import ROWS
 from raw_server import Connection, RawServer, reply, serve_well
@@ -32,7 +30,6 @@ from adclient import (
     AdClientError,
     ConfigurationError,
     PaginationError,
-    RetryPolicy,
     UnexpectedResponse,
 )
 
@@ -222,34 +219,17 @@ def bad_headers(request: object) -> dict[str, str]:
     return {"x-key": "can\tary", "authorization": "canary\n"}
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"token": "canary\n"},
-        {"token": "canary", "timeout": "soon"},
-        {"token": "canary", "max_concurrency": 0},
-        {"token": "canary", "headers": {"x-key": " "}},
-        {"token": "canary", "auth": bad_headers},
-    ],
-    ids=lambda options: ", ".join(options),
-)
-@pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
-def test_configuration_error_does_not_contain_credentials(client_kind, options) -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        client_kind.client("https://ads.example.com", **options)
-    shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
-    own = [frame for frame in shown.stack if Path(frame.filename).is_relative_to(PACKAGE)]
-    assert own
-    assert_untold(*(str(frame.locals) for frame in own))
-    assert_untold(str(caught.value), repr(vars(caught.value)))
-
-
 URL = "https://ads.example.com"
 
 
 @pytest.mark.parametrize(
     ("options", "environment"),
     [
+        ({"base_url": URL, "token": "canary\n"}, {}),
+        ({"base_url": URL, "token": "canary", "timeout": "soon"}, {}),
+        ({"base_url": URL, "token": "canary", "max_concurrency": 0}, {}),
+        ({"base_url": URL, "token": "canary", "headers": {"x-key": " "}}, {}),
+        ({"base_url": URL, "token": "canary", "auth": bad_headers}, {}),
         ({"base_url": "https://user:canary@ads.example.com"}, {}),
         ({"base_url": "https://ads.example.com?key=canary"}, {}),
         ({"base_url": "https://user:canary@[::x]"}, {}),
@@ -263,7 +243,9 @@ URL = "https://ads.example.com"
     ids=lambda given: ", ".join(given),
 )
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[:2], ids=str)
-def test_refused_address_is_in_no_frame(client_kind, options, environment, monkeypatch) -> None:
+def test_configuration_error_has_no_credentials_in_its_text_or_frames(
+    client_kind, options, environment, monkeypatch
+) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError) as caught:
@@ -272,6 +254,7 @@ def test_refused_address_is_in_no_frame(client_kind, options, environment, monke
     own = [frame for frame in shown.stack if Path(frame.filename).is_relative_to(PACKAGE)]
     assert own
     assert_untold(*(str(frame.locals) for frame in own))
+    assert_untold(str(caught.value), repr(vars(caught.value)))
 
 
 @pytest.mark.parametrize("options", [{"token": bad_token}, {"auth": bad_headers}], ids=list)
@@ -281,24 +264,6 @@ async def test_invalid_result_of_token_or_auth_is_not_shown(client_kind, options
         with pytest.raises(ConfigurationError) as caught:
             await wait(client.beta.pause_campaign(**IDS))
     assert_untold(shown_by(caught.value))
-
-
-@sync_and_async
-async def test_reprs_errors_and_logs_do_not_contain_secrets(client_kind, caplog) -> None:
-    caplog.set_level("DEBUG")
-    service = Service(a_draft(), httpx.Response(401), httpx.ConnectError(""))
-    options = {"token": SECRET, "headers": {"x-key": SECRET}, "retry": RetryPolicy(max_retries=0)}
-    shown = []
-    async with client_kind.open(transport=service.transport, **options) as client:
-        draft = await wait(write(client))
-        shown += [repr(client), repr(client.beta), repr(draft), draft._repr_html_(), str(draft)]
-        for _ in range(2):
-            with pytest.raises(adclient.AdClientError) as caught:
-                await wait(write(client))
-            shown += [str(caught.value), repr(caught.value), repr(vars(caught.value))]
-    assert SECRET not in "".join(shown)
-    assert SECRET not in caplog.text
-    assert service.answers == []
 
 
 @pytest.mark.no_cover

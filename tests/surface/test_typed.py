@@ -44,30 +44,13 @@ class Row:
 
 @pytest.mark.parametrize("cls", [MyCampaign, Row])
 @sync_and_async
-async def test_typed_page_has_items_of_the_class(client_kind, cls) -> None:
-    service = Service(
-        a_page("a", "c1", objective="SALES", note=1), a_page("b", objective="LEADS", note=2)
-    )
-    async with client_kind.open(transport=service.transport) as client:
-        page = await wait(listed(client))
-        typed = page.typed(cls)
-        assert type(typed) is type(page)
-        assert (typed.next, typed.response) == (page.next, page.response)
-        if cls is MyCampaign:
-            assert typed.to_dict() == page.to_dict()
-        items = await everything(typed)
-    assert [type(item) for item in items] == [cls, cls]
-    assert [item.objective for item in items] == ["SALES", "LEADS"]
-    assert len(service.requests) == 2
-
-
-@pytest.mark.parametrize("cls", [MyCampaign, Row])
-@sync_and_async
 async def test_typed_page_types_all_later_pages(client_kind, cls) -> None:
     answers = [a_page("a", "c1", objective="X"), a_page("b", objective="Y")]
     service = Service(*answers, a_page("b", objective="Y"))
     async with client_kind.open(transport=service.transport) as client:
         page = (await wait(listed(client))).typed(cls)
+        assert [type(item) for item in page.data] == [cls]
+        assert page.next == "c1"
         pages = await everything(page.pages())
         found = await wait(page.collect(limit=2))
     assert [item.objective for each in pages for item in each.data] == ["X", "Y"]
@@ -80,19 +63,6 @@ async def test_typed_page_can_be_typed_again(client_kind) -> None:
     async with client_kind.open(transport=service.transport) as client:
         page = (await wait(listed(client))).typed(MyCampaign).typed(Row)
         assert [type(item) for item in await everything(page)] == [Row, Row]
-
-
-@sync_and_async
-async def test_misfit_error_names_item_and_field(client_kind) -> None:
-    items = [an_item("a", objective="SALES"), an_item("b", objective=7)]
-    answer = httpx.Response(200, json={"data": items, "page": {"next": None}})
-    service = Service(answer)
-    async with client_kind.open(transport=service.transport) as client:
-        page = await wait(listed(client))
-        with pytest.raises(UnexpectedResponse, match=r"\$\.data\[1\]\.objective.*text") as caught:
-            page.typed(MyCampaign)
-    assert caught.value.operation == "beta.list_campaigns"
-    assert "MyCampaign" in str(caught.value)
 
 
 @sync_and_async
