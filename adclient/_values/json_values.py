@@ -1,6 +1,6 @@
 """JSON values: their type, the fields of what is encoded as an object, copies, comparison."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, ClassVar, Protocol, TypeGuard, Union, cast
 
@@ -61,8 +61,7 @@ def fields_of(value: object) -> Mapping[str, object] | None:
     if hasattr(cls, "__dataclass_fields__"):
         from dataclasses import fields  # deferred: slow to import
 
-        named = fields(cast(DataclassInstance, value))
-        return {field.name: getattr(value, field.name) for field in named}
+        return _present(value, [each.name for each in fields(cast(DataclassInstance, value))])
     if hasattr(cls, "model_dump"):
         model = cast(PydanticModel, value)
         dumped = model.model_dump(mode="json", by_alias=True)
@@ -87,8 +86,12 @@ def _with_decimals(dumped: object, exact: object) -> object:
 
 def as_mapping(value: object) -> Mapping[str, object]:
     """The fields of an attrs instance, neither copied nor converted."""
-    names = attrs.fields_dict(cast("type[attrs.AttrsInstance]", type(value)))
-    return {name: getattr(value, name) for name in names}
+    return _present(value, attrs.fields_dict(cast("type[attrs.AttrsInstance]", type(value))))
+
+
+def _present(value: object, names: Iterable[str]) -> Mapping[str, object]:
+    """The fields that were set; one with `init=False` need not be."""
+    return {name: getattr(value, name) for name in names if hasattr(value, name)}
 
 
 def is_deeper(value: object, levels: int) -> bool:
