@@ -1,8 +1,8 @@
 """An injected HTTP client or transport is used unchanged, and not closed."""
 
 import asyncio
+import gzip
 import tracemalloc
-import zlib
 
 import httpx
 import pytest
@@ -240,11 +240,11 @@ def test_connect_error_of_a_wrapped_httpx_aiohttp_is_outcome_unknown() -> None:
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("coding", ["identity", "deflate"])
+@pytest.mark.parametrize("coding", ["identity", "gzip"])
 @sync_and_async
 async def test_huge_body_in_one_chunk_is_refused_with_bounded_memory(client_kind, coding) -> None:
     whole = bytes(200 * 1024 * 1024)
-    body = whole if coding == "identity" else zlib.compress(whole, 0)  # of the same size
+    body = whole if coding == "identity" else gzip.compress(whole, 0)  # of the same size
 
     def handler(request: httpx.Request) -> httpx.Response:
         stream = httpx.ByteStream(body)
