@@ -100,9 +100,9 @@ def _may_be_deep(body: bytes, *, is_exact: bool) -> bool:
     opened = len(body) - len(body.replace(b"{", b"").replace(b"[", b""))
     if opened <= DEEPEST or is_exact:
         return opened > DEEPEST
-    # A long page has more, next to each other. Each round removes the innermost ones.
+    # A long page has more, next to each other. Each round removes the one or two innermost levels.
     brackets = body.translate(None, _NO_BRACKETS)
-    for _ in range(DEEPEST):
+    for _ in range(DEEPEST // 2):
         brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
         if not brackets:
             return False

@@ -33,10 +33,7 @@ class Redactor:
 
     def may_find(self, text: str) -> bool:
         """Check if a text contains a secret."""
-        for form in self._forms:
-            if form in text:
-                return True
-        return False
+        return any(form in text for form in self._forms)
 
     def redact(self, text: str) -> str:
         """The text with `***` for each secret."""

@@ -111,14 +111,18 @@ class TestLoads:
 
     @pytest.mark.parametrize("unique", [False, True])
     def test_nesting_has_a_limit(self, unique):
-        for pair in ("[]", '{"a":}'):
-            opened, closed = pair[:-1].encode(), pair[-1:].encode()
-            value = loads(opened * DEEPEST + b"1" + closed * DEEPEST, unique=unique)
-            assert str(value).count(pair[0]) == DEEPEST
+        for opened, closed in (("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")):
+            levels = DEEPEST // len(closed)
+            body = f"{opened * levels}1{closed * levels}"
+            assert str(loads(body.encode(), unique=unique)).count(opened[0]) == levels
             with pytest.raises(JSONError, match=r"^\$: nested too deeply$"):
-                loads(opened * (DEEPEST + 1) + b"1" + closed * (DEEPEST + 1), unique=unique)
+                loads(f"[{body}]".encode(), unique=unique)
 
-    def test_many_brackets_are_no_deep_nesting(self):
+    def test_many_brackets_are_no_deep_nesting(self, monkeypatch):
+        page = [{"a": [1, {}], "b": {}}] * 1000
+        with monkeypatch.context() as patch:
+            patch.setattr(jsontext, "is_deeper", pytest.fail)  # which would be slow
+            assert loads(json.dumps(page).encode()) == page
         text = [{"a": [1, {}], "b": "]" * 10, "c": "[{" * 200}] * 200
         assert loads(json.dumps(text).encode()) == text
         hidden = f"[{json.dumps(text)},{'[' * DEEPEST}{']' * DEEPEST}]"
