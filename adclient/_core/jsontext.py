@@ -232,9 +232,9 @@ def plain(value: object, name: str) -> object:
 
 
 def _plain(value: object, levels: int) -> object:
-    if isinstance(value, str | int | float):
+    if value is None or isinstance(value, str | int | float):
         return value
-    if levels < 0:
+    if levels == 0:
         raise RecursionError
     if is_array(value):
         return [_plain(element, levels - 1) for element in value]

@@ -326,7 +326,7 @@ class TestDumps:
         value = nested(DEEPEST // 2)
         assert plain(value, "x") == value
         with pytest.raises(JSONError, match="nested too deeply"):
-            plain([[value]], "x")
+            plain([value], "x")
 
     @each_case(("value", "got"), [(True, "True"), ("120", "str")])
     def test_other_values_have_no_digits(self, value, got):

@@ -3,7 +3,7 @@ from urllib.parse import quote
 
 import pytest
 from cases import each_case
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from adclient._core.redact import EXCERPT, LINE, Redactor, excerpt, one_line
 
@@ -55,6 +55,7 @@ FORMS = [
 
 
 @pytest.mark.parametrize("form", FORMS)
+@example(token="abc0\\")
 @given(token=TOKENS)
 def test_secret_is_redacted_in_every_form(form, token):
     redactor, text = Redactor(("another", token)), f"[{form(token)}]"
