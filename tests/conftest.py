@@ -1,6 +1,7 @@
 """Fixtures and settings shared by all tests."""
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
 
@@ -12,10 +13,24 @@ from adclient._core import jsontext
 # Tests that more than one module imports.
 pytest.register_assert_rewrite("ledger_kills", "ledger_race", "ledger_tests")
 
+# Without the cache of bytecode, each run and each interpreter that a test starts compiles the package
+# and the tests anew, which takes longer than many of the tests.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # The duration of an example depends on the machine.
 settings.register_profile("ordinary", deadline=None, max_examples=30)
 settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile("ordinary")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--seeds",
+        type=int,
+        default=1,
+        help="how often stress tests repeat; above 1, tables are whole",
+    )
 
 
 # These run code that other tests also cover; tracing it would double their time.

@@ -106,10 +106,10 @@ LISTED = reply(200, LISTING)
 
 
 def options_of(*, max_retries: int | None = None, **settings: Any) -> Options:
-    """Options of a client for `BASE_URL`."""
+    """Options of a client, by default for `BASE_URL`."""
     if max_retries is not None:
         settings["retry"] = RetryPolicy(max_retries=max_retries)
-    return Options(base_url=BASE_URL, **settings)
+    return Options(**{"base_url": BASE_URL, **settings})
 
 
 KEYED = Conventions(idempotency_header="Idempotency-Key")
@@ -197,7 +197,7 @@ def drive(
                 step = steps.send(outcome)
             except StopIteration as done:
                 return done.value
-            assert len(run.sends) + len(run.sleeps) < 100, "it goes on for ever"
+            assert len(run.sends) + len(run.sleeps) < 2 * len(outcomes) + 5, "it goes on for ever"
             outcome = None
             if step is ACQUIRE:
                 next(happenings, lambda: None)()

@@ -1,5 +1,3 @@
-import logging
-
 import pytest
 from cases import each_case
 from core_helpers import (
@@ -25,7 +23,6 @@ from core_helpers import (
 from hypothesis import example, given, strategies as st
 
 from adclient._core import operations
-from adclient._core.paging import following
 from adclient.errors import (
     APIError,
     CallTimeout,
@@ -68,11 +65,6 @@ class TestReads:
         assert isinstance(run.error, APIError)
         assert run.error.status == status
 
-    def test_read_is_not_retried_after_an_invalid_body(self):
-        run = drive(READ, reply(200, b"not JSON"), LISTED)
-        assert len(run.sends) == 1
-        assert isinstance(run.error, UnexpectedResponse)
-
     @each_case(
         ("outcome", "expected"),
         [
@@ -81,6 +73,7 @@ class TestReads:
             (TIMED_OUT, CallTimeout),
             (NO_SLOT, CallTimeout),
             (CUT, ConnectionLost),
+            (reply(200, b"{", broken=REFUSED), ConnectionLost),
             (CUT_BY_TIME, CallTimeout),
             (reply(429), RateLimited),
             (reply(503), ServerError),
@@ -95,10 +88,6 @@ class TestReads:
         assert error.outcome_unknown is False
         assert "draft" not in str(error)
 
-    def test_truncated_response_is_connection_lost_not_connection_failed(self):
-        truncated = reply(200, b"{", broken=REFUSED)
-        assert isinstance(drive(READ, *[truncated] * 3).error, ConnectionLost)
-
     def test_error_class_follows_from_the_last_outcome(self):
         run = drive(READ, LOST, reply(503), REFUSED)
         assert isinstance(run.error, ConnectionFailed)
@@ -108,11 +97,12 @@ class TestReads:
 @pytest.mark.parametrize("write", [WRITE, DELETE], ids=["POST", "DELETE"])
 class TestWrites:
     @each_case("outcome", [REFUSED, reply(429)])
-    def test_write_is_retried_if_it_was_not_processed(self, write, outcome):
-        run = drive(write, outcome, outcome, STAGED)
+    @each_case("status", [200, 201, 202])
+    def test_write_is_retried_if_it_was_not_processed(self, write, outcome, status):
+        run = drive(write, outcome, outcome, reply(status, DRAFT))
         assert len(run.sends) == 3
         assert isinstance(run.value, Draft)
-        assert run.value.draft_id == "draft_7c2e"
+        assert run.value.to_dict() == DRAFT
 
     @each_case(
         ("outcome", "expected"),
@@ -124,7 +114,7 @@ class TestWrites:
         assert not isinstance(error, OutcomeUnknown)
         assert error.outcome_unknown is False
 
-    @each_case("status", [400, 401, 403, 404, 405, 409, 422])
+    @each_case("status", [300, 308, 400, 401, 403, 404, 409, 422, 499])
     def test_write_refused_with_a_4xx_has_a_known_outcome(self, write, status):
         run = drive(write, reply(status), STAGED)
         assert len(run.sends) == 1
@@ -136,8 +126,8 @@ class TestWrites:
         [
             (LOST, ConnectionLost),
             (TIMED_OUT, CallTimeout),
-            *[(reply(status), ServerError) for status in (500, 501, 502, 503, 504, 520, 599)],
-            (reply(408), APIError),
+            *[(reply(status), ServerError) for status in (500, 501, 503, 504, 599)],
+            *[(reply(status), APIError) for status in (99, 199, 301, 303, 408)],
             (reply(201, b""), UnexpectedResponse),
             (reply(204), UnexpectedResponse),
             (reply(201, b"<html>welcome</html>"), UnexpectedResponse),
@@ -178,18 +168,11 @@ class TestWrites:
         assert error.draft_id == "draft_7c2e"
         assert "draft_7c2e" in str(error)
 
-    def test_outcome_unknown_has_no_draft_id_if_the_body_has_none(self, write):
-        assert drive(write, reply(201, b'{"draft_id": 7')).error.draft_id is None
-        assert drive(write, LOST).error.draft_id is None
-
     def test_write_whose_retry_is_lost_is_outcome_unknown(self, write):
         run = drive(write, REFUSED, LOST, STAGED)
         assert len(run.sends) == 2
         assert isinstance(run.error, OutcomeUnknown)
-
-    @each_case("status", [200, 201, 202])
-    def test_write_accepts_any_success_status_with_a_draft(self, write, status):
-        assert drive(write, reply(status, DRAFT)).value.to_dict() == DRAFT
+        assert run.error.draft_id is None
 
 
 class TestIdempotencyKey:
@@ -211,10 +194,6 @@ class TestIdempotencyKey:
     def test_idempotency_key_is_not_sent_with_a_read(self):
         run = drive(READ, LISTED, options=self.OPTIONS)
         assert "idempotency-key" not in run.sends[0].request.headers
-
-    def test_idempotency_key_is_not_sent_without_the_convention(self):
-        run = drive(WRITE, STAGED)
-        assert not [name for name in run.sends[0].request.headers if "idempotency" in name]
 
     def test_error_has_the_idempotency_key(self):
         run = drive(WRITE, *[LOST] * 3, options=self.OPTIONS)
@@ -254,18 +233,6 @@ class TestAttempts:
         run = drive(call, outcome, STAGED, options=options_of(max_retries=0, **conventions))
         assert (len(run.sends), run.sleeps) == (1, [])
         assert run.error.attempts == 1
-
-    @pytest.mark.parametrize("retries", [1, 2, 5])
-    def test_attempts_are_one_more_than_max_retries(self, retries):
-        run = drive(READ, *[REFUSED] * 9, options=options_of(max_retries=retries))
-        assert len(run.sends) == run.error.attempts == retries + 1
-
-    def test_call_has_three_attempts_by_default(self):
-        assert len(drive(READ, *[REFUSED] * 9).sends) == 3
-
-    def test_every_attempt_sends_the_same_request(self):
-        first, *later = drive(READ, *[REFUSED] * 3).sends
-        assert all(send.request == first.request for send in later)
 
     def test_retried_statuses_are_those_of_the_policy(self):
         options = options_of(retry=RetryPolicy(statuses=frozenset({418})))
@@ -307,10 +274,6 @@ class TestTime:
         run = drive(READ, *outcomes, options=options_of(retry=retry, timeout=10.0))
         assert "allow a longer timeout" in str(run.error)
 
-    def test_backoff_beyond_the_time_left_is_not_started(self):
-        run = drive(READ, Timed(9.9, LOST), options=options_of(timeout=10.0), random=0.9)
-        assert (len(run.sends), run.sleeps) == (1, [])
-
     @each_case("call", [READ, WRITE])
     def test_error_is_the_last_response_if_no_slot_is_free_for_a_retry(self, call):
         limited = reply(429, headers={"retry-after": "1", "x-request-id": "id"})
@@ -348,9 +311,6 @@ class TestTime:
 class TestBackoff:
     OPTIONS = options_of(timeout=1000.0, max_retries=7)
 
-    def test_backoff_may_be_zero(self):
-        assert drive(READ, *[REFUSED] * 8, options=self.OPTIONS, random=0.0).sleeps == [0.0] * 7
-
     def test_backoff_doubles_up_to_backoff_longest(self):
         sleeps = drive(READ, *[REFUSED] * 8, options=self.OPTIONS, random=0.999).sleeps
         longest = [0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0]
@@ -362,11 +322,6 @@ class TestBackoff:
         (waited,) = drive(READ, limited, LISTED, random=random).sleeps
         assert waited == pytest.approx(4.0 + most, abs=0.01)
         assert waited >= 4.0
-
-    def test_jitter_after_retry_after_is_at_most_a_second(self):
-        limited = reply(429, headers={"retry-after": "100"})
-        (waited,) = drive(READ, limited, LISTED, options=self.OPTIONS, random=0.999).sleeps
-        assert 100.0 <= waited <= 101.0
 
 
 class TestRetryAfter:
@@ -382,21 +337,6 @@ class TestRetryAfter:
         assert run.error.attempts == 1
         assert_one_line(str(run.error))
 
-    def test_retry_after_beyond_the_time_left_raises_at_once(self):
-        busy = Timed(21.0, reply(503, headers={"retry-after": "9"}))
-        run = drive(READ, busy, LISTED)
-        assert (len(run.sends), run.sleeps) == (1, [])
-        assert run.error.retry_after == 9.0
-
-    def test_error_has_the_retry_after_of_its_response(self):
-        error = drive(WRITE, reply(503, headers={"retry-after": "9"})).error
-        assert error.retry_after == 9.0
-        assert drive(WRITE, reply(503)).error.retry_after is None
-
-    def test_write_waits_for_retry_after(self):
-        run = drive(WRITE, reply(429, headers={"retry-after": "2"}), STAGED)
-        assert run.sleeps == [2.0]
-
 
 class TestDetails:
     def test_draft_has_the_details_of_its_response(self):
@@ -408,21 +348,6 @@ class TestDetails:
         assert response.elapsed == pytest.approx(3.25)
         assert response.request_id == "req_2"
         assert response.headers["content-language"] == "en"
-
-    def test_error_has_the_details_of_its_call_and_response(self):
-        refused = reply(
-            422, {"error": {"message": "no", "code": "bad"}}, headers={"x-request-id": "r"}
-        )
-        error = drive(WRITE, Timed(1.0, REFUSED), Timed(2.0, refused), random=0.5).error
-        assert error.operation == "alpha.update_campaign_budget"
-        assert error.method == "POST"
-        assert error.path == "/v1/alpha-ads/update-alpha-campaign-budget"
-        assert error.status == 422
-        assert error.code == "bad"
-        assert error.message == "no"
-        assert error.attempts == 2
-        assert error.elapsed == pytest.approx(3.25)
-        assert error.request_id == "r"
 
     @pytest.mark.parametrize(
         ("headers", "expected"),
@@ -445,67 +370,8 @@ class TestDetails:
         listed = reply(200, LISTING, headers={"x-trace": "t", "x-request-id": "no"})
         assert drive(READ, listed, options=options).value.response.request_id == "t"
 
-    def test_response_without_an_id_has_no_id_of_an_earlier_attempt(self):
-        run = drive(READ, reply(503, headers={"x-request-id": "first"}), LISTED)
-        assert run.value.response.request_id is None
-
-    def test_error_without_a_response_has_no_id_of_an_earlier_attempt(self):
-        unavailable = reply(503, headers={"x-request-id": "first"})
-        assert drive(READ, unavailable, *[REFUSED] * 2).error.request_id is None
-
     def test_equality_of_drafts_ignores_the_response(self):
         one = drive(WRITE, STAGED).value
         other = drive(WRITE, REFUSED, STAGED).value
         assert one == other
         assert hash(one) == hash(other)
-
-
-class TestProgress:
-    CALL = call_of(operations.LIST_BETA_CAMPAIGNS, cursor="c1")
-
-    def listed(self, cursor):
-        return reply(200, {**LISTING, "page": {"next": cursor}})
-
-    def test_page_that_continues_at_its_own_cursor_is_refused(self):
-        error = drive(self.CALL, self.listed("c1")).error
-        assert isinstance(error, PaginationError)
-        assert error.cursor == "c1"
-        assert "cursor_parameter" in str(error)
-
-    @pytest.mark.parametrize("cursor", [None, "c2", 1, {"after": "c1"}])
-    def test_page_with_another_next_cursor_is_accepted(self, cursor):
-        assert drive(self.CALL, self.listed(cursor)).value.page.next == cursor
-
-    @pytest.mark.parametrize("body", [rb'"\ud800"', rb'{"a": ["\udfff"]}'])
-    def test_next_cursor_with_a_lone_surrogate_is_an_error_of_the_next_page(self, body):
-        hostile = reply(200, b'{"data": [], "page": {"next": ' + body + b"}}")
-        listing = drive(self.CALL, hostile).value
-        with pytest.raises(PaginationError, match="cannot be sent"):
-            following(self.CALL, listing.page.next)
-
-
-class TestLog:
-    SECRET = "canary-7d1f"
-
-    def test_log_has_each_attempt_and_no_secret(self, caplog):
-        caplog.set_level(logging.DEBUG)
-        options = options_of(headers={"x-api-key": self.SECRET}, conventions=KEYED)
-        headers = {"set-cookie": self.SECRET, "x-request-id": "r"}
-        refused = reply(503, {"message": self.SECRET}, headers=headers)
-        staged = reply(201, {**DRAFT, "note": self.SECRET}, headers=headers)
-        run = drive(WRITE, refused, LOST, staged, options=options)
-        assert run.value is not None
-        assert {record.name for record in caplog.records} == {"adclient"}
-        lines = [record.getMessage() for record in caplog.records]
-        assert len([line for line in lines if ": POST https://" in line]) == 3
-        assert len([line for line in lines if "retrying in" in line]) == 2
-        assert all("alpha.update_campaign_budget #" in line for line in lines)
-        shown = "\n".join(
-            [*lines, *(repr(vars(record)) for record in caplog.records), repr(run.sends)]
-        )
-        assert self.SECRET not in shown
-
-    def test_log_is_empty_at_the_warning_level(self, caplog):
-        caplog.set_level(logging.WARNING)
-        drive(WRITE, REFUSED, LOST)
-        assert caplog.records == []

@@ -5,17 +5,6 @@ from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 
 
-def test_defaults_are_the_documented_ones():
-    conventions = Conventions()
-    assert conventions.read_parameters == "query"
-    assert conventions.object_style == "json"
-    assert conventions.cursor_parameter == "cursor"
-    assert conventions.follow_next_urls is True
-    assert conventions.idempotency_header is None
-    assert conventions.rate_limit_scope == "account"
-    assert conventions.request_id_headers == ("x-request-id", "request-id")
-
-
 @each_case(
     "settings",
     [
@@ -59,13 +48,3 @@ def test_invalid_value_is_refused_by_name(name, values):
         assert caught.value.argument == name
         assert name in str(caught.value)
         assert isinstance(caught.value, ValueError)
-
-
-def test_conventions_are_frozen():
-    with pytest.raises(AttributeError):
-        Conventions().cursor_parameter = "after"
-
-
-def test_every_setting_is_keyword_only():
-    with pytest.raises(TypeError):
-        Conventions("query")

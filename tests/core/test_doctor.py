@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from adclient._core.response import Failure, Outcome, RawResponse
+from adclient._core.response import Outcome, RawResponse
 from adclient.doctor._examination import Examination
 from adclient.doctor._findings import report_of
 from adclient.doctor._probe import Observation, Probe
@@ -45,19 +45,6 @@ def test_search_begins_in_the_query_and_goes_on_in_the_body() -> None:
     ]
 
 
-def test_refusal_is_reported_with_its_reason() -> None:
-    malformed = RawResponse(status=400, body=b'{"message": "no query"}')
-    examination, _ = examined(REFUSED, malformed, REFUSED, malformed)
-    conclusion = report_of(examination, {})["service"].conclusion
-    assert conclusion == "reachable, but refuses every read: 404 no"
-
-
-def test_failure_ends_the_search() -> None:
-    examination, asked = examined(Failure(reason="refused", sent=False))
-    assert len(asked) == 1
-    assert report_of(examination, {})["service"].conclusion == "does not respond: refused"
-
-
 def test_report_is_possible_at_any_point() -> None:
     listing = page("1", "2", following="x")
     outcomes = [listing, REFUSED, *[listing] * 6, page("2"), listing, listing, page("1", "2")]
@@ -71,13 +58,6 @@ def test_report_is_possible_at_any_point() -> None:
         report_of(Examination(base_url="x", accounts=["a"]), {})["service"].certainty
         == "not observed"
     )
-
-
-def test_unknown_account_is_asked_for_where_the_known_one_was_accepted() -> None:
-    examination, asked = examined(page("1"), REFUSED, page("1"))
-    assert asked[1].account_id != asked[0].account_id == "a"
-    found = report_of(examination, {})["read parameters"]
-    assert (found.conclusion, found.certainty) == ("in the query", "observed")
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,17 @@
 import attrs
 import pytest
-from cases import each_case
-from core_helpers import LISTED, READ, REFUSED, STAGED, WRITE, Timed, drive, options_of, reply
+from core_helpers import (
+    LISTED,
+    READ,
+    REFUSED,
+    STAGED,
+    WRITE,
+    RateLimitGate,
+    drive,
+    options_of,
+    reply,
+)
 
-from adclient._core.retry import RateLimitGate
 from adclient.conventions import Conventions
 from adclient.errors import CallTimeout
 from adclient.options import RetryPolicy
@@ -46,26 +54,6 @@ def test_queued_call_waits_for_a_rate_limit_noted_meanwhile(call, outcome):
     assert run.value.response.attempts == 1
 
 
-@each_case("random", [0.0, 0.999])
-@each_case("timeout", [7.9, 8.0, 8.1, 8.5, 8.8, 8.9])
-def test_queued_call_is_sent_in_one_attempt_whatever_its_timeout(timeout, random):
-    gate = RateLimitGate()
-    queue = [lambda: drive(READ, LIMITED, options=SHORT_TIMEOUT, gate=gate)]
-    options = options_of(timeout=timeout)
-    run = drive(READ, LISTED, options=options, gate=gate, queue=queue, random=random)
-    assert run.value.response.attempts == 1
-    assert len(run.sends) == 1
-    assert len(run.sleeps) <= 1
-
-
-def test_queued_call_whose_timeout_is_below_the_wait_is_sent_at_once():
-    gate = RateLimitGate()
-    queue = [lambda: drive(READ, LIMITED, options=SHORT_TIMEOUT, gate=gate)]
-    run = drive(READ, LIMITED, options=SHORT_TIMEOUT, gate=gate, queue=queue)
-    assert (run.sleeps, len(run.sends)) == ([], 1)
-    assert run.error.status == 429
-
-
 def test_queued_call_with_time_for_the_longest_wait_waits():
     gate = RateLimitGate()
     queue = [lambda: drive(READ, LIMITED, options=SHORT_TIMEOUT, gate=gate)]
@@ -75,22 +63,10 @@ def test_queued_call_with_time_for_the_longest_wait_waits():
     assert run.error is None
 
 
-@pytest.mark.parametrize("random", [0.0, 0.5, 0.99])
-def test_wait_for_a_rate_limit_has_jitter(random):
-    run = drive(READ, LISTED, gate=after(LIMITED), random=random)
-    assert run.sleeps == [8.0 + random * 0.8]
-
-
 def test_call_whose_timeout_is_below_the_wait_is_sent_at_once():
     run = drive(READ, LIMITED, options=SHORT_TIMEOUT, gate=after(LIMITED))
     assert run.sleeps == []
     assert run.error.status == 429
-
-
-def test_rate_limit_ends_after_retry_after():
-    gate = after(LIMITED)
-    assert drive(READ, Timed(9.0, REFUSED), LISTED, gate=gate).sleeps == [8.0, 0.0]
-    assert gate.wait(READ, options_of(), now=1008.0, random=lambda: 0.9) == 0.0
 
 
 def test_longest_of_several_rate_limits_is_waited_for():
@@ -99,27 +75,12 @@ def test_longest_of_several_rate_limits_is_waited_for():
     assert drive(READ, LISTED, gate=gate).sleeps == [8.0]
 
 
-def test_rate_limit_extended_during_the_wait_is_waited_for():
-    gate = RateLimitGate()
-    steps = iter([2.0, 3.0])
-
-    def wait(*_, **__):
-        return next(steps, 0.0)
-
-    gate.wait, gate.ends = wait, {"": (0.0, 0.0)}
-    assert drive(READ, LISTED, gate=gate).sleeps == [2.0, 3.0]
-
-
 def test_nothing_is_sent_if_the_wait_used_all_the_time():
     run = drive(READ, gate=after(LIMITED), overslept=30.0)
     assert (run.sleeps, run.sends) == ([8.0], [])
     assert isinstance(run.error, CallTimeout)
     assert "waiting took the whole timeout" in str(run.error)
     assert (run.error.attempts, run.error.elapsed) == (0, 38.0)
-
-
-def test_call_waits_once_for_its_own_rate_limit():
-    assert drive(READ, LIMITED, LISTED, random=0.5).sleeps == [8.4]
 
 
 @pytest.mark.parametrize(

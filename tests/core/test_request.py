@@ -1,6 +1,4 @@
-import inspect
 import json
-import sys
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import Enum, IntEnum
@@ -162,36 +160,6 @@ class TestQuery:
         assert request.url.isascii()
         assert urlsplit(request.url).path == CAMPAIGNS.path
 
-    @given(st.dictionaries(TEXT, TEXT | st.integers() | st.none() | st.lists(TEXT), max_size=3))
-    def test_decoded_object_equals_the_argument(self, targeting):
-        request = built(SEARCH, targeting=targeting)
-        assert json.loads(dict(pairs_of(request))["targeting"]) == targeting
-
-    @each_case(
-        "account_id",
-        [
-            "..",
-            "../x",
-            "%2e%2e",
-            "a/b",
-            "a?x",
-            "a#f",
-            "//h",
-            "http://h",
-            "\x00",
-            "a\nb",
-            "x" * 10_000,
-        ],
-    )
-    def test_hostile_id_does_not_change_the_path(self, account_id):
-        parts = urlsplit(built(CAMPAIGNS, account_id=account_id).url)
-        assert (parts.scheme, parts.netloc, parts.path, parts.fragment) == (
-            "https",
-            "ads.example.com",
-            CAMPAIGNS.path,
-            "",
-        )
-
     @each_case(
         ("cursor", "text"),
         [
@@ -206,14 +174,6 @@ class TestQuery:
     def test_cursor_is_the_last_parameter(self, cursor, text):
         request = built(CAMPAIGNS, cursor=cursor, date_range="X")
         assert pairs_of(request) == [("account_id", ACCOUNT), ("date_range", "X"), ("cursor", text)]
-
-    def test_object_cursor_is_json_in_either_style(self):
-        request = built(SEARCH, cursor={"a": 1}, conventions={"object_style": "deep_object"})
-        assert pairs_of(request)[-1] == ("cursor", '{"a":1}')
-
-    def test_cursor_parameter_is_named_by_the_convention(self):
-        request = built(CAMPAIGNS, cursor="c2", conventions={"cursor_parameter": "page token"})
-        assert pairs_of(request)[-1] == ("page token", "c2")
 
 
 class TestBody:
@@ -264,12 +224,6 @@ class TestBody:
         )
         assert request.headers["content-length"] == str(len(request.body))
 
-    @pytest.mark.parametrize("cursor", ["c2", "7", 7, 1.5])
-    def test_cursor_in_a_body_keeps_its_type(self, cursor):
-        request = built(CAMPAIGNS, cursor=cursor, conventions={"read_parameters": "body"})
-        assert json.loads(request.body)["cursor"] == cursor
-        assert type(json.loads(request.body)["cursor"]) is type(cursor)
-
     @each_case(
         ("budget", "digits"),
         [
@@ -296,10 +250,6 @@ class TestBody:
         body = built(BUDGET, campaign_id="c", daily_budget=budget).body
         arrived = json.loads(body, parse_float=Decimal, parse_int=Decimal)["daily_budget"]
         assert str(arrived) == str(budget)
-
-    def test_request_is_deterministic(self):
-        arguments = {"campaign_id": "c", "fields": {"b": 1, "a": {"d": 2, "c": 3}}}
-        assert built(BUDGET, **arguments) == built(BUDGET, **arguments)
 
 
 class TestHeaders:
@@ -334,40 +284,15 @@ class TestHeaders:
         assert request.headers["host"] == host
         assert request.url.startswith(base_url + CAMPAIGNS.path + "?")
 
-    def test_client_headers_are_sent(self):
-        headers = built(CAMPAIGNS, headers={"user-agent": "mine", "x-team": "t"}).headers
-        assert headers["user-agent"] == "mine"
-        assert headers["x-team"] == "t"
-
     def test_idempotency_key_in_the_client_headers_is_the_one_that_is_sent(self):
         conventions = {"idempotency_header": "Idempotency-Key"}
         own = {"idempotency-key": "k1"}
         request = built(BUDGET, campaign_id="c", headers=own, conventions=conventions)
         assert request.headers["idempotency-key"] == "k1"
 
-    def test_empty_idempotency_key_in_the_client_headers_is_none(self):
-        conventions = {"idempotency_header": "Idempotency-Key"}
-        own = {"idempotency-key": ""}
-        request = built(BUDGET, campaign_id="c", headers=own, conventions=conventions)
-        assert request.headers["idempotency-key"] == "key-1"
-
 
 class Odd:
     """Neither a mapping nor an attrs instance."""
-
-
-@attrs.frozen
-class Leaf:
-    size: int = 3
-
-
-@pytest.fixture
-def little_stack():
-    """Lower the recursion limit; return a number of levels beyond it."""
-    limit, levels = sys.getrecursionlimit(), 150
-    sys.setrecursionlimit(len(inspect.stack(0)) + levels)
-    yield levels
-    sys.setrecursionlimit(limit)
 
 
 class TestRefused:
@@ -437,61 +362,12 @@ class TestRefused:
         assert path in str(caught.value)
         assert caught.value.argument == "fields"
 
-    def test_fields_with_a_cycle_are_refused(self):
-        fields = {}
-        fields["again"] = fields
-        with pytest.raises(InvalidRequest, match="contains itself"):
-            built(VIDEO, fields=fields)
-
-    @each_case("style", ["json", "deep_object"])
-    @each_case("targeting", [{"a": {1}}, {"a": "\ud800"}, {"\ud800": 1}, {1: 2}])
-    def test_value_that_is_not_json_is_refused_in_a_query(self, style, targeting):
-        with pytest.raises(InvalidRequest):
-            built(SEARCH, targeting=targeting, conventions={"object_style": style})
-
-    @pytest.mark.parametrize("text", ["\ud800", "a\udfff"])
-    def test_text_with_a_lone_surrogate_is_refused(self, text):
-        for argument in ("account_id", "date_range"):
-            with pytest.raises(InvalidRequest, match="surrogate"):
-                built(CAMPAIGNS, **{argument: text})
-
     @each_case("cursor", [{1}, b"c", object(), float("nan"), "\ud800", "?a=\ud800", {1: 2}])
     @each_case("place", ["query", "body"])
     def test_invalid_cursor_is_refused(self, cursor, place):
         with pytest.raises((InvalidRequest, PaginationError)) as caught:
             built(CAMPAIGNS, cursor=cursor, conventions={"read_parameters": place})
         assert_one_line(str(caught.value))
-
-    @pytest.mark.parametrize("key", ["a\nb", "\x1b[31m", "k" * 10_000])
-    def test_error_message_is_one_line_for_any_key(self, key):
-        with pytest.raises(InvalidRequest) as caught:
-            built(VIDEO, fields={key: object()})
-        assert_one_line(str(caught.value))
-
-    def test_error_message_does_not_contain_the_value(self):
-        with pytest.raises(InvalidRequest) as caught:
-            built(KEYWORDS, keywords="canary")
-        assert "canary" not in str(caught.value)
-
-    @each_case("operation", [TARGETING, SEARCH])
-    @each_case("leaf", [None, "text", Leaf()])
-    def test_argument_nested_too_deeply_is_an_invalid_request(self, operation, leaf, little_stack):
-        arguments = {"campaign_id": "c"} if operation is TARGETING else {}
-        conventions = {"object_style": "deep_object"}
-
-        def call(nested):
-            return built(operation, targeting=nested, conventions=conventions, **arguments)
-
-        nested, refused = leaf, set()
-        for _ in range(little_stack):
-            nested = {"a": nested}
-            for calls in (call, lambda nested: call(nested)):  # one level costs two frames
-                try:
-                    calls(nested)
-                    refused.add(False)
-                except InvalidRequest:
-                    refused.add(True)
-        assert refused == {True, False}
 
     def test_argument_that_changes_while_read_is_read_once(self):
         class Fickle(dict):
@@ -503,22 +379,6 @@ class TestRefused:
         assert json.loads(request.body)["targeting"] == fickle == {"times": 1}
 
 
-class TestNone:
-    def test_none_is_not_sent(self):
-        assert json.loads(built(TARGETING, campaign_id="c").body) == {
-            "account_id": ACCOUNT,
-            "campaign_id": "c",
-        }
-        assert pairs_of(built(SEARCH)) == [("account_id", ACCOUNT)]
-
-    def test_none_inside_an_object_is_null(self):
-        sent = built(
-            TARGETING, campaign_id="c", targeting={"ages": None}, fields={"a": [None]}
-        ).body
-        assert json.loads(sent)["targeting"] == {"ages": None}
-        assert json.loads(sent)["fields"] == {"a": [None]}
-
-
 @each_case("operation", OPERATIONS)
 def test_request_url_is_its_own_endpoint(operation):
     samples = {"id": "../../v1/approve", "text": "?x", "object": {}, "number": 1, "texts": []}
@@ -526,11 +386,6 @@ def test_request_url_is_its_own_endpoint(operation):
     request = built(operation, **arguments)
     parts = urlsplit(request.url)
     assert (request.method, parts.path) == (operation.method, operation.path)
-
-
-def test_repr_shows_neither_headers_nor_body():
-    request = built(BUDGET, campaign_id="canary", headers={"x-key": "canary"})
-    assert "canary" not in repr(request)
 
 
 @pytest.mark.parametrize("cursor", [Campaign(id="c", name="n", status="s"), Page(data=())])

@@ -12,9 +12,6 @@ def pytest_addoption(parser) -> None:
         choices=["httpx", "httpx2"],
         help="send through injected clients of a library",
     )
-    parser.addoption(
-        "--seeds", type=int, default=1, help="how often each cancellation stress test is repeated"
-    )
 
 
 def pytest_configure(config) -> None:
