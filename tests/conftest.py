@@ -13,8 +13,8 @@ from adclient._core import jsontext
 # Tests that more than one module imports.
 pytest.register_assert_rewrite("ledger_kills", "ledger_race", "ledger_tests")
 
-# Without the cache of bytecode, each run and each interpreter that a test starts compiles the package
-# and the tests anew, which takes longer than many of the tests.
+# Without bytecode on disk, each run and each interpreter that a test starts compiles the package
+# anew, which takes longer than most tests.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -35,16 +35,45 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 # These run code that other tests also cover; tracing it would double their time.
 WITHOUT_COVERAGE = {
+    # modules
+    "test_code_of_pages",
     "test_docs",
+    "test_doctor_profiles",
+    "test_fake_reads",
     "test_growth",
     "test_hostile_tools",
+    "test_json",
     "test_layers",
-    "test_sync_twin",
     "test_only_sixteen",
     "test_operations",
-    "test_code_of_pages",
+    "test_policy_requests",
+    "test_redact",
     "test_retries",
+    "test_sync_twin",
     "test_writes_are_staged_once",
+    # tests
+    "test_any_json_value_can_be_shown",
+    "test_base_url_can_have_a_path",
+    "test_cost_of_a_draft_does_not_grow_with_their_number",
+    "test_deep_diff_with_many_changes_is_judged_quickly",
+    "test_endless_body_is_refused_with_bounded_memory",
+    "test_every_name_is_found_where_unknown_ones_are_ignored",
+    "test_every_write_and_its_rollback_can_be_rolled_back",
+    "test_example_runs",
+    "test_large_fields_are_judged_quickly",
+    "test_numbers_with_equal_hashes_are_compared_in_linear_time",
+    "test_odd_continuations_do_no_harm",
+    "test_path_of_any_length_is_shown_by_its_end",
+    "test_plan_may_have_ten_thousand_changes",
+    "test_random_cancellations_leave_a_small_pool_usable",
+    "test_random_cancellations_lose_no_connection_of_a_pool",
+    "test_random_faults_follow_from_the_seed",
+    "test_results_and_logs_of_each_method_do_not_contain_the_token",
+    "test_settings_that_were_found_read_the_whole_listing",
+    "test_thousand_concurrent_calls_respect_the_default_limit",
+    "test_thousand_concurrent_tasks_share_ten_connections",
+    "test_value_of_any_depth_is_accepted",
+    "test_wide_lists_at_every_level_are_compared_in_linear_time",
 }
 
 
@@ -52,7 +81,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         # Only the code of prefetching differs on trio.
         is_again_on_trio = "[trio" in item.name and item.path.stem != "test_prefetch"
-        if item.path.stem in WITHOUT_COVERAGE or is_again_on_trio:
+        names = {item.path.stem, item.name.partition("[")[0]}
+        if is_again_on_trio or names & WITHOUT_COVERAGE:
             item.add_marker("no_cover")
 
 

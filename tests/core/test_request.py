@@ -400,3 +400,12 @@ def test_argument_without_a_parameter_is_an_error():
     arguments = {"account_id": ACCOUNT, "campaign_id": None, "date_range": None, "fields": None}
     with pytest.raises(TypeError, match=r"beta\.list_campaigns .* 'fields'"):
         validated(CAMPAIGNS, arguments)
+
+
+def test_arguments_changed_after_the_call_are_ignored():
+    cursor, targeting = {"after": 1}, {"a": [1]}
+    call = call_of(SEARCH, cursor=cursor, targeting=targeting)
+    cursor["after"] = 2
+    targeting["a"].append(2)
+    sent = dict(pairs_of(build(call, options_of())))
+    assert (sent["targeting"], sent["cursor"]) == ('{"a":[1]}', '{"after":1}')

@@ -1,5 +1,6 @@
 import os
 
+import attrs
 import clients
 import pytest
 
@@ -44,3 +45,11 @@ def _no_settings_in_the_environment(monkeypatch) -> None:
     for name in list(os.environ):
         if name.lower().startswith(_OURS):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def doctor_retries_at_once(monkeypatch) -> None:
+    from adclient.doctor import _session
+
+    at_once = attrs.evolve(_session._RETRY, backoff_first=0)
+    monkeypatch.setattr(_session, "_RETRY", at_once)

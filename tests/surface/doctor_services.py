@@ -247,16 +247,6 @@ class Filtering(Service):
         return [] if given.keys() & self.filters else super().items(request)
 
 
-class FilteringEntries(Service):
-    """Takes an object as a whole; one of its entries alone is a filter that nothing passes."""
-
-    def next(self, request: httpx.Request, end: int) -> object:
-        return {"at": end, "kind": "video"}
-
-    def items(self, request: httpx.Request) -> list[dict]:
-        return [] if "kind" in request.url.params else super().items(request)
-
-
 class Uneven(Service):
     """Has larger pages of ads than of campaigns."""
 

@@ -4,40 +4,28 @@ import json
 import ssl
 import time
 from collections.abc import Callable
-from datetime import timedelta
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from cases import each_case
 from doctor_services import ACCOUNT, Service, examined
-from raw_server import CERTIFICATE, Connection, RawServer, refusing_url, reply
+from raw_server import CERTIFICATE, Connection, RawServer, reply
 
 from adclient import ConfigurationError, InvalidRequest
 from adclient._core.operations import OPERATIONS
-from adclient.doctor import Report, _session as session, examine
+from adclient.doctor import Report, examine
 from adclient.doctor._probe import Probe
 from adclient.testing import FakeAdService, Fault
 
 READ_PATHS = {operation.path for operation in OPERATIONS if not operation.is_write}
 LISTING = b'{"data": [{"id": "a", "name": "A", "status": "B"}], "page": {"next": null}}'
+pytestmark = pytest.mark.usefixtures("doctor_retries_at_once")
 SECRET = "hunter2-s3cret"
 
 
 def service_of(report: Report) -> str:
     return report["service"].conclusion
-
-
-def serving(*replies: bytes):
-    """A server that sends these replies, the last again and again."""
-
-    def serve(connection) -> None:
-        while connection.read():
-            number = min(len(server.requests), len(replies)) - 1
-            connection.send(replies[number])
-
-    server = RawServer(serve)
-    return server
 
 
 def reads_of(server: RawServer) -> list[str]:
@@ -87,22 +75,6 @@ def test_service_that_serves_nothing_is_described(answer, expected) -> None:
     assert "unknown" in report["read parameters"].conclusion
 
 
-def test_unreachable_service_is_reported() -> None:
-    report = examine(refusing_url(), account_id=ACCOUNT)
-    assert "Connection refused" in service_of(report)
-    assert report.sent == 2
-
-
-def test_certificate_that_is_not_trusted_is_reported() -> None:
-    def serve(connection) -> None:
-        connection.start_tls()
-
-    with RawServer(serve) as server:
-        report = examine(server.url.replace("http:", "https:"), account_id=ACCOUNT)
-    assert "certificate" in service_of(report)
-    assert report.sent == 1
-
-
 @each_case(
     ("verify", "conclusion"),
     [
@@ -122,18 +94,6 @@ def test_certificate_is_valid_only_if_it_was_verified(verify, conclusion) -> Non
         url = server.url.replace("http:", "https:")
         report = examine(url, account_id=ACCOUNT, verify=verify)
     assert report["service"].conclusion == conclusion
-
-
-def test_service_that_stays_silent_ends_at_the_time_limit() -> None:
-    def serve(connection) -> None:
-        connection.read()
-        connection.stay_silent()
-
-    started = time.monotonic()
-    with RawServer(serve) as server:
-        report = examine(server.url, account_id=ACCOUNT, timeout=0.5)
-    assert time.monotonic() - started < 5
-    assert "no response in time" in service_of(report)
 
 
 def resets(connection: Connection) -> None:
@@ -159,10 +119,8 @@ def repeats(start: bytes, part: bytes, pause: float = 0) -> Callable[[Connection
 HEAD = b"HTTP/1.1 200 OK\r\n"
 ENDLESS = {
     "body": repeats(HEAD + b"\r\n", b" " * 65536),
-    "chunks": repeats(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"400\r\n%1024s\r\n" % b""),
     "slow body": repeats(HEAD + b"\r\n{", b" ", pause=0.01),
     "headers": repeats(HEAD, b"x-1: a\r\n"),
-    "slow headers": repeats(HEAD, b"x-1: a\r\n", pause=0.01),
     "error": repeats(b"HTTP/1.1 400 No\r\n\r\n", b" " * 65536),
 }
 
@@ -179,7 +137,7 @@ def test_service_that_resets_or_never_ends_does_not_hang_it(misbehave, after) ->
 
     server, started = RawServer(serve), time.monotonic()
     with server:
-        report = examine(server.url, account_id=ACCOUNT, timeout=1 if after else 0.5)
+        report = examine(server.url, account_id=ACCOUNT, timeout=0.6 if after else 0.2)
     assert time.monotonic() - started < 5
     # The last request may be cut off by the time limit before the server has read it.
     assert len(reads_of(server)) in (report.sent, report.sent - 1)
@@ -208,43 +166,6 @@ def test_time_that_is_over_between_requests_ends_the_examination() -> None:
     )
 
 
-def test_time_that_is_over_before_the_continuation_is_tried_is_reported() -> None:
-    fake = FakeAdService()
-    fake.faults.add(Fault.slow(14), times=30)
-    report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
-    assert report["continuation"].conclusion.endswith("left, or no time")
-
-
-@each_case(("timeout", "is_accepted"), [(120, False), (600, True)])
-def test_service_that_needs_half_a_minute_is_examined_if_there_is_time(
-    timeout, is_accepted
-) -> None:
-    fake = FakeAdService(page_size=5)
-    fake.faults.add(Fault.slow(30), times=30)
-    started = fake.clock.now()
-    report = examine(
-        fake.base_url, account_id="account_b204", transport=fake.transport, timeout=timeout
-    )
-    assert fake.clock.now() - started <= timedelta(seconds=timeout)
-    assert report.is_accepted is is_accepted
-    if is_accepted:
-        assert report["read parameters"].certainty == "observed"
-        assert report["continuation"].certainty == "observed"
-
-
-@each_case("status", [500, 502, 503, 504])
-def test_passing_failure_is_no_evidence(status) -> None:
-    fake = FakeAdService(page_size=5)
-    fake.faults.at_random(Fault.status(status), share=0.3)
-    report = examine(
-        fake.base_url, account_id="account_b204", transport=fake.transport, timeout=10_000
-    )
-    assert len(fake.requests) == report.sent <= 30
-    found = report.conventions()
-    assert found.cursor_parameter == "cursor"
-    assert found.read_parameters == "query"
-
-
 FAULTS = [Fault.dropped(taken=True), Fault.redirect("/x"), Fault.status(404), Fault.status(500)]
 
 
@@ -267,6 +188,11 @@ def test_failure_of_any_one_request_leads_to_no_wrong_finding(number, pytestconf
         credentials = report["credentials"]
         assert credentials.certainty != "observed" or credentials.conclusion.startswith("none")
         assert report.sent <= 30
+
+
+def test_no_write_is_sent() -> None:
+    with pytest.raises(ValueError, match="a write, which the doctor never sends"):
+        Probe(purpose="", operation=OPERATIONS[0], account_id="a")
 
 
 @each_case("status", [403, 404])
@@ -306,20 +232,6 @@ def test_service_that_refuses_everything_from_some_request_on_proves_nothing(
     assert len(service.requests) == report.sent <= 30
 
 
-def test_refusals_are_proof_though_only_one_read_is_accepted() -> None:
-    class OnlyCampaigns(Service):
-        def listing(self, request, given):
-            if request.url.path.endswith("list-beta-campaigns"):
-                return super().listing(request, given)
-            return self.refusal(403, "not on this platform")
-
-    report = examined(
-        OnlyCampaigns(token_header="x-key", count=3), auth=lambda _: {"x-key": "sesame"}
-    )
-    for point in ("read parameters", "credentials"):
-        assert report[point].certainty == "observed"
-
-
 def test_hostile_continuations_are_not_followed() -> None:
     class Huge(Service):
         def next(self, request, end):
@@ -330,36 +242,6 @@ def test_hostile_continuations_are_not_followed() -> None:
     elsewhere = Service(form="elsewhere")
     assert examined(elsewhere).is_accepted
     assert {request.url.host for request in elsewhere.requests} == {"ads.example.com"}
-
-
-def test_only_reads_of_this_service_are_sent() -> None:
-    with pytest.raises(ValueError, match="a write, which the doctor never sends"):
-        Probe(purpose="", operation=OPERATIONS[0], account_id="a")
-    for service in (
-        Service(),
-        Service(place="body"),
-        Service(form="url", name="x", is_strict=True),
-    ):
-        examined(service, token=SECRET)
-        assert {request.method for request in service.requests} == {"GET"}
-        assert {request.url.path for request in service.requests} <= READ_PATHS
-        assert len(service.requests) <= 30
-
-
-def test_one_request_is_sent_at_a_time() -> None:
-    class Counting(Service):
-        under_way = 0
-
-        def handle(self, request):
-            assert Counting.under_way == 0
-            Counting.under_way += 1
-            response = super().handle(request)
-            Counting.under_way -= 1
-            return response
-
-    service = Counting()
-    assert examined(service).is_accepted
-    assert len(service.requests) > 10
 
 
 def echo(request: httpx.Request) -> httpx.Response:
@@ -418,9 +300,3 @@ def test_error_of_the_callers_transport_is_raised() -> None:
 
     with pytest.raises(RuntimeError, match="mine"):
         examine("https://a.example", account_id="a", transport=httpx.MockTransport(fail))
-
-
-def test_limits_are_those_that_are_documented() -> None:
-    assert session.MOST_REQUESTS == 30
-    assert "None for 120" in (examine.__doc__ or "")
-    assert session.TIMEOUT == 120

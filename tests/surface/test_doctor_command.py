@@ -1,13 +1,9 @@
 """`adclient doctor`: what it prints, its exit codes, and what it refuses."""
 
-import contextlib
-import importlib
 import json
 import os
 import re
 import signal
-import sys
-import tomllib
 import traceback
 from pathlib import Path
 
@@ -16,12 +12,12 @@ from cases import each_case
 from doctor_services import ACCOUNT
 from raw_server import LISTING, RawServer, refusing_url, reply
 
-from adclient import __version__
 from adclient._command import main
 from adclient.doctor import Interrupted, examine
 from adclient.testing import FakeAdService, Fault, Profile
 from adclient.testing.server import serving
 
+pytestmark = pytest.mark.usefixtures("doctor_retries_at_once")
 BETA = ["--account", "account_b204"]
 SECRET = "hunter2-s3cret"
 # For a service on this machine, one screen of a terminal of 80 by 40.
@@ -66,16 +62,6 @@ def test_details_and_json_say_more(capsys, monkeypatch) -> None:
     )
     assert 'auth=lambda request: {"X-Api-Key": os.environ["MY_TOKEN"]},' in report["code"]
     assert SECRET not in details + json.dumps(report)
-
-
-def test_targeting_is_sent_as_it_is_given(capsys) -> None:
-    fake = FakeAdService()
-    arguments = ["--account", "account_c3d8", "--targeting", '{"type": "INTEREST"}']
-    with serving(fake) as url:
-        assert main(["doctor", url, *arguments]) == 0
-    assert "observed      objects          one JSON value" in capsys.readouterr().out
-    sent = [request.query.get("targeting") for request in fake.requests]
-    assert '{"type":"INTEREST"}' in sent
 
 
 @each_case("arguments", [[], ["--token", SECRET]])
@@ -133,29 +119,6 @@ def test_wrong_command_line_is_refused(arguments, complaint, capsys) -> None:
     assert told.out == ""
 
 
-def test_help_documents_the_exit_codes(capsys) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(["doctor", "--help"])
-    assert caught.value.code == 0
-    told = capsys.readouterr().out
-    assert [line.split()[0] for line in told.splitlines()[-6:]] == [
-        "0",
-        "1",
-        "2",
-        "3",
-        "130",
-        "141",
-    ]
-
-
-def test_module_is_the_command(monkeypatch, capsys) -> None:
-    monkeypatch.setattr(sys, "argv", ["adclient", "--version"])
-    with pytest.raises(SystemExit) as caught:
-        importlib.import_module("adclient.__main__")
-    assert caught.value.code == 0
-    assert capsys.readouterr().out == f"adclient {__version__}\n"
-
-
 def echoing(connection) -> None:
     """Repeat the token in the body, the headers and the continuation; refuse a second account."""
     while (request := connection.read()) is not None:
@@ -194,28 +157,6 @@ def test_no_secret_is_printed(how, shape, tmp_path, monkeypatch, capsys) -> None
     assert "likely" in told.out
     assert "redirects to https://x.example/***" in told.out
     assert SECRET not in told.out + told.err
-
-
-@each_case(
-    "url",
-    [f"http://me:{SECRET}@ads.example.com", f"http://ads.example.com?token={SECRET}"],
-)
-def test_url_with_a_secret_is_refused_without_showing_it(url, capsys) -> None:
-    assert main(["doctor", url, *BETA]) == 2
-    told = capsys.readouterr()
-    assert "base_url must not contain" in told.err
-    assert SECRET not in told.out + told.err
-
-
-@each_case(
-    "arguments",
-    [["--help"], ["doctor", "--help"], ["doctor", "http://x", *BETA, "--dry-run"]],
-)
-def test_closed_pipe_ends_the_command_quietly(arguments) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    with open(writing, "w") as pipe, contextlib.redirect_stdout(pipe):
-        assert main(arguments) == 141
 
 
 def interrupting(after: int):
@@ -267,10 +208,3 @@ def test_interrupt_in_code_is_raised_with_a_partial_report() -> None:
     assert isinstance(caught.value, Interrupted)
     assert caught.value.report.sent == 2
     assert caught.value.report["service"].conclusion == "reachable"
-
-
-def test_script_of_the_project_is_the_command() -> None:
-    project = Path(__file__).parent.parent.parent / "pyproject.toml"
-    scripts = tomllib.loads(project.read_text("utf-8"))["project"]["scripts"]
-    module, _, name = scripts["adclient"].partition(":")
-    assert getattr(importlib.import_module(module), name) is main

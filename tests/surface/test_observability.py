@@ -26,7 +26,6 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import INVALID_SPAN, SpanKind, StatusCode
 
 from adclient import (
@@ -37,7 +36,6 @@ from adclient import (
     Hooks,
     OutcomeUnknown,
     RateLimited,
-    _telemetry,
 )
 from adclient._core import reporter
 
@@ -58,36 +56,6 @@ def answer(status: int, **more) -> httpx.Response:
 
 
 @sync_and_async
-async def test_hooks_receive_each_event_of_a_call(client_kind) -> None:
-    events: list = []
-    service = Service(httpx.ConnectError("refused"), answer(429), a_draft())
-    async with client_kind.open(
-        transport=service.transport, hooks=all_hooks(events.append)
-    ) as client:
-        draft = await wait(client.beta.pause_campaign(**IDS))
-    attempt = ["RequestEvent", "ResponseEvent"]
-    names = [*attempt, "RetryEvent", *attempt, "RetryEvent", *attempt, "DraftEvent"]
-    assert [type(event).__name__ for event in events] == names
-    assert events[-1].draft is draft
-    assert events[4].status == 429
-    assert {event.account_id for event in events} == {"account_b204"}
-
-
-@sync_and_async
-async def test_hooks_receive_each_page_as_a_call(client_kind) -> None:
-    events: list = []
-    service = Service(a_page("ab", next="c2"), a_page("c"))
-    async with client_kind.open(
-        transport=service.transport, hooks=all_hooks(events.append)
-    ) as client:
-        listing = client.beta.list_campaigns(account_id="account_b204")
-        items = await everything(listing)
-    assert len(items) == 3
-    assert [event.status for event in events[1::2]] == [200, 200]
-    assert len({event.call_id for event in events}) == 2
-
-
-@sync_and_async
 async def test_with_options_adds_hooks(client_kind) -> None:
     called: list[str] = []
     first, second = (Hooks(on_draft=lambda _, who=who: called.append(who)) for who in "ab")
@@ -99,19 +67,6 @@ async def test_with_options_adds_hooks(client_kind) -> None:
         assert called == ["a", "b", "a"]
         await wait(client.beta.pause_campaign(**IDS))
         assert called == ["a", "b", "a", "a"]
-
-
-@sync_and_async
-async def test_hook_that_raises_loses_no_draft(client_kind, caplog) -> None:
-    def hook(event) -> None:
-        raise RuntimeError("mine")
-
-    service = Service(httpx.ConnectError("refused"), a_draft())
-    async with client_kind.open(transport=service.transport, hooks=all_hooks(hook)) as client:
-        draft = await wait(client.beta.pause_campaign(**IDS))
-    assert draft.draft_id == "draft_7c2e"
-    lines = [record.getMessage() for record in caplog.records if record.name == "adclient"]
-    assert lines[-1] == "beta.pause_campaign: the hook on_draft raised RuntimeError: mine"
 
 
 @sync_and_async
@@ -231,29 +186,6 @@ async def test_span_of_a_failed_call_has_the_error_type(
     assert span.attributes.get("http.response.status_code") == status
 
 
-@sync_and_async
-async def test_span_has_the_status_of_the_last_attempt(client_kind, exported) -> None:
-    service = Service(answer(503), httpx.ConnectError("refused"))
-    async with client_kind.open(transport=service.transport, max_retries=1) as client:
-        with pytest.raises(AdClientError):
-            await everything(client.beta.list_campaigns(account_id="a"))
-    [span] = exported.get_finished_spans()
-    assert "http.response.status_code" not in span.attributes
-
-
-@sync_and_async
-async def test_span_has_only_the_type_of_a_foreign_error(client_kind, exported) -> None:
-    def token() -> str:
-        raise KeyError("canary")
-
-    async with client_kind.open(transport=Service().transport, token=token) as client:
-        with pytest.raises(KeyError):
-            await wait(client.beta.pause_campaign(**IDS))
-    [span] = exported.get_finished_spans()
-    assert span.attributes["error.type"] == "KeyError"
-    assert "canary" not in span.to_json()
-
-
 @sync_asyncio_trio
 async def test_span_is_current_during_the_call(client_kind, exported) -> None:
     seen: list = []
@@ -341,23 +273,6 @@ def test_unfinished_call_can_be_closed_in_another_context(exported, caplog) -> N
 
 
 @sync_and_async
-async def test_unsampled_span_is_current(client_kind, monkeypatch) -> None:
-    exported = provided(monkeypatch, sampler=ALWAYS_OFF)
-    seen: list = []
-
-    def look(request: httpx.Request) -> httpx.Response:
-        seen.append(trace.get_current_span())
-        return a_draft()
-
-    async with client_kind.open(transport=httpx.MockTransport(look)) as client:
-        await wait(client.beta.pause_campaign(**IDS))
-    assert seen[0].get_span_context().is_valid
-    assert not seen[0].is_recording()
-    assert exported.get_finished_spans() == ()
-    assert trace.get_current_span() is INVALID_SPAN
-
-
-@sync_and_async
 async def test_without_a_provider_no_spans_and_no_events_are_created(
     client_kind, monkeypatch
 ) -> None:
@@ -371,34 +286,6 @@ async def test_without_a_provider_no_spans_and_no_events_are_created(
     async with client_kind.open(transport=httpx.MockTransport(look)) as client:
         await wait(client.beta.pause_campaign(**IDS))
     assert seen == [INVALID_SPAN]
-
-
-@pytest.mark.parametrize(
-    ("base_url", "address", "port"),
-    [
-        ("https://ads.example.com", "ads.example.com", 443),
-        ("http://ads.example.com", "ads.example.com", 80),
-        ("https://ads.example.com:8443", "ads.example.com", 8443),
-        ("http://[::1]:9000", "::1", 9000),
-    ],
-)
-@sync_asyncio_trio
-async def test_span_has_the_server_address_and_port(
-    client_kind, exported, base_url, address, port
-) -> None:
-    async with client_kind.open(base_url, transport=Service(a_draft()).transport) as client:
-        await wait(client.beta.pause_campaign(**IDS))
-    [span] = exported.get_finished_spans()
-    assert span.attributes["server.address"] == address
-    assert span.attributes["server.port"] == port
-
-
-@sync_and_async
-async def test_no_trace_header_is_sent_by_default(client_kind, exported) -> None:
-    service = Service(a_draft())
-    async with client_kind.open(transport=service.transport) as client:
-        await wait(client.beta.pause_campaign(**IDS))
-    assert not {"traceparent", "tracestate", "baggage"} & service.requests[0].headers.keys()
 
 
 def test_calls_work_without_opentelemetry() -> None:
@@ -415,13 +302,6 @@ print(draft.status, *(name for name in sys.modules if name.startswith("opentelem
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["pending_approval"]
     assert run.stderr == ""
-
-
-def test_tracer_is_none_without_opentelemetry(monkeypatch) -> None:
-    monkeypatch.setitem(sys.modules, "adclient._telemetry.spans", None)  # it cannot be imported
-    assert _telemetry._maker.__wrapped__() is None
-    monkeypatch.setattr(_telemetry, "_maker", lambda: None)
-    assert _telemetry.tracer() is None
 
 
 # Redaction.

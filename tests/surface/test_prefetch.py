@@ -79,15 +79,6 @@ def three(kind=Service):
 
 
 @sync_asyncio_trio
-async def test_prefetch_yields_the_same_items_in_the_same_order(client_kind) -> None:
-    service = three()
-    async with client_kind.open(transport=service.transport) as client:
-        page = await wait(listed(client))
-        assert names(await everything(page.items(prefetch=True))) == "abcde"
-    assert service.queries == ["account_id=a", "account_id=a&cursor=c1", "account_id=a&cursor=c2"]
-
-
-@sync_asyncio_trio
 async def test_prefetch_requests_only_the_next_page(client_kind) -> None:
     """No page after it is requested, however long the caller works."""
     service = three()
@@ -99,28 +90,6 @@ async def test_prefetch_requests_only_the_next_page(client_kind) -> None:
             assert (names(page.data), pages.cursor) == (letters, cursor)
         assert await step(pages) is END
     assert len(service.requests) == 3
-
-
-@sync_asyncio_trio
-async def test_prefetch_is_off_by_default(client_kind) -> None:
-    service = three()
-    async with client_kind.open(transport=service.transport) as client:
-        page = await wait(listed(client))
-        for walk in (page.items(), page.pages()):
-            await step(walk)
-        assert len(service.requests) == 1
-
-
-@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_listing_that_was_not_awaited_can_prefetch(client_kind) -> None:
-    async def scenario() -> None:
-        service = three()
-        async with client_kind.open(transport=service.transport) as client:
-            pages = [page async for page in listed(client).pages(prefetch=True)]
-        assert [names(page.data) for page in pages] == ["ab", "c", "de"]
-        assert len(service.requests) == 3
-
-    client_kind.run(scenario)
 
 
 @sync_asyncio_trio
@@ -136,26 +105,6 @@ async def test_prefetch_error_is_raised_at_its_page_and_loses_nothing(client_kin
         assert caught.value.cursor == "c1"
         assert names(await everything(walk)) == "cd"
     assert len(service.requests) == 4
-
-
-@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
-@sync_asyncio_trio
-async def test_exit_raised_by_a_token_function_is_not_repeated(client_kind, error) -> None:
-    raised = iter([None, error()])
-
-    def token() -> str:
-        if leaving := next(raised, None):
-            raise leaving
-        return "t"
-
-    service = three()
-    async with client_kind.open(transport=service.transport, token=token) as client:
-        pages = (await wait(listed(client))).pages(prefetch=True)
-        assert names((await step(pages)).data) == "ab"
-        with pytest.raises(error):
-            await step(pages)
-        assert "".join([names(page.data) for page in await everything(pages)]) == "cde"
-    assert len(service.requests) == 3
 
 
 @pytest.mark.parametrize("prefetch", [False, True])
@@ -177,28 +126,6 @@ async def test_end_of_an_iterator_of_the_caller_does_not_end_the_listing(
         with pytest.raises((RuntimeError, error)):
             await step(found)
         assert names(await everything(found)) == "cde"
-
-
-@sync_asyncio_trio
-async def test_prefetch_error_of_an_abandoned_iterator_is_dropped(client_kind) -> None:
-    service = Service(a_page("ab", "c1"), httpx.Response(500))
-    async with client_kind.open(transport=service.transport, max_retries=0) as client:
-        walk = (await wait(listed(client))).items(prefetch=True)
-        await step(walk)
-        await until(lambda: len(service.requests) == 2)
-        del walk
-        gc.collect()
-
-
-@sync_asyncio_trio
-async def test_repeated_cursor_is_detected_and_not_followed(client_kind) -> None:
-    service = Service(a_page("a", "A"), a_page("b", "B"), a_page("c", "A"))
-    async with client_kind.open(transport=service.transport) as client:
-        pages = (await wait(listed(client))).pages(prefetch=True)
-        assert names((await step(pages)).data + (await step(pages)).data) == "ab"
-        with pytest.raises(PaginationError, match="'A'"):
-            await step(pages)
-    assert len(service.requests) == 3
 
 
 @sync_asyncio_trio
@@ -451,18 +378,3 @@ async def test_prefetch_holds_at_most_two_pages(client_kind) -> None:
             most = max(most, sum(ref() is not None for ref in held))
     assert len(held) == 10
     assert most == 1  # the prefetched one is not yet a page of the caller
-
-
-def test_next_page_is_available_when_the_work_is_done() -> None:
-    """The work on a page and the request for the next one overlap."""
-    gate = three(Gate)
-    with AdClient("https://ads.example.com", transport=gate.transport) as client:
-        pages = listed(client).pages(prefetch=True)
-        next(pages)
-        (thread,) = prefetching()
-        gate.opened.set()
-        thread.join(LONG)
-        gate.opened.clear()  # a request from here on would wait
-        assert names(next(pages).data) == "c"
-        gate.opened.set()
-        assert names(next(pages).data) == "de"

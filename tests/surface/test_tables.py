@@ -115,14 +115,6 @@ def test_column_type_follows_from_its_values(values, kind, held) -> None:
     assert column_of(*values) == (kind, held)
 
 
-def test_value_beyond_the_depth_limit_becomes_json_text() -> None:
-    kind, (held,) = column_of(DEEP)
-    assert kind == "list<item: " * 7 + "string" + ">" * 7
-    for _ in range(7):
-        (held,) = held
-    assert held == "[[[1]]]"
-
-
 def test_value_of_any_depth_is_accepted() -> None:
     value: list = []
     for _ in range(100_000):
@@ -132,23 +124,6 @@ def test_value_of_any_depth_is_accepted() -> None:
     for _ in range(7):
         (held,) = held
     assert held == "[" * 99_994 + "]" * 99_994
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        json.loads('"a\\ud83db"'),
-        {json.loads('"\\ud800"'): [json.loads('"\\udfff"')] * 40},
-        {"a": [{}, [], None, True, 1.5, 'quo"te', {"b": 2**64}]},
-        "x" * 100,
-    ],
-    ids=ascii,
-)
-def test_value_in_a_mixed_column_is_complete_json(value) -> None:
-    kind, (first, second) = column_of(value, 7)
-    assert kind == "string"
-    assert json.loads(first) == value
-    assert second == "7"
 
 
 def test_value_that_is_not_json_is_a_short_text_inside_json() -> None:
@@ -202,26 +177,7 @@ def test_table_does_not_depend_on_chunk_size(values, rows) -> None:
     assert [value is None for value in held] == [value is None for value in values]
 
 
-@given(st.lists(st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-                | st.decimals(allow_nan=False, allow_infinity=False, places=3)))  # fmt: skip
-def test_numbers_keep_every_digit(values) -> None:
-    _, held = column_of(*values) if values else ("", [])
-    for value, kept in zip(values, held, strict=True):
-        exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
-        again = Decimal(repr(kept)) if isinstance(kept, float) else Decimal(kept)
-        assert again == exact
-
-
 # The columns.
-
-
-@pytest.mark.parametrize("table", [Page(data=()), Items()])
-def test_empty_listing_has_the_promised_columns(table) -> None:
-    assert arrow_of(table).schema == pyarrow.schema(
-        [("id", "string"), ("name", "string"), ("status", "string")]
-    )
-    assert list(table.to_pandas().columns) == ["id", "name", "status"]
-    assert table.to_records() == []
 
 
 def test_promised_columns_come_first_and_are_strings() -> None:
@@ -292,23 +248,6 @@ def test_items_of_a_foreign_class_have_its_fields() -> None:
     assert table["days"].to_pylist() == [[], [{"start": date(2026, 1, 1), "levels": ["HIGH"]}]]
 
 
-def test_item_subclass_has_its_fields_and_the_extra_ones() -> None:
-    extra = {"more": 1, "limit": None}
-    items = Items([Priced(id="a", name="b", status="c", spend=D("1.5"), extra=extra)])
-    assert items.to_records() == [
-        {"id": "a", "name": "b", "status": "c", "spend": D("1.5"), "limit": 5.0, "more": 1}
-    ]
-    assert set(arrow_of(items).column_names) == set(items.to_records()[0])
-
-
-def test_items_of_several_classes_share_a_table() -> None:
-    priced = Priced(id="a", name="b", status="c", spend=D("1.5"))
-    table = arrow_of(Items([*items_of(1), priced, Spend("d", D(2), Period(date.min, frozenset()))]))
-    assert table["id"].to_pylist() == ["id_0", "a", "d"]
-    assert table["x"].to_pylist() == [1, None, None]
-    assert table["spend"].to_pylist() == [None, D("1.5"), D(2)]
-
-
 @pytest.mark.parametrize(
     "values", [["", []], [0.1, D("0.25")], [["a"], [1]], [{"a": "b"}, {"a": 1}]]
 )
@@ -328,14 +267,6 @@ async def test_typed_page_is_a_table_of_its_class(client_kind) -> None:
         assert page.to_dict()["data"][0]["spend"] == 1.5
         table = await wait(page.to_arrow())
     assert str(table.schema.field("spend").type) == "decimal128(2, 1)"
-
-
-def test_records_are_copies() -> None:
-    items = items_of([1], ...)
-    records = items.to_records()
-    assert records == [{"id": "id_0", "x": [1]}, {"id": "id_1"}]
-    records[0]["x"].append(2)
-    assert items == items_of([1], ...)
 
 
 # The libraries.
@@ -488,13 +419,3 @@ def test_items_are_a_collection_and_no_list() -> None:
 def test_html_reads_only_the_rows_it_shows() -> None:
     beyond = object()  # which is no item
     assert "1 more rows are not shown" in Items([*items_of(*range(20)), beyond])._repr_html_()
-
-
-def test_repr_of_items_is_short() -> None:
-    items = Items([*items_of(1)] * 1000)
-    assert repr(items) == "<Items of 1000 × BusinessProfile>"
-    bundle = items._repr_mimebundle_()
-    assert bundle["text/plain"] == repr(items)
-    assert "980 more rows are not shown" in bundle["text/html"]
-    assert repr(Items()) == "<Items of 0 × item>"
-    assert pandas.DataFrame(items[:1].to_records()).shape == (1, 2)
