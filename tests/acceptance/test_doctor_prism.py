@@ -126,23 +126,3 @@ def test_only_what_prism_does_is_observed(
     requests = re.findall(r"(\w+) /\S+ .*Request received", log.read_text("utf-8"))
     assert requests == ["get"] * report.sent
     assert report.sent <= 30
-
-
-def test_missing_credentials_are_reported(prism, tmp_path) -> None:
-    described = json.loads(json.dumps(document()))
-    locked(described)
-    with serving(prism, described, tmp_path / "log") as url:
-        report = examine(url, account_id=ACCOUNT)
-    assert report["credentials"].conclusion == "needed: pass a token"
-    assert not report.is_accepted
-
-
-def test_items_at_random_prove_nothing(prism, tmp_path) -> None:
-    with serving(prism, document(), tmp_path / "log", "--dynamic") as url:
-        for given in (TOKEN, {}) * 5:
-            report = examine(url, account_id=ACCOUNT, **given)
-            observed = {f.point for f in report.findings if f.certainty == "observed"}
-            assert observed <= {"service", "credentials", "errors", "reads"}
-            assert not report["credentials"].conclusion.startswith("needed")
-            assert report.conventions() == Conventions()
-            assert report.sent <= 30

@@ -87,13 +87,10 @@ spring 2
     [
         ("```python\n1 / 0\n```", "division by zero"),
         ("```python\nprint(1)\n```\n\n```text\n2\n```", "line 5, .*\n.*\n.*\n.*\n-2\n\\+1"),
-        ("```python\nprint({})\n```\n\n```json\n{}\n1\n```", "line 5, "),
         ("```python\nprint(1)\n```\n\nIt prints:\n\n```text\n1\n```", "line 7, .*\nno block"),
         ("\n```python\ndef test_it():\n    assert 1 == 2\n```", r"test_line_2\.py:2: "),
         ("```sh\necho begun\nfalse\n```", "line 1, .*\nexit code 1\nbegun"),
-        ("```sh\necho 1\n```\n\n```text\n2\n```", "line 5, "),
         ("```toml\nid = 1\n```", "line 1, .*\nnothing runs"),
-        ("```\nid = 1\n```", "line 1, .*\nnothing runs"),
         ('<!-- skip: next "tests/none.py" -->\n\n```sh\nfalse\n```', "line 3, .*\nit is left to"),
         (
             '<!-- skip: next "noxfile.py::none" -->\n\n```sh\nfalse\n```',

@@ -61,67 +61,40 @@ def say(books, answer=None, error=None, *, caller=1) -> None:
         said.answer = answer
 
 
-def test_draft_known_to_both_sides_is_accepted(books, draft) -> None:
+def test_books_that_agree_are_accepted(books, draft) -> None:
     say(books, draft)
     books.balance([staged(draft)], keyed=True)
-    assert books.broken == []
-
-
-@pytest.mark.parametrize("named", [None, "own"])
-def test_unknown_outcome_with_or_without_a_draft_is_accepted(books, draft, named) -> None:
-    draft_id = draft.draft_id if named else None
-    say(books, error=OutcomeUnknown("lost", draft_id=draft_id))
-    say(books, error=OutcomeUnknown("lost"), caller=2)
-    books.balance([staged(draft)], keyed=False)
-    books.balance([], keyed=False)
-    assert books.broken == []
-
-
-def test_late_draft_of_a_cancelled_call_is_accepted(books, draft) -> None:
+    say(books, error=OutcomeUnknown("lost", draft_id=draft.draft_id))
     with pytest.raises(KeyboardInterrupt):
-        say(books, error=KeyboardInterrupt())
-    books.balance([], keyed=False)
+        say(books, error=KeyboardInterrupt(), caller=2)
     books.balance([staged(draft)], keyed=False)
+    books.balance([staged(draft, caller=2)], keyed=False)  # it arrived late
     assert books.broken == []
 
 
-def test_unknown_outcome_with_a_key_is_reported(books, draft) -> None:
-    say(books, error=OutcomeUnknown("lost"))
-    say(books, error=OutcomeUnknown("lost"), caller=2)
-    say(books, draft)
-    books.balance([staged(draft)], keyed=True)
-    assert books.broken == ["call 2 has a key, and no draft"]
+LOST = OutcomeUnknown("lost", draft_id="draft_of_another")
 
 
-def test_draft_unknown_to_its_caller_is_reported(books, draft) -> None:
-    say(books, error=BadRequest("no"))
-    books.balance([staged(draft)], keyed=False)
-    assert "not known" in books.broken[0]
+@pytest.mark.parametrize(
+    ("error", "times", "keyed", "broken"),
+    [
+        (LOST, 0, True, "has a key, and no draft"),
+        (LOST, 1, False, "has draft_of_another, not"),
+        (BadRequest("no"), 1, False, "not known"),
+        (None, 2, False, "staged twice"),
+        (None, 0, False, "the server does not"),
+    ],
+)
+def test_books_that_differ_are_reported(books, draft, error, times, keyed, broken) -> None:
+    say(books, draft, error)
+    books.balance([staged(draft)] * times, keyed=keyed)
+    assert broken in books.broken[0]
 
 
-@pytest.mark.parametrize("balanced_between", [False, True])
-def test_draft_staged_twice_is_reported(books, draft, balanced_between) -> None:
-    say(books, draft)
-    if balanced_between:
-        books.balance([staged(draft)], keyed=False)
-        books.balance([staged(draft)], keyed=False)
-    else:
-        books.balance([staged(draft), staged(draft)], keyed=False)
-    assert "staged twice" in books.broken[0]
-
-
-def test_draft_missing_at_the_server_is_reported(books, draft) -> None:
-    say(books, draft)
-    books.balance([], keyed=False)
-    assert "the server does not" in books.broken[0]
-
-
-def test_draft_that_differs_from_the_callers_is_reported(books, draft) -> None:
+def test_draft_that_differs_is_reported(books, draft) -> None:
     say(books, draft)
     books.balance([staged(draft, diff={"field": "another"})], keyed=False)
-    say(books, error=OutcomeUnknown("lost", draft_id="draft_of_another"))
-    books.balance([staged(draft)], keyed=False)
-    assert len(books.broken) == 2
+    assert len(books.broken) == 1
 
 
 def test_foreign_error_is_reported(books) -> None:

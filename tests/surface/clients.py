@@ -102,6 +102,7 @@ def _of_each(kinds):
 # on trio, which makes a difference only where there is I/O, waiting or cancellation.
 sync_and_async = _of_each(CLIENT_KINDS[:2])
 sync_asyncio_trio = _of_each(CLIENT_KINDS)
+asyncio_and_trio = _of_each(CLIENT_KINDS[1:])
 
 
 async def wait(value):

@@ -8,6 +8,7 @@ import json
 import pickle
 import warnings
 from collections.abc import Coroutine
+from contextlib import asynccontextmanager
 from urllib.parse import unquote
 
 import anyio
@@ -22,6 +23,7 @@ from clients import (
     Service,
     a_page,
     an_item,
+    asyncio_and_trio,
     close,
     drain,
     everything,
@@ -55,6 +57,13 @@ def listed(client, **arguments):
     return client.beta.list_campaigns(**{"account_id": "a", **arguments})
 
 
+@asynccontextmanager
+async def first_page(client_kind, service: Service, **arguments):
+    """The first page of a listing, while its client is open."""
+    async with client_kind.open(transport=service.transport) as client:
+        yield await wait(listed(client, **arguments))
+
+
 def names(items) -> str:
     return "".join(item.name for item in items)
 
@@ -70,8 +79,7 @@ def three_pages() -> Service:
 
 @sync_and_async
 async def test_iterating_over_a_page_fetches_every_page(client_kind, three_pages) -> None:
-    async with client_kind.open(transport=three_pages.transport) as client:
-        page = await wait(listed(client))
+    async with first_page(client_kind, three_pages) as page:
         assert names(await everything(page)) == "abcde"
     assert three_pages.queries == [
         "account_id=a",
@@ -82,8 +90,7 @@ async def test_iterating_over_a_page_fetches_every_page(client_kind, three_pages
 
 @sync_and_async
 async def test_pages_iterates_page_by_page(client_kind, three_pages) -> None:
-    async with client_kind.open(transport=three_pages.transport) as client:
-        page = await wait(listed(client))
+    async with first_page(client_kind, three_pages) as page:
         pages = await everything(page.pages())
     assert [names(page.data) for page in pages] == ["ab", "c", "de"]
     assert pages[0] is page
@@ -92,8 +99,7 @@ async def test_pages_iterates_page_by_page(client_kind, three_pages) -> None:
 @sync_and_async
 async def test_page_can_be_iterated_twice(client_kind) -> None:
     service = Service(a_page("a", "c1"), a_page("b"), a_page("b"))
-    async with client_kind.open(transport=service.transport) as client:
-        page = await wait(listed(client))
+    async with first_page(client_kind, service) as page:
         assert names(await everything(page)) == "ab"
         assert names(await everything(page)) == "ab"
 
@@ -251,8 +257,8 @@ async def test_next_url_is_sent_with_the_parameters_of_the_first_page(client_kin
 @sync_and_async
 async def test_empty_page_with_a_continuation_is_not_the_end(client_kind) -> None:
     service = Service(a_page("a", "c1"), a_page("", "c2"), a_page("", "c3"), a_page("b"))
-    async with client_kind.open(transport=service.transport) as client:
-        assert names(await everything(await wait(listed(client)))) == "ab"
+    async with first_page(client_kind, service) as page:
+        assert names(await everything(page)) == "ab"
     assert len(service.requests) == 4
 
 
@@ -268,8 +274,8 @@ async def test_repeated_continuation_raises_pagination_error(
     service = Service(
         *(a_page(name, following) for name, following in zip("abc", nexts, strict=False))
     )
-    async with client_kind.open(transport=service.transport) as client:
-        iterator, found = walk(await wait(listed(client))), []
+    async with first_page(client_kind, service) as page:
+        iterator, found = walk(page), []
         with pytest.raises(PaginationError, match="cursor_parameter") as caught:
             await drain(iterator, found)
     assert names(found) == handed_out
@@ -282,8 +288,7 @@ async def test_repeated_continuation_raises_pagination_error(
 async def test_same_items_under_new_continuations_raise_pagination_error(client_kind) -> None:
     """A service that does not know our parameter may return page one with a new token."""
     service = Service(*(a_page("abc", f"t{n}") for n in range(3)))
-    async with client_kind.open(transport=service.transport) as client:
-        page = await wait(listed(client))
+    async with first_page(client_kind, service) as page:
         iterator, found = walk(page), []
         for _ in range(2):  # also if the caller tries again
             with pytest.raises(PaginationError, match="same 3 items") as caught:
@@ -299,24 +304,24 @@ async def test_items_that_repeat_on_other_pages_are_returned(client_kind) -> Non
     pages = ["ab", "", "", "bc", "c", "c", "c", "cd", "dc", "bc"]
     answers = [a_page(names, f"c{n}") for n, names in enumerate(pages)]
     service = Service(*answers, a_page("x"))
-    async with client_kind.open(transport=service.transport) as client:
-        assert names(await everything(await wait(listed(client)))) == "".join(pages) + "x"
+    async with first_page(client_kind, service) as page:
+        assert names(await everything(page)) == "".join(pages) + "x"
 
 
 @sync_and_async
 async def test_last_page_with_the_items_of_the_page_before_is_returned(client_kind) -> None:
     service = Service(a_page("ab", "c1"), a_page("ab"))
-    async with client_kind.open(transport=service.transport) as client:
-        assert names(await everything(await wait(listed(client)))) == "abab"
+    async with first_page(client_kind, service) as page:
+        assert names(await everything(page)) == "abab"
 
 
 @pytest.mark.parametrize("cycle", [[""], ["a"], ["ab", "cd"], ["ab", "", "c"]])
 @sync_and_async
 async def test_longer_cycle_of_pages_ends(client_kind, cycle) -> None:
     service = Service(*(a_page(cycle[n % len(cycle)], f"c{n}") for n in range(110)))
-    async with client_kind.open(transport=service.transport) as client:
+    async with first_page(client_kind, service) as page:
         with pytest.raises(PaginationError, match="page 101 in a row") as caught:
-            await everything(await wait(listed(client)))
+            await everything(page)
     first_repeat = len(cycle) if any(cycle) else 0
     assert len(service.requests) == first_repeat + 101
     assert caught.value.cursor == f"c{first_repeat + 99}"
@@ -402,8 +407,8 @@ async def test_iteration_after_an_error_returns_every_item_once(client_kind, fai
 
 @sync_and_async
 async def test_cursor_of_an_item_iterator_is_the_next_page(client_kind, three_pages) -> None:
-    async with client_kind.open(transport=three_pages.transport) as client:
-        iterator, cursors = walk(await wait(listed(client))), []
+    async with first_page(client_kind, three_pages) as page:
+        iterator, cursors = walk(page), []
         while await step(iterator) is not END:
             cursors.append(iterator.cursor)
     assert cursors == ["c1", "c1", "c2", None, None]
@@ -432,8 +437,7 @@ async def test_error_of_a_first_page_has_its_cursor(client_kind) -> None:
 async def test_collect_returns_at_most_limit_items(
     client_kind, three_pages, limit, expected, requests
 ) -> None:
-    async with client_kind.open(transport=three_pages.transport) as client:
-        page = await wait(listed(client))
+    async with first_page(client_kind, three_pages) as page:
         found = await wait(page.collect(limit=limit))
     assert isinstance(found, Items)
     assert names(found) == expected
@@ -443,8 +447,7 @@ async def test_collect_returns_at_most_limit_items(
 @pytest.mark.parametrize("limit", [-1, 1.5, "2", True])
 @sync_and_async
 async def test_collect_refuses_a_limit_that_is_not_a_count(client_kind, three_pages, limit) -> None:
-    async with client_kind.open(transport=three_pages.transport) as client:
-        page = await wait(listed(client))
+    async with first_page(client_kind, three_pages) as page:
         with pytest.raises(InvalidRequest) as caught:
             await wait(page.collect(limit=limit))
     assert caught.value.argument == "limit"
@@ -508,8 +511,8 @@ async def test_copied_page_keeps_its_data_and_cannot_fetch(client_kind, made) ->
 @sync_and_async
 async def test_page_of_a_closed_client_refuses_to_fetch(client_kind) -> None:
     service = Service(a_page("a", "c1"))
-    async with client_kind.open(transport=service.transport) as client:
-        page = await wait(listed(client))
+    async with first_page(client_kind, service) as page:
+        pass
     iterator = walk(page)
     assert (await step(iterator)).name == "a"
     with pytest.raises(AdClientError, match="closed") as caught:
@@ -519,31 +522,25 @@ async def test_page_of_a_closed_client_refuses_to_fetch(client_kind) -> None:
 
 # The listing that a method of the async client returns.
 
-async_only = pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-
 
 def drop(value) -> None:
     del value
     gc.collect()
 
 
-@async_only
-def test_unused_listing_sends_nothing(client_kind) -> None:
+@asyncio_and_trio
+async def test_unused_listing_sends_nothing(client_kind) -> None:
     service = Service()
-
-    async def scenario() -> None:
-        async with client_kind.open(transport=service.transport) as client:
-            listing = listed(client, cursor="c1")
-            assert "beta.list_campaigns" in repr(listing)
-            assert "c1" in repr(listing)
-            aiter(listing)
-            listing.pages()
-            listing.typed(Campaign).close()
-            for unused in (lambda: listed(client), lambda: listing.typed(Campaign)):
-                with pytest.warns(RuntimeWarning, match=r"'beta\.list_\w+' was never awaited"):
-                    drop(unused())
-
-    client_kind.run(scenario)
+    async with client_kind.open(transport=service.transport) as client:
+        listing = listed(client, cursor="c1")
+        assert "beta.list_campaigns" in repr(listing)
+        assert "c1" in repr(listing)
+        aiter(listing)
+        listing.pages()
+        listing.typed(Campaign).close()
+        for unused in (lambda: listed(client), lambda: listing.typed(Campaign)):
+            with pytest.warns(RuntimeWarning, match=r"'beta\.list_\w+' was never awaited"):
+                drop(unused())
     assert service.requests == []
 
 
@@ -581,22 +578,17 @@ def test_async_listing_can_be_a_task(way) -> None:
     assert (names(page.data), page.next) == ("a", "c1")
 
 
-@async_only
-def test_async_listing_can_be_a_task_of_trio_and_anyio(client_kind) -> None:
-    service = Service(a_page("a"), a_page("a"))
-
-    async def scenario() -> None:
-        async with client_kind.open(transport=service.transport) as client:
-            read = functools.partial(listed, client)
-            async with anyio.create_task_group() as group:
-                group.start_soon(read)
-                group.start_soon(read, name="a name")
-            if client_kind is TRIO:
-                async with trio.open_nursery() as nursery:
-                    nursery.start_soon(read)
-
-    service.answers *= 2
-    client_kind.run(scenario)
+@asyncio_and_trio
+async def test_async_listing_can_be_a_task_of_trio_and_anyio(client_kind) -> None:
+    service = Service(*(a_page("a") for _ in range(3)))
+    async with client_kind.open(transport=service.transport) as client:
+        read = functools.partial(listed, client)
+        async with anyio.create_task_group() as group:
+            group.start_soon(read)
+            group.start_soon(read, name="a name")
+        if client_kind is TRIO:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(read)
     assert len(service.requests) == 2 + (client_kind is TRIO)
 
 
@@ -614,50 +606,40 @@ def test_async_listing_is_a_coroutine() -> None:
     assert service.requests == []
 
 
-@async_only
-def test_awaited_listing_returns_the_first_page(client_kind, three_pages) -> None:
-    async def scenario() -> None:
-        async with client_kind.open(transport=three_pages.transport) as client:
-            page = await listed(client)
-            assert isinstance(page, AsyncPage)
-            assert names(page.data) == "ab"
-
-    client_kind.run(scenario)
+@asyncio_and_trio
+async def test_awaited_listing_returns_the_first_page(client_kind, three_pages) -> None:
+    async with client_kind.open(transport=three_pages.transport) as client:
+        page = await listed(client)
+        assert isinstance(page, AsyncPage)
+        assert names(page.data) == "ab"
     assert len(three_pages.requests) == 1
 
 
-@async_only
 @pytest.mark.parametrize("way", ["items", "pages", "collect"])
-def test_listing_is_read_without_await(client_kind, three_pages, way) -> None:
-    async def scenario() -> None:
-        async with client_kind.open(transport=three_pages.transport) as client:
-            listing = listed(client, cursor="c0")
-            if way == "items":
-                assert names([item async for item in listing]) == "abcde"
-            elif way == "pages":
-                assert [names(page.data) async for page in listing.pages()] == ["ab", "c", "de"]
-            else:
-                assert await listed(client).collect(limit=0) == []
-                assert names(await listing.collect(limit=2)) == "ab"
-
-    client_kind.run(scenario)
+@asyncio_and_trio
+async def test_listing_is_read_without_await(client_kind, three_pages, way) -> None:
+    async with client_kind.open(transport=three_pages.transport) as client:
+        listing = listed(client, cursor="c0")
+        if way == "items":
+            assert names([item async for item in listing]) == "abcde"
+        elif way == "pages":
+            assert [names(page.data) async for page in listing.pages()] == ["ab", "c", "de"]
+        else:
+            assert await listed(client).collect(limit=0) == []
+            assert names(await listing.collect(limit=2)) == "ab"
     assert three_pages.queries[0] == "account_id=a&cursor=c0"
 
 
-@async_only
-def test_failed_first_page_of_a_listing_is_requested_again(client_kind) -> None:
+@asyncio_and_trio
+async def test_failed_first_page_of_a_listing_is_requested_again(client_kind) -> None:
     service = Service(cut(), a_page("a"))
-
-    async def scenario() -> None:
-        options = {"transport": service.transport, "retry": RetryPolicy(max_retries=0)}
-        async with client_kind.open(**options) as client:
-            iterator = aiter(listed(client, cursor="c3"))
-            with pytest.raises(ConnectionFailed) as caught:
-                await step(iterator)
-            assert caught.value.cursor == iterator.cursor == "c3"
-            assert (await step(iterator)).name == "a"
-
-    client_kind.run(scenario)
+    options = {"transport": service.transport, "retry": RetryPolicy(max_retries=0)}
+    async with client_kind.open(**options) as client:
+        iterator = aiter(listed(client, cursor="c3"))
+        with pytest.raises(ConnectionFailed) as caught:
+            await step(iterator)
+        assert caught.value.cursor == iterator.cursor == "c3"
+        assert (await step(iterator)).name == "a"
 
 
 def test_missing_await_of_a_listing_is_explained() -> None:

@@ -17,6 +17,7 @@ from clients import (
     Service,
     a_draft,
     a_page,
+    asyncio_and_trio,
     everything,
     sync_and_async,
     sync_asyncio_trio,
@@ -207,8 +208,8 @@ async def test_span_is_current_during_the_call(client_kind, exported) -> None:
     assert {span.parent.span_id for span in spans} == {parent.get_span_context().span_id}
 
 
-@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_spans_of_concurrent_tasks_are_separate(client_kind, exported) -> None:
+@asyncio_and_trio
+async def test_spans_of_concurrent_tasks_are_separate(client_kind, exported) -> None:
     seen: dict[str, int] = {}
 
     async def look(request: httpx.Request) -> httpx.Response:
@@ -217,15 +218,12 @@ def test_spans_of_concurrent_tasks_are_separate(client_kind, exported) -> None:
         seen[account] = trace.get_current_span().get_span_context().span_id
         return a_page()
 
-    async def scenario() -> None:
-        async with (
-            client_kind.open(transport=httpx.MockTransport(look)) as client,
-            anyio.create_task_group() as tasks,
-        ):
-            for number in range(20):
-                tasks.start_soon(everything, client.beta.list_campaigns(account_id=f"a{number}"))
-
-    client_kind.run(scenario)
+    async with (
+        client_kind.open(transport=httpx.MockTransport(look)) as client,
+        anyio.create_task_group() as tasks,
+    ):
+        for number in range(20):
+            tasks.start_soon(everything, client.beta.list_campaigns(account_id=f"a{number}"))
     spans = exported.get_finished_spans()
     assert seen == {span.attributes["adclient.account_id"]: span.context.span_id for span in spans}
     assert len(seen) == 20

@@ -13,7 +13,18 @@ from contextlib import suppress
 import anyio
 import httpx
 import pytest
-from clients import ASYNC, END, TRIO, Service, a_page, everything, step, sync_asyncio_trio, wait
+from clients import (
+    ASYNC,
+    END,
+    TRIO,
+    Service,
+    a_page,
+    asyncio_and_trio,
+    everything,
+    step,
+    sync_asyncio_trio,
+    wait,
+)
 
 from adclient import AdClient, AsyncAdClient, Hooks, PaginationError, ServerError
 from adclient._tasks import background
@@ -188,19 +199,16 @@ async def leave_to_the_collector(items, is_asked) -> None:
     await until(is_asked)
 
 
-@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
 @pytest.mark.parametrize("leave", [leave_by_break, leave_by_error, leave_to_the_collector])
-def test_pending_prefetch_is_cancelled_when_the_loop_is_left(client_kind, leave) -> None:
-    async def scenario() -> None:
-        service, tokens = three(), Tokens()
-        async with client_kind.open(transport=service.transport, token=tokens) as client:
-            page = await listed(client)
-            await leave(page.items(prefetch=True), lambda: len(tokens.calls) == 2)
-            gc.collect()
-            await until(lambda: tokens.calls[2:] == ["cancelled"])
-        assert len(service.requests) == 1
-
-    client_kind.run(scenario)
+@asyncio_and_trio
+async def test_pending_prefetch_is_cancelled_when_the_loop_is_left(client_kind, leave) -> None:
+    service, tokens = three(), Tokens()
+    async with client_kind.open(transport=service.transport, token=tokens) as client:
+        page = await listed(client)
+        await leave(page.items(prefetch=True), lambda: len(tokens.calls) == 2)
+        gc.collect()
+        await until(lambda: tokens.calls[2:] == ["cancelled"])
+    assert len(service.requests) == 1
 
 
 def test_abandoned_prefetch_thread_ends_with_its_request() -> None:
@@ -219,22 +227,19 @@ def prefetching() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name == "adclient-prefetch"]
 
 
-@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_cancelled_wait_for_a_prefetched_page_can_be_repeated(client_kind) -> None:
-    async def scenario() -> None:
-        gate = three(Gate)
-        async with client_kind.open(transport=gate.transport) as client:
-            pages = (await listed(client)).pages(prefetch=True)
+@asyncio_and_trio
+async def test_cancelled_wait_for_a_prefetched_page_can_be_repeated(client_kind) -> None:
+    gate = three(Gate)
+    async with client_kind.open(transport=gate.transport) as client:
+        pages = (await listed(client)).pages(prefetch=True)
+        await anext(pages)
+        with anyio.move_on_after(0.01) as scope:
             await anext(pages)
-            with anyio.move_on_after(0.01) as scope:
-                await anext(pages)
-            assert scope.cancelled_caught
-            gate.opened.set()
-            assert names((await anext(pages)).data) == "c"
-            assert names((await anext(pages)).data) == "de"
-        assert len(gate.requests) == 3
-
-    client_kind.run(scenario)
+        assert scope.cancelled_caught
+        gate.opened.set()
+        assert names((await anext(pages)).data) == "c"
+        assert names((await anext(pages)).data) == "de"
+    assert len(gate.requests) == 3
 
 
 @pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
