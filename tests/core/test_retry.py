@@ -3,8 +3,7 @@ import time
 import pytest
 from cases import each_case
 from core_helpers import READ, REFUSED, drive, options_of, reply
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from adclient.options import RetryPolicy
 
