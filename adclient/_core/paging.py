@@ -97,9 +97,9 @@ def following(call: Call[R], cursor: JSON) -> Call[R]:
 
 
 def check_progress(call: Call[Result], result: object) -> None:
-    """Refuse a page whose continuation is the one that it was requested with."""
-    if isinstance(result, PageBody) and call.cursor is not None:
-        SeenPages(call).add(result.page.next)
+    """Refuse a later page whose continuation is the one that it was requested with."""
+    assert isinstance(result, PageBody)  # nothing else is requested with a cursor
+    SeenPages(call).add(result.page.next)
 
 
 class SeenPages:

@@ -60,6 +60,16 @@ def test_type_checking_imports_match_the_lazy_ones() -> None:
         assert getattr(home, name) is getattr(adclient, name)
 
 
+def test_names_are_loaded_on_first_use() -> None:
+    spec = importlib.util.spec_from_file_location("adclient", adclient.__file__)
+    fresh = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fresh)
+    assert "AdClient" not in vars(fresh)
+    assert fresh.AdClient is AdClient
+    assert vars(fresh)["AdClient"] is AdClient
+    assert set(fresh.__all__) <= set(dir(fresh))
+
+
 def test_unknown_name_is_an_import_error() -> None:
     assert set(adclient.__all__) <= set(dir(adclient))
     assert not hasattr(adclient, "AdCleint")

@@ -111,6 +111,8 @@ class TestBaseURL:
             "https://ads.example.com\n",
             "https://ads.example.com/a\tb",
             "https://ads.example.com/a\x00b",
+            "https://ads.example.com/ä",
+            "https://bücher.example",
             "https://ads.example.com\\@evil.example",
             "https://ads.example.com\\.evil.example",
             "https://ads.example.com/a\\b",

@@ -62,7 +62,7 @@ def test_page_on_what_is_public_names_every_public_module() -> None:
     ]
     modules = {".".join(path.parts).removesuffix(".__init__") for path in files}
     public = {module for module in modules if "._" not in module}
-    assert public == set(re.findall(r"`(adclient[.\w]*)`", named))
+    assert public | {"adclient"} == set(re.findall(r"`(adclient[.\w]*)`", named))
 
 
 FAKE = (ROOT / "docs" / "reference" / "fake-inventions.md").read_text("utf-8")

@@ -1,9 +1,11 @@
 """`adclient doctor`: what it prints, its exit codes, and what it refuses."""
 
+import importlib
 import json
 import os
 import re
 import signal
+import sys
 import traceback
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from cases import each_case
 from doctor_services import ACCOUNT
 from raw_server import LISTING, RawServer, refusing_url, reply
 
+from adclient import __version__
 from adclient._command import main
 from adclient.doctor import Interrupted, examine
 from adclient.testing import FakeAdService, Fault, Profile
@@ -117,6 +120,14 @@ def test_wrong_command_line_is_refused(arguments, complaint, capsys) -> None:
     told = capsys.readouterr()
     assert complaint in told.err
     assert told.out == ""
+
+
+def test_module_is_the_command(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["adclient", "--version"])
+    with pytest.raises(SystemExit) as caught:
+        importlib.import_module("adclient.__main__")
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"adclient {__version__}\n"
 
 
 def echoing(connection) -> None:

@@ -37,6 +37,7 @@ from adclient import (
     Hooks,
     OutcomeUnknown,
     RateLimited,
+    _telemetry,
 )
 from adclient._core import reporter
 
@@ -300,6 +301,13 @@ print(draft.status, *(name for name in sys.modules if name.startswith("opentelem
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["pending_approval"]
     assert run.stderr == ""
+
+
+def test_tracer_is_none_without_opentelemetry(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "adclient._telemetry.spans", None)  # it cannot be imported
+    assert _telemetry._maker.__wrapped__() is None
+    monkeypatch.setattr(_telemetry, "_maker", lambda: None)
+    assert _telemetry.tracer() is None
 
 
 # Redaction.
