@@ -178,20 +178,6 @@ def test_no_import_cycles() -> None:
     assert list(TopologicalSorter(graph()).static_order())
 
 
-@pytest.mark.parametrize("name", ["alpha", "beta", "gamma", "delta"])
-@pytest.mark.parametrize("client_kind", ["_async", "_sync"])
-def test_endpoint_method_is_one_expression(client_kind, name) -> None:
-    tree = tree_of(PACKAGE / client_kind / f"{name}.py")
-    branching = ast.If | ast.IfExp | ast.For | ast.AsyncFor | ast.While | ast.Try | ast.With
-    assert not [node for node in ast.walk(tree) if isinstance(node, branching | ast.AsyncWith)]
-    assert "__future__.annotations" not in imports(tree)
-    (cls,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
-    for method in cls.body[1:]:
-        assert isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
-        _docstring, returned = method.body
-        assert isinstance(returned, ast.Return)
-
-
 # Modules that are slow to import, and are loaded when needed.
 
 TABLE_LIBRARIES = {"numpy", "pandas", "polars", "pyarrow"}
@@ -262,27 +248,3 @@ print(*[name for name, module in sys.modules.items() if module])"""
 @each_case(("code", "later"), LOADED_LATER)
 def test_slow_modules_are_loaded_lazily(code, later) -> None:
     assert not loaded_by(code) & later
-
-
-def test_tls_context_is_created_for_the_first_https_connection_and_shared() -> None:
-    code = """
-from unittest import mock
-import ssl
-from adclient import AdClient, TransportError
-
-def call(url):
-    with AdClient(url, max_retries=0) as client:
-        try:
-            client.beta.list_campaigns(account_id="a")
-        except TransportError:
-            pass
-
-with mock.patch.object(ssl, "create_default_context", wraps=ssl.create_default_context) as make:
-    call("http://127.0.0.1:9")
-    AdClient("https://127.0.0.1:9").close()
-    assert make.call_count == 0
-    for _ in range(3):
-        call("https://127.0.0.1:9")
-    assert make.call_count == 1
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)

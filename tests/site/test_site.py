@@ -15,9 +15,6 @@ import pytest
 from chromium import emulated, violations
 from markdown_it import MarkdownIt
 from selenium import webdriver
-from selenium.common.exceptions import WebDriverException
-from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
 
 ROOT = Path(__file__).parent.parent.parent
 SITE = ROOT / "site"
@@ -221,8 +218,7 @@ def check(browser: webdriver.Chrome, url: str, *, width: int, scheme: str) -> No
         assert violations(browser) == []
 
 
-# The colours do not depend on the width, so two of the four combinations show every violation; the
-# other two are tried on one page.
+# The colours do not depend on the width, so two of the four combinations show every violation.
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -233,36 +229,3 @@ def test_page_is_accessible_when_narrow_and_light(browser, url, address) -> None
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_page_is_accessible_when_wide_and_dark(browser, url, address) -> None:
     check(browser, url + address, width=1280, scheme="dark")
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(375, "dark"), (1280, "light")])
-def test_page_is_accessible_in_the_other_combinations(browser, url, width, scheme) -> None:
-    check(browser, f"{url}reference/errors/", width=width, scheme=scheme)
-
-
-@pytest.mark.parametrize("width", [375, 1280])
-def test_search_finds_a_page(browser, url, width) -> None:
-    with emulated(browser, width=width):
-        browser.get(url)
-        wait = WebDriverWait(browser, 10, ignored_exceptions=(WebDriverException,))
-        buttons = browser.find_elements(By.CSS_SELECTOR, ".md-search__button, [for=__search]")
-        next(button for button in buttons if button.is_displayed()).click()
-        box = wait.until(lambda _: browser.switch_to.active_element.shadow_root)
-        wait.until(lambda _: box.find_element(By.CSS_SELECTOR, "input")).send_keys(
-            "backoff_longest"
-        )
-        links = wait.until(lambda _: box.find_elements(By.CSS_SELECTOR, "a"))
-        found = [str(link.get_attribute("href")) for link in links]
-        assert f"{url}reference/settings/?h=backoff_longest#adclient.RetryPolicy" in found
-
-
-def test_button_switches_between_system_light_and_dark(browser, url) -> None:
-    with emulated(browser, width=1280, scheme="dark"):
-        browser.get(url)
-        seen = [scheme_of(browser)]
-        for _ in range(3):
-            browser.find_element(
-                By.CSS_SELECTOR, "[data-md-component=palette] label:not([hidden])"
-            ).click()
-            seen.append(scheme_of(browser))
-        assert seen == ["slate", "default", "slate", "slate"]

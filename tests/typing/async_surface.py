@@ -19,7 +19,6 @@ from adclient import (
     AsyncPage,
     BusinessProfile,
     Campaign,
-    CreativeFatigue,
     Draft,
     Hooks,
     Items,
@@ -65,46 +64,23 @@ async def drafts(a: str) -> None:
         assert_type(client.with_options(max_retries=5), AsyncAdClient)
         assert_type(tools(client), list[dict[str, JSON]])
         assert_type(await call_tool(client, "gamma_list_ads", {}, writes=True), dict[str, JSON])
-        alpha, beta, gamma, delta = client.alpha, client.beta, client.gamma, client.delta
-        assert_type(
-            await alpha.update_campaign_targeting(account_id=a, campaign_id="c", fields=Geo([])),
-            Draft,
-        )
-        assert_type(
-            await alpha.update_campaign_budget(
-                account_id=a, campaign_id="c", daily_budget=Decimal("9.90")
-            ),
-            Draft,
-        )
-        assert_type(await beta.create_video_campaign(account_id=a, fields={"name": "x"}), Draft)
-        assert_type(await alpha.update_creative(account_id=a), Draft)
-        assert_type(await gamma.create_image_campaign(account_id=a, fields={}), Draft)
-        assert_type(await delta.update_keyword(account_id=a, keywords=["tent"]), Draft)
-        assert_type(await gamma.create_dco_ad(account_id=a, fields={"x": 1}), Draft)
-        assert_type(await beta.pause_campaign(account_id=a, campaign_id="c"), Draft)
-        assert_type(await delta.remove_auto_search_themes(account_id=a), Draft)
+        budget = client.alpha.update_campaign_budget
+        staged = budget(account_id=a, campaign_id="c", daily_budget=Decimal("9.90"))
+        assert_type(await staged, Draft)
+        assert_type(await client.alpha.update_creative(account_id=a), Draft)
+        assert_type(await client.delta.remove_auto_search_themes(account_id=a), Draft)
         await client.aclose()
 
 
 async def listings(client: AsyncAdClient, a: str) -> None:
     campaigns = client.beta.list_campaigns(account_id=a, date_range="LAST_30_DAYS")
     options = client.gamma.search_targeting(account_id=a, targeting=Geo(["x"]), cursor="c1")
-    fatigue = client.beta.detect_creative_fatigue(account_id=a)
     ads = client.gamma.list_ads(account_id=a)
     objectives = client.alpha.explain_objectives(account_id=a)
     waste = client.delta.analyze_wasted_spend(account_id=a)
     profile = client.delta.infer_business_profile(account_id=a)
     assert_type(campaigns, AsyncListing[Campaign])
-    assert_type(options, AsyncListing[TargetingOption])
-    assert_type(fatigue, AsyncListing[CreativeFatigue])
-    assert_type(ads, AsyncListing[Ad])
-    assert_type(objectives, AsyncListing[Objective])
-    assert_type(waste, AsyncListing[WastedSpend])
-    assert_type(profile, AsyncListing[BusinessProfile])
-
-    assert_type(await campaigns, AsyncPage[Campaign])
     assert_type(await options, AsyncPage[TargetingOption])
-    assert_type((await fatigue).data, Items[CreativeFatigue])
     assert_type((await ads).next, JSON)
     async for objective in objectives:
         assert_type(objective, Objective)
