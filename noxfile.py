@@ -147,7 +147,7 @@ def generated(session: nox.Session) -> None:
 
 @nox.session
 def acceptance(session: nox.Session) -> None:
-    """Try a browser, PostgreSQL, Jupyter, OpenAPI, Prism, MCP, patching tools, the benchmarks."""
+    """Try a browser, PostgreSQL, Jupyter, OpenAPI, MCP, patching tools, the benchmarks."""
     session.install("-e", ".[acceptance]")
     session.run("python", "tools/run_notebooks.py", "--check")
     session.run("pytest", "-q", *PATIENT, "tests/acceptance", *session.posargs)

@@ -211,8 +211,10 @@ class TestMerging:
 
     @each_case(
         ("argument", "value"),
-        [("timeout", 0), ("max_retries", -1), ("retry", "fast"), ("retry", RetryPolicy)]
-        + [("headers", {"host": "x"})],
+        [
+            *[("timeout", 0), ("max_retries", -1), ("retry", "fast"), ("retry", RetryPolicy)],
+            ("headers", {"host": "x"}),
+        ],
     )
     def test_merged_values_are_checked(self, argument, value):
         refused(argument, resolved, **{argument: value})

@@ -213,12 +213,6 @@ def test_page_sizes_that_differ_are_only_likely() -> None:
     assert (found.conclusion, found.certainty) == ("2 to 3 items", "likely")
 
 
-def test_filters_are_not_taken_for_continuations() -> None:
-    report = examined(Filtering(name="page_token"))
-    assert report.conventions().cursor_parameter == "page_token"
-    assert report["continuation"].certainty == "observed"
-
-
 def test_body_is_found_though_the_query_is_accepted() -> None:
     report = examined(DefaultAccount(place="body"))
     assert report["read parameters"].certainty == "observed"
@@ -338,11 +332,6 @@ def test_code_makes_the_client_that_was_examined(given, line, monkeypatch) -> No
     names = dict(given)
     exec(report.code.partition("page =")[0], names)
     names["client"].close()
-
-
-def test_limits_in_headers_are_reported() -> None:
-    report = examined(Service(headers={"x-ratelimit-remaining": "17"}))
-    assert "x-ratelimit-remaining: 17" in report["limits"].observed
 
 
 FIELDS = [
