@@ -159,13 +159,6 @@ def test_function_documents_the_errors_that_it_raises(function) -> None:
     check_raises(doc_of(function), raised_by(function))
 
 
-@each_case("cls", CLASSES)
-def test_class_documents_the_errors_of_its_constructor(cls) -> None:
-    makers = [vars(cls).get(name) for name in ("__init__", "__attrs_post_init__")]
-    written = [it for it in makers if it and ours(it) and "<attrs" not in it.__code__.co_filename]
-    check_raises(doc_of(cls), {error for it in written for error in raised_by(it)})
-
-
 # Classes.
 
 

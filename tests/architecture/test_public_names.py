@@ -146,35 +146,6 @@ def test_values_are_frozen_and_slotted(value) -> None:
     assert not hasattr(value, "__dict__")
 
 
-SHOWS_ITSELF = (
-    Diff,
-    Draft,
-    adclient.Policy,
-    PlanReport,
-    adclient.Item,
-    Items,
-    Page,
-    AsyncPage,
-    adclient.AdClientError,
-)
-
-
-@each_case(
-    "value",
-    [
-        value
-        for value in [*VALUES, *CLIENTS]
-        if isinstance(value, (*SHOWS_ITSELF, AdClient, AsyncAdClient))
-    ],
-)
-def test_notebook_display_has_text_and_html(value) -> None:
-    html = value._repr_html_()
-    assert type(value).__name__ in html
-    assert html == value._repr_html_()
-    bundle = value._repr_mimebundle_(include=["text/plain"], exclude=None)
-    assert list(bundle.items()) == [("text/plain", repr(value)), ("text/html", html)]
-
-
 def test_value_constructors_are_keyword_only() -> None:
     for cls in CLASSES.values():
         if attrs.has(cls):

@@ -15,21 +15,18 @@ from core_helpers import (
     WRITE,
     Timed,
     assert_one_line,
-    call_of,
     drive,
     options_of,
     reply,
 )
 from hypothesis import example, given, strategies as st
 
-from adclient._core import operations
 from adclient.errors import (
     APIError,
     CallTimeout,
     ConnectionFailed,
     ConnectionLost,
     OutcomeUnknown,
-    PaginationError,
     RateLimited,
     ServerError,
     UnexpectedResponse,
@@ -239,12 +236,6 @@ class TestAttempts:
         assert drive(READ, reply(418), LISTED, options=options).value is not None
         assert drive(READ, reply(503), LISTED, options=options).error.status == 503
 
-    def test_refused_cursor_sends_nothing(self):
-        elsewhere = "https://elsewhere.example.com/?cursor=2"
-        run = drive(call_of(operations.LIST_BETA_CAMPAIGNS, cursor=elsewhere))
-        assert (run.sends, run.sleeps) == ([], [])
-        assert isinstance(run.error, PaginationError)
-
 
 class TestTime:
     def test_each_attempt_gets_the_time_that_is_left(self):
@@ -369,9 +360,3 @@ class TestDetails:
         options = options_of(conventions=conventions)
         listed = reply(200, LISTING, headers={"x-trace": "t", "x-request-id": "no"})
         assert drive(READ, listed, options=options).value.response.request_id == "t"
-
-    def test_equality_of_drafts_ignores_the_response(self):
-        one = drive(WRITE, STAGED).value
-        other = drive(WRITE, REFUSED, STAGED).value
-        assert one == other
-        assert hash(one) == hash(other)
