@@ -397,3 +397,8 @@ def test_arguments_changed_after_the_call_are_ignored():
     targeting["a"].append(2)
     sent = dict(pairs_of(build(call, options_of())))
     assert (sent["targeting"], sent["cursor"]) == ('{"a":[1]}', '{"after":1}')
+
+
+def test_repr_shows_neither_headers_nor_body():
+    request = built(BUDGET, campaign_id="canary", headers={"x-key": "canary"})
+    assert "canary" not in repr(request)
