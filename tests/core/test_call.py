@@ -307,12 +307,14 @@ class TestBackoff:
         longest = [0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0]
         assert sleeps == pytest.approx([0.999 * seconds for seconds in longest])
 
-    @pytest.mark.parametrize(("random", "most"), [(0.0, 0.0), (0.999, 0.4)])
-    def test_jitter_is_added_to_retry_after(self, random, most):
-        limited = reply(429, headers={"retry-after": "4"})
-        (waited,) = drive(READ, limited, LISTED, random=random).sleeps
-        assert waited == pytest.approx(4.0 + most, abs=0.01)
-        assert waited >= 4.0
+    @pytest.mark.parametrize(
+        ("asked", "random", "most"), [(4.0, 0.0, 0.0), (4.0, 0.999, 0.4), (100.0, 0.999, 1.0)]
+    )
+    def test_jitter_is_added_to_retry_after(self, asked, random, most):
+        limited = reply(429, headers={"retry-after": str(asked)})
+        (waited,) = drive(READ, limited, LISTED, options=self.OPTIONS, random=random).sleeps
+        assert waited == pytest.approx(asked + most, abs=0.01)
+        assert waited >= asked
 
 
 class TestRetryAfter:
