@@ -236,17 +236,6 @@ class OneTime(Service):
         return super().handle(request)
 
 
-@attrs.define(kw_only=True)
-class Filtering(Service):
-    """Takes some names of a continuation, by default the likeliest, for filters of everything."""
-
-    filters: set[str] = attrs.field(factory=lambda: {"cursor", "after", "from"})
-
-    def items(self, request: httpx.Request) -> list[dict]:
-        given = dict(parse_qsl(request.url.query.decode()))
-        return [] if given.keys() & self.filters else super().items(request)
-
-
 class Uneven(Service):
     """Has larger pages of ads than of campaigns."""
 

@@ -13,7 +13,6 @@ from doctor_services import (
     Deaf,
     DefaultAccount,
     EqualPages,
-    Filtering,
     Flickering,
     FreeText,
     FuzzyText,
@@ -297,10 +296,12 @@ def test_header_with_a_new_value_each_time_is_the_request_id(headers, expected) 
 def test_hint_of_the_service_is_tried_first() -> None:
     class Helpful(Service):
         def refusal(self, status, message):
-            return super().refusal(status, f"{message}; known are account_id and scroll_id")
+            hint = f"{message}; known are account_id and scroll_id"
+            return httpx.Response(status, json={"errors": [{"message": hint}]})
 
     report = examined(Helpful(name="scroll_id", is_strict=True))
     assert report.conventions().cursor_parameter == "scroll_id"
+    assert "{errors [{message}]}" in report["errors"].observed
 
 
 def test_settings_that_are_only_likely_are_marked_in_the_code() -> None:
