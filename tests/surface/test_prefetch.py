@@ -26,7 +26,7 @@ from clients import (
     wait,
 )
 
-from adclient import AdClient, AsyncAdClient, Hooks, PaginationError, ServerError
+from adclient import AdClient, AsyncAdClient, Hooks, ServerError
 from adclient._tasks import background
 
 LONG = 20.0  # seconds, for a machine under load
@@ -137,18 +137,6 @@ async def test_end_of_an_iterator_of_the_caller_does_not_end_the_listing(
         with pytest.raises((RuntimeError, error)):
             await step(found)
         assert names(await everything(found)) == "cde"
-
-
-@sync_asyncio_trio
-async def test_page_without_a_client_prefetches_nothing(client_kind) -> None:
-    service = Service(a_page("a", "A"))
-    async with client_kind.open(transport=service.transport) as client:
-        page = await wait(listed(client))
-    alone = type(page)(data=page.data, next=page.next)
-    pages = alone.pages(prefetch=True)
-    assert await step(pages) is alone
-    with pytest.raises(PaginationError, match=r"cursor=page\.next"):
-        await step(pages)
 
 
 @sync_asyncio_trio
