@@ -30,8 +30,8 @@ def read(body: JSON, result: type[R], response: ResponseInfo) -> R:
     fields = _object(body, "$")
     if result is Draft:
         return cast(R, _draft(fields, response))
-    items = _ITEM_READERS[result](_part(fields, "data"))
-    page = _object(_part(fields, "page"), "$.page")
+    items = _ITEM_READERS[result](_part(fields, "data", "$"))
+    page = _object(_part(fields, "page", "$"), "$.page")
     info = PageInfo(next=_part(page, "next", "$.page"), extra=page)
     return cast(R, PageBody(data=items, page=info, extra=fields, response=response))
 
@@ -40,7 +40,7 @@ def _draft(fields: Fields, response: ResponseInfo) -> Draft:
     draft_id, status = _text(fields, "draft_id"), _text(fields, "status")
     if not draft_id:
         raise misfit("$.draft_id", "an id", draft_id)
-    diff = _object(_part(fields, "diff"), "$.diff")
+    diff = _object(_part(fields, "diff", "$"), "$.diff")
     return Draft(
         draft_id=draft_id,
         status=status,
@@ -62,10 +62,11 @@ def _object(value: JSON, path: str) -> Fields:
     return value
 
 
-def _part(fields: Fields, name: str, path: str = "$") -> JSON:
-    if name not in fields:
-        raise JSONError(f"{path}.{name}: missing")
-    return fields.pop(name)
+def _part(fields: Fields, name: str, path: str) -> JSON:
+    try:
+        return fields.pop(name)
+    except KeyError:
+        raise JSONError(f"{path}.{name}: missing") from None
 
 
 def _text(fields: Fields, name: str, path: str = "$") -> str:
@@ -95,11 +96,12 @@ def _items_reader(cls: type[T]) -> Callable[[JSON], tuple[T, ...]]:
         if not isinstance(value, list):
             raise misfit("$.data", "an array", value)
         items: list[T] = []
-        for extra in value:
-            if not isinstance(extra, dict):
-                raise misfit(f"$.data[{len(items)}]", "an object", extra)
+        for extra in cast("list[Fields]", value):
             item: Any = new(_Unfrozen)
-            item.id = item_id = extra.pop("id", _MISSING)
+            try:
+                item.id = item_id = extra.pop("id", _MISSING)
+            except (AttributeError, TypeError):  # of a text or an array
+                raise misfit(f"$.data[{len(items)}]", "an object", extra) from None
             item.name = name = extra.pop("name", _MISSING)
             item.status = status = extra.pop("status", _MISSING)
             item.extra = extra
