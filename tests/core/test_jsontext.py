@@ -123,6 +123,9 @@ class TestLoads:
         with monkeypatch.context() as patch:
             patch.setattr(jsontext, "is_deeper", pytest.fail)  # which would be slow
             assert loads(json.dumps(page).encode()) == page
+            patch.setattr(jsontext, "_may_be_deep", pytest.fail)
+            listing = {"data": [{"a": 1}] * 1000, "page": {}}
+            assert loads(json.dumps(listing).encode()) == listing
         text = [{"a": [1, {}], "b": "]" * 10, "c": "[{" * 200}] * 200
         assert loads(json.dumps(text).encode()) == text
         hidden = f"[{json.dumps(text)},{'[' * DEEPEST}{']' * DEEPEST}]"
