@@ -1,13 +1,17 @@
 """Fixtures and settings shared by all tests."""
 
+import contextlib
 import gc
+import importlib
 import os
+import pkgutil
 import sys
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
+import adclient
 from adclient._core import jsontext
 
 # Tests that more than one module imports.
@@ -63,13 +67,23 @@ WITHOUT_COVERAGE = {
 }
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.pluginmanager.hasplugin("_cov"):
+        import_all_modules()
     for item in items:
         # Only the code of prefetching differs on trio.
         is_again_on_trio = "[trio" in item.name and item.path.stem != "test_prefetch"
         names = {item.path.stem, item.name.partition("[")[0]}
         if is_again_on_trio or names & WITHOUT_COVERAGE:
             item.add_marker("no_cover")
+
+
+def import_all_modules() -> None:
+    """Import what is imported lazily, lest a test without coverage is the first to need it."""
+    for module in pkgutil.walk_packages(adclient.__path__, "adclient."):
+        if not module.name.endswith("__main__"):
+            with contextlib.suppress(ImportError):  # a library is missing
+                importlib.import_module(module.name)
 
 
 @pytest.fixture(scope="module", autouse=True)
