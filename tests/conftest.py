@@ -55,7 +55,6 @@ WITHOUT_COVERAGE = {
     # tests
     "test_base_url_can_have_a_path",
     "test_endless_body_is_refused_with_bounded_memory",
-    "test_odd_continuations_do_no_harm",
     "test_path_of_any_length_is_shown_by_its_end",
     "test_random_cancellations_leave_a_small_pool_usable",
     "test_random_cancellations_lose_no_connection_of_a_pool",
