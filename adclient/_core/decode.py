@@ -70,9 +70,9 @@ def _part(fields: Fields, name: str, path: str) -> JSON:
 
 
 def _text(fields: Fields, name: str, path: str = "$") -> str:
-    value = _part(fields, name, path)
-    if not isinstance(value, str):
-        raise misfit(f"{path}.{name}", "text", value)
+    if not isinstance(value := fields.get(name), str):
+        raise misfit(f"{path}.{name}", "text", _part(fields, name, path))
+    del fields[name]
     return value
 
 
