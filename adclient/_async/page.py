@@ -47,7 +47,7 @@ class AsyncSource(Generic[T]):
         self._engine = engine
         self.call: Call[PageBody[T]] | None = call
         self._cls = cls  # the class of `typed()`
-        self.shows_progress = shows_progress
+        self.shows_progress: bool = shows_progress
 
     @property
     def operation(self) -> str | None:

@@ -48,7 +48,7 @@ class Source(Generic[T]):
         self._engine = engine
         self.call: Call[PageBody[T]] | None = call
         self._cls = cls  # the class of `typed()`
-        self.shows_progress = shows_progress
+        self.shows_progress: bool = shows_progress
 
     @property
     def operation(self) -> str | None:
