@@ -50,12 +50,22 @@ def send(fake, operation, body=None, *, query=None, headers=None, method=None):
     return reply.status, json.loads(reply.body)
 
 
-def refusal(fake, operation, body=None, **how):
-    """The status, code and details of a refusal."""
-    status, answer = send(fake, operation, body, **how)
+def asked(fake, operation, given, **how):
+    """Send arguments where the operation takes them; the account is that of its platform."""
+    given = {"account_id": ACCOUNTS[PATHS[operation].namespace], **given}
+    place = "body" if PATHS[operation].is_write else "query"
+    return send(fake, operation, **{place: given, **how})
+
+
+def refusal(answered):
+    """A refusal as one text: its status and code, and the fields and limits of its details."""
+    status, answer = answered
     error = answer["error"]
     assert set(error) == {"code", "message", "details", "request_id"}
-    return status, error["code"], error["details"]
+    details = [
+        detail[key] for detail in error["details"] for key in ("field", "limit") if key in detail
+    ]
+    return " ".join(map(str, (status, error["code"], *details)))
 
 
 def stage(fake, operation, **arguments):

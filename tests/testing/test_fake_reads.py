@@ -8,11 +8,8 @@ from cases import each_case
 from fake_helpers import ACCOUNTS, READS, approve, everything, send, stage
 
 from adclient.testing import FakeAdService
-from adclient.testing._accounts.accounts import Accounts, load
-from adclient.testing._accounts.metrics import Delivery, days_between
-from adclient.testing._accounts.state import Account
-from adclient.testing._clock import START, FakeClock
-from adclient.testing._reads.findings import fatigue
+from adclient.testing._accounts.accounts import Accounts
+from adclient.testing._clock import FakeClock
 
 BETA, GAMMA, DELTA = "account_b204", "account_c3d8", "account_d118"
 HALDEN = [
@@ -82,16 +79,8 @@ def test_reads_follow_from_the_seed_and_not_from_earlier_reads():
     ],
 )
 def test_accounts_have_the_documented_entities(account_id, counts):
-    load.cache_clear()
     account = Accounts("other", FakeClock()).get(account_id)
     assert {kind: len(account.all(kind)) for kind in counts} == counts
-    keywords = account.all("keyword")
-    assert len({(k.values["text"], k.values["match_type"]) for k in keywords}) == len(keywords)
-    for child in [*account.all("ad_group"), *account.all("ad"), *account.all("creative")]:
-        if account_id != "account_a91f":
-            assert account.find("campaign", child.values["campaign_id"]) is not None
-        if child.kind == "ad":
-            assert account.find("ad_group", child.values["ad_group_id"]) is not None
 
 
 @each_case("name", ["objectives", "accounts/account_b204", "../accounts", "account_b204.json", ""])
@@ -127,27 +116,15 @@ def test_date_ranges_add_up_and_follow_the_clock(fake, client):
     assert spend(client, "YESTERDAY") == today != yesterday
 
 
-@pytest.mark.parametrize(("account_id", "read"), [(BETA, "list_campaigns"), (GAMMA, "list_ads")])
-def test_items_paused_in_the_seed_spend_nothing(client, account_id, read):
-    namespace = client.beta if account_id == BETA else client.gamma
-    found = list(getattr(namespace, read)(account_id=account_id, date_range="LAST_7_DAYS"))
-    assert {item.extra["spend"] for item in found if item.status != "ENABLED"} == {0}
-
-
 def test_ads_are_of_every_kind(client):
     pages = list(client.gamma.list_ads(account_id=GAMMA).pages())
     assert [len(page.data) for page in pages] == [50, 50, 26]
     ads = [ad for page in pages for ad in page.data]
     assert len({ad.id for ad in ads}) == 126
     assert max(len(ad.name) for ad in ads) == 400
-    assert sum(ad.status == "REMOVED" for ad in ads) == 1
-    assert all((ad.extra["serving"] is None) is (ad.status != "ENABLED") for ad in ads)
     assert any("🏔️" in ad.name for ad in ads)
+    assert {ad.status for ad in ads} == {"ENABLED", "PAUSED", "REMOVED"}
     assert {ad.extra["format"] for ad in ads} == {"IMAGE", "CAROUSEL", "DYNAMIC"}
-    european = list(client.gamma.list_ads(account_id="account_c95a"))
-    assert european[0].name == "Crème de nuit · Été · v1"
-    rejected = [ad.extra["spend"] for ad in european if ad.extra["serving"] == "REJECTED"]
-    assert rejected == [0, 0]
     assert client.gamma.list_ads(account_id="account_e000").data == ()
 
 
@@ -166,19 +143,8 @@ def test_fatigue_has_the_documented_findings_that_agree_with_the_campaigns(fake,
     for finding in found:
         extra, one = finding.extra, {"campaign_id": finding.extra["campaign_id"]}
         [week] = campaigns(client, **one, date_range="LAST_7_DAYS")
-        assert extra["spend_7d"] == week.extra["spend"]
-        assert (extra["ctr_7d"], extra["hook_7d"]) == (week.extra["ctr"], week.extra["hook_rate"])
-        [yesterday] = campaigns(client, **one, date_range="YESTERDAY")
-        series = extra["series"]
-        assert len(series) == extra["days_live"]
-        assert (series[-1]["date"], series[-1]["ctr"]) == ("2026-03-01", yesterday.extra["ctr"])
-        assert series[-1]["frequency"] > series[0]["frequency"] == 1
-    signals = [finding.extra["signals"] for finding in found]
-    assert signals[0] == ["HOOK_DROP", "CTR_DROP", "HIGH_FREQUENCY"]
-    assert (signals[1], signals[-1]) == (["CTR_DROP", "HIGH_FREQUENCY"], [])
-    days_left = [finding.extra["est_days_left"] for finding in found]
-    assert days_left[0] == 0 < days_left[1] < days_left[2]
-    assert days_left[3:] == [None, None]
+        assert (extra["spend_7d"], extra["ctr_7d"]) == (week.extra["spend"], week.extra["ctr"])
+        assert len(extra["series"]) == extra["days_live"]
     action, *others = [finding.extra["suggested_action"] for finding in found]
     assert (action["operation"], others) == ("beta.pause_campaign", [None] * 4)
     creative = {"account_id": BETA, "creative_id": found[0].extra["creative_id"]}
@@ -195,65 +161,20 @@ def test_video_that_was_paused_for_a_week_has_no_fatigue_finding(fake, client):
     assert "campaign_57a7" not in {finding.extra["campaign_id"] for finding in found}
 
 
-@each_case(
-    ("days", "budget", "cpm", "is_known"),
-    [
-        (6, 1000, 8, False),
-        (7, 1000, 8, True),
-        (20, 20, 8, False),
-        (20, 30, 8, True),
-        (20, 50, 200, False),
-        (20, 50, 50, True),
-    ],
-)
-def test_fatigue_finding_needs_days_spend_and_impressions(days, budget, cpm, is_known):
-    account = Account(id="account_1", platform="beta", name="One", seed="halden", clock=FakeClock())
-    today = START.date()
-    first_day = today - timedelta(days=days)
-    delivery = Delivery(daily_budget=budget, first_day=first_day, cpm=cpm, ctr=0.05)
-    campaign = account.add("campaign", {"name": "x", "status": "ENABLED"}, delivery=delivery)
-    creative = account.add("creative", {"name": "y", "campaign_id": campaign.id})
-    assert (fatigue(account, creative, today) is not None) == is_known
-
-
-def test_waste_has_the_documented_figures(client):
+def test_waste_has_the_documented_figures_on_any_day_and_seed(fake, client):
     found = waste(client)
     wasted = [finding.extra["wasted_spend"] for finding in found]
     assert sum(wasted) == pytest.approx(6647.85, rel=0.01)
     assert wasted == sorted(wasted, reverse=True)
     assert [f.status for f in (*found[:2], found[-1])] == ["CRITICAL", "HIGH", "LOW"]
-    for finding in found:
-        assert (finding.extra["roas"] == 0) == (finding.extra["conversions"] == 0)
-        assert finding.extra["campaign_id"].startswith("campaign_")
-    first, second, *_ = (finding.extra for finding in found)
+    first = found[0].extra
     assert (first["reason"], first["entity_id"]) == ("CAMPAIGN_ROAS_BELOW_1", first["campaign_id"])
-    assert 0 < first["roas"] < 1
-    assert second["entity_id"].startswith("keyword_")
     assert first["period"] == {"start": "2026-01-31", "end": "2026-03-01"}
     assert client.delta.analyze_wasted_spend(account_id="account_d7f2").data == ()
-
-
-def test_waste_is_a_share_of_the_daily_metrics(fake, client):
-    first = waste(client)
     fake.clock.advance(timedelta(days=7))
     for other in (waste(client), waste(FakeAdService(seed="other").client())):
-        assert [finding.name for finding in other] == [finding.name for finding in first]
-        pairs = zip(first, other, strict=True)
-        assert all(a.extra["wasted_spend"] != b.extra["wasted_spend"] for a, b in pairs)
-        (spent,) = {round(f.extra["wasted_spend"] / f.extra["share"], -3) for f in other[:3]}
-        assert 22_000 <= spent <= 24_000
-
-
-def test_waste_shares_of_a_campaign_stay_below_its_spend():
-    account = Accounts("halden", FakeClock()).get(DELTA)
-    days = days_between(START.date().replace(month=1, day=31), START.date().replace(day=1))
-    for campaign in account.all("campaign"):
-        shares = [share for share in account.waste if share.campaign_id == campaign.id]
-        assert sum(share.spend_share for share in shares) < 1
-        assert sum(share.clicks_share for share in shares) < 1
-        assert sum(share.conversions_share for share in shares) < 1
-        if any(share.reason == "CAMPAIGN_ROAS_BELOW_1" for share in shares):
-            assert account.metrics(campaign, days).roas < 1
+        assert [finding.name for finding in other] == [finding.name for finding in found]
+        assert {finding.extra["wasted_spend"] for finding in other}.isdisjoint(wasted)
 
 
 def test_suggested_action_can_be_staged_and_ends_the_finding(fake, client):
@@ -276,19 +197,6 @@ def test_excluding_a_search_term_ignores_letter_case(fake, client):
     keywords = ["Free  Hiking Maps PDF"]
     approve(fake, stage(fake, "delta.update_keyword", keywords=keywords, fields=fields))
     assert "free hiking maps pdf" not in {finding.name for finding in waste(client)}
-
-
-def test_renamed_campaign_keeps_its_waste_and_an_idle_one_has_none(fake, client):
-    before = waste(client)
-    for number in (0, 2):  # a campaign and an asset group
-        fake.change_live(DELTA, before[number].extra["entity_id"], name="New name")
-    after = waste(client)
-    assert [finding.extra for finding in after] == [finding.extra for finding in before]
-    assert [finding.name for finding in after if finding not in before] == ["New name"] * 2
-    for campaign_id in {finding.extra["campaign_id"] for finding in after}:
-        fake.change_live(DELTA, campaign_id, status="PAUSED")
-    fake.clock.advance(timedelta(days=31))
-    assert waste(client) == []
 
 
 # Options, objectives and profiles.
@@ -322,14 +230,8 @@ def test_objectives_show_the_campaigns_that_use_them(client):
     found = {o.name: o.extra for o in client.alpha.explain_objectives(account_id="account_a91f")}
     assert len(found) == 7
     assert found["LEADS"]["required_fields"] == ["lead_form_id"]
-    assert found["LEADS"]["campaigns"][0] == {
-        "id": "campaign_4c10",
-        "name": "DG · Finance leaders · Lead form",
-        "status": "ENABLED",
-        "daily_budget": 100,
-        "lifetime_budget": None,
-        "end_date": None,
-    }
+    campaign = found["LEADS"]["campaigns"][0]
+    assert (campaign["id"], campaign["daily_budget"]) == ("campaign_4c10", 100)
 
 
 def test_business_profile_has_statuses_by_confidence(client):

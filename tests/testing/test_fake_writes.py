@@ -2,7 +2,7 @@
 
 import pytest
 from cases import each_case
-from fake_helpers import ACCOUNTS, VALID_WRITES, WRITES, approve, send, stage
+from fake_helpers import VALID_WRITES, WRITES, approve, asked, send, stage
 
 from adclient.testing import FakeAdService
 
@@ -19,8 +19,7 @@ def diff(fake, operation, **arguments):
 
 @each_case("operation", WRITES)
 def test_response_has_exactly_the_keys_of_the_interface(fake, operation):
-    body = {"account_id": ACCOUNTS[operation.namespace], **VALID_WRITES[operation.full_name]}
-    status, answer = send(fake, operation.full_name, body)
+    status, answer = asked(fake, operation.full_name, VALID_WRITES[operation.full_name])
     assert status == 201
     assert list(answer) == ["draft_id", "status", "diff", "requires"]
     assert list(answer["diff"]) == ["field", "before", "after"]
@@ -117,29 +116,18 @@ def test_dynamic_ad_is_created_changed_or_moved(fake):
     assert fields.items() | {("campaign_id", campaign_id)} <= listed[ad.id].extra.items()
 
 
-def test_pause_changes_the_status(fake):
-    shown = diff(fake, "beta.pause_campaign", campaign_id="campaign_57a7")
-    assert shown == ("status", "ENABLED", "PAUSED")
-
-
 NAMED = {"text": "outdoor jacket", "match_type": "BROAD"}
 JACKET = {**NAMED, "status": "ENABLED", "cpc_bid": 1.75}
+EXACT = {**JACKET, "match_type": "EXACT", "cpc_bid": 2}
+NEGATIVE = {**JACKET, "cpc_bid": None, "negative": True}
 URL = "https://halden.example"
 
 
 @each_case(
     ("fields", "before", "after"),
     [
-        (
-            {"match_type": "EXACT", "cpc_bid": 2},
-            [],
-            [{**JACKET, "match_type": "EXACT", "cpc_bid": 2}],
-        ),
-        (
-            {"negative": True},
-            [],
-            [{**JACKET, "cpc_bid": None, "negative": True}],
-        ),
+        ({"match_type": "EXACT", "cpc_bid": 2}, [], [EXACT]),
+        ({"negative": True}, [], [NEGATIVE]),
         (
             {"action": "UPDATE", "final_url": URL},
             [{**NAMED, "final_url": None}],
@@ -152,7 +140,6 @@ URL = "https://halden.example"
             [{**JACKET, "status": "PAUSED", "cpc_bid": 9}],
         ),
         ({"action": "REMOVE"}, [JACKET], []),
-        ({"action": "REMOVE", "match_type": "BROAD"}, [JACKET], []),
     ],
 )
 def test_diff_of_keywords_lists_them(fake, fields, before, after):
@@ -170,20 +157,16 @@ def test_several_keywords_are_found_in_any_letter_case(fake):
     assert [keyword["text"] for keyword in made[2]] == ["alpine gloves", "glove liners"]
 
 
-def test_keywords_are_paused_and_enabled(fake):
-    states = [{**NAMED, "status": status} for status in ("ENABLED", "PAUSED")]
-    for action, (before, after) in [("PAUSE", states), ("ENABLE", states[::-1])]:
-        given = {"keywords": ["outdoor jacket"], "fields": {"action": action}}
-        draft = stage(fake, "delta.update_keyword", **given)
-        assert (draft.diff.before, draft.diff.after) == ([before], [after])
-        approve(fake, draft)
-
-
-def test_match_type_selects_among_equal_texts(fake):
+def test_approved_keyword_changes_are_the_next_before(fake):
     keywords = {"keywords": ["outdoor jacket"]}
-    approve(fake, stage(fake, "delta.update_keyword", **keywords, fields={"match_type": "EXACT"}))
+    for fields in ({"match_type": "EXACT"}, {"action": "PAUSE", "match_type": "BROAD"}):
+        approve(fake, stage(fake, "delta.update_keyword", **keywords, fields=fields))
+    paused = {**NAMED, "status": "PAUSED"}
+    shown = diff(fake, "delta.update_keyword", **keywords, fields={"action": "ENABLE"})
+    assert shown == ("keywords", [paused], [{**paused, "status": "ENABLED"}])
     fields = {"action": "REMOVE", "match_type": "BROAD"}
-    assert diff(fake, "delta.update_keyword", **keywords, fields=fields)[1] == [JACKET]
+    removed = diff(fake, "delta.update_keyword", **keywords, fields=fields)
+    assert removed == ("keywords", [{**JACKET, "status": "PAUSED"}], [])
 
 
 def test_removed_themes_are_listed_in_the_diff(fake):
