@@ -113,15 +113,17 @@ def test_fixtures_and_markers_work_in_sync_async_and_unittest_tests(project, run
     getattr(project, run)().assert_outcomes(passed=10)
 
 
+FIXTURES = ("fake_ad_service", "ad_client", "async_ad_client", "ad_environment")
+
+
 def test_marker_and_fixtures_are_listed(project):
     project.runpytest("--markers").stdout.fnmatch_lines(["@pytest.mark.ad_service(*options):*"])
-    for name in ("fake_ad_service", "ad_client", "async_ad_client", "ad_environment"):
-        project.runpytest("--fixtures").stdout.fnmatch_lines([f"{name} -- *pytest_plugin.py:*"])
+    listed = project.runpytest("--fixtures").stdout
+    listed.fnmatch_lines_random([f"{name} -- *pytest_plugin.py:*" for name in FIXTURES])
 
 
 def test_examples_in_the_docstrings_of_fixtures_pass(project):
-    names = ("fake_ad_service", "ad_client", "async_ad_client", "ad_environment")
-    docstrings = [inspect.cleandoc(getattr(plugin, name).__doc__) for name in names]
+    docstrings = [inspect.cleandoc(getattr(plugin, name).__doc__) for name in FIXTURES]
     examples = [doc.split("```")[1].removeprefix("python") for doc in docstrings]
     project.makepyfile("\n".join(map(textwrap.dedent, examples)))
     project.runpytest().assert_outcomes(passed=4)
@@ -140,81 +142,64 @@ def test_wrong_marker_option_is_named(project):
     result.stdout.fnmatch_lines(["E *unexpected keyword argument 'pagesize'*"])
 
 
-FAILING_TESTS = """
-import pytest
+def test_report_of_a_failure_shows_the_last_20_requests(project):
+    project.makepyfile("""
+        import pytest
 
-from adclient.testing import Fault
+        from adclient import Request
+        from adclient.testing import Fault
 
-pytestmark = pytest.mark.ad_service(token="s3cret")
-
-
-def test_it(ad_client, fake_ad_service):
-    fake_ad_service.faults.add(Fault.dropped())
-    list(ad_client.beta.list_campaigns(account_id="account_b204"))
-    ad_client.alpha.update_creative(
-        account_id="account_a91f", creative_id="creative_2f70", fields={"headline": "long " * 99}
-    )
-    assert False
-"""
-
-
-def test_report_of_a_failure_shows_the_requests(project):
-    project.makepyfile(FAILING_TESTS)
+        @pytest.mark.ad_service(token="s3cret")
+        def test_it(ad_client, fake_ad_service):
+            for _ in range(46):
+                ad_client.beta.list_campaigns(account_id="account_b7e0")
+            fake_ad_service.handle(Request(method="POST", url="https://x.test/v2", body=b"[1]"))
+            fake_ad_service.faults.add(Fault.dropped())
+            list(ad_client.beta.list_campaigns(account_id="account_b204"))
+            ad_client.alpha.update_creative(
+                account_id="account_a91f",
+                creative_id="creative_2f70",
+                fields={"headline": "long " * 99},
+            )
+            assert False
+    """)
     result = project.runpytest()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
             "*- Requests to the fake ad service -*",
+            "… 31 earlier",
+            "POST /v2 → 401*",
             "GET /v1/beta-ads/list-beta-campaigns → no response account_id=account_b204",
             "GET /v1/beta-ads/list-beta-campaigns → 200 account_id=account_b204",
             "GET /v1/beta-ads/list-beta-campaigns → 200 account_id=account_b204 cursor=*",
             "POST /v1/*/update-alpha-creative → 201 account_id=account_a91f *headline*…",
-        ],
-        consecutive=False,
+        ]
     )
     shown = result.stdout.str().partition("Requests to the fake ad service")[2]
+    assert shown.count(" → ") == 20
     assert "s3cret" not in shown
     assert "authorization" not in shown.lower()
     assert all(len(line) <= 300 for line in shown.splitlines())
 
 
-def test_report_shows_the_last_20_requests_also_without_a_json_object(project):
+def test_every_failure_with_a_service_shows_its_requests_and_no_other(project):
     project.makepyfile("""
-        from adclient import Request
-
-        def test_it(ad_client, fake_ad_service):
-            for _ in range(49):
-                ad_client.beta.list_campaigns(account_id="account_b7e0")
-            fake_ad_service.handle(Request(method="POST", url="https://x.test/v2", body=b"[1]"))
-            assert False
-    """)
-    result = project.runpytest()
-    result.stdout.fnmatch_lines(["… 30 earlier", "POST /v2 → 404*"])
-    assert result.stdout.str().count("GET /v1/beta-ads/list-beta-campaigns") == 19
-
-
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_error_in_setup_or_teardown_shows_the_requests(project, when):
-    project.makepyfile(f"""
         import pytest
 
-        @pytest.fixture
-        def around(ad_client):
-            if {when == "before"}:
-                ad_client.beta.list_campaigns(account_id="account_0000")
+        def ask(client):
+            client.beta.list_campaigns(account_id="account_0000")
+
+        @pytest.fixture(params=["before", "after"])
+        def around(ad_client, request):
+            if request.param == "before":
+                ask(ad_client)
             yield
-            ad_client.beta.list_campaigns(account_id="account_0000")
+            ask(ad_client)
 
-        def test_it(around):
+        def test_error_in_setup_or_teardown(around):
             pass
-    """)
-    result = project.runpytest()
-    result.assert_outcomes(passed=int(when == "after"), errors=1)
-    result.stdout.fnmatch_lines(["*- Requests to the fake ad service -*", "GET * → 404 *"])
 
-
-def test_only_failures_of_tests_with_the_service_show_requests(project):
-    project.makepyfile("""
         def test_passes(ad_client):
             ad_client.beta.list_campaigns(account_id="account_b204")
 
@@ -224,10 +209,28 @@ def test_only_failures_of_tests_with_the_service_show_requests(project):
         def test_asks_nothing(ad_client):
             assert False
     """)
+    project.makepyfile(
+        test_overridden="""
+        import pytest
+
+        from adclient.testing import FakeAdService
+
+        @pytest.fixture(scope="module")
+        def fake_ad_service():
+            return FakeAdService(page_size=2)
+
+        def test_it(ad_client):
+            ad_client.beta.list_campaigns(account_id="account_b204")
+            assert False
+    """
+    )
     result = project.runpytest("-rA")
-    result.assert_outcomes(passed=1, failed=2)
-    assert result.stdout.str().count("Requests to the fake ad service") == 1
-    result.stdout.fnmatch_lines(["*- Requests to the fake ad service -*", "none"])
+    result.assert_outcomes(passed=2, failed=3, errors=2)
+    title = "*- Requests to the fake ad service -*"
+    result.stdout.fnmatch_lines(
+        [title, "GET * → 404 *", title, "GET * → 404 *", title, "none", title, "GET * → 200 *"]
+    )
+    assert result.stdout.str().count("Requests to the fake ad service") == 4
 
 
 def test_service_is_released_after_its_test(project):
@@ -286,25 +289,6 @@ def test_environment_fixture(project, monkeypatch):
             assert "ADCLIENT_TOKEN" not in os.environ
     """)
     project.runpytest("-p", "no:randomly").assert_outcomes(passed=2)
-
-
-def test_failure_with_an_overridden_service_shows_the_requests(project):
-    project.makepyfile("""
-        import pytest
-
-        from adclient.testing import FakeAdService
-
-        @pytest.fixture(scope="module")
-        def fake_ad_service():
-            return FakeAdService(page_size=2)
-
-        def test_it(ad_client):
-            ad_client.beta.list_campaigns(account_id="account_b204")
-            assert False
-    """)
-    result = project.runpytest()
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*- Requests to the fake ad service -*", "GET * → 200 *"])
 
 
 def test_unmet_fault_fails_a_test_that_asks_for_it(project):

@@ -7,14 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Thread
 
 import httpx
 import pytest
 from cases import each_case
 
-from adclient import AdClient, RetryPolicy
+from adclient import AdClient, Campaign, Page, RetryPolicy
 from adclient._command import main as adclient_command
 from adclient.testing import FakeAdService, command
 from adclient.testing.server import serving
@@ -24,79 +24,60 @@ ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "adclient.testing"]
 
 
-def free_port() -> int:
-    with listen("127.0.0.1", 0) as listening:
-        return listening.getsockname()[1]
-
-
-def test_the_command_serves_until_interrupted() -> None:
-    started = subprocess.Popen(
-        [*COMMAND, "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-    )
-    with started as server:
-        assert server.stdout is not None
-        output = "".join(
-            iter(server.stdout.readline, "Ctrl-C stops it; its drafts are then gone.\n")
-        )
+@pytest.mark.parametrize("seconds", [0, 0.05, None])
+def test_command_serves_until_interrupted_and_prints_no_traceback(seconds) -> None:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
+    with subprocess.Popen([*COMMAND, "--port", "0"], **pipes) as server:
+        last = "Ctrl-C stops it; its drafts are then gone.\n"
+        output = "".join(iter(server.stdout.readline, last))
         url = re.findall(r"http://127\.0\.0\.1:\d+", output)[0]
-        with AdClient(url) as client:
-            page = client.beta.list_campaigns(account_id="account_b204")
-        assert page.data[0].id == "campaign_57a7"
-        assert httpx.get(f"{url}/approval").status_code == 200
+        if seconds is None:
+            with AdClient(url) as client:
+                page = client.beta.list_campaigns(account_id="account_b204")
+            assert page.data[0].id == "campaign_57a7"
+            assert httpx.get(f"{url}/approval").status_code == 200
+        else:
+            time.sleep(seconds)
         server.send_signal(signal.SIGINT)
-        more, complained = server.communicate(timeout=20)
+        assert server.communicate(timeout=20) == ("", "")
     assert server.returncode == 0
-    assert more + complained == ""
     page = ROOT / "docs" / "reference" / "fake-server.md"
     assert output.replace(url, "http://127.0.0.1:8765") in page.read_text("utf-8")
 
 
-@pytest.mark.parametrize("seconds", [0, 0.05])
-def test_interrupt_directly_after_the_start_prints_no_traceback(seconds) -> None:
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([*COMMAND, "--port", "0"], **pipes) as server:
-        assert "listens at" in server.stdout.readline()
-        time.sleep(seconds)
-        server.send_signal(signal.SIGINT)
-        _, complained = server.communicate(timeout=20)
-    assert (server.returncode, complained) == (0, "")
-
-
-def use_then_interrupt(port: int, seen: list[object]) -> None:
+def used_and_interrupted(arguments: list[str]) -> Page[Campaign]:
+    """Run the command until a client has read a page."""
+    with listen("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
     # It begins before the command does, which may take its time to listen.
     patient = RetryPolicy(max_retries=10**6, backoff_first=0.01, backoff_longest=0.01)
-    try:
-        with AdClient(f"http://127.0.0.1:{port}", token="t", retry=patient, timeout=60) as client:
-            seen.append(client.beta.list_campaigns(account_id="account_b204"))
-    finally:
-        os.kill(os.getpid(), signal.SIGINT)
+
+    def use() -> Page[Campaign]:
+        url = f"http://127.0.0.1:{port}"
+        try:
+            with AdClient(url, token="t", retry=patient, timeout=60) as client:
+                return client.beta.list_campaigns(account_id="account_b204")
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with ThreadPoolExecutor(1) as pool:
+        page = pool.submit(use)
+        command.main(["--port", str(port), *arguments])
+        return page.result()
 
 
 def test_the_options_take_effect(capsys) -> None:
-    port, seen = free_port(), []
-    arguments = ["--port", str(port), "--token", "t", "--page-size", "3", "--seed", "other"]
-    arguments += ["--latency", "0.2"]
-    user = Thread(target=use_then_interrupt, args=(port, seen))
-    user.start()
-    command.main([*arguments, "--host", "localhost"])
-    user.join()
-    assert len(seen[0].data) == 3
-    assert seen[0].response.elapsed >= 0.2
+    options = ["--token", "t", "--page-size", "3", "--seed", "other", "--latency", "0.2"]
+    page = used_and_interrupted([*options, "--host", "localhost"])
+    assert len(page.data) == 3
+    assert page.response.elapsed >= 0.2
     output = capsys.readouterr().out
-    assert f'AdClient("http://127.0.0.1:{port}", token="…")' in output
+    assert re.search(r'AdClient\("http://127\.0\.0\.1:\d+", token="…"\)', output)
     assert "Warning" not in output
 
 
 def test_exposed_host_prints_a_warning(capsys) -> None:
-    port = free_port()
-    user = Thread(target=use_then_interrupt, args=(port, []))
-    user.start()
-    command.main(["--host", "0.0.0.0", "--port", str(port), "--expose"])
-    user.join()
+    used_and_interrupted(["--host", "0.0.0.0", "--expose"])
     assert "Warning: anyone who can reach this machine" in capsys.readouterr().out
 
 
@@ -107,11 +88,8 @@ def test_exposed_host_prints_a_warning(capsys) -> None:
         (["--port", "65536"], "'65536' is not a number"),
         (["--page-size", "0"], "'0' is not a number from 1"),
         (["--latency", "-1"], "'-1' is not a number of seconds from 0"),
-        (["--latency", "inf"], "'inf' is not a number of seconds"),
         (["--latency", "soon"], "'soon' is not a number of seconds"),
-        (["--token", ""], "a token is plain text without blanks"),
         (["--token", "a b"], "a token is plain text without blanks"),
-        (["--token", "ä"], "a token is plain text"),
         (["--host", "0.0.0.0"], "--host 0.0.0.0 is not this machine alone: add --expose"),
         (["--host", "ads.example.com"], "is not this machine alone"),
     ],
