@@ -3,24 +3,104 @@
 import json
 import re
 from collections.abc import Mapping
-from decimal import Decimal
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import attrs
 
-from adclient import (
-    Ad,
-    BusinessProfile,
-    Campaign,
-    CreativeFatigue,
-    Draft,
-    Item,
-    Objective,
-    TargetingOption,
-    WastedSpend,
-)
+from adclient import models
+from adclient.models import Draft, Item
 
 STRING, OBJECT, NUMBER, STRINGS = "string", "object", "number", "array of strings"
+
+INTERFACE = r"""
+POST /v1/alpha-ads/update-alpha-campaign-targeting
+alpha.update_campaign_targeting -> Draft
+account_id (string, required); campaign_id (string, required); targeting (object, optional);
+fields (object, optional)
+{"account_id": "account_a91f", "campaign_id": "campaign_4c10",
+"targeting": {"locations": ["geo:103644278"], "seniority": null}, "fields": {"name": "Größe"}}
+
+POST /v1/alpha-ads/update-alpha-campaign-budget
+alpha.update_campaign_budget -> Draft
+account_id (string, required); campaign_id (string, required);
+daily_budget (number, optional, in account currency); fields (object, optional)
+{"account_id": "account_a91f", "campaign_id": "campaign_4c10", "daily_budget": 120.5,
+"fields": {"pacing": "EVEN"}}
+
+POST /v1/beta-ads/create-beta-video-campaign
+beta.create_video_campaign -> Draft
+account_id (string, required); campaign_id (string, optional); fields (object, required)
+{"account_id": "account_b204", "campaign_id": "campaign_57a7",
+"fields": {"name": "Autumn", "daily_budget": 150}}
+
+POST /v1/alpha-ads/update-alpha-creative
+alpha.update_creative -> Draft
+account_id (string, required); creative_id (string, optional); fields (object, optional)
+{"account_id": "account_a91f", "creative_id": "creative_0b2c",
+"fields": {"headline": "Say \"yes\""}}
+
+POST /v1/gamma-ads/create-gamma-image-campaign
+gamma.create_image_campaign -> Draft
+account_id (string, required); campaign_id (string, optional); fields (object, required)
+{"account_id": "account_c3d8", "campaign_id": "campaign_1dce", "fields": {"objective": "TRAFFIC"}}
+
+POST /v1/delta-ads/update-keyword
+delta.update_keyword -> Draft
+account_id (string, required); keywords (array of strings, required); fields (object, optional)
+{"account_id": "account_d118", "keywords": ["outdoor jacket", "tent"],
+"fields": {"action": "PAUSE"}}
+
+POST /v1/gamma-ads/create-gamma-dco-ad
+gamma.create_dco_ad -> Draft
+account_id (string, required); ad_id (string, optional); fields (object, required)
+{"account_id": "account_c3d8", "ad_id": "ad_9f10",
+"fields": {"assets": {"images": ["img_1"], "titles": []}}}
+
+POST /v1/beta-ads/pause-beta-campaign
+beta.pause_campaign -> Draft
+account_id (string, required); campaign_id (string, required)
+{"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+
+DELETE /v1/delta-ads/remove-delta-auto-search-themes
+delta.remove_auto_search_themes -> Draft
+account_id (string, required)
+{"account_id": "account_d118"}
+
+GET /v1/beta-ads/list-beta-campaigns
+beta.list_campaigns -> Campaign
+account_id (string, required); campaign_id (string, optional); date_range (string, optional)
+{"account_id": "account_b204", "campaign_id": "campaign/57a7", "date_range": "LAST_30_DAYS"}
+
+GET /v1/gamma-ads/search-gamma-targeting
+gamma.search_targeting -> TargetingOption
+account_id (string, required); targeting (object, optional)
+{"account_id": "account_c3d8", "targeting": {"type": "INTEREST", "query": "trail & hut"}}
+
+GET /v1/beta-ads/detect-beta-creative-fatigue
+beta.detect_creative_fatigue -> CreativeFatigue
+account_id (string, required); creative_id (string, optional)
+{"account_id": "account_b204", "creative_id": "creative_0b2c"}
+
+GET /v1/gamma-ads/list-gamma-ads
+gamma.list_ads -> Ad
+account_id (string, required); date_range (string, optional)
+{"account_id": "account_c3d8", "date_range": "LAST_30_DAYS"}
+
+GET /v1/alpha-ads/explain-alpha-objectives
+alpha.explain_objectives -> Objective
+account_id (string, required)
+{"account_id": "account a+91f"}
+
+GET /v1/delta-ads/analyze-wasted-spend
+delta.analyze_wasted_spend -> WastedSpend
+account_id (string, required)
+{"account_id": "account_d118"}
+
+GET /v1/delta-ads/infer-business-profile
+delta.infer_business_profile -> BusinessProfile
+account_id (string, required)
+{"account_id": "account_d118"}
+"""
 
 
 @attrs.frozen
@@ -30,26 +110,16 @@ class Parameter:
     required: bool
 
 
-def _parsed(text: str) -> tuple[Parameter, ...]:
-    """The parameters of an operation, as the interface writes them."""
-    found = re.findall(r"(\w+) \(([\w ]+), (required|optional)", text)
-    return tuple(Parameter(name, kind, need == "required") for name, kind, need in found)
-
-
 @attrs.frozen
 class Row:
-    """One operation; `wire` is the encoding of `arguments`, `least` that of the required ones.
+    """One operation, and arguments for a call of it."""
 
-    That is the query of a read, or the body of a write.
-    """
-
-    call: str
     method: str
     path: str
-    parameters: tuple[Parameter, ...] = attrs.field(converter=_parsed)
+    call: str
     result: type[Draft | Item]
+    parameters: tuple[Parameter, ...]
     arguments: Mapping[str, object]
-    wire: str
 
     @property
     def is_read(self) -> bool:
@@ -59,205 +129,34 @@ class Row:
     def required(self) -> dict[str, object]:
         return {p.name: self.arguments[p.name] for p in self.parameters if p.required}
 
-    @property
-    def least(self) -> str:
-        if self.is_read:
-            return f"account_id={quote(str(self.arguments['account_id']))}"
-        return json.dumps(self.required, ensure_ascii=False, separators=(",", ":"))
+    def encoded(self, arguments: Mapping[str, object]) -> str:
+        """The query of a read, or the body of a write."""
+        if not self.is_read:
+            return _dumps(arguments)
+        texts = {name: v if isinstance(v, str) else _dumps(v) for name, v in arguments.items()}
+        return urlencode(texts, quote_via=quote, safe="")
 
     def __str__(self) -> str:
         return self.call
 
 
-ROWS = (
-    Row(
-        "alpha.update_campaign_targeting",
-        "POST",
-        "/v1/alpha-ads/update-alpha-campaign-targeting",
-        "account_id (string, required); campaign_id (string, required); targeting (object,"
-        " optional); fields (object, optional)",
-        Draft,
-        {
-            "account_id": "account_a91f",
-            "campaign_id": "campaign_4c10",
-            "targeting": {"locations": ["geo:103644278"], "seniority": None},
-            "fields": {"name": "Größe"},
-        },
-        '{"account_id":"account_a91f","campaign_id":"campaign_4c10",'
-        '"targeting":{"locations":["geo:103644278"],"seniority":null},"fields":{"name":"Größe"}}',
-    ),
-    Row(
-        "alpha.update_campaign_budget",
-        "POST",
-        "/v1/alpha-ads/update-alpha-campaign-budget",
-        "account_id (string, required); campaign_id (string, required); daily_budget (number,"
-        " optional, in account currency); fields (object, optional)",
-        Draft,
-        {
-            "account_id": "account_a91f",
-            "campaign_id": "campaign_4c10",
-            "daily_budget": Decimal("120.50"),
-            "fields": {"pacing": "EVEN"},
-        },
-        '{"account_id":"account_a91f","campaign_id":"campaign_4c10","daily_budget":120.50,'
-        '"fields":{"pacing":"EVEN"}}',
-    ),
-    Row(
-        "beta.create_video_campaign",
-        "POST",
-        "/v1/beta-ads/create-beta-video-campaign",
-        "account_id (string, required); campaign_id (string, optional); fields (object, required)",
-        Draft,
-        {
-            "account_id": "account_b204",
-            "campaign_id": "campaign_57a7",
-            "fields": {"name": "Autumn", "daily_budget": 150},
-        },
-        '{"account_id":"account_b204","campaign_id":"campaign_57a7","fields":{"name":"Autumn",'
-        '"daily_budget":150}}',
-    ),
-    Row(
-        "alpha.update_creative",
-        "POST",
-        "/v1/alpha-ads/update-alpha-creative",
-        "account_id (string, required); creative_id (string, optional); fields (object, optional)",
-        Draft,
-        {
-            "account_id": "account_a91f",
-            "creative_id": "creative_0b2c",
-            "fields": {"headline": 'Say "yes"'},
-        },
-        '{"account_id":"account_a91f","creative_id":"creative_0b2c",'
-        '"fields":{"headline":"Say \\"yes\\""}}',
-    ),
-    Row(
-        "gamma.create_image_campaign",
-        "POST",
-        "/v1/gamma-ads/create-gamma-image-campaign",
-        "account_id (string, required); campaign_id (string, optional); fields (object, required)",
-        Draft,
-        {
-            "account_id": "account_c3d8",
-            "campaign_id": "campaign_1dce",
-            "fields": {"objective": "TRAFFIC"},
-        },
-        '{"account_id":"account_c3d8","campaign_id":"campaign_1dce",'
-        '"fields":{"objective":"TRAFFIC"}}',
-    ),
-    Row(
-        "delta.update_keyword",
-        "POST",
-        "/v1/delta-ads/update-keyword",
-        "account_id (string, required); keywords (array of strings, required); fields (object,"
-        " optional)",
-        Draft,
-        {
-            "account_id": "account_d118",
-            "keywords": ["outdoor jacket", "tent"],
-            "fields": {"action": "PAUSE"},
-        },
-        '{"account_id":"account_d118","keywords":["outdoor jacket","tent"],'
-        '"fields":{"action":"PAUSE"}}',
-    ),
-    Row(
-        "gamma.create_dco_ad",
-        "POST",
-        "/v1/gamma-ads/create-gamma-dco-ad",
-        "account_id (string, required); ad_id (string, optional); fields (object, required)",
-        Draft,
-        {
-            "account_id": "account_c3d8",
-            "ad_id": "ad_9f10",
-            "fields": {"assets": {"images": ["img_1"], "titles": []}},
-        },
-        '{"account_id":"account_c3d8","ad_id":"ad_9f10","fields":{"assets":{"images":["img_1"],'
-        '"titles":[]}}}',
-    ),
-    Row(
-        "beta.pause_campaign",
-        "POST",
-        "/v1/beta-ads/pause-beta-campaign",
-        "account_id (string, required); campaign_id (string, required)",
-        Draft,
-        {"account_id": "account_b204", "campaign_id": "campaign_57a7"},
-        '{"account_id":"account_b204","campaign_id":"campaign_57a7"}',
-    ),
-    Row(
-        "delta.remove_auto_search_themes",
-        "DELETE",
-        "/v1/delta-ads/remove-delta-auto-search-themes",
-        "account_id (string, required)",
-        Draft,
-        {"account_id": "account_d118"},
-        '{"account_id":"account_d118"}',
-    ),
-    Row(
-        "beta.list_campaigns",
-        "GET",
-        "/v1/beta-ads/list-beta-campaigns",
-        "account_id (string, required); campaign_id (string, optional); date_range (string,"
-        " optional)",
-        Campaign,
-        {
-            "account_id": "account_b204",
-            "campaign_id": "campaign/57a7",
-            "date_range": "LAST_30_DAYS",
-        },
-        "account_id=account_b204&campaign_id=campaign%2F57a7&date_range=LAST_30_DAYS",
-    ),
-    Row(
-        "gamma.search_targeting",
-        "GET",
-        "/v1/gamma-ads/search-gamma-targeting",
-        "account_id (string, required); targeting (object, optional)",
-        TargetingOption,
-        {"account_id": "account_c3d8", "targeting": {"type": "INTEREST", "query": "trail & hut"}},
-        "account_id=account_c3d8&"
-        "targeting=%7B%22type%22%3A%22INTEREST%22%2C%22query%22%3A%22trail%20%26%20hut%22%7D",
-    ),
-    Row(
-        "beta.detect_creative_fatigue",
-        "GET",
-        "/v1/beta-ads/detect-beta-creative-fatigue",
-        "account_id (string, required); creative_id (string, optional)",
-        CreativeFatigue,
-        {"account_id": "account_b204", "creative_id": "creative_0b2c"},
-        "account_id=account_b204&creative_id=creative_0b2c",
-    ),
-    Row(
-        "gamma.list_ads",
-        "GET",
-        "/v1/gamma-ads/list-gamma-ads",
-        "account_id (string, required); date_range (string, optional)",
-        Ad,
-        {"account_id": "account_c3d8", "date_range": "LAST_30_DAYS"},
-        "account_id=account_c3d8&date_range=LAST_30_DAYS",
-    ),
-    Row(
-        "alpha.explain_objectives",
-        "GET",
-        "/v1/alpha-ads/explain-alpha-objectives",
-        "account_id (string, required)",
-        Objective,
-        {"account_id": "account a+91f"},
-        "account_id=account%20a%2B91f",
-    ),
-    Row(
-        "delta.analyze_wasted_spend",
-        "GET",
-        "/v1/delta-ads/analyze-wasted-spend",
-        "account_id (string, required)",
-        WastedSpend,
-        {"account_id": "account_d118"},
-        "account_id=account_d118",
-    ),
-    Row(
-        "delta.infer_business_profile",
-        "GET",
-        "/v1/delta-ads/infer-business-profile",
-        "account_id (string, required)",
-        BusinessProfile,
-        {"account_id": "account_d118"},
-        "account_id=account_d118",
-    ),
-)
+def _dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _parsed(text: str) -> Row:
+    method, path, call, _, result = text.split()[:5]
+    parameters = re.findall(r"(\w+) \(([\w ]+), (required|optional)", text)
+    return Row(
+        method=method,
+        path=path,
+        call=call,
+        result=getattr(models, result),
+        parameters=tuple(
+            Parameter(name, kind, need == "required") for name, kind, need in parameters
+        ),
+        arguments=json.loads(text[text.index("{") :]),
+    )
+
+
+ROWS = tuple(map(_parsed, INTERFACE.strip().split("\n\n")))
