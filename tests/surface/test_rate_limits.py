@@ -4,14 +4,15 @@ import logging
 import re
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import anyio
+import anyio.to_thread
 import pytest
-from clients import ASYNC, TRIO, sync_asyncio_trio, wait
+from clients import CLIENT_KINDS, SYNC, TRIO, close, sync_asyncio_trio, wait
 from raw_server import Connection, RawServer, answer_to, reply
 
-from adclient import AdClient, Conventions, RateLimited
+from adclient import Conventions, RateLimited
 from adclient.testing import FakeAdService, Fault
 
 ACCOUNT, OTHER = "account_b204", "account_a91f"
@@ -59,16 +60,7 @@ async def test_clients_do_not_wait_for_each_other(client_kind) -> None:
     assert fake.clock.sleeps == ()
 
 
-# Fifty calls during a rate limit.
-
-
-def until(is_so):
-    """Yield until a condition holds; fail if it takes too long."""
-    for turn in range(10_000):
-        if is_so():
-            return
-        yield turn
-    pytest.fail("it did not happen")
+# Concurrent calls during a rate limit.
 
 
 class Limited:
@@ -76,14 +68,11 @@ class Limited:
 
     def __init__(self) -> None:
         self.refused = 0
-        self.may_answer = threading.Event()
-        self.may_answer.set()
         self._over = 0.0
         self._lock = threading.Lock()
 
     def serve(self, connection: Connection) -> None:
         while request := connection.read():
-            self.may_answer.wait(10)
             with self._lock:
                 is_first, self._over = not self._over, self._over or time.monotonic() + PAUSE
                 refuses = is_first or time.monotonic() < self._over
@@ -94,79 +83,35 @@ class Limited:
                 connection.send(answer_to(request))
 
 
-def test_fifty_threads_send_one_refused_request() -> None:
-    limited = Limited()
-    with RawServer(limited.serve) as server, AdClient(server.url) as client:
-        found: list[object] = []
-
-        def call() -> None:
-            found.append(client.delta.analyze_wasted_spend(account_id=ACCOUNT))
-
-        threads = [threading.Thread(target=call) for _ in range(50)]
-        threads[0].start()
-        for _ in until(lambda: client._engine.gate.ends):
-            time.sleep(0.001)
-        for thread in threads[1:]:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert (len(found), limited.refused, len(server.requests)) == (50, 1, 51)
-
-
-@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_fifty_tasks_send_one_refused_request(client_kind) -> None:
-    limited = Limited()
-    found: list[object] = []
-
-    async def call(client) -> None:
-        found.append(await client.delta.analyze_wasted_spend(account_id=ACCOUNT))
+@pytest.mark.parametrize("are_queued", [False, True])
+@pytest.mark.parametrize("client_kind", CLIENT_KINDS, ids=str)
+def test_concurrent_calls_send_one_refused_request(client_kind, are_queued) -> None:
+    """They begin after the refusal, or wait for the only connection before it."""
+    limited, attempts = Limited(), []
 
     async def scenario() -> None:
-        async with client_kind.client(server.url) as client, anyio.create_task_group() as tasks:
-            tasks.start_soon(call, client)
-            for _ in until(lambda: client._engine.gate.ends):
-                await anyio.sleep(0.001)
-            for _ in range(49):
-                tasks.start_soon(call, client)
+        threads = anyio.CapacityLimiter(50)
+        options = {"max_concurrency": 1} if are_queued else {}
+        client = client_kind.client(server.url, **options)
+
+        async def call() -> None:
+            made = partial(client.delta.analyze_wasted_spend, account_id=ACCOUNT)
+            if client_kind is SYNC:
+                page = await anyio.to_thread.run_sync(made, limiter=threads)
+            else:
+                page = await made()
+            attempts.append(page.response.attempts)
+
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(call)
+                while not (are_queued or client._engine.gate.ends):
+                    await anyio.sleep(0.001)
+                for _ in range(49):
+                    tasks.start_soon(call)
+        await close(client)
 
     with RawServer(limited.serve) as server:
-        client_kind.run(scenario)
-    assert (len(found), limited.refused, len(server.requests)) == (50, 1, 51)
-
-
-def test_threads_waiting_for_a_connection_are_paused() -> None:
-    limited = Limited()
-    with (
-        RawServer(limited.serve) as server,
-        AdClient(server.url, max_concurrency=1) as client,
-        ThreadPoolExecutor(20) as threads,
-    ):
-        calls = [
-            threads.submit(client.delta.analyze_wasted_spend, account_id=ACCOUNT) for _ in range(20)
-        ]
-        attempts = [call.result().response.attempts for call in calls]
-    assert sorted(attempts) == [1] * 19 + [2]
-    assert (limited.refused, len(server.requests)) == (1, 21)
-
-
-@pytest.mark.parametrize("client_kind", [ASYNC, TRIO], ids=str)
-def test_tasks_waiting_for_a_connection_are_paused(client_kind) -> None:
-    limited = Limited()
-    attempts: list[int] = []
-
-    async def call(client) -> None:
-        page = await client.delta.analyze_wasted_spend(account_id=ACCOUNT)
-        attempts.append(page.response.attempts)
-
-    async def scenario() -> None:
-        async with (
-            client_kind.open(server.url, max_concurrency=1) as client,
-            anyio.create_task_group() as tasks,
-        ):
-            for _ in range(20):
-                tasks.start_soon(call, client)
-
-    with RawServer(limited.serve) as server:
-        client_kind.run(scenario)
-    assert sorted(attempts) == [1] * 19 + [2]
-    assert (limited.refused, len(server.requests)) == (1, 21)
+        anyio.run(scenario, backend="trio" if client_kind is TRIO else "asyncio")
+    assert sorted(attempts) == [1] * 49 + [2]
+    assert (limited.refused, len(server.requests)) == (1, 51)
