@@ -1,6 +1,7 @@
 """No argument, however hostile, makes a request outside the sixteen operations."""
 
 import json
+from contextlib import suppress
 from itertools import chain
 from urllib.parse import parse_qsl
 
@@ -95,24 +96,10 @@ def bracketed(name, value) -> list[tuple[str, str]]:
     return found or whole(name, value)
 
 
-def may_be_followed(cursor, conventions) -> bool:
-    """Return whether the cursor can be a URL, which may add pairs of its own."""
-    return conventions.follow_next_urls and isinstance(cursor, str)
-
-
-@pytest.mark.parametrize("row", ROWS, ids=str)
-@settings(max_examples=settings.default.max_examples // 2)
-@given(data=st.data())
-def test_hostile_arguments_make_no_request_outside_the_operations(row, data) -> None:
-    assert_inside(SYNC, row, data)
-
-
+@pytest.mark.parametrize("client_kind", [SYNC, ASYNC], ids=str)
 @given(st.sampled_from(ROWS), st.data())
-def test_hostile_arguments_make_no_async_request_outside_the_operations(row, data) -> None:
-    assert_inside(ASYNC, row, data)
-
-
-def assert_inside(client_kind, row, data) -> None:
+@settings(max_examples=settings.default.max_examples * 4)
+def test_hostile_arguments_make_no_request_outside_the_operations(client_kind, row, data) -> None:
     seen, following = [], data.draw(json_values)
     chosen, arguments = data.draw(conventions), data.draw(arguments_of(row))
 
@@ -120,7 +107,10 @@ def assert_inside(client_kind, row, data) -> None:
         seen.append(request)
         if not row.is_read:
             return a_draft()
-        return a_page("a", following) if len(seen) == 1 and is_json(following) else a_page("b")
+        with suppress(ValueError):  # what JSON cannot hold
+            if len(seen) == 1:
+                return a_page("a", following)
+        return a_page("b")
 
     async def scenario() -> None:
         options = {"transport": httpx.MockTransport(answer), "token": "t0ken"}
@@ -135,17 +125,10 @@ def assert_inside(client_kind, row, data) -> None:
     for request, cursor in zip(seen, (arguments.get("cursor"), following), strict=False):
         path, _, query = request.url.raw_path.decode("ascii").partition("?")
         assert (request.method, path) == (row.method, f"/prefix{row.path}")
-        if not may_be_followed(cursor, chosen):
+        # A URL that is followed may add pairs of its own.
+        if not (chosen.follow_next_urls and isinstance(cursor, str)):
             pairs = parse_qsl(query, keep_blank_values=True, errors="strict")
             assert pairs == pairs_of(row, arguments, cursor, chosen)
         assert str(request.url).startswith(f"{BASE_URL}/v1/")
         assert request.headers["host"] == "ads.example.com"
         assert "x-approve" not in request.headers
-
-
-def is_json(value) -> bool:
-    try:
-        httpx.Response(200, json=value)
-    except ValueError:
-        return False
-    return True
