@@ -63,11 +63,8 @@ Stage a change to a campaign's daily budget.
             "(*, account_id: str, cursor: JSON = None)"
             " -> adclient.AsyncListing[adclient.models.Objective]",
         ),
-        ("page.collect?", "(*, limit: int | None = None) -> adclient.Items[~T]"),
-        ("page.pages?", "(*, prefetch: bool = False) -> adclient.PageIterator[~T]"),
         ("page.typed?", "(cls: type[~A]) -> adclient.Page[~A]"),
         ("page.to_pandas?", "(*, limit: int | None = None) -> pandas.DataFrame"),
-        ("draft.to_dict?", "() -> dict[str, JSON]"),
     ],
 )
 def test_help_shows_the_signature_of_a_method(shell, question, signature) -> None:
@@ -100,23 +97,22 @@ def test_class_with_a_public_module_name_shows_no_wrong_source(shell, name) -> N
 # Completion.
 
 
-def words(text: str) -> list[str]:
-    return text.split()
-
-
-ALPHA = words("explain_objectives update_campaign_budget update_campaign_targeting update_creative")
+CLIENT = "alpha beta delta gamma with_options"
+ALPHA = "explain_objectives update_campaign_budget update_campaign_targeting update_creative"
+PAGE = "collect data extra items next pages progress response"
+TABLES = "to_arrow to_dict to_pandas to_polars to_records typed"
 OFFERED = {
-    "client.": words("alpha beta close delta gamma with_options"),
-    "other.": words("aclose alpha beta delta gamma with_options"),
-    "client.alpha.": ALPHA,
-    "other.alpha.": ALPHA,
-    "draft.": words("diff draft_id extra requires response status to_dict"),
-    "draft.diff.": words("after before change extra field percent to_dict"),
-    "page.": words(
-        "collect data extra items next pages progress response to_arrow to_dict"
-        " to_pandas to_polars to_records typed"
-    ),
-    "page.data[0].": words("extra id name status to_dict"),
+    text: sorted(names.split())
+    for text, names in {
+        "client.": f"close {CLIENT}",
+        "other.": f"aclose {CLIENT}",
+        "client.alpha.": ALPHA,
+        "other.alpha.": ALPHA,
+        "draft.": "diff draft_id extra requires response status to_dict",
+        "draft.diff.": "after before change extra field percent to_dict",
+        "page.": f"{PAGE} {TABLES}",
+        "page.data[0].": "extra id name status to_dict",
+    }.items()
 }
 
 
@@ -158,16 +154,9 @@ def test_completion_in_an_editor_offers_the_same(text) -> None:
     assert [name for name in offered if not name.startswith("_")] == IN_A_FILE[text]
 
 
-@pytest.mark.parametrize(
-    ("text", "signature"),
-    [
-        ("client.alpha.explain_objectives(", "(*, account_id: str, cursor: JSON=None) -> "
-         "Page[Objective]"),
-        ("other.delta.remove_auto_search_themes(", "(*, account_id: str) -> Draft"),
-    ],
-)  # fmt: skip
-def test_signature_help_in_an_editor_shows_the_types(text, signature) -> None:
-    (found,) = jedi.Script(PROGRAM + text).get_signatures()
+def test_signature_help_in_an_editor_shows_the_types() -> None:
+    (found,) = jedi.Script(f"{PROGRAM}client.alpha.explain_objectives(").get_signatures()
+    signature = "(*, account_id: str, cursor: JSON=None) -> Page[Objective]"
     assert found.to_string().endswith(signature)
 
 
