@@ -80,17 +80,14 @@ def test_injected_response_is_returned_unchanged(fake, body):
     assert (caught.value.outcome_unknown, caught.value.request_id) == (True, "mine")
 
 
-def test_a_redirect_is_not_followed(fake):
-    fake.faults.add(Fault.redirect("https://elsewhere.example/x", status=307))
-    with pytest.raises(APIError, match="redirect") as caught:
-        call(fake, "sync")
-    assert (caught.value.status, fake.drafts, len(fake.requests)) == (307, (), 1)
-
-
-def test_draft_with_another_success_status_is_accepted(fake):
+def test_injected_success_and_redirect_have_their_status(fake):
     fake.faults.add(Fault.other_status(200))
     draft = call(fake, "sync")
     assert (draft.response.status, draft.draft_id) == (200, fake.drafts[0].draft_id)
+    fake.faults.add(Fault.redirect("https://elsewhere.example/x", status=307))
+    with pytest.raises(APIError, match="redirect") as caught:
+        call(fake, "sync")
+    assert (caught.value.status, len(fake.drafts), len(fake.requests)) == (307, 1, 2)
 
 
 # Time.

@@ -13,11 +13,12 @@ from adclient import pytest_plugin as plugin
 # Fixtures, both kinds of loops, and a class under unittest, without any configuration.
 USERS_TESTS = """
 import asyncio
+import os
 import unittest
 
 import pytest
 
-from adclient import ConfigurationError
+from adclient import AdClient, AsyncAdClient, ConfigurationError
 from adclient.testing import FakeAdService
 
 PAUSE = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
@@ -49,6 +50,21 @@ def test_clients_of_one_test_share_its_service(fake_ad_service, ad_client, async
     ad_client.beta.pause_campaign(**PAUSE)
     asyncio.run(async_ad_client.beta.pause_campaign(**PAUSE))
     assert len(fake_ad_service.drafts) == 2
+
+
+def test_client_from_the_environment_reaches_the_fake(
+    ad_environment, fake_ad_service, monkeypatch
+):
+    AdClient().beta.pause_campaign(**PAUSE)
+    monkeypatch.setenv("ADCLIENT_TOKEN", "t0ken")
+    asyncio.run(AsyncAdClient().beta.pause_campaign(**PAUSE))
+    assert ad_environment is fake_ad_service
+    assert len(fake_ad_service.drafts) == 2
+
+
+def test_environment_is_restored():
+    assert os.environ["ADCLIENT_BASE_URL"] == "https://ads.example.com"
+    assert "ADCLIENT_TOKEN" not in os.environ
 
 
 @pytest.mark.anyio
@@ -108,9 +124,11 @@ def project(pytester, monkeypatch):
 
 
 @pytest.mark.parametrize("run", ["runpytest", "runpytest_subprocess"])
-def test_fixtures_and_markers_work_in_sync_async_and_unittest_tests(project, run):
+def test_fixtures_and_markers_work_in_sync_async_and_unittest_tests(project, run, monkeypatch):
+    monkeypatch.setenv("ADCLIENT_BASE_URL", "https://ads.example.com")
+    monkeypatch.delenv("ADCLIENT_TOKEN", raising=False)
     project.makepyfile(USERS_TESTS, test_marked=MARKED_TESTS)
-    getattr(project, run)().assert_outcomes(passed=10)
+    getattr(project, run)().assert_outcomes(passed=12)
 
 
 FIXTURES = ("fake_ad_service", "ad_client", "async_ad_client", "ad_environment")
@@ -261,34 +279,6 @@ def test_unused_plugin_imports_nothing_more(project, monkeypatch):
             assert not {"httpx", "attrs", "cattrs"} & sys.modules.keys()
     """)
     project.runpytest_subprocess("-p", "adclient.pytest_plugin").assert_outcomes(passed=1)
-
-
-def test_environment_fixture(project, monkeypatch):
-    monkeypatch.setenv("ADCLIENT_BASE_URL", "https://ads.example.com")
-    monkeypatch.delenv("ADCLIENT_TOKEN", raising=False)
-    project.makepyfile("""
-        import asyncio
-        import os
-
-        import pytest
-
-        from adclient import AdClient, AsyncAdClient
-
-        PAUSE = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
-
-        @pytest.mark.ad_service(token="t0ken")
-        def test_clients_reach_the_fake(ad_environment, fake_ad_service, monkeypatch):
-            assert ad_environment is fake_ad_service
-            AdClient().beta.pause_campaign(**PAUSE)
-            monkeypatch.setenv("ADCLIENT_TOKEN", "t0ken")
-            asyncio.run(AsyncAdClient().beta.pause_campaign(**PAUSE))
-            assert len(ad_environment.drafts) == 2
-
-        def test_environment_is_restored():
-            assert os.environ["ADCLIENT_BASE_URL"] == "https://ads.example.com"
-            assert "ADCLIENT_TOKEN" not in os.environ
-    """)
-    project.runpytest("-p", "no:randomly").assert_outcomes(passed=2)
 
 
 def test_unmet_fault_fails_a_test_that_asks_for_it(project):
