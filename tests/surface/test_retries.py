@@ -156,13 +156,3 @@ async def test_advice_after_a_timeout_names_what_ended_the_last_attempt(
     make = fake.client if client_kind.client is AdClient else fake.async_client
     with pytest.raises(CallTimeout, match=f"{advice}.*"):
         await wait(make(retry=retry).gamma.list_ads(account_id="account_c3d8"))
-
-
-@sync_and_async
-async def test_timeout_of_a_write_advises_to_look_for_its_draft(client_kind) -> None:
-    fake = FakeAdService()
-    fake.faults.add(Fault.no_response())
-    options = {"base_url": fake.base_url, "transport": fake.transport}
-    async with client_kind.open(**options, conventions=KEYED) as client:
-        with pytest.raises(OutcomeUnknown, match="look for it in the approval dashboard"):
-            await wait(client.beta.pause_campaign(account_id="account_b204", campaign_id="c"))

@@ -83,11 +83,6 @@ def test_accounts_have_the_documented_entities(account_id, counts):
     assert {kind: len(account.all(kind)) for kind in counts} == counts
 
 
-@each_case("name", ["objectives", "accounts/account_b204", "../accounts", "account_b204.json", ""])
-def test_no_other_data_file_is_an_account(name):
-    assert Accounts("halden", FakeClock()).get(name) is None
-
-
 def test_campaigns_have_documented_names_and_consistent_rates(client):
     found = campaigns(client)
     assert [(c.id, c.name, c.status) for c in found[:7]] == HALDEN
@@ -153,14 +148,6 @@ def test_fatigue_has_the_documented_findings_that_agree_with_the_campaigns(fake,
     assert list(client.beta.detect_creative_fatigue(account_id=BETA)) == found[1:]
 
 
-def test_video_that_was_paused_for_a_week_has_no_fatigue_finding(fake, client):
-    fake.change_live(BETA, "campaign_57a7", status="PAUSED")
-    fake.clock.advance(timedelta(days=8))
-    fake.change_live(BETA, "campaign_57a7", status="ENABLED")
-    found = client.beta.detect_creative_fatigue(account_id=BETA)
-    assert "campaign_57a7" not in {finding.extra["campaign_id"] for finding in found}
-
-
 def test_waste_has_the_documented_figures_on_any_day_and_seed(fake, client):
     found = waste(client)
     wasted = [finding.extra["wasted_spend"] for finding in found]
@@ -190,13 +177,6 @@ def test_suggested_action_can_be_staged_and_ends_the_finding(fake, client):
     assert gone == {"keyword", "asset_group", "search_term", "campaign"}
     # The campaign itself is still there, but there is nothing left that would help.
     assert [finding.extra["suggested_action"] for finding in left] == [None] * len(left)
-
-
-def test_excluding_a_search_term_ignores_letter_case(fake, client):
-    fields = {"action": "ADD", "match_type": "EXACT", "negative": True}
-    keywords = ["Free  Hiking Maps PDF"]
-    approve(fake, stage(fake, "delta.update_keyword", keywords=keywords, fields=fields))
-    assert "free hiking maps pdf" not in {finding.name for finding in waste(client)}
 
 
 # Options, objectives and profiles.

@@ -105,9 +105,9 @@ def test_a_base_url_with_a_path_leads_to_the_sixteen_operations_only(fake):
             client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7")
         assert (fake.drafts, fake.requests[-1].operation) == ((), None)
     fake.base_url = client_url
-    for url in ("https://fake.adclient.test", f"{client_url}/v1/confirm"):
-        request = Request(method="POST", url=f"{url}/v1/beta-ads/pause-beta-campaign")
-        assert fake.handle(request).status == 404
+    path = "/v1/beta-ads/pause-beta-campaign"
+    for url in (f"https://fake.adclient.test{path}", f"{client_url}{path}/v1/confirm"):
+        assert fake.handle(Request(method="POST", url=url)).status == 404
 
 
 def test_history_keeps_only_the_latest():
@@ -154,13 +154,12 @@ def test_spend_follows_the_live_status(fake):
 
 
 def test_rejected_ad_spends_only_once_it_serves(fake):
-    def rejected():
-        ads = fake.client().gamma.list_ads(account_id="account_c95a", date_range="LAST_7_DAYS")
-        return next(ad for ad in ads if ad.id == ad_id)
+    def listed():
+        return fake.client().gamma.list_ads(account_id="account_c95a", date_range="LAST_7_DAYS")
 
-    ads = fake.client().gamma.list_ads(account_id="account_c95a")
-    ad_id = next(ad.id for ad in ads if ad.extra["serving"] == "REJECTED")
+    ad_id = next(ad.id for ad in listed() if ad.extra["serving"] == "REJECTED")
     for change in ({"status": "PAUSED"}, {"status": "ENABLED"}, {"serving": "SERVING"}):
         fake.change_live("account_c95a", ad_id, **change)
         fake.clock.advance(timedelta(days=8))
-        assert (rejected().extra["spend"] > 0) is ("serving" in change)
+        spent = next(ad.extra["spend"] for ad in listed() if ad.id == ad_id)
+        assert (spent > 0) is ("serving" in change)
