@@ -29,6 +29,7 @@ from raw_server import (
     serve_well,
 )
 
+import adclient._http.async_pool  # noqa: F401  (here, so that coverage sees its import)
 from adclient import (
     AdClient,
     APIError,
