@@ -3,15 +3,18 @@
 import ast
 import asyncio
 import builtins
+import contextlib
 import doctest
 import importlib
 import inspect
+import io
 import re
 import textwrap
 import typing
 from collections.abc import Callable, Iterator
 
 import attrs
+import pytest
 from cases import each_case
 
 import adclient
@@ -71,13 +74,10 @@ def function_of(member: object) -> Callable[..., object] | None:
     return function if inspect.isfunction(function) else None
 
 
-FUNCTIONS = list(
-    dict.fromkeys(
-        [
-            *filter(inspect.isfunction, named()),
-            *(f for cls in CLASSES for _, m in members(cls) if (f := function_of(m)) is not None),
-        ]
-    )
+MEMBERS = [member for cls in CLASSES for _, member in members(cls)]
+PROPERTIES = [member for member in MEMBERS if isinstance(member, property)]
+FUNCTIONS: list[Callable[..., object]] = list(
+    dict.fromkeys([*filter(inspect.isfunction, named()), *filter(None, map(function_of, MEMBERS))])
 )
 
 
@@ -95,13 +95,15 @@ def sections_of(doc: str) -> dict[str, str]:
     return dict(zip(names, map(textwrap.dedent, parts[1::2]), strict=True))
 
 
-def entries_of(doc: str, section: str) -> list[str]:
-    return re.findall(r"^\*{0,2}(\w+): \S", sections_of(doc).get(section, ""), re.MULTILINE)
-
-
 def lines_of(doc: str, section: str) -> list[str]:
-    text = sections_of(doc).get(section, "")
-    return [line for line in text.splitlines() if line and not line.startswith(" ")]
+    """The lines of a section that continue no other."""
+    return re.findall(r"^\S.*", sections_of(doc).get(section, ""), re.MULTILINE)
+
+
+def entries_of(doc: str, section: str) -> list[str]:
+    """The names that a section documents, each with a text."""
+    found = (re.match(r"\*{0,2}(\w+): \S", line) for line in lines_of(doc, section))
+    return [entry[1] for entry in found if entry]
 
 
 def parameters_of(function: Callable[..., object]) -> list[str]:
@@ -109,7 +111,7 @@ def parameters_of(function: Callable[..., object]) -> list[str]:
     return names[1:] if names[:1] in (["self"], ["cls"]) else names
 
 
-@each_case("documented", [*CLASSES, *FUNCTIONS])
+@each_case("documented", [*CLASSES, *FUNCTIONS, *PROPERTIES])
 def test_docstring_is_well_formed(documented) -> None:
     doc = doc_of(documented)
     assert re.match(SENTENCE, doc), "the first line is a sentence"
@@ -199,24 +201,6 @@ def test_method_names_its_endpoint(operation) -> None:
 # Examples.
 
 
-def examples() -> Iterator[doctest.DocTest]:
-    parser, seen = doctest.DocTestParser(), set()
-    documented: list[tuple[str, object]] = [(it.__qualname__, it) for it in [*CLASSES, *FUNCTIONS]]
-    for cls in CLASSES:
-        documented += [
-            (f"{cls.__qualname__}.{name}", it)
-            for name, it in members(cls)
-            if isinstance(it, property)
-        ]
-    for name, it in documented:
-        doc = inspect.cleandoc(it.__doc__ or "")
-        # What polars and psycopg need is tested in tests/acceptance.
-        needs_more = name.endswith((".to_polars", "PostgresLedger"))
-        if ">>>" in doc and (name, doc) not in seen and not needs_more:
-            seen.add((name, doc))
-            yield parser.get_doctest(doc, {}, name, None, 0)
-
-
 @each_case("documented", [*CLASSES, *filter(inspect.isfunction, named())])
 def test_there_is_an_example(documented) -> None:
     # An error, or a kind of item, that adds nothing to its base needs no example of its own.
@@ -238,38 +222,34 @@ def examples_in(*documented: object) -> str:
     return "".join(sections_of(doc).get("Examples", "") for doc in docs)
 
 
-@each_case("test", examples())
-def test_example_runs(test, monkeypatch, tmp_path_factory) -> None:
+def name_of(documented: object) -> str:
+    function = getattr(documented, "fget", documented)
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+# What polars and psycopg need is tested in tests/acceptance.
+EXAMPLES = {
+    name_of(it): doc_of(it)
+    for it in [*CLASSES, *FUNCTIONS, *PROPERTIES]
+    if ">>>" in doc_of(it) and not name_of(it).endswith((".to_polars", "PostgresLedger"))
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_runs(name, monkeypatch, tmp_path) -> None:
+    """As in a console that supports `await`."""
     monkeypatch.delenv("ADCLIENT_TOKEN", raising=False)
-    monkeypatch.chdir(tmp_path_factory.mktemp("example"))  # where it may write a file
-    if any(re.search(r"\b(await|async)\b", example.source) for example in test.examples):
-        asyncio.run(run_async(test))
-    else:
-        report: list[str] = []
-        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-        assert runner.run(test, out=report.append, clear_globs=False).failed == 0, "".join(report)
-
-
-async def run_async(test: doctest.DocTest) -> None:
+    monkeypatch.chdir(tmp_path)  # where an example may write a file
+    names: dict[str, object] = {}
     checker = doctest.OutputChecker()
-    for example in test.examples:
-        output = await shown(example.source, test.globs)
-        assert checker.check_output(example.want, output, doctest.ELLIPSIS), (
-            example.source,
-            output,
-        )
-
-
-async def shown(source: str, names: dict[str, object]) -> str:
-    """Return the output for one input of a console that supports `await`."""
-    tree = ast.parse(source)
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
-        tree = ast.Expression(tree.body[0].value)
-        code = compile(tree, "<example>", "eval", flags)
-    else:
-        code = compile(tree, "<example>", "exec", flags)
-    value = eval(code, names)
-    if inspect.iscoroutine(value) and code.co_flags & inspect.CO_COROUTINE:
-        value = await value
-    return "" if value is None else f"{value!r}\n"
+    with asyncio.Runner() as runner:
+        for example in doctest.DocTestParser().get_examples(EXAMPLES[name]):
+            flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+            code = compile(example.source, "<example>", "single", flags, dont_inherit=True)
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                result = eval(code, names)
+                if code.co_flags & inspect.CO_COROUTINE:
+                    runner.run(result)
+            output = printed.getvalue()
+            is_right = checker.check_output(example.want, output, doctest.ELLIPSIS)
+            assert is_right, (example.source, output)
