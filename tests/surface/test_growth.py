@@ -61,11 +61,8 @@ def answer(request: httpx.Request) -> httpx.Response:
     return httpx.Response(404) if "explain" in request.url.path else a_page("abc")
 
 
-WORK = pytest.mark.parametrize("work", [stage, read, fail])
-
-
-@WORK
-def test_cost_of_a_call_is_constant_after_many_calls(work) -> None:
+@pytest.mark.parametrize("work", [stage, read, fail])
+def test_cost_of_a_call_is_constant_after_many_calls_and_with_many_clients(work) -> None:
     client = client_of(answer)
     for _ in range(5):
         work(client)
@@ -74,19 +71,11 @@ def test_cost_of_a_call_is_constant_after_many_calls(work) -> None:
         work(client)
     assert function_calls(lambda: work(client)) == first
     assert objects() <= held + 20  # one object per call would be 300
-
-
-@WORK
-def test_cost_of_a_call_is_constant_with_many_clients(work) -> None:
-    client = client_of(answer)
-    for _ in range(5):
-        work(client)
-    alone = function_calls(lambda: work(client))
     others = [client_of(answer) for _ in range(100)]
     others += [client.with_options(timeout=5) for _ in range(100)]
     for other in others:
         work(other)
-    assert function_calls(lambda: work(client)) == alone
+    assert function_calls(lambda: work(client)) == first
 
 
 def test_cost_of_a_client_is_constant_and_it_leaks_nothing() -> None:

@@ -18,7 +18,7 @@ from plans import pause, plan_of
 from raw_server import Connection, RawServer
 from test_secrets import IDS, TOKEN, assert_untold
 
-from adclient import AdClient, OutcomeUnknown
+from adclient import AdClient, AdClientError, OutcomeUnknown
 from adclient.doctor import examine
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*over plain http:UserWarning")
@@ -152,10 +152,16 @@ async def test_frames_of_the_callers_functions_and_below_stay(client_kind) -> No
     def interrupted() -> str:
         raise KeyboardInterrupt
 
-    for function, below in ((token, ["loads", "decode", "raw_decode"]), (interrupted, [])):
-        async with client_kind.open(transport=Service().transport, token=function) as client:
-            with pytest.raises((ValueError, KeyboardInterrupt)) as caught:
+    def failed() -> str:
+        raise AdClientError("no token today")
+
+    below_token = ["loads", "decode", "raw_decode"]
+    for function, below in ((token, below_token), (interrupted, []), (failed, [])):
+        service = Service()
+        async with client_kind.open(transport=service.transport, token=function) as client:
+            with pytest.raises((ValueError, KeyboardInterrupt, AdClientError)) as caught:
                 await wait(client.beta.pause_campaign(**IDS))
+        assert service.requests == []
         names = [frame.name for frame in caught.traceback]
         assert names[names.index(function.__name__) :][1:] == below
         assert "run" not in names
@@ -164,31 +170,23 @@ async def test_frames_of_the_callers_functions_and_below_stay(client_kind) -> No
 class Grouping(httpx.BaseTransport):
     """A transport whose errors come in groups, as those of several attempts do."""
 
-    def __init__(self, below: httpx.BaseTransport) -> None:
-        self.below = below
-
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         errors = []
         try:
-            return self.below.handle_request(request)
+            return httpx.HTTPTransport(proxy="http://user:canary@127.0.0.1:1").handle_request(
+                request
+            )
         except httpx.HTTPError as error:
             errors.append(error)
         raise ExceptionGroup("each attempt has failed", errors)
 
 
-@pytest.mark.own
 def test_no_frame_of_a_group_of_errors_contains_a_secret() -> None:
-    with RawServer(lambda connection: connection.receive()) as server:
-        proxy = server.url.replace("//", "//user:canary@")
-        with (
-            httpx.HTTPTransport(proxy=proxy) as below,
-            SYNC.client("http://ads.test", transport=Grouping(below), token=TOKEN) as client,
-            pytest.raises(OutcomeUnknown) as caught,
-        ):
-            client.beta.pause_campaign(**IDS)
-    group = caught.value.__cause__
-    assert isinstance(group, ExceptionGroup)
-    assert [frame.name for frame in traceback.extract_tb(group.__traceback__)] == ["handle_request"]
+    client = SYNC.client("http://ads.test", transport=Grouping(), token=TOKEN)
+    with pytest.raises(ExceptionGroup) as caught:
+        client.beta.pause_campaign(**IDS)
+    [error] = caught.value.exceptions
+    assert [frame.name for frame in traceback.extract_tb(error.__traceback__)] == ["handle_request"]
     assert_untold(*locals_of(caught.value))
 
 
