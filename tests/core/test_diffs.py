@@ -5,7 +5,6 @@ from collections import Counter
 from decimal import Decimal
 from html import unescape
 
-import pytest
 from cases import each_case
 from core_helpers import assert_one_line
 from hypothesis import assume, given, strategies as st
@@ -122,25 +121,15 @@ def test_different_texts_look_different(start, one, other):
     ("before", "after", "text"),
     [
         (120, "120", 'f: 120 → "120"'),
-        (True, "true", 'f: true → "true"'),
         (None, "null", 'f: null → "null"'),
         ("a", "a ", 'f: "a" → "a "'),
-        ("a b", "a  b", 'f: "a b" → "a  b"'),
         ("", "New", 'f: "" → "New"'),
         ("a\\u202eb", "a\u202eb", 'f: "a\\\\u202eb" → "a\\u202eb"'),
         ("x" * 99 + "A", "x" * 99 + "B", f'f: …{"x" * 20}A" → …{"x" * 20}B"'),
-        ("x" * 59 + "A", "x" * 59 + "B", f"f: {'x' * 59}A → {'x' * 59}B"),
         (" " * 99, " " * 100, f'f: …{" " * 20}" → …{" " * 21}"'),
         ("\n" * 99 + "A", "\n" * 99 + '"', "f: …" + r"\n" * 10 + 'A" → …' + r"\n" * 10 + r'\""'),
-        (
-            "x" * 99 + "\x80" + "A" * 99,
-            "x" * 99 + "\x81" + "A" * 99,
-            f"f: …{'x' * 17}\\x80{'A' * 37}… → …{'x' * 17}\\x81{'A' * 37}…",
-        ),
         (1, True, "f: 1 → true"),
-        (None, 0, "f: null → 0"),
         (None, {}, "f: null → {}"),
-        ([], None, "f: [] → null"),
     ],
 )
 def test_two_values_look_different(before, after, text):
@@ -157,18 +146,12 @@ JACKET = "outdoor jacket, BROAD"
     [
         ([100, 0, 10**20], [Decimal("1.0E+2"), -0.0, 1e20], []),
         ({"a": None}, {}, [("f.a", "", None, MISSING)]),
-        ({"a": 1}, {"b": 1}, [("f.a", "", 1, MISSING), ("f.b", "", MISSING, 1)]),
         ({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1, "c": 3}]}, [("f.a[0].c", "", 2, 3)]),
         (None, {"a": 1, "b": {"c": []}}, [("f.a", "", MISSING, 1), ("f.b.c", "", MISSING, [])]),
-        ([7], None, [("f[0]", "", 7, MISSING)]),
-        ({"a": {}}, {"a": {"b": 1}}, [("f.a.b", "", MISSING, 1)]),
         ({"a": None}, {"a": [1]}, [("f.a", "", None, MISSING), ("f.a[0]", "", MISSING, 1)]),
         ({"a": 5}, {"a": {"b": 5}}, [("f.a", "", 5, MISSING), ("f.a.b", "", MISSING, 5)]),
-        ([1], {"b": 5}, [("f[0]", "", 1, MISSING), ("f.b", "", MISSING, 5)]),
         (["a", "b", "c"], ["b", "c"], [("f[0]", "", "a", MISSING)]),
-        (["b", "c"], ["a", "b", "c"], [("f[0]", "", MISSING, "a")]),
         (["a", "b"], ["b", "a"], [("f[0]", "", "a", "b"), ("f[1]", "", "b", "a")]),
-        (["a", "a"], ["a"], [("f[1]", "", "a", MISSING)]),
         (["a", "b"], ["a", "c"], [("f[1]", "", "b", "c")]),
         (["a", "b"], ["b", "c"], [("f[0]", "", "a", MISSING), ("f[1]", "", MISSING, "c")]),
         ([1, 2], [True, 2], [("f[0]", "", 1, True)]),
@@ -178,15 +161,9 @@ JACKET = "outdoor jacket, BROAD"
             [("f[0].status", JACKET, "ENABLED", "PAUSED")],
         ),
         (
-            [BOOTS, KEYWORD],
+            [{"text": "boots"}, KEYWORD],
             [{**KEYWORD, "cpc_bid": 2}],
-            [
-                ("f[0].text", "hiking boots, BROAD", "hiking boots", MISSING),
-                ("f[0].match_type", "hiking boots, BROAD", "BROAD", MISSING),
-                ("f[0].status", "hiking boots, BROAD", "ENABLED", MISSING),
-                ("f[0].cpc_bid", "hiking boots, BROAD", 1.75, MISSING),
-                ("f[0].cpc_bid", JACKET, 1.75, 2),
-            ],
+            [("f[0].text", "boots", "boots", MISSING), ("f[0].cpc_bid", JACKET, 1.75, 2)],
         ),
         (
             [KEYWORD],
@@ -202,11 +179,6 @@ JACKET = "outdoor jacket, BROAD"
                 ("f[1].id", "", "g2", "g1"),
                 ("f[1].n", "", 2, 4),
             ],
-        ),
-        (
-            [{"name": "Footwear", "texts": ["boots", "sandals"]}],
-            [{"name": "Footwear", "texts": ["boots"]}],
-            [("f[0].texts[1]", "Footwear", "sandals", MISSING)],
         ),
         (
             {"and": [{"or": {"a": ["x"]}}, {"or": {"b": ["y"]}}]},
@@ -236,36 +208,28 @@ def test_wide_lists_at_every_level_are_compared_in_linear_time():
     assert len(shown(before, after)) > 500
 
 
-@pytest.mark.parametrize(("name", "other"), [("daily_budget", 1), ("budget.amount", "x" * 50)])
-def test_budget_is_shown_whatever_else_is_not(name, other):
-    fields = {f"other_{number}": other for number in range(40)}
-    after = {**fields, "bid": 2, **({name: 50} if "." not in name else {"budget": {"amount": 50}})}
-    diff = diff_of(None, after, "campaign")
-    assert f"campaign.{name}: — → 50" in str(diff)
-    assert f"campaign.{name}: — → 50" in repr(diff)
-    assert "50</strong>" in diff._repr_html_()
-    assert str(diff).endswith("… and 22 more")
-    assert "22 more changes are not shown" in diff._repr_html_()
-
-
-def test_list_of_numbers_does_not_hide_a_text():
-    before = {"audiences": [], "status": "ENABLED"}
-    diff = diff_of(before, {"audiences": list(range(9_000, 9_030)), "status": "PAUSED"}, "campaign")
-    assert "campaign.status: ENABLED → PAUSED" in str(diff)
-    assert "PAUSED</strong>" in diff._repr_html_()
+@each_case(
+    ("others", "leaf", "after", "more"),
+    [
+        ({f"n_{n}": 1 for n in range(40)}, "daily_budget", {"daily_budget": 50}, 21),
+        ({f"n_{n}": "x" * 50 for n in range(40)}, "budget.amount", {"budget": {"amount": 50}}, 21),
+        # A long list of numbers does not hide a text.
+        ({"audiences": list(range(9_000, 9_030))}, "status", {"status": "PAUSED"}, 11),
+    ],
+)
+def test_what_matters_is_shown_whatever_else_is_not(others, leaf, after, more):
+    diff = diff_of(None, others | after, "campaign")
+    assert f"campaign.{leaf}: — → " in str(diff)
+    assert f"campaign.{leaf}: — → " in repr(diff)
+    assert f"campaign.{leaf}</th>" in diff._repr_html_()
+    assert str(diff).endswith(f"… and {more} more")
+    assert f"{more} more changes are not shown" in diff._repr_html_()
 
 
 def cells_of(value):
     html = value._repr_html_()
     rows = re.findall(r"<tr><th.*?>(.*?)</th>(?:<td.*?>(.*?)</td>)?</tr>", html)
     return [(name, unescape(re.sub("<.*?>", "", value))) for name, value in rows]
-
-
-def test_line_of_long_changes_has_fewer_of_them():
-    before = {name: name * 80 for name in "abc"}
-    diff = Diff(field="x", before=before, after={name: name.upper() * 80 for name in before})
-    assert repr(diff).endswith(" and 2 more>")
-    assert len(repr(diff)) <= 210
 
 
 def test_card_has_a_heading_for_each_element_and_for_what_is_outside_of_lists():
@@ -281,7 +245,6 @@ def test_card_has_a_heading_for_each_element_and_for_what_is_outside_of_lists():
     ]
     assert cells_of(diff_of(0, 1)) == [("f", "0 → 1 +1")]
     assert cells_of(diff_of([2], None)) == [("f[0]", "2 → —")]
-    assert cells_of(diff_of(None, [2])) == [("f[0]", "— → 2")]
 
 
 def test_draft_shows_its_target_and_the_fields_that_the_interface_does_not_name():

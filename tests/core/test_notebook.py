@@ -60,26 +60,17 @@ VALUE = st.recursive(
     [
         (None, "null"),
         (True, "true"),
-        (False, "false"),
-        (1, "1"),
-        (1.5, "1.5"),
         (Decimal("1.50"), "1.50"),
         ("", ""),
-        ("text", "text"),
         ("two\nlines\t", "two\\nlines\\t"),
-        ("\x1b[31m\x00", "\\x1b[31m\\x00"),
         ("\u202e\ud800", "\\u202e\\ud800"),
         ("a\u3164\ufe0f\U000e0101", "a\\u3164\\ufe0f\\U000e0101"),
-        ("é😀", "é😀"),
         ([], "[]"),
         ({}, "{}"),
-        ([1, "a", [None]], "[1, a, [null]]"),
         ((1, 2), "[1, 2]"),
         ({"a": {"b": True}}, "{a: {b: true}}"),
-        ("x" * 60, "x" * 60),
         ("x" * 61, "x" * 59 + "…"),
         ("\n" * 60, "\\n" * 29 + "\\…"),
-        (list(range(1000)), "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, …"),
     ],
 )
 def test_short_formats_a_value_as_one_line(value, text):
@@ -105,12 +96,12 @@ def test_short_formats_only_what_it_shows():
     assert len(formatted) < 10_000
 
 
-@pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_short_accepts_any_depth(opening):
-    value = None
+def test_short_accepts_any_depth():
+    array = members = None
     for _ in range(5000):
-        value = [value] if opening == "[" else {"a": value}
-    assert 0 < len(short(value)) <= SHORT
+        array, members = [array], {"a": members}
+    assert 0 < len(short(array)) <= SHORT
+    assert 0 < len(short(members)) <= SHORT
 
 
 def test_card_shows_title_state_rows_and_notes():
@@ -134,13 +125,7 @@ def test_table_has_a_column_for_each_name():
 
 @each_case(
     ("values", "side"),
-    [
-        ([1, 2.5, Decimal("0.1"), None], "right"),
-        ([1, "2"], "left"),
-        ([True], "left"),
-        ([None], "left"),
-        ([[1]], "left"),
-    ],
+    [([1, 2.5, Decimal("0.1"), None], "right"), ([1, "2"], "left"), ([True], "left")],
 )
 def test_column_of_numbers_is_aligned_right(values, side):
     html = table("Title", [{"n": value} for value in values], total=len(values))

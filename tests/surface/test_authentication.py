@@ -23,14 +23,6 @@ from adclient import ConfigurationError, Request
 from adclient.testing import FakeAdService
 
 
-@sync_and_async
-async def test_no_authorization_header_without_credentials(client_kind) -> None:
-    service = Service(a_draft())
-    async with client_kind.open(transport=service.transport) as client:
-        await wait(write(client))
-    assert "authorization" not in service.requests[0].headers
-
-
 @sync_asyncio_trio
 async def test_token_function_is_called_for_each_attempt(client_kind) -> None:
     service = Service(httpx.Response(503), a_page("a"))
@@ -41,26 +33,23 @@ async def test_token_function_is_called_for_each_attempt(client_kind) -> None:
     assert sent == ["Bearer first", "Bearer second"]
 
 
-@pytest.mark.parametrize("token", [None, "", f"{SECRET}\n", 7, f"Bearer {SECRET}"])
+@pytest.mark.parametrize(
+    ("argument", "given"),
+    [
+        *(("token", token) for token in (None, "", f"{SECRET}\n", 7, f"Bearer {SECRET}")),
+        *(("auth", headers) for headers in (None, SECRET, [("x-key", SECRET)])),
+        *(("auth", headers) for headers in ({"x-key": f"{SECRET}\n"}, {"x-key": None})),
+        *(("auth", {name: SECRET}) for name in ("bad name", "host", "content-length")),
+    ],
+)
 @sync_and_async
-async def test_token_function_without_a_valid_token_is_refused(client_kind, token) -> None:
+async def test_invalid_result_of_token_or_auth_is_refused(client_kind, argument, given) -> None:
     service = Service()
-    async with client_kind.open(transport=service.transport, token=lambda: token) as client:
+    options = {argument: lambda *_: given}
+    async with client_kind.open(transport=service.transport, **options) as client:
         with pytest.raises(ConfigurationError) as caught:
             await wait(write(client))
-    assert_names_the_argument(caught.value, "token")
-    assert service.requests == []
-
-
-@sync_and_async
-async def test_error_of_a_token_function_propagates(client_kind) -> None:
-    def token():
-        raise KeyError("vault")
-
-    service = Service()
-    async with client_kind.open(transport=service.transport, token=token) as client:
-        with pytest.raises(KeyError, match="vault"):
-            await wait(write(client))
+    assert_names_the_argument(caught.value, argument)
     assert service.requests == []
 
 
@@ -70,56 +59,21 @@ async def test_auth_receives_the_request_and_adds_headers(client_kind) -> None:
 
     def sign(request: Request) -> dict[str, str]:
         seen.append(request)
-        return {"X-Signature": f"{request.method} {len(request.body or b'')}"}
+        body = request.body or b""
+        return {"Authorization": "Custom abc", "X-Signature": f"{request.method} {len(body)}"}
 
     service = Service(httpx.Response(503), a_page("a"), a_draft())
     async with client_kind.open(transport=service.transport, auth=sign) as client:
         await wait(read(client))
         await wait(write(client))
-    assert [request.headers["x-signature"] for request in service.requests] == [
-        "GET 0",
-        "GET 0",
-        "POST 36",
-    ]
+    signatures = [request.headers["x-signature"] for request in service.requests]
+    assert signatures == ["GET 0", "GET 0", "POST 36"]
+    assert service.requests[2].headers["authorization"] == "Custom abc"
     assert [type(request) for request in seen] == [Request] * 3
     assert (seen[0].method, seen[0].body) == ("GET", None)
     assert seen[0].url == f"{BASE_URL}/v1/alpha-ads/explain-alpha-objectives?account_id=a"
     assert seen[2].body == b'{"account_id":"a","campaign_id":"c"}'
     assert seen[2].headers["content-type"] == "application/json"
-
-
-@sync_and_async
-async def test_auth_may_set_authorization(client_kind) -> None:
-    service = Service(a_draft())
-    options = {"auth": lambda request: {"Authorization": "Custom abc"}}
-    async with client_kind.open(transport=service.transport, **options) as client:
-        await wait(write(client))
-    assert service.requests[0].headers["authorization"] == "Custom abc"
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        None,
-        SECRET,
-        [("x-key", SECRET)],
-        {"x-key": f"{SECRET}\n"},
-        {"x-key": None},
-        {"bad name": SECRET},
-        {"host": SECRET},
-        {"content-length": "0"},
-    ],
-)
-@sync_and_async
-async def test_invalid_headers_from_auth_are_refused(client_kind, headers) -> None:
-    service = Service()
-    async with client_kind.open(
-        transport=service.transport, auth=lambda request: headers
-    ) as client:
-        with pytest.raises(ConfigurationError) as caught:
-            await wait(write(client))
-    assert_names_the_argument(caught.value, "auth")
-    assert service.requests == []
 
 
 @pytest.mark.parametrize("client_kind", CLIENT_KINDS[1:], ids=str)
