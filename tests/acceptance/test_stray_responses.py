@@ -2,11 +2,13 @@
 
 import json
 import socket
+import socketserver
 import ssl
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import anyio
@@ -42,48 +44,46 @@ STRAYS = [
 ]
 
 
-class Server:
-    """Numbers its drafts, and sends a stray response behind the first one."""
+class Connection(socketserver.StreamRequestHandler):
+    """Numbers the drafts of its server, and sends a stray response behind the first one."""
+
+    server: "Server"
+    # Else the stray response waits until the next request acknowledges the first one.
+    disable_nagle_algorithm = True
+
+    def handle(self) -> None:
+        with suppress(OSError):
+            if self.server.is_tls:
+                self.request = SERVING.wrap_socket(self.request, server_side=True)
+            with self.request as sock:
+                while received := sock.recv(65536):
+                    if received.rstrip().endswith(b"}"):
+                        self.respond(sock)
+
+    def respond(self, sock: socket.socket) -> None:
+        server = self.server
+        server.staged += 1
+        response = draft(server.staged)
+        if server.staged > 1:
+            sock.sendall(response)
+        elif server.is_late:
+            sock.sendall(response)
+            server.was_read.wait(10)
+            sock.sendall(server.stray)
+        else:
+            sock.sendall(response + server.stray)
+        server.has_sent_all.set()
+
+
+class Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
 
     def __init__(self, stray: bytes, *, is_late: bool, is_tls: bool) -> None:
+        super().__init__(("localhost", 0), Connection)
         self.was_read, self.has_sent_all = threading.Event(), threading.Event()
-        self._stray, self._is_late, self._is_tls = stray, is_late, is_tls
-        self._staged = 0
-        self._listening = socket.create_server(("localhost", 0))
-        port = self._listening.getsockname()[1]
-        self.url = f"{'https' if is_tls else 'http'}://localhost:{port}"
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                accepted, _ = self._listening.accept()
-                # Else the stray response waits until the next request acknowledges the first one.
-                accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                threading.Thread(target=self._serve, args=[accepted], daemon=True).start()
-
-    def _serve(self, sock: socket.socket) -> None:
-        with suppress(OSError):
-            if self._is_tls:
-                sock = SERVING.wrap_socket(sock, server_side=True)
-            with sock:
-                while received := sock.recv(65536):
-                    if not received.rstrip().endswith(b"}"):
-                        continue
-                    self._staged += 1
-                    response = draft(self._staged)
-                    if self._staged > 1:
-                        sock.sendall(response)
-                    elif self._is_late:
-                        sock.sendall(response)
-                        self.was_read.wait(10)
-                        sock.sendall(self._stray)
-                    else:
-                        sock.sendall(response + self._stray)
-                    self.has_sent_all.set()
-
-    def close(self) -> None:
-        self._listening.close()
+        self.stray, self.is_late, self.is_tls, self.staged = stray, is_late, is_tls, 0
+        self.url = f"{'https' if is_tls else 'http'}://localhost:{self.server_address[1]}"
+        threading.Thread(target=self.serve_forever, args=[0.01], daemon=True).start()
 
 
 def of_pyreqwest(is_async: bool) -> dict[str, object]:
@@ -155,12 +155,10 @@ def test_table_of_transports_is_true(name) -> None:
     assert f"| {name} | {'yes' if is_safe else 'no'} |" in PAGE.read_text("utf-8")
     for sender in senders:
         found = []
-        for is_async in (False, True):
-            for is_tls in (False, True):
-                for stray, is_late in STRAYS:
-                    server = Server(stray, is_late=is_late, is_tls=is_tls)
-                    call = partial(second_draft, server, sender(is_async), is_async=is_async)
-                    found.append(anyio.run(call))
-                    server.close()
+        for is_async, is_tls, (stray, is_late) in product((False, True), (False, True), STRAYS):
+            with Server(stray, is_late=is_late, is_tls=is_tls) as server:
+                call = partial(second_draft, server, sender(is_async), is_async=is_async)
+                found.append(anyio.run(call))
+                server.shutdown()
         assert (set(found) == {"draft_2"}) is is_safe, found
         assert is_safe or "draft_stray" in found

@@ -36,19 +36,12 @@ def test_empty_listing_has_the_default_columns(table) -> None:
     )
 
 
-@pytest.mark.parametrize("table", [ITEMS, Page(data=ITEMS)])
-def test_polars_reads_the_arrow_stream(table) -> None:
-    assert polars.DataFrame(table).equals(ITEMS.to_polars())
-    assert table.to_polars().equals(ITEMS.to_polars())
-
-
 @pytest.mark.parametrize("items", [ITEMS, Page(data=ITEMS)])
-def test_duckdb_reads_the_arrow_stream(items) -> None:  # DuckDB looks for the variable
-    assert duckdb.sql("SELECT id, x.a FROM items ORDER BY id").fetchall() == [
-        ("a", 1),
-        ("b", None),
-        ("c", None),
-    ]
+def test_polars_and_duckdb_read_the_arrow_stream(items) -> None:  # DuckDB looks for the variable
+    assert polars.DataFrame(items).equals(ITEMS.to_polars())
+    assert items.to_polars().equals(ITEMS.to_polars())
+    found = duckdb.sql("SELECT id, x.a FROM items ORDER BY id").fetchall()
+    assert found == [("a", 1), ("b", None), ("c", None)]
 
 
 def test_docstring_example_runs() -> None:
