@@ -12,7 +12,6 @@ from typing import ClassVar
 import anyio
 import httpx
 import pytest
-import respx
 import sentry_sdk
 import vcr
 from opentelemetry.instrumentation.httpx import HTTPXClientInstrumentor
@@ -164,25 +163,6 @@ def test_cassette_is_recorded_and_replayed(
     assert recorded == 3 + is_made_before
     run(client_class, is_made_before, url, lambda: cassette(path, "none"))
     assert len(fake.requests) - recorded == 1 + is_made_before
-
-
-@each_client
-def test_several_tools_work_at_once(client_class, url, fake) -> None:
-    mocked = FakeAdService()
-
-    @contextlib.contextmanager
-    def all_of_them() -> Iterator[list[object]]:
-        seen: list[object] = []
-        with opentelemetry() as spans, sentry() as noted, contextlib.ExitStack() as stack:
-            for mode in ("httpcore", "httpx"):
-                router = stack.enter_context(respx.mock(using=mode, assert_all_called=False))
-                router.route().mock(side_effect=mocked.transport.handle_request)
-            yield seen
-        assert (len(spans), len(noted)) == (0, 2)
-        seen += mocked.requests
-
-    run(client_class, True, url, all_of_them)
-    assert len(fake.requests) == 2
 
 
 OF_PYTEST_HTTPX = """

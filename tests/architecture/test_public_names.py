@@ -126,12 +126,6 @@ def test_page_signature_has_no_private_argument(cls) -> None:
     assert [*inspect.signature(cls).parameters] == ["response", "data", "next", "extra"]
 
 
-@each_case("cls", OF_ATTRS)
-def test_value_constructors_are_keyword_only(cls) -> None:
-    parameters = inspect.signature(cls).parameters.values()
-    assert {parameter.kind for parameter in parameters} == {inspect.Parameter.KEYWORD_ONLY}
-
-
 def test_autospec_has_the_kinds_and_signatures_of_methods() -> None:
     for client, kind, enter in zip(
         CLIENTS, (mock.Mock, mock.AsyncMock), ("__enter__", "__aenter__"), strict=True

@@ -167,26 +167,33 @@ async def test_frames_of_the_callers_functions_and_below_stay(client_kind) -> No
         assert "run" not in names
 
 
-class Grouping(httpx.BaseTransport):
-    """A transport whose errors come in groups, as those of several attempts do."""
+class Failing(httpx.BaseTransport):
+    """A transport of the caller, which handles an error of httpx."""
+
+    def __init__(self, *, is_interrupted: bool) -> None:
+        self.is_interrupted = is_interrupted
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         errors = []
+        proxy = "http://user:canary@127.0.0.1:1"
         try:
-            return httpx.HTTPTransport(proxy="http://user:canary@127.0.0.1:1").handle_request(
-                request
-            )
-        except httpx.HTTPError as error:
+            return httpx.HTTPTransport(proxy=proxy).handle_request(request)
+        except httpx.ConnectError as error:
+            if self.is_interrupted:
+                raise KeyboardInterrupt from None
             errors.append(error)
         raise ExceptionGroup("each attempt has failed", errors)
 
 
-def test_no_frame_of_a_group_of_errors_contains_a_secret() -> None:
-    client = SYNC.client("http://ads.test", transport=Grouping(), token=TOKEN)
-    with pytest.raises(ExceptionGroup) as caught:
+@pytest.mark.parametrize("is_interrupted", [True, False])
+def test_no_frame_of_an_error_that_a_transport_handled_contains_a_secret(is_interrupted) -> None:
+    transport = Failing(is_interrupted=is_interrupted)
+    client = SYNC.client("http://ads.test", transport=transport, token=TOKEN)
+    with pytest.raises((KeyboardInterrupt, ExceptionGroup)) as caught:
         client.beta.pause_campaign(**IDS)
-    [error] = caught.value.exceptions
-    assert [frame.name for frame in traceback.extract_tb(error.__traceback__)] == ["handle_request"]
+    handled = caught.value.__context__ if is_interrupted else caught.value.exceptions[0]
+    names = [frame.name for frame in traceback.extract_tb(handled.__traceback__)]
+    assert names == ["handle_request"]
     assert_untold(*locals_of(caught.value))
 
 

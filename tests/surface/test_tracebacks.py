@@ -92,25 +92,6 @@ def test_environment_variable_keeps_the_whole_traceback(monkeypatch) -> None:
             assert ("run" in of_ours(error)) is is_full
 
 
-class Wrapping(httpx.BaseTransport):
-    """A caller's transport, which is interrupted while it handles an error of httpx."""
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        try:
-            return httpx.HTTPTransport(proxy="http://127.0.0.1:1").handle_request(request)
-        except httpx.ConnectError:
-            raise KeyboardInterrupt from None
-
-
-def test_error_that_a_transport_of_the_caller_was_handling_loses_frames_of_requests() -> None:
-    client = SYNC.client(BASE_URL, transport=Wrapping(), token="canary")
-    with pytest.raises(KeyboardInterrupt) as caught:
-        client.beta.pause_campaign(account_id="a", campaign_id="c")
-    handled = caught.value.__context__
-    files = [frame.filename for frame in traceback.extract_tb(handled.__traceback__)]
-    assert files == [__file__]
-
-
 @sync_and_async
 async def test_cause_keeps_its_frames(client_kind) -> None:
     tokens = iter(["first"])
