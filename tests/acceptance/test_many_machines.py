@@ -155,22 +155,22 @@ def test_script_prints_what_the_page_shows(folder, where) -> None:
     assert done.stdout == PRINTED
 
 
-def test_one_task_for_each_account_sends_nothing_in_a_pause(cluster, limited, page) -> None:
-    futures = cluster.dask.map(page.campaigns, [ACCOUNT, OTHER], pure=False)
-    assert [table.num_rows for table in cluster.dask.gather(futures)] == [62, 4]
-    assert limited.refused == {ACCOUNT: 2}
-    assert limited.sent_in_a_pause.total() == 0
-
-
-def test_tasks_that_share_an_account_in_turn_send_nothing_in_a_pause(
-    cluster, limited, page
+@pytest.mark.parametrize(
+    ("function", "accounts", "rows", "refused"),
+    [
+        ("campaigns", [ACCOUNT, OTHER], [62, 4], 2),
+        ("campaigns_in_turn", [ACCOUNT, ACCOUNT], [62, 62], 4),
+    ],
+)
+def test_no_request_is_sent_in_a_pause(
+    cluster, limited, page, function, accounts, rows, refused
 ) -> None:
     futures = [
-        cluster.dask.submit(page.campaigns_in_turn, ACCOUNT, pure=False, workers=[name])
-        for name in cluster.dask.nthreads()
+        cluster.dask.submit(getattr(page, function), account, pure=False, workers=[name])
+        for account, name in zip(accounts, cluster.dask.nthreads(), strict=True)
     ]
-    assert [table.num_rows for table in cluster.dask.gather(futures)] == [62, 62]
-    assert limited.refused == {ACCOUNT: 4}
+    assert [table.num_rows for table in cluster.dask.gather(futures)] == rows
+    assert limited.refused == {ACCOUNT: refused}
     assert limited.sent_in_a_pause.total() == 0
 
 

@@ -2,7 +2,6 @@ import re
 from decimal import Decimal
 from html.parser import HTMLParser
 
-import pytest
 from cases import each_case
 from hypothesis import given, strategies as st
 
@@ -141,7 +140,7 @@ def test_numbers_come_after_the_columns_of_the_interface():
     assert heads == ["id", "name", "status", "spend", "clicks", "reason", "period", "on"]
 
 
-@pytest.mark.parametrize("count", [ROWS, ROWS + 1, 10_000])
+@each_case("count", [ROWS, ROWS + 1])
 def test_rows_beyond_the_limit_are_counted(count):
     shown, hidden = first_rows([("n", "v")] * count)
     for html in (

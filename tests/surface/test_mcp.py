@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import httpx
 import pytest
+from cases import each_case
 from clients import SECRET
 from memory_ledger import MemoryLedger
 
@@ -66,19 +67,21 @@ def test_tools_are_listed_and_called(mode, backend) -> None:
     anyio.run(scenario, backend=backend)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "options",
     [
         {},
         {"policy": Policy(accounts=["a"])},
         {"ledger": MemoryLedger()},
-        {"policy": Policy(), "ledger": MemoryLedger()},
+        {"policy": Policy(), "ledger": MemoryLedger()},  # without a rule
     ],
-    ids=["neither", "policy", "ledger", "without rules"],
 )
 def test_writes_need_a_policy_and_a_ledger(options) -> None:
     with pytest.raises(ConfigurationError, match="writes need a client with policy="):
         build_server(AsyncAdClient(URL, **options), writes=True)
+
+
+def test_sync_client_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="client must be a AsyncAdClient, not AdClient"):
         build_server(FakeAdService().client())
 
