@@ -1,8 +1,6 @@
 """Serving a fake over HTTP on this machine."""
 
 import asyncio
-import errno
-import signal
 import socket
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -27,39 +25,16 @@ class _DroppableProtocol(H11Protocol):
         self.app_state: dict[str, object] = {**self.app_state, DROP: transport.close}
 
 
-def listen(host: str, port: int, port_option: str = "port=") -> socket.socket:
-    """A listening socket; port 0 is any free one. Its error names how to choose the port."""
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 is any free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=2048)
-    except OSError as error:
-        is_of_port = error.errno in (errno.EADDRINUSE, errno.EACCES)
-        advice = f"; choose another with {port_option}, where 0 is any free one"
-        reason = str(error.strerror).partition(" (while")[0]
-        raise OSError(
-            error.errno, f"cannot listen on {host}:{port}: {reason}{advice * is_of_port}"
-        ) from None
+    return socket.create_server((host, port), family=family, backlog=2048)
 
 
 def address_of(listening: socket.socket) -> str:
     """The URL of a listening socket."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def run(app: Starlette, listening: socket.socket, hints: str) -> None:
-    """Serve until Ctrl-C, which may come as soon as the hints are printed."""
-    server = _server(app)
-
-    def stop(*_: object) -> None:
-        server.should_exit = True
-
-    before = signal.signal(signal.SIGINT, stop)  # until uvicorn handles it, and after that
-    try:
-        print(hints, flush=True)
-        server.run(sockets=[listening])
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -86,7 +61,7 @@ def serving(fake: FakeAdService, *, host: str = "127.0.0.1", port: int = 0) -> G
         'campaign_57a7'
     """
     with listen(host, port) as listening:
-        server = _server(create_app(fake))
+        server = server_of(create_app(fake))
         thread = Thread(target=server.run, args=([listening],), name="adclient-fake", daemon=True)
         thread.start()
         try:
@@ -96,7 +71,8 @@ def serving(fake: FakeAdService, *, host: str = "127.0.0.1", port: int = 0) -> G
             thread.join()
 
 
-def _server(app: Starlette) -> uvicorn.Server:
+def server_of(app: Starlette) -> uvicorn.Server:
+    """A server for an application, which can drop its connections."""
     config = uvicorn.Config(
         app,
         http=_DroppableProtocol,
