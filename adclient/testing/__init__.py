@@ -6,9 +6,8 @@ A request comes to `_service`, meets its fault (`_faults`), is authenticated (`_
 over HTTP.
 """
 
-from adclient.testing._approval.dashboard import Dashboard
+from adclient.testing._approval.dashboard import ApprovalRefused, Dashboard
 from adclient.testing._approval.drafts import AuditEvent, FakeDraft
-from adclient.testing._approval.steps import ApprovalRefused
 from adclient.testing._clock import FakeClock
 from adclient.testing._faults.fault import Fault
 from adclient.testing._faults.faults import Faults

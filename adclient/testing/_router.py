@@ -22,7 +22,7 @@ from adclient.testing._approval.drafts import DraftStore, FakeDraft, draft_body
 from adclient.testing._clock import START, FakeClock
 from adclient.testing._faults.fault import Fault, with_fault
 from adclient.testing._http.requests import ParsedRequest, parsed
-from adclient.testing._http.responses import Refusal, error_response, refusal
+from adclient.testing._http.responses import HTTPError, error_response, http_error
 from adclient.testing._profile import Profile
 from adclient.testing._reads.pages import Pages, PagingFault
 from adclient.testing._reads.reads import rows_of
@@ -52,7 +52,7 @@ class Credentials:
         """Refuse a request without the token."""
         for name, value in self.headers().items():
             if request.headers.get(name.lower()) != value:
-                raise refusal("unauthenticated")
+                raise http_error("unauthenticated")
 
 
 @attrs.define(kw_only=True)
@@ -89,16 +89,16 @@ class Router:
         outcome = fault.instead
         if fault.taken:
             try:
-                response: RawResponse | Refusal = self._response(request, operation, fault.page)
-            except Refusal as refusal:
-                response = refusal
+                response: RawResponse | HTTPError = self._response(request, operation, fault.page)
+            except HTTPError as error:
+                response = error
             outcome = outcome or response
         if isinstance(outcome, Failure):
             return outcome
         assert outcome is not None, "a fault that is not taken has an outcome"
         digest = hashlib.sha256(f"{self.seed}:request:{number}".encode()).hexdigest()
         request_id = f"req_{digest[:12]}"
-        if isinstance(outcome, Refusal):
+        if isinstance(outcome, HTTPError):
             outcome = error_response(outcome, self.profile.errors, request_id)
         headers = {
             "content-type": "application/json",
@@ -114,7 +114,7 @@ class Router:
         with self.lock:
             self._count_request()
         if len(request.body or b"") > MAX_BODY:
-            raise refusal("request_too_large", limit=MAX_BODY)
+            raise http_error("request_too_large", limit=MAX_BODY)
         asked = parsed(request, operation, self.conventions, self.profile)
         with self.lock:
             account = self._account(asked)
@@ -133,7 +133,7 @@ class Router:
             self._minute, self._in_minute = now, 0
         if most is not None and self._in_minute >= most:
             wait = ceil((self._minute + _MINUTE - now).total_seconds())
-            raise refusal("rate_limited", headers={"retry-after": str(wait)}, most=most)
+            raise http_error("rate_limited", headers={"retry-after": str(wait)}, most=most)
         self._in_minute += 1
 
     def _account(self, asked: ParsedRequest) -> Account:
@@ -141,16 +141,16 @@ class Router:
         operation, account_id = asked.operation, asked.text("account_id") or ""
         account = self.accounts.get(account_id)
         if account is None:
-            raise refusal("account_not_found", account_id=account_id)
+            raise http_error("account_not_found", account_id=account_id)
         if account.access == "disconnected":
-            raise refusal("account_disconnected")
+            raise http_error("account_disconnected")
         if account.platform != operation.namespace:
             platform = account.platform
-            raise refusal("platform_mismatch", "account_id", id=account_id, platform=platform)
+            raise http_error("platform_mismatch", "account_id", id=account_id, platform=platform)
         if operation.is_write and account.access == "read_only":
-            raise refusal("account_read_only")
+            raise http_error("account_read_only")
         if operation.is_write and account.access == "drafting_paused":
-            raise refusal("drafting_paused", headers={"retry-after": "900"})
+            raise http_error("drafting_paused", headers={"retry-after": "900"})
         return account
 
     def _staged(self, account: Account, asked: ParsedRequest, request: Request) -> FakeDraft:
@@ -160,7 +160,7 @@ class Router:
         if key is not None and key in self._by_key:
             first, draft = self._by_key[key]
             if (first.url, first.body) != (request.url, request.body):
-                raise refusal("idempotency_key_reused")
+                raise http_error("idempotency_key_reused")
             return draft
         change = change_of(account, asked)
         draft = self.drafts.stage(asked.operation.full_name, account, change)

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from threading import RLock
-from typing import Self
+from typing import Self, TypedDict, Unpack
 
 from adclient._async.client import AsyncAdClient
 from adclient._core.request import Request
@@ -31,8 +31,7 @@ from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._approval.dashboard import Dashboard
 from adclient.testing._approval.drafts import DraftStore, FakeDraft
 from adclient.testing._clock import FakeClock
-from adclient.testing._faults.corrupt import received_within
-from adclient.testing._faults.fault import Fault
+from adclient.testing._faults.fault import Fault, received_within
 from adclient.testing._faults.faults import Faults
 from adclient.testing._http.requests import operation_at
 from adclient.testing._profile import Profile
@@ -43,6 +42,18 @@ from adclient.transports import UniversalTransport
 
 ENVIRONMENT = (ENV_BASE_URL, ENV_TOKEN)
 """The variables that lead the clients of other code to a fake."""
+
+
+class ClientOptions(TypedDict, total=False):
+    """The options of a client that a fake does not set itself."""
+
+    timeout: float | None
+    max_retries: int | None
+    retry: RetryPolicy | None
+    headers: Mapping[str, str] | None
+    hooks: Hooks | None
+    policy: Policy | None
+    ledger: Ledger | None
 
 
 class FakeAdService:
@@ -153,27 +164,12 @@ class FakeAdService:
         with self._lock:
             return self._drafts.all()
 
-    def client(
-        self,
-        *,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-        retry: RetryPolicy | None = None,
-        headers: Mapping[str, str] | None = None,
-        hooks: Hooks | None = None,
-        policy: Policy | None = None,
-        ledger: Ledger | None = None,
-    ) -> AdClient:
+    def client(self, **options: Unpack[ClientOptions]) -> AdClient:
         """Make a client of this service, with its token and conventions.
 
         Args:
-            timeout: Seconds for one whole call, by the fake's clock; None for 30.
-            max_retries: How many times a call is retried; None for 2.
-            retry: The retry policy; None for `RetryPolicy()`.
-            headers: Headers to add to every request.
-            hooks: Your functions to call on requests, responses, retries and drafts.
-            policy: What the client may do; None allows everything.
-            ledger: Where to record all writes; None for no record.
+            **options: Options of `AdClient`, as usual: `timeout`, by the fake's clock,
+                `max_retries`, `retry`, `headers`, `hooks`, `policy` and `ledger`.
 
         Returns:
             A sync client that reaches this fake and nothing else.
@@ -188,41 +184,16 @@ class FakeAdService:
             >>> page.data[0].name
             'SPR26 · Prospecting · Trail Shoe Launch'
         """
+        auth, conventions = self._router.credentials.headers, self._conventions
         return AdClient(
-            self.base_url,
-            auth=self._router.credentials.headers,
-            timeout=timeout,
-            max_retries=max_retries,
-            retry=retry,
-            headers=headers,
-            hooks=hooks,
-            policy=policy,
-            ledger=ledger,
-            conventions=self._conventions,
-            transport=self.transport,
+            self.base_url, auth=auth, conventions=conventions, transport=self.transport, **options
         )
 
-    def async_client(
-        self,
-        *,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-        retry: RetryPolicy | None = None,
-        headers: Mapping[str, str] | None = None,
-        hooks: Hooks | None = None,
-        policy: Policy | None = None,
-        ledger: Ledger | None = None,
-    ) -> AsyncAdClient:
+    def async_client(self, **options: Unpack[ClientOptions]) -> AsyncAdClient:
         """Make an async client of this service, with its token and conventions.
 
         Args:
-            timeout: Seconds for one whole call, by the fake's clock; None for 30.
-            max_retries: How many times a call is retried; None for 2.
-            retry: The retry policy; None for `RetryPolicy()`.
-            headers: Headers to add to every request.
-            hooks: Your functions to call on requests, responses, retries and drafts.
-            policy: What the client may do; None allows everything.
-            ledger: Where to record all writes; None for no record.
+            **options: Options of `AsyncAdClient`: the same as for `client`.
 
         Returns:
             An async client that reaches this fake and nothing else.
@@ -238,18 +209,9 @@ class FakeAdService:
             >>> asyncio.run(removing).status
             'pending_approval'
         """
+        auth, conventions = self._router.credentials.headers, self._conventions
         return AsyncAdClient(
-            self.base_url,
-            auth=self._router.credentials.headers,
-            timeout=timeout,
-            max_retries=max_retries,
-            retry=retry,
-            headers=headers,
-            hooks=hooks,
-            policy=policy,
-            ledger=ledger,
-            conventions=self._conventions,
-            transport=self.transport,
+            self.base_url, auth=auth, conventions=conventions, transport=self.transport, **options
         )
 
     @contextmanager

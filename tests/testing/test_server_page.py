@@ -72,17 +72,11 @@ def test_draft_is_shown_with_its_change_and_in_the_trail(fake, browser) -> None:
     assert "ad.name new: Tents" in shown(browser)
 
 
-def test_ages_and_the_time_that_is_left_are_shown(fake, browser) -> None:
+def test_age_of_a_draft_is_in_words(fake, browser) -> None:
     draft_id = pause(fake)
     for seconds, words in ((59, "less than a minute"), (1, "1 min"), (3540, "1 h 0 min")):
         fake.clock.advance(seconds)
         assert f"{draft_id} · staged {words} ago" in shown(browser)
-    fake.dashboard.arm(draft_id, reviewer="Ines")
-    for seconds, left in ((0, "10:00"), (1, "9:59"), (598, "0:01"), (1, "0:00")):
-        fake.clock.advance(seconds)
-        assert f"Time left to confirm: {left}" in shown(browser)
-    fake.clock.advance(1)
-    assert "Time left" not in shown(browser)
 
 
 @pytest.mark.parametrize("is_alone", [False, True])
@@ -110,11 +104,13 @@ def test_steps_are_made_on_the_list_and_on_the_page_of_a_draft(is_alone, fake, b
     assert mine[-3:] == [("armed", "Ines"), ("approved", "Tove"), ("applied", "service")]
 
 
-def test_unreadable_reviewers_and_unknown_steps_and_drafts_are_refused(fake, browser) -> None:
-    draft_id = pause(fake)
-    assert step(browser, draft_id, "__init__").status_code == 400
-    assert step(browser, draft_id, "arm", "Ines\u202e").status_code == 409
+def test_missing_name_of_a_reviewer_is_refused(fake, browser) -> None:
+    assert step(browser, pause(fake), "arm", "").status_code == 409
     assert fake.drafts[0].status == "pending_approval"
+
+
+def test_unknown_steps_and_drafts_are_refused(fake, browser) -> None:
+    assert step(browser, pause(fake), "__init__").status_code == 400
     unknown = step(browser, "draft_zzzz", "arm")
     assert unknown.status_code == 409
     assert "there is no draft draft_zzzz" in text_of(unknown.text)
@@ -122,22 +118,20 @@ def test_unreadable_reviewers_and_unknown_steps_and_drafts_are_refused(fake, bro
     assert browser.get("/approval/drafts/draft_zzzz").status_code == 404
 
 
-EVIL = "http://evil.example"
-
-
 @each_case(
     "headers",
     [
-        {"origin": EVIL},
+        {"origin": "http://evil.example"},
         {"origin": "null"},
         {"origin": ""},
-        {"host": "evil.example", "origin": EVIL},
+        {"host": "evil.example", "origin": "http://evil.example"},
     ],
 )
-def test_another_site_cannot_make_a_step(fake, browser, headers) -> None:
+@pytest.mark.parametrize("is_alone", [False, True])
+def test_another_site_cannot_make_a_step(fake, browser, headers, is_alone) -> None:
     draft_id = pause(fake)
-    for path in ("", f"/drafts/{draft_id}"):
-        assert step(browser, draft_id, "arm", path=path, headers=headers).status_code == 403
+    path = f"/drafts/{draft_id}" * is_alone
+    assert step(browser, draft_id, "arm", path=path, headers=headers).status_code == 403
     assert fake.drafts[0].status == "pending_approval"
 
 
@@ -150,16 +144,6 @@ def test_page_is_refused_under_foreign_host_names(fake, browser) -> None:
             assert page.status_code == 403
     exposed = Browser(create_app(fake, any_host=True), "http://demo.example")
     assert exposed.get("/approval").status_code == 200
-
-
-@each_case("path", ["/approval", "/approval/static/approval.js"])
-def test_security_headers_are_set(browser, path) -> None:
-    headers = browser.get(path).headers
-    policy = headers["content-security-policy"].split("; ")
-    assert {"default-src 'none'", "script-src 'self'", "frame-ancestors 'self'"} <= set(policy)
-    assert "unsafe" not in headers["content-security-policy"]
-    assert headers["x-content-type-options"] == "nosniff"
-    assert headers["cache-control"] == "no-store"
 
 
 def test_every_link_works_below_a_mount_path_and_keeps_the_name(fake) -> None:
@@ -213,15 +197,15 @@ def test_list_shows_fifty_drafts_and_events(fake, browser) -> None:
     assert "2 earlier entries are not shown." in text_of(page)
 
 
-@pytest.mark.parametrize("count", [48, 49])
+@pytest.mark.parametrize("count", [48, 49, 200])
 def test_change_is_approved_where_all_of_it_is_shown(count, fake, browser) -> None:
     fields = {f"label_{number}": f"<{'x' * 600}{number}>" for number in range(count)}
     draft_id = create(fake, **fields)  # has a name and a status as well
     page = browser.get("/approval").text
     is_whole = count == 48
+    left = "{} more lines of this change are on the page of the draft".format
     assert (f'id="{draft_id}-arm"' in page) is is_whole
-    more = "1 more lines of this change are on the page of the draft"
-    assert (more in text_of(page)) is not is_whole
+    assert (left(count - 48) in text_of(page)) is not is_whole
     assert f'id="{draft_id}-reject"' in page
     if not is_whole:
         (path,) = re.findall(rf'id="{draft_id}-whole" class="arm" href="([^"]*)"', page)
@@ -253,14 +237,25 @@ def test_page_of_a_draft_shows_its_state_and_its_own_trail(fake, browser) -> Non
 def test_audit_trail_links_to_drafts_that_are_still_stored() -> None:
     fake = FakeAdService(history=4)
     browser = Browser(create_app(fake))
-    first, armed = pause(fake), pause(fake)
-    for draft_id in (first, *(pause(fake) for _ in range(4))):
-        fake.dashboard.reject(draft_id, reviewer="Ines")
+    themes = approve(fake, stage(fake, "delta.remove_auto_search_themes")).draft_id
+    armed = pause(fake)
+    for _ in range(4):
+        fake.dashboard.reject(pause(fake), reviewer="Ines")
     fake.dashboard.arm(armed, reviewer="Ines")
     trail = browser.get("/approval").text.partition("Audit trail")[2]
     links = re.findall(r'href="/approval/drafts/(\w+)"', trail)
     assert links[0] == armed
-    assert first not in links
+    assert themes not in links
+
+
+def test_armed_draft_shows_the_time_that_is_left(fake, browser) -> None:
+    draft_id = pause(fake)
+    fake.dashboard.arm(draft_id, reviewer="Ines")
+    for seconds, left in ((0, "10:00"), (1, "9:59"), (598, "0:01"), (1, "0:00")):
+        fake.clock.advance(seconds)
+        assert f"Time left to confirm: {left}" in shown(browser)
+    fake.clock.advance(1)
+    assert "Time left" not in shown(browser)
 
 
 def test_page_states_before_the_click_who_may_confirm(browser) -> None:

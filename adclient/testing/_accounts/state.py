@@ -11,7 +11,7 @@ from adclient._values.json_values import differ
 from adclient.models import JSON
 from adclient.testing._accounts.metrics import Delivery, Metrics, of_day
 from adclient.testing._clock import FakeClock
-from adclient.testing._http.responses import not_found, refusal
+from adclient.testing._http.responses import http_error, not_found
 
 Platform = Literal["alpha", "beta", "gamma", "delta"]
 Access = Literal["open", "disconnected", "read_only", "drafting_paused"]
@@ -84,10 +84,10 @@ class Entity:
     def update(self, wanted: Values) -> "ProposedChange":
         """A change of values; if several differ, the field of its diff is the kind of entity."""
         if wanted.get("id", self.id) != self.id:
-            raise refusal("immutable_field", "id")
+            raise http_error("immutable_field", "id")
         before, after = changed(self.values, wanted)
         if not after:
-            raise refusal("no_change")
+            raise http_error("no_change")
         edit = Edit(kind=self.kind, id=self.id, before=before, after=after)
         field, old, new = leaf(before, after) or (self.kind, before, after)
         return ProposedChange(field=field, before=old, after=new, edits=(edit,), target=self.id)

@@ -8,8 +8,20 @@ import attrs
 from adclient.models import PENDING_APPROVAL, Draft
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._approval.drafts import AuditEvent, DraftStore, FakeDraft, is_armed_by
-from adclient.testing._approval.steps import ApprovalRefused, check_reviewer, id_of
 from adclient.testing._clock import FakeClock
+
+
+class ApprovalRefused(Exception):
+    """A step of the approval is not possible; the message is the reason.
+
+    Examples:
+        >>> from adclient.testing import ApprovalRefused, FakeAdService
+        >>> try:
+        ...     FakeAdService().dashboard.arm("draft_0000", reviewer="Ines")
+        ... except ApprovalRefused as refused:
+        ...     print(refused)
+        there is no draft draft_0000
+    """
 
 
 class Dashboard:
@@ -106,9 +118,10 @@ class Dashboard:
             'delta.remove_auto_search_themes'
         """
         with self._lock:
-            draft = self._drafts.find(id_of(draft_id))
+            given = draft_id if isinstance(draft_id, str) else draft_id.draft_id
+            draft = self._drafts.find(given)
             if draft is None:
-                raise ApprovalRefused(f"there is no draft {id_of(draft_id)}")
+                raise ApprovalRefused(f"there is no draft {given}")
             return draft
 
     def arm(self, draft_id: str | Draft | FakeDraft, *, reviewer: str) -> FakeDraft:
@@ -254,7 +267,8 @@ class Dashboard:
             return self._drafts.record(draft, "rejected", reviewer)
 
     def _open(self, draft_id: str | Draft | FakeDraft, reviewer: str) -> FakeDraft:
-        check_reviewer(reviewer)
+        if not any(map(str.isalnum, reviewer)):
+            raise ApprovalRefused("a reviewer must be named")
         draft = self.draft(draft_id)
         if not draft.is_open:
             raise ApprovalRefused(f"{draft.draft_id} is {draft.status}")

@@ -1,25 +1,38 @@
-"""A fault of one request."""
+"""A fault of one request, and what it makes of the response."""
 
+import gzip
 from collections.abc import Mapping
+from typing import Literal
 
 import attrs
 
 from adclient._core import jsontext
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient.models import JSON
-from adclient.testing._faults.corrupt import (
-    DROPPED,
-    NO_RESPONSE,
-    BodyFault,
-    SlowBodyResponse,
-    corrupted,
-)
-from adclient.testing._http.responses import Refusal
+from adclient.testing._http.responses import HTTPError
 from adclient.testing._profile import check_choice, check_seconds
 from adclient.testing._reads.pages import PagingFault
 
+BodyFault = Literal[
+    "cut",
+    "stalled",
+    "wrong_length",
+    "broken_gzip",
+    "not_json",
+    "not_utf8",
+    "wrong_shape",
+    "error_object",
+    "duplicate_keys",
+    "wrong_content_type",
+    "huge",
+]
+DROPPED = Failure(reason="the connection was dropped", sent=True)
+STALLED = Failure(reason="no more of the body in time", sent=True, timed_out=True)
+NO_RESPONSE = Failure(reason="no response in time", sent=True, timed_out=True)
+_HUGE = 5 * 1024 * 1024
 
-def _in_short(instead: Outcome | Refusal | None) -> str:
+
+def _in_short(instead: Outcome | HTTPError | None) -> str:
     return repr(instead.reason if isinstance(instead, Failure) else instead and instead.status)
 
 
@@ -56,7 +69,7 @@ class Fault:
     """
 
     taken: bool = True
-    instead: Outcome | Refusal | None = attrs.field(default=None, repr=_in_short)
+    instead: Outcome | HTTPError | None = attrs.field(default=None, repr=_in_short)
     as_status: int | None = None
     body: BodyFault | None = None
     page: PagingFault | None = None
@@ -184,7 +197,7 @@ class Fault:
             >>> FakeAdService().faults.add(Fault.status(429, headers={"Retry-After": "5"}), times=2)
         """
         _check_status(status)
-        error = Refusal(status, code, message, headers=_lower_case(headers))
+        error = HTTPError(status, code, message, headers=_lower_case(headers))
         return cls(taken=taken, instead=error)
 
     @classmethod
@@ -321,11 +334,72 @@ def with_fault(response: RawResponse, fault: Fault) -> RawResponse:
     if not response.is_success:
         return response
     if fault.body is not None:
-        response = corrupted(response, fault.body)
+        response = _corrupted(response, fault.body)
     response = attrs.evolve(response, status=fault.as_status or response.status)
     if fault.body_seconds:
-        response = SlowBodyResponse.of(response, fault.body_seconds)
+        parts = attrs.asdict(response, recurse=False)
+        return SlowBodyResponse(**parts, seconds=fault.body_seconds)
     return response
+
+
+def _corrupted(response: RawResponse, fault: BodyFault) -> RawResponse:
+    """A response with a fault in its body."""
+    body, headers = response.body, dict(response.headers)
+    broken: Failure | None = None
+    match fault:
+        case "cut" | "stalled":
+            body = body[: len(body) // 2]
+            broken = DROPPED if fault == "cut" else STALLED
+        case "wrong_length":
+            headers["content-length"] = str(len(body) + 10)
+            reason = f"received {len(body)} bytes, expected {len(body) + 10}"
+            broken = Failure(reason=reason, sent=True)
+        case "broken_gzip":
+            headers["content-encoding"] = "gzip"
+            packed = gzip.compress(body, mtime=0)
+            body = packed[:10] + bytes(255 - byte for byte in packed[10:])
+        case "not_json":
+            headers["content-type"] = "text/html"
+            body = b"<html><head><title>Checking your browser</title></head></html>"
+        case "not_utf8":
+            start, quote, end = body.rpartition(b'"')
+            body = start + b"\xff" + quote + end
+        case "wrong_shape":
+            body = b'{"result":%s}' % body
+        case "error_object":
+            body = b'{"error":{"code":"internal","message":"something went wrong","details":[]}}'
+        case "duplicate_keys":
+            first_key, _, rest = body.partition(b":")
+            body = first_key + b":null," + first_key[1:] + b":" + rest
+        case "wrong_content_type":
+            headers["content-type"] = "text/plain"
+        case _:  # "huge"
+            body = body[:-1] + b',"padding":"%s"}' % (b"x" * _HUGE)
+    return attrs.evolve(response, headers=headers, body=body, broken=broken)
+
+
+@attrs.frozen(kw_only=True)
+class SlowBodyResponse(RawResponse):
+    """A response whose body takes `seconds` to arrive."""
+
+    seconds: float
+
+
+def received_within(
+    time_left: float | None, outcome: Outcome, seconds: float
+) -> tuple[Outcome, float]:
+    """The part of an outcome that a client receives within some time, and when."""
+    if time_left is not None and seconds >= time_left:
+        return NO_RESPONSE, time_left
+    if isinstance(outcome, SlowBodyResponse):
+        if time_left is not None and seconds + outcome.seconds >= time_left:
+            received = int(len(outcome.body) * (time_left - seconds) / outcome.seconds)
+            outcome = attrs.evolve(outcome, body=outcome.body[:received], broken=STALLED)
+        seconds += outcome.seconds
+    failure = outcome if isinstance(outcome, Failure) else outcome.broken
+    if time_left is not None and failure is not None and failure.timed_out:
+        seconds = time_left  # the client waits for the rest until it times out
+    return outcome, seconds
 
 
 def _lower_case(headers: Mapping[str, str] | None) -> dict[str, str]:

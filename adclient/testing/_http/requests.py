@@ -12,7 +12,7 @@ from adclient._core.operations import OPERATIONS, Operation, ParameterType
 from adclient._core.request import Request
 from adclient.conventions import Conventions
 from adclient.models import JSON, Result
-from adclient.testing._http.responses import invalid_parameter, refusal
+from adclient.testing._http.responses import http_error, invalid_parameter
 from adclient.testing._profile import Place, Profile
 
 _BY_PATH = {operation.path: operation for operation in OPERATIONS}
@@ -61,10 +61,10 @@ def parsed(
 ) -> ParsedRequest:
     """The arguments of a request for the operation at its path, if there is one."""
     if operation is None:
-        raise refusal("not_found")
+        raise http_error("not_found")
     if operation.method != request.method:
         method = operation.method
-        raise refusal("method_not_allowed", headers={"allow": method}, method=method)
+        raise http_error("method_not_allowed", headers={"allow": method}, method=method)
     place: Place = "body"
     if not operation.is_write:
         place = profile.read_parameters or conventions.read_parameters
@@ -73,7 +73,7 @@ def parsed(
     cursor: JSON = None
     if place == "query" or (place == "either" and not request.body):
         if request.body:
-            raise refusal("unexpected_body")
+            raise http_error("unexpected_body")
         arguments = _from_query(query, operation, conventions)
     else:
         arguments = _from_body(request.body or b"")
@@ -81,7 +81,7 @@ def parsed(
         if profile.continuation in ("url", "absolute_url"):  # which a client follows
             cursor = in_query.pop(conventions.cursor_parameter, None)
         if in_query:
-            raise refusal("unexpected_query")
+            raise http_error("unexpected_query")
     if not operation.is_write:
         cursor = arguments.pop(conventions.cursor_parameter, cursor)
     known = {parameter.name: parameter for parameter in operation.parameters}
@@ -101,9 +101,9 @@ def _from_body(body: bytes) -> dict[str, JSON]:
     try:
         arguments = jsontext.loads(body)
     except jsontext.JSONError as error:
-        raise refusal("invalid_json", error=error) from None
+        raise http_error("invalid_json", error=error) from None
     if not isinstance(arguments, dict):
-        raise refusal("invalid_json:shape")
+        raise http_error("invalid_json:shape")
     return arguments
 
 

@@ -1,4 +1,4 @@
-"""Refusals, and the shapes of errors that services are known for."""
+"""Errors, and the shapes that services are known for."""
 
 import json
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from adclient._core.response import RawResponse
 from adclient.models import JSON
 from adclient.testing._profile import ErrorStyle
 
-_TABLE = files("adclient.testing._http").joinpath("refusals.json")
-_REFUSALS: dict[str, tuple[int, str]] = json.loads(_TABLE.read_text("utf-8"))
+_TABLE = files("adclient.testing._http").joinpath("errors.json")
+_ERRORS: dict[str, tuple[int, str]] = json.loads(_TABLE.read_text("utf-8"))
 
 
 @attrs.define(slots=False, eq=False)
-class Refusal(Exception):
+class HTTPError(Exception):
     """An error response: status, code, message, and details on the field at fault."""
 
     status: int
@@ -37,7 +37,7 @@ class Refusal(Exception):
         return [detail if self.limit is None else {**detail, "limit": self.limit}]
 
 
-def refusal(
+def http_error(
     name: str,
     field: str | None = None,
     *,
@@ -45,54 +45,59 @@ def refusal(
     limit: JSON = None,
     headers: Mapping[str, str] | None = None,
     **values: object,
-) -> Refusal:
-    """A refusal from the table: its name is the code, with a variant if it has several texts."""
-    status, text = _REFUSALS[name]
+) -> HTTPError:
+    """An error from the table: its name is the code, with a variant if it has several texts."""
+    status, text = _ERRORS[name]
     code = name.partition(":")[0]
     message = text.format(field=field, limit=limit, **values)
     # The reason is the code without the name of the field, unless it is more exact.
     reason = reason or code.removeprefix("budget_")
-    return Refusal(status, code, message, field, reason, limit, headers or {})
+    return HTTPError(status, code, message, field, reason, limit, headers or {})
 
 
-def invalid_parameter(field: str, reason: str) -> Refusal:
-    """The refusal of a parameter that does not fit the interface."""
+def invalid_parameter(field: str, reason: str) -> HTTPError:
+    """The error for a parameter that does not fit the interface."""
     problem = reason.replace("_", " ")
-    return refusal("invalid_parameter", field, reason=reason, problem=problem)
+    return http_error("invalid_parameter", field, reason=reason, problem=problem)
 
 
-def not_found(field: str, kind: str, name: str) -> Refusal:
-    """The refusal of what the account does not hold."""
+def not_found(field: str, kind: str, name: str) -> HTTPError:
+    """The error for what the account does not hold."""
     message = f"this account has no {kind} {name!r}"
-    return Refusal(404, f"{kind}_not_found", message, field=field, reason="not_found")
+    return HTTPError(404, f"{kind}_not_found", message, field=field, reason="not_found")
 
 
-def error_response(refusal: Refusal, style: ErrorStyle, request_id: str) -> RawResponse:
-    """The response for a refusal."""
-    code, message, details = refusal.code, refusal.message, refusal.details
+def error_response(error: HTTPError, style: ErrorStyle, request_id: str) -> RawResponse:
+    """The response for an error."""
+    code, message, details = error.code, error.message, error.details
     title = code.replace("_", " ").capitalize()
-    location: list[JSON] = ["body"] if refusal.field is None else ["body", refusal.field]
-    error: JSON = {"code": code, "message": message, "details": details, "request_id": request_id}
-    problem: dict[str, JSON] = {"type": "about:blank", "title": title, "status": refusal.status}
-    page = escape(f"{refusal.status} {message}")
+    location: list[JSON] = ["body"] if error.field is None else ["body", error.field]
+    described: JSON = {
+        "code": code,
+        "message": message,
+        "details": details,
+        "request_id": request_id,
+    }
+    problem: dict[str, JSON] = {"type": "about:blank", "title": title, "status": error.status}
+    page = escape(f"{error.status} {message}")
     shapes: dict[ErrorStyle, JSON] = {
-        "error_object": {"error": error},
+        "error_object": {"error": described},
         "problem": {**problem, "detail": message, "code": code, "errors": details},
         "detail": {"detail": message},
         "fastapi": {"detail": [{"loc": location, "msg": message, "type": code}]},
         "success_false": {"success": False, "error": message, "is_error": True},
-        "errors_list": {"errors": [{"code": code, "message": message, "field": refusal.field}]},
+        "errors_list": {"errors": [{"code": code, "message": message, "field": error.field}]},
         "text": message,
         "html": f"<html><head><title>{page}</title></head><body></body></html>",
         "empty": "",
-        "truncated": {"error": error},
+        "truncated": {"error": described},
     }
     shape = shapes[style]
     body = (shape if isinstance(shape, str) else jsontext.dumps(shape, "response")).encode()
     content_type = _CONTENT_TYPES.get(style, "application/json")
     return RawResponse(
-        status=refusal.status,
-        headers={"content-type": content_type, **refusal.headers},
+        status=error.status,
+        headers={"content-type": content_type, **error.headers},
         body=body[: len(body) // 2] if style == "truncated" else body,
     )
 

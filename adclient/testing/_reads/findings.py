@@ -6,7 +6,7 @@ from math import ceil
 from adclient.models import JSON
 from adclient.testing._accounts.metrics import Metrics, days_between
 from adclient.testing._accounts.state import Account, Entity, WasteShare
-from adclient.testing._writes.checks import plain_keyword
+from adclient.testing._writes.writes import plain_keyword
 
 _MIN_DAYS = 7
 _MIN_IMPRESSIONS = 10_000

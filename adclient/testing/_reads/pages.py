@@ -13,7 +13,7 @@ from adclient._core import jsontext
 from adclient.models import JSON
 from adclient.testing._clock import FakeClock
 from adclient.testing._http.requests import ParsedRequest
-from adclient.testing._http.responses import refusal
+from adclient.testing._http.responses import http_error
 from adclient.testing._profile import Profile
 
 PagingFault = Literal[
@@ -95,10 +95,10 @@ class Pages:
                 text = str(cursor)
         place = int(text[:-8], 16) if re.fullmatch("[0-9a-f]{12,24}", text) else 0
         if not place or text != self._signed(request, place):
-            raise refusal("invalid_page")
+            raise http_error("invalid_page")
         issued_at, offset = divmod(place, 1 << _OFFSET_BITS)
         if life is not None and self._milliseconds - issued_at >= life * 1000:
-            raise refusal("page_expired")
+            raise http_error("page_expired")
         return offset
 
     @property

@@ -8,7 +8,7 @@ from adclient.testing._accounts.accounts import load
 from adclient.testing._accounts.metrics import days_between
 from adclient.testing._accounts.state import Account, Entity, Kind
 from adclient.testing._http.requests import ParsedRequest
-from adclient.testing._http.responses import refusal
+from adclient.testing._http.responses import http_error
 from adclient.testing._profile import UnknownDateRanges
 from adclient.testing._reads.findings import fatigue, wasted_spend
 from adclient.testing._reads.pages import Row, Rows
@@ -111,5 +111,5 @@ def _days(today: date, name: str | None, unknown: UnknownDateRanges) -> list[dat
     }
     if name is not None and name not in ranges and unknown == "refuse":
         known = ", ".join(ranges)
-        raise refusal("unknown_date_range", "date_range", reason="unknown", known=known)
+        raise http_error("unknown_date_range", "date_range", reason="unknown", known=known)
     return days_between(*ranges.get(name or "", ranges["LAST_30_DAYS"]))

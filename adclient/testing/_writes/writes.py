@@ -1,15 +1,21 @@
-"""The nine writes: what each would change, as a diff against the live state."""
+"""The nine writes: what each would change, as a diff against the live state.
+
+Of the values inside `fields`, only a few are checked; all others are accepted.
+"""
 
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from functools import partial
 from math import prod
 
 from adclient.models import JSON
 from adclient.testing._accounts.state import Account, Edit, Entity, Kind, ProposedChange, Values
-from adclient.testing._http.requests import ParsedRequest, nested
-from adclient.testing._http.responses import not_found, refusal
-from adclient.testing._writes import checks
+from adclient.testing._http.requests import ParsedRequest, is_number, nested
+from adclient.testing._http.responses import http_error, not_found
 
+_BUDGETS = {"daily_budget": 1, "lifetime_budget": 7}
+"""The minimum of each budget, in multiples of that of a daily one."""
+_MIN_IMAGES, _MAX_IMAGES = 2, 10
 _KEYWORD_STATUS = {"PAUSE": "PAUSED", "ENABLE": "ENABLED"}
 _KEYWORD_ACTIONS = ("ADD", "REMOVE", "UPDATE", *_KEYWORD_STATUS)
 _NEW_KEYWORD: Values = {"match_type": "BROAD", "status": "ENABLED", "cpc_bid": None}
@@ -26,7 +32,7 @@ def change_of(account: Account, request: ParsedRequest) -> ProposedChange:
 def _create(kind: Kind, values: dict[str, JSON]) -> ProposedChange:
     """A new entity."""
     if "id" in values:
-        raise refusal("immutable_field", "id")
+        raise http_error("immutable_field", "id")
     edit = Edit(kind=kind, after=values)
     return ProposedChange(field=kind, before=None, after=values, edits=(edit,))
 
@@ -36,8 +42,24 @@ def _update_campaign(account: Account, request: ParsedRequest, *, own: str) -> P
     campaign, wanted = _running_campaign(account, request), dict(request.object("fields"))
     if own in request.arguments:
         wanted[own] = request.arguments[own]
-    checks.check_budgets(account, wanted)
+    _check_budgets(account, wanted)
     return campaign.update(wanted)
+
+
+def _check_budgets(account: Account, fields: Values) -> None:
+    """Check the budgets that a write would set on a campaign."""
+    currency = account.currency
+    for field, factor in _BUDGETS.items():
+        budget, least = fields.get(field), currency.min_budget * factor
+        if budget is None:
+            continue
+        if not is_number(budget) or budget <= 0:
+            raise http_error("budget_invalid", field)
+        if (Decimal(str(budget)) * currency.minor) % 1:
+            name = "not_multiple_of_currency_unit"
+            raise http_error(name, field, limit=currency.digits, currency=currency.code)
+        if budget < least:
+            raise http_error("budget_below_minimum", field, limit=least, currency=currency.code)
 
 
 def _running_campaign(account: Account, request: ParsedRequest) -> Entity:
@@ -45,7 +67,7 @@ def _running_campaign(account: Account, request: ParsedRequest) -> Entity:
     campaign = account.get("campaign", request.text("campaign_id") or "")
     end, today = campaign.text("end_date"), account.clock.today().isoformat()
     if campaign.text("serving") == "ENDED" or (end and end < today):
-        raise refusal("campaign_ended")
+        raise http_error("campaign_ended")
     return campaign
 
 
@@ -60,21 +82,21 @@ def _update_creative(account: Account, request: ParsedRequest) -> ProposedChange
     if creative is not None:
         return creative.update(fields)
     if not fields:
-        raise refusal("no_change")
+        raise http_error("no_change")
     return _create("creative", {"name": "New creative", "status": "PAUSED", **fields})
 
 
 def _create_campaign(account: Account, request: ParsedRequest, *, medium: str) -> ProposedChange:
     """A new campaign, or another ad group in a campaign that exists."""
     fields, campaign = request.object("fields"), _named(account, request, "campaign")
-    checks.check_budgets(account, fields)
+    _check_budgets(account, fields)
     if campaign is None:
         return _create("campaign", {"name": f"New {medium} campaign", "status": "PAUSED", **fields})
     groups = campaign.values.get("ad_groups")
     others = {key: value for key, value in fields.items() if key != "ad_group"}
     group = {**others, **nested(fields, "ad_group")}
     if not group:
-        raise refusal("no_change")
+        raise http_error("no_change")
     return campaign.update({"ad_groups": [*(groups if isinstance(groups, list) else []), group]})
 
 
@@ -82,7 +104,9 @@ def _create_dco_ad(account: Account, request: ParsedRequest) -> ProposedChange:
     fields, ad = dict(request.object("fields")), _named(account, request, "ad")
     if isinstance(fields.get("assets"), dict):
         assets = nested(fields, "assets")
-        checks.check_images(assets)
+        images = assets.get("images")
+        if isinstance(images, list) and not _MIN_IMAGES <= len(images) <= _MAX_IMAGES:
+            raise http_error("asset_count", "assets.images", limit=_MAX_IMAGES)
         counts = (len(value) for value in assets.values() if isinstance(value, list) and value)
         fields["combinations"] = prod(counts)
     ad_group_id = fields.get("ad_group_id")
@@ -98,9 +122,9 @@ def _create_dco_ad(account: Account, request: ParsedRequest) -> ProposedChange:
 def _remove_themes(account: Account, _: ParsedRequest) -> ProposedChange:
     groups = [group for group in account.all("asset_group") if group.values.get("search_themes")]
     if not groups:
-        raise refusal("nothing_to_remove")
+        raise http_error("nothing_to_remove")
     if not all(group.values.get("audience_signal") for group in groups):
-        raise refusal("cannot_remove_all_signals")
+        raise http_error("cannot_remove_all_signals")
     before: list[JSON] = []
     edits: list[Edit] = []
     for group in groups:
@@ -114,10 +138,14 @@ def _remove_themes(account: Account, _: ParsedRequest) -> ProposedChange:
 def _update_keyword(account: Account, request: ParsedRequest) -> ProposedChange:
     """The change of the named keywords; without an action they are added."""
     texts, fields = request.texts("keywords"), request.object("fields")
-    checks.check_keywords(texts)
+    plain = [plain_keyword(text) for text in texts]
+    if not all(plain) or not plain:
+        raise http_error("keywords_empty", "keywords")
+    if len(set(plain)) < len(plain):
+        raise http_error("keyword_duplicate:given", "keywords")
     action = fields.get("action", "ADD")
     if action not in _KEYWORD_ACTIONS:
-        raise refusal("unknown_action", "action", known=", ".join(_KEYWORD_ACTIONS))
+        raise http_error("unknown_action", "action", known=", ".join(_KEYWORD_ACTIONS))
     values = {key: fields[key] for key in fields if key not in ("action", "ad_group_id")}
     if action == "ADD":
         made: list[Values] = [{"text": text, **_NEW_KEYWORD, **values} for text in texts]
@@ -140,12 +168,17 @@ def _check_new(account: Account, made: Iterable[Values]) -> None:
     there = {_identity(keyword.values) for keyword in account.all("keyword")}
     for values in made:
         if _identity(values) in there:
-            raise refusal("keyword_duplicate", "keywords", text=values["text"])
+            raise http_error("keyword_duplicate", "keywords", text=values["text"])
+
+
+def plain_keyword(text: str) -> str:
+    """A keyword without differences that do not matter: letter case and blanks."""
+    return " ".join(text.casefold().split())
 
 
 def _identity(values: Values) -> tuple[str, str, bool]:
     """What is unique among the keywords of an account."""
-    text = checks.plain_keyword(str(values.get("text")))
+    text = plain_keyword(str(values.get("text")))
     return text, str(values.get("match_type")), bool(values.get("negative"))
 
 
@@ -154,7 +187,7 @@ def _keywords(account: Account, text: str, match_type: JSON) -> list[Entity]:
     matching = [
         keyword
         for keyword in account.all("keyword")
-        if checks.plain_keyword(keyword.text("text")) == checks.plain_keyword(text)
+        if plain_keyword(keyword.text("text")) == plain_keyword(text)
         and match_type in (None, keyword.values["match_type"])
     ]
     if not matching:
@@ -175,7 +208,7 @@ def _set_on_keywords(keywords: list[Entity], values: Values) -> ProposedChange:
             after.append(_shown(new, values))
             edits.append(Edit(kind="keyword", id=keyword.id, before=old, after=values))
     if not edits:
-        raise refusal("no_change")
+        raise http_error("no_change")
     return _keyword_change(before, after, edits)
 
 

@@ -11,8 +11,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 
 from adclient._display import diffs
 from adclient._display.notebook import NOTE, WHOLE, short
+from adclient.testing._approval.dashboard import ApprovalRefused
 from adclient.testing._approval.drafts import DraftStatus, FakeDraft, is_armed_by
-from adclient.testing._approval.steps import ApprovalRefused
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.middleware import host_of
 

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from adclient._core.request import Request as ServiceRequest
 from adclient._core.response import Failure, RawResponse
-from adclient.testing._faults.corrupt import SlowBodyResponse
+from adclient.testing._faults.fault import SlowBodyResponse
 from adclient.testing._router import MAX_BODY
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.middleware import host_of

@@ -6,23 +6,13 @@ from time import monotonic
 from urllib.parse import urlsplit
 
 import attrs
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from adclient.testing._clock import FakeClock
 
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
-_HEADERS = {
-    # 'self' for frames: the playground of the documentation shows the page in one.
-    "content-security-policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
-    ),
-    "cache-control": "no-store",
-    "referrer-policy": "same-origin",
-    "x-content-type-options": "nosniff",
-}
 
 
 def host_of(scope: Scope) -> str:
@@ -43,19 +33,13 @@ def is_loopback(host: str) -> bool:
 
 @attrs.frozen
 class Guard:
-    """Refuses foreign hosts and forms of other sites, and adds security headers."""
+    """Refuses foreign hosts, and forms of other sites."""
 
     app: ASGIApp
     any_host: bool
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-
-        async def send_guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_HEADERS)
-            await send(message)
-
         app, host = self.app, host_of(scope)
         origin = Headers(scope=scope).get("origin", "")
         # DNS rebinding: a foreign name that resolves to this machine would share our origin.
@@ -65,7 +49,7 @@ class Guard:
         elif scope["method"] == "POST" and origin.partition("://")[2] != host:
             reason = "only the approval page itself can make a step"
             app = PlainTextResponse(reason, status_code=403)
-        await app(scope, receive, send_guarded)
+        await app(scope, receive, send)
 
 
 @attrs.define
