@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from fnmatch import fnmatchcase
 from functools import partial
 from operator import attrgetter
@@ -159,7 +159,12 @@ def _prepared(
         guard = guard_of(client)
         # Before the call, as an error behind it would lose the draft.
         sent = {} if guard is None else arguments_of(validated(operation, arguments))
-        return partial(method, **arguments), partial(_shown, guard, operation.full_name, sent)
+
+        def show(draft: Draft) -> Object:
+            excess = guard.excess_of(operation.full_name, sent, draft.diff) if guard else None
+            return results.of_draft(draft, excess)
+
+        return partial(method, **arguments), show
     columns: object = arguments.pop("columns")
     columns, cursor = () if columns is None else columns, arguments.pop("cursor")
     if not is_array(columns) or not all(isinstance(each, str) for each in columns):
@@ -169,13 +174,6 @@ def _prepared(
         raise _refused(operation, "cursor", "must be the `next` of an earlier result")
     call = partial(method, **arguments, cursor=start.cursor)
     return call, partial(results.of_page, start=start, wanted=[str(each) for each in columns])
-
-
-def _shown(
-    guard: "Guard | None", operation: str, arguments: Mapping[str, JSON], draft: Draft
-) -> Object:
-    over_limit = None if guard is None else guard.excess_of(operation, arguments, draft.diff)
-    return results.of_draft(draft, over_limit)
 
 
 def _policy_of(client: object) -> Policy:

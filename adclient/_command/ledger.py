@@ -89,7 +89,13 @@ def run(options: argparse.Namespace) -> int:
                 print(ledger.verify(head=options.head))
                 return 0
     shape = output.shape_of(options)
-    output.write([_row(entry, shape) for entry in entries], shape)
+    rows: list[Mapping[str, JSON]] = []
+    for entry in entries:
+        fields = entry.to_dict()
+        if shape == "table":
+            fields["entry_id"] = entry.entry_id[:_SHORT]
+        rows.append({**{name: fields[name] for name in _FIRST if name in fields}, **fields})
+    output.write(rows, shape)
     return 0
 
 
@@ -101,13 +107,6 @@ def _entry_by_id(entries: Collection[Entry], start: str) -> Entry:
     if len(matches) != 1:
         raise ConfigurationError(f"{len(matches)} entries have an id that begins with {start!r}")
     return matches[0]
-
-
-def _row(entry: Entry, shape: str) -> Mapping[str, JSON]:
-    fields = entry.to_dict()
-    if shape == "table":
-        fields["entry_id"] = entry.entry_id[:_SHORT]
-    return {**{name: fields[name] for name in _FIRST if name in fields}, **fields}
 
 
 def _moment(text: str) -> datetime:

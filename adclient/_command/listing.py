@@ -3,7 +3,7 @@
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from operator import attrgetter
@@ -18,6 +18,7 @@ from adclient._tables.records import fields_of
 from adclient._values.json_values import JSON
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import Item, Result
+from adclient.options import check_count
 
 if TYPE_CHECKING:
     from adclient import Page
@@ -56,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, (option, metavar, about) in _FILTERS.items():
         kind = connection.json_object if name == "targeting" else str
         add(option, metavar=metavar, dest=name, type=kind, help=about)
-    add("--limit", type=_count, metavar="N", help="the most items to list; all by default")
+    add("--limit", type=int, metavar="N", help="the most items to list; all by default")
     add("--cursor", type=_cursor, metavar="CURSOR", help="where to continue an earlier listing")
     add_shape = output.add_arguments(parser)
     add_shape("--parquet", metavar="FILE", help="a Parquet file (extra: arrow)")
@@ -68,12 +69,18 @@ def run(options: argparse.Namespace) -> int:
     from adclient import AdClient
 
     read = _READS.get(options.read) or _METHODS[options.read]
+    if options.limit is not None:
+        check_count("limit", options.limit, least=1)
     given = {name: getattr(options, name) for name in _FILTERS}
     filters = {name: value for name, value in given.items() if value is not None}
     for name in filters.keys() - set(_filters(read)):
         raise ConfigurationError(f"{options.read} takes no {_FILTERS[name][0]}")
     is_streamed = options.parquet is None and output.shape_of(options) == "json"
-    write = _writer(options)
+    write = partial(_write, output.shape_of(options))
+    if options.parquet is not None:
+        with needs("arrow"):  # before anything is read
+            from adclient._tables.table import write_parquet
+        write = partial(write_parquet, options.parquet)
     with AdClient(**connection.settings(options)) as client:
         call = cast("Callable[..., Page[Item]]", attrgetter(read.full_name)(client))
         page = call(account_id=options.account, cursor=options.cursor, **filters)
@@ -114,14 +121,6 @@ def _read(page: "Page[Item]", options: argparse.Namespace, is_streamed: bool) ->
     return kept
 
 
-def _writer(options: argparse.Namespace) -> Callable[[Sequence[Item]], None]:
-    if options.parquet is None:
-        return partial(_write, output.shape_of(options))
-    with needs("arrow"):  # before anything is read
-        from adclient._tables.table import write_parquet
-    return partial(write_parquet, options.parquet)
-
-
 def _write(shape: str, items: Iterable[Item]) -> None:
     output.write([fields_of(item) for item in items], shape)
 
@@ -141,12 +140,6 @@ def _cursor(text: str) -> JSON:
         return loads(text.encode())
     except (JSONError, UnicodeEncodeError):
         return text
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
-    return int(text)
 
 
 def _filters(read: Operation[Result]) -> list[str]:

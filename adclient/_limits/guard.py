@@ -86,7 +86,20 @@ class Guard:
             AlreadyReserved: The change of the plan was made before.
         """
         deadline = time.monotonic() + seconds - min(_REPORTING, seconds / 10)
-        return partial(self._reserve, entry, deadline)
+
+        def reserve() -> None:
+            assert self.ledger is not None
+            token = DEADLINE.set(deadline)
+            try:
+                recorded = self.ledger.reserve(entry, partial(rules.refusal_of_usage, self.policy))
+            finally:
+                DEADLINE.reset(token)
+            if recorded.entry_id != entry.entry_id:
+                raise AlreadyReserved(recorded)
+            if recorded.state == "refused":
+                raise _refused(recorded.operation, recorded.rule, recorded.reason)
+
+        return reserve
 
     def ending(self, entry: Entry, result: Result | BaseException, attempts: int) -> Work:
         """A function that records how a write ended; it may block, and never raises.
@@ -97,19 +110,7 @@ class Guard:
 
     def giving_up(self, entry: Entry) -> Work:
         """A function that ends a reservation, if there is one, whose write will not be sent."""
-        return partial(self._end, entry, CallTimeout("the call ended before it was sent"), 0)
-
-    def _reserve(self, entry: Entry, deadline: float) -> None:
-        assert self.ledger is not None
-        token = DEADLINE.set(deadline)
-        try:
-            recorded = self.ledger.reserve(entry, partial(rules.refusal_of_usage, self.policy))
-        finally:
-            DEADLINE.reset(token)
-        if recorded.entry_id != entry.entry_id:
-            raise AlreadyReserved(recorded)
-        if recorded.state == "refused":
-            raise _refused(recorded.operation, recorded.rule, recorded.reason)
+        return self.ending(entry, CallTimeout("the call ended before it was sent"), 0)
 
     def _end(self, entry: Entry, result: Result | BaseException, attempts: int) -> None:
         assert self.ledger is not None

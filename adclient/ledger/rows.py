@@ -9,17 +9,13 @@ from typing import Any, NamedTuple, Protocol, cast
 import attrs
 
 from adclient._core import jsontext
-from adclient._display.notebook import short
 from adclient._values.json_values import is_deeper
 from adclient.ledger.entry import Entry
 from adclient.models import Diff
 from adclient.policy import Usage
 
 FIRST_HASH = "0" * 64
-ROWS_AT_A_TIME = 1000
 _DEEPEST = 200  # levels, which any reader can decode
-_LONGEST_REFUSED = 4096  # bytes of all arguments of a refused write, as JSON
-_LONGEST_CUT = 160  # characters of each argument if they are longer: there are at most five
 
 # Both databases read these statements.
 SCHEMA = (
@@ -128,13 +124,9 @@ class Transaction:
     def rows(self) -> Iterator[tuple[Row, str]]:
         """All rows, each with its hash."""
         columns = ", ".join((*Row._fields, "hash"))
-        sql = f"SELECT {columns} FROM adclient_ledger WHERE number > ? ORDER BY number LIMIT ?"  # noqa: S608
-        number = 0
-        # In pieces, since psycopg keeps what it has fetched.
-        while page := self.connection.execute(sql, [number, ROWS_AT_A_TIME]).fetchall():
-            for *values, row_hash in page:
-                yield Row(*values), row_hash
-            number = page[-1][0]
+        sql = f"SELECT {columns} FROM adclient_ledger ORDER BY number"  # noqa: S608
+        for *values, row_hash in self.connection.execute(sql):
+            yield Row(*values), row_hash
 
     def append(self, event: str, entry: Entry, before: Entry | None = None) -> Entry:
         """Add a row for an entry, which was different before if there was one."""
@@ -175,16 +167,6 @@ def key(text: str) -> str:
 def utc_text(moment: datetime) -> str:
     """A moment as text that sorts by time."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
-
-
-def shortened(entry: Entry) -> Entry:
-    """Cut the arguments of an entry if they are long: refused writes must not fill the disk."""
-    text = jsontext.dumps(dict(entry.arguments), "arguments", errors="backslashreplace")
-    if len(text.encode()) <= _LONGEST_REFUSED:
-        return entry
-    arguments = {name: short(value, _LONGEST_CUT) for name, value in entry.arguments.items()}
-    account_id = short(entry.account_id, _LONGEST_CUT)
-    return attrs.evolve(entry, account_id=account_id, arguments=arguments)
 
 
 def _whole(value: object) -> int:

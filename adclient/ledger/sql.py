@@ -20,7 +20,6 @@ from adclient.ledger.rows import (
     RowError,
     Transaction,
     key,
-    shortened,
     utc_text,
 )
 from adclient.models import Draft
@@ -64,9 +63,9 @@ class SQLLedger(ABC):
     def _reason(self, error: Exception) -> str | None:
         """The reason in an error of the database, which may be `LOCKED`; None for another error."""
 
-    @abstractmethod
-    def _damage(self, ledger: Transaction) -> str | None:
+    def _damage(self, ledger: Transaction) -> str | None:  # noqa: ARG002
         """The damage that a check of the database itself finds, in words; None if none."""
+        return None
 
     def reserve(self, entry: Entry, check: Check) -> Entry:
         """Record a write before it is sent, in one transaction with its check; see `Ledger`.
@@ -103,8 +102,6 @@ class SQLLedger(ABC):
                 entry = attrs.evolve(
                     entry, state="refused", rule=refusal.rule, reason=refusal.reason
                 )
-            if entry.state == "refused":
-                entry = shortened(entry)
             return ledger.append("reserved", attrs.evolve(entry, at=ledger.now))
 
     def end(self, entry: Entry) -> None:
@@ -170,14 +167,10 @@ class SQLLedger(ABC):
         """
         entry_id = entry.entry_id if isinstance(entry, Entry) else entry
         draft_id = draft_id.draft_id if isinstance(draft_id, Draft) else draft_id
-        for name, text, expected in (
-            ("entry", entry_id, "an Entry or its id"),
-            ("draft_id", "-" if draft_id is None else draft_id, "a Draft or its id"),
-            ("by", by, "the name of a human"),
-        ):
+        given = {"entry": entry_id, "by": by} | ({} if draft_id is None else {"draft_id": draft_id})
+        for name, text in given.items():
             if not isinstance(text, str) or not text.strip():
-                given = "an empty text" if isinstance(text, str) else type(text).__name__
-                raise ConfigurationError(f"{name} must be {expected}, not {given}", argument=name)
+                raise ConfigurationError(f"{name} must be a text that is not empty", argument=name)
         with self._transaction("write") as ledger:
             history = ledger.history(entry_id)
             if not history:
@@ -372,15 +365,12 @@ class SQLLedger(ABC):
     @contextmanager
     def _errors_explained(self) -> Generator[None]:
         """Raise a `LedgerError` in place of an error of the database."""
-        started = time.monotonic()
         try:
             yield
         except Exception as error:
             reason = str(error) if isinstance(error, RowError) else self._reason(error)
             if reason is None:
                 raise
-            if reason == LOCKED:
-                reason += f" for {time.monotonic() - started:.2g} seconds"
             explained = self._error(reason)
             try:
                 raise explained

@@ -91,16 +91,12 @@ def read_change(document: Document, plan_id: str, index: int, table: object) -> 
     except InvalidRequest as error:
         problem = error.message.removesuffix("; nothing was sent")
         raise document.error(problem, *path, error.argument or "call") from None
+    # If this changed, ledgers would not find the changes of old plans, which could run again.
+    content = json.dumps([operation.full_name, call.arguments], sort_keys=True, default=repr)
     return PlannedChange(
         number=index + 1,
         call=call,
-        key=_key(plan_id, call),
+        key=f"{plan_id}:{sha256(content.encode()).hexdigest()[:32]}",
         why=why,
         expect=values.get("expect", MISSING),
     )
-
-
-def _key(plan_id: str, call: Call[Draft]) -> str:
-    """The key of a change in ledgers; if its format changed, old plans could run again."""
-    content = json.dumps([call.operation.full_name, call.arguments], sort_keys=True, default=repr)
-    return f"{plan_id}:{sha256(content.encode()).hexdigest()[:32]}"

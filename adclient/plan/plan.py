@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import Self
 
 import attrs
@@ -164,7 +165,7 @@ class Plan:
         if not isinstance(given, AdClient):
             problem = f"a plan is staged by an AdClient, not {type(given).__name__}"
             raise ConfigurationError(problem, argument="client")
-        engine = _Client.engine_of(client)
+        engine: Engine = attrgetter("_engine")(client)  # private to callers, but not to this module
         guard = engine.guard
         if guard is None or guard.ledger is None:
             problem = "a plan needs a client with a ledger, which records what was staged"
@@ -211,11 +212,3 @@ class Plan:
                 what = f"draft {entry.draft_id}" if entry.state == "staged" else "perhaps a draft"
                 where = f"{entry.operation}, {entry.account_id}, {entry.at:%Y-%m-%d}"
                 yield f"{what} was staged by a change that was edited or removed since ({where})"
-
-
-class _Client(AdClient):
-    """Gives a plan the engine of a client, which is private to clients."""
-
-    @staticmethod
-    def engine_of(client: AdClient) -> Engine:
-        return client._engine

@@ -175,7 +175,10 @@ class PlanReport(notebook.HTMLRepr):
         """
         title = _code(one_line(self.title or ""))
         heading = f"### Plan {_code(self.plan_id)}{title and f': {title}'}"
-        rows = list(map(_row, self._worst_first))
+        rows: list[str] = []
+        for change in self._worst_first:
+            cells = [str(change.number), f"**{change.verdict}**", change.missing]
+            rows.append(f"| {' | '.join([*cells, *map(_code, _cells(change))])} |")
         shown = sum(size <= _LONGEST for size in accumulate(len(row) + 1 for row in rows))
         lines = [heading, "", f"{self._counts}.", "", _HEAD, *rows[:shown]]
         if shown < len(rows):
@@ -246,11 +249,6 @@ def _cells(change: ChangeReport) -> tuple[str, ...]:
         what = f"→ {short(values)}" if values else ""
     texts = (change.draft_id, change.reason, change.why)
     return (change.operation, ids, what, *(one_line(text or "") for text in texts))
-
-
-def _row(change: ChangeReport) -> str:
-    cells = [str(change.number), f"**{change.verdict}**", change.missing]
-    return f"| {' | '.join([*cells, *map(_code, _cells(change))])} |"
 
 
 def _code(text: str) -> str:

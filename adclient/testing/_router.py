@@ -33,28 +33,6 @@ MAX_BODY = 1024 * 1024
 """The most bytes that the body of a request may have."""
 
 
-@attrs.frozen
-class Credentials:
-    """The token of the service, and the header that carries it; without a token, all may call."""
-
-    token: str | None = attrs.field(repr=False)
-    key_header: str | None
-
-    def headers(self, _: Request | None = None) -> Mapping[str, str]:
-        """The headers with which a client authenticates."""
-        if self.token is None:
-            return {}
-        if self.key_header is not None:
-            return {self.key_header: self.token}
-        return {"authorization": f"Bearer {self.token}"}
-
-    def check(self, request: Request) -> None:
-        """Refuse a request without the token."""
-        for name, value in self.headers().items():
-            if request.headers.get(name.lower()) != value:
-                raise http_error("unauthenticated")
-
-
 @attrs.define(kw_only=True)
 class Router:
     """The service behind HTTP: its accounts and its drafts."""
@@ -63,7 +41,7 @@ class Router:
     history: int
     conventions: Conventions
     profile: Profile
-    credentials: Credentials
+    token: str | None = attrs.field(repr=False)
     clock: FakeClock
     pages: Pages
     accounts: Accounts
@@ -75,6 +53,14 @@ class Router:
     _by_key: OrderedDict[str, tuple[Request, FakeDraft]] = attrs.field(
         init=False, factory=OrderedDict[str, tuple[Request, FakeDraft]]
     )
+
+    def auth(self, _: Request) -> Mapping[str, str]:
+        """The headers with which a client authenticates; none if all may call."""
+        if self.token is None:
+            return {}
+        if self.profile.key_header is not None:
+            return {self.profile.key_header: self.token}
+        return {"authorization": f"Bearer {self.token}"}
 
     def outcome(
         self, request: Request, operation: Operation[Result] | None, fault: Fault
@@ -110,7 +96,9 @@ class Router:
     def _response(
         self, request: Request, operation: Operation[Result] | None, fault: PagingFault | None
     ) -> RawResponse:
-        self.credentials.check(request)
+        for name, value in self.auth(request).items():
+            if request.headers.get(name.lower()) != value:
+                raise http_error("unauthenticated")
         with self.lock:
             self._count_request()
         if len(request.body or b"") > MAX_BODY:

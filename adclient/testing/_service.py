@@ -37,7 +37,7 @@ from adclient.testing._http.requests import operation_at
 from adclient.testing._profile import Profile
 from adclient.testing._reads.pages import Pages
 from adclient.testing._recording import RecordedRequest, recorded
-from adclient.testing._router import Credentials, Router
+from adclient.testing._router import Router
 from adclient.transports import UniversalTransport
 
 ENVIRONMENT = (ENV_BASE_URL, ENV_TOKEN)
@@ -133,7 +133,7 @@ class FakeAdService:
             history=history,
             conventions=self._conventions,
             profile=profile,
-            credentials=Credentials(token, profile.key_header),
+            token=token,
             clock=self.clock,
             pages=Pages(seed, page_size, profile, self._conventions.cursor_parameter, self.clock),
             accounts=accounts,
@@ -184,7 +184,7 @@ class FakeAdService:
             >>> page.data[0].name
             'SPR26 · Prospecting · Trail Shoe Launch'
         """
-        auth, conventions = self._router.credentials.headers, self._conventions
+        auth, conventions = self._router.auth, self._conventions
         return AdClient(
             self.base_url, auth=auth, conventions=conventions, transport=self.transport, **options
         )
@@ -209,7 +209,7 @@ class FakeAdService:
             >>> asyncio.run(removing).status
             'pending_approval'
         """
-        auth, conventions = self._router.credentials.headers, self._conventions
+        auth, conventions = self._router.auth, self._conventions
         return AsyncAdClient(
             self.base_url, auth=auth, conventions=conventions, transport=self.transport, **options
         )
@@ -245,7 +245,7 @@ class FakeAdService:
             True
         """
         before = {name: os.environ.get(name) for name in ENVIRONMENT}
-        values = (self.base_url, self._router.credentials.token)
+        values = (self.base_url, self._router.token)
         _set_environment(dict(zip(ENVIRONMENT, values, strict=True)))
         try:
             with at_fake_host(self._service):

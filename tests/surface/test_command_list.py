@@ -155,7 +155,7 @@ def test_interrupt_within_a_page_tells_where_to_repeat_it(fake, capsys, monkeypa
         (ADS, "adclient: the address of the service is missing: --url, or ADCLIENT_BASE_URL\n"),
         (["list", "beta.pause_campaign", "-a", "a"], "invalid choice: 'beta.pause_campaign'"),
         ([*ADS, "--campaign", "c"], "adclient: gamma.ads takes no --campaign\n"),
-        ([*ADS, "--limit", "0"], "'0' is not a number from 1"),
+        ([*ADS, "--limit", "0"], "limit must be a whole number, 1 or more"),
         ([*ADS, "--lim", "1"], "unrecognized arguments: --lim 1"),
         ([*ADS, "--targeting", "[]"], "not a JSON object"),
         ([*ADS, "--targeting", "\udcff"], "not a JSON object"),

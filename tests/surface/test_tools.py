@@ -6,7 +6,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from cases import each_case
 from clients import SECRET, Service, a_draft, a_page, sync_and_async, wait
 from interface_table import ROWS
 from memory_ledger import MemoryLedger
@@ -27,19 +26,9 @@ JSON_TYPES = {
 }
 
 
-def client_of(*answers, **options) -> AdClient:
-    return AdClient("https://ads.example.com", transport=Service(*answers).transport, **options)
-
-
-def explained(*answers, **options):
-    """The result of a read."""
-    client = client_of(*answers, max_retries=0, **options)
-    return call_tool(client, "alpha_explain_objectives", {"account_id": "a"})
-
-
-def staged(*answers, name="beta_pause_campaign", arguments=IDS, **options):
-    """The result of a write."""
-    return call_tool(client_of(*answers, **options), name, arguments, writes=True)
+def with_policy(service=None, **rules) -> AdClient:
+    transport = (service or Service()).transport
+    return AdClient("https://ads.example.com", transport=transport, policy=Policy(**rules))
 
 
 def properties_of(client, name):
@@ -60,7 +49,7 @@ def test_schemas_are_those_that_were_reviewed() -> None:
     assert tools(client, writes=True) == ALL
 
 
-@each_case("row", ROWS)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.call)
 def test_schema_has_the_parameters_of_the_interface(row) -> None:
     [tool] = [tool for tool in ALL if tool["name"] == row.call.replace(".", "_")]
     schema = tool["input_schema"]
@@ -86,21 +75,21 @@ def test_writes_are_offered_only_if_asked_for() -> None:
 
 
 def test_policy_decides_which_tools_are_offered() -> None:
-    client = client_of(policy=Policy(operations=["beta.*", "*.infer_*"]))
+    client = with_policy(operations=["beta.*", "*.infer_*"])
     assert [tool["name"] for tool in tools(client)] == [
         "beta_list_campaigns",
         "beta_detect_creative_fatigue",
         "delta_infer_business_profile",
     ]
-    for nothing in (Policy(operations=[]), Policy(accounts=[])):
-        assert tools(client_of(policy=nothing), writes=True) == []
+
+    for nothing in ({"operations": []}, {"accounts": []}):
+        assert tools(with_policy(**nothing), writes=True) == []
 
 
 def test_accounts_keys_and_amounts_of_the_policy_are_described() -> None:
-    two = properties_of(client_of(policy=Policy(accounts=["a", "b"])), "beta_pause_campaign")
+    two = properties_of(with_policy(accounts=["a", "b"]), "beta_pause_campaign")
     assert two["account_id"] == {"type": "string", "enum": ["a", "b"]}
-    policy = Policy(accounts=["a"], fields=["name"], money={"daily_budget": 150})
-    one = client_of(policy=policy)
+    one = with_policy(accounts=["a"], fields=["name"], money={"daily_budget": 150})
     assert list(properties_of(one, "beta_pause_campaign")) == ["campaign_id"]
     [tool] = [tool for tool in tools(one) if tool["name"] == "alpha_explain_objectives"]
     assert tool["input_schema"]["required"] == []
@@ -129,29 +118,45 @@ async def test_draft_is_shown_as_waiting_for_approval(client_kind) -> None:
 
 
 def test_draft_with_another_status_is_not_called_waiting() -> None:
-    result = staged(a_draft(status="approved"))
+    client = with_policy(Service(a_draft(status="approved")))
+    result = call_tool(client, "beta_pause_campaign", IDS, writes=True)
     assert result["summary"] == "Staged, with a status that is not known: ask a human to look."
     assert result["untrusted"]["status"] == "approved"
 
 
 def test_draft_over_a_limit_is_shown_as_such() -> None:
+    policy = Policy(change_at_most=10, money={"daily_budget": 500})
+    client = AdClient(
+        "https://ads.example.com",
+        transport=Service(a_draft()).transport,
+        policy=policy,
+        ledger=MemoryLedger(),
+    )
+    given = {"account_id": "a", "campaign_id": "c", "daily_budget": 120}
     with pytest.warns(PolicyWarning):
-        result = staged(
-            a_draft(),
-            name="alpha_update_campaign_budget",
-            arguments={"account_id": "a", "campaign_id": "c", "daily_budget": 120},
-            ledger=MemoryLedger(),
-            policy=Policy(change_at_most=10, money={"daily_budget": 500}),
-        )
+        result = call_tool(client, "alpha_update_campaign_budget", given, writes=True)
     assert result["summary"] == "Staged, but over a limit of the policy: ask a human to reject it."
     assert result["untrusted"]["over_limit"].startswith("daily_budget: 100 → 120")
 
 
+def test_draft_is_judged_by_the_arguments_that_were_sent() -> None:
+    client = AdClient(
+        "https://ads.example.com",
+        transport=Service(a_draft(diff={"field": "bid", "before": 5, "after": 5.5})).transport,
+        policy=Policy(change_at_most=10, money={"daily_budget": 500, "bid": 9}),
+        ledger=MemoryLedger(),
+    )
+    given = {"account_id": "a", "campaign_id": "c", "daily_budget": None, "fields": {"bid": 5.5}}
+    result = call_tool(client, "alpha_update_campaign_budget", given, writes=True)
+    assert "over_limit" not in result["untrusted"]
+
+
 def test_draft_that_the_policy_cannot_judge_is_shown(monkeypatch) -> None:
     monkeypatch.setattr("adclient._limits.rules.excess_of", lambda *_: 1 / 0)
-    shown = staged(a_draft(), policy=Policy(operations=["beta.*"]))["untrusted"]
-    assert shown["draft_id"] == "draft_7c2e"
-    assert "could not be checked" in shown["over_limit"]
+    client = with_policy(Service(a_draft()), operations=["beta.*"])
+    result = call_tool(client, "beta_pause_campaign", IDS, writes=True)
+    assert result["untrusted"]["draft_id"] == "draft_7c2e"
+    assert "could not be checked" in result["untrusted"]["over_limit"]
 
 
 @sync_and_async
@@ -175,7 +180,9 @@ async def test_every_row_of_a_listing_can_be_reached(client_kind) -> None:
 
 
 def test_page_that_fits_is_the_last() -> None:
-    assert explained(a_page("a" * 20))["summary"] == "20 items; there are no more."
+    client = with_policy(Service(a_page("a" * 20)))
+    result = call_tool(client, "alpha_explain_objectives", {"account_id": "a"})
+    assert result["summary"] == "20 items; there are no more."
 
 
 def test_columns_of_a_listing_can_be_chosen() -> None:
@@ -202,7 +209,8 @@ def test_values_are_plain_json_and_small() -> None:
     body = json.dumps({"data": [item], "page": {"next": None}}, default=str).replace(
         '"0.12345678901234567890"', "0.12345678901234567890"
     )
-    result = explained(httpx.Response(200, content=body))
+    client = with_policy(Service(httpx.Response(200, content=body)))
+    result = call_tool(client, "alpha_explain_objectives", {"account_id": "a"})
     [shown] = json.loads(json.dumps(result))["untrusted"]["items"]
     assert shown["name"] == "n" * 119 + "…"
     assert shown["inner"].startswith("{a: [1, {b: ccc")
@@ -211,11 +219,11 @@ def test_values_are_plain_json_and_small() -> None:
     assert (shown["exact"], shown["large"]) == ("0.12345678901234567890", str(2**53))
 
 
-@each_case("next", ["x" * 3000, "\ud800"])
-def test_continuation_that_cannot_be_passed_on_is_said(next) -> None:
-    body = json.dumps({"data": [], "page": {"next": next}})
-    result = explained(httpx.Response(200, content=body))
-    assert result["summary"] == "0 items; there are more, but their cursor is too long to pass on."
+def test_continuation_that_cannot_be_passed_on_is_said() -> None:
+    body = json.dumps({"data": [], "page": {"next": "\ud800"}})
+    client = with_policy(Service(httpx.Response(200, content=body)))
+    result = call_tool(client, "alpha_explain_objectives", {"account_id": "a"})
+    assert result["summary"] == "0 items; there are more, but their cursor cannot be passed on."
     assert "next" not in result
 
 
@@ -223,14 +231,16 @@ def test_continuation_that_cannot_be_passed_on_is_said(next) -> None:
 
 
 def test_only_pinned_account_is_filled_in() -> None:
-    client = client_of(a_page("a"), a_page("a"), policy=Policy(accounts=["a"]))
-    for nothing in ({}, {"account_id": None}):
-        assert "error" not in call_tool(client, "alpha_explain_objectives", nothing)
+    service = Service(a_page("a"), a_page("a"))
+    client = with_policy(service, accounts=["a"])
+    assert "error" not in call_tool(client, "alpha_explain_objectives", {})
+    assert "error" not in call_tool(client, "alpha_explain_objectives", {"account_id": None})
+    assert service.queries == ["account_id=a", "account_id=a"]
     refused = call_tool(client, "alpha_explain_objectives", {"account_id": "b"})
     assert refused["error"] == "PolicyRefused"
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
         ("nonsense", {}, "there is no tool nonsense"),
@@ -238,7 +248,8 @@ def test_only_pinned_account_is_filled_in() -> None:
         ("beta.pause_campaign", IDS, "there is no tool beta.pause_campaign"),
         ("beta_pause_campaign", [1], "beta.pause_campaign: arguments must be an object"),
         ("beta_pause_campaign", {}, "account_id must be a non-empty str, got None"),
-        ("beta_pause_campaign", {**IDS, "cursor": ""}, "cursor is not one of account_id, campaign"),
+        ("beta_pause_campaign", {**IDS, "x": 1}, "x is not one of account_id, campaign_id"),
+        ("beta_pause_campaign", {**IDS, "cursor": ""}, "cursor is not one of account_id"),
         ("beta_pause_campaign", {**IDS, 7: 1}, "7 is not one of account_id"),
         ("gamma_list_ads", {**ADS, "columns": "id"}, "columns must be a list of str"),
         ("gamma_list_ads", {**ADS, "columns": [1]}, "columns must be a list of str"),
@@ -272,6 +283,7 @@ def test_write_is_refused_unless_asked_for() -> None:
     ("response", "error", "advice", "is_unknown"),
     [
         (httpx.Response(404), "NotFound", "Nothing was staged: check the arguments", False),
+        (httpx.Response(401), "Unauthenticated", "Nothing was staged: check", False),
         (httpx.ConnectError("x"), "ConnectionFailed", "Nothing was staged: call again", False),
         (httpx.Response(503), "OutcomeUnknownServerError", "A draft may have been staged", True),
         (httpx.ReadError("x"), "OutcomeUnknownConnectionLost", "A draft may have been", True),
@@ -290,25 +302,32 @@ async def test_error_is_a_result_with_advice(
 
 
 def test_rate_limit_says_when_to_call_again() -> None:
-    result = explained(httpx.Response(429, headers={"retry-after": "7"}))
+    response = httpx.Response(429, headers={"retry-after": "7"})
+    client = with_policy(Service(response)).with_options(max_retries=0)
+    result = call_tool(client, "alpha_explain_objectives", {"account_id": "a"})
     assert (result["error"], result["retry_after"]) == ("RateLimited", 7.0)
     assert result["summary"] == "Nothing was staged: call again later."
 
 
 def test_draft_id_of_an_unreadable_response_is_shown() -> None:
-    result = staged(a_draft(diff=None))
+    client = with_policy(Service(a_draft(diff=None)))
+    result = call_tool(client, "beta_pause_campaign", IDS, writes=True)
     assert result["outcome_unknown"] is True
     assert result["untrusted"]["draft_id"] == "draft_7c2e"
 
 
 def test_refusal_of_the_policy_or_the_ledger_is_a_result() -> None:
-    ledger = MemoryLedger(Usage(drafts_today=1))
-    limits = {"policy": Policy(drafts_per_day=1), "ledger": ledger}
-    result = staged(**limits)
+    service, ledger = Service(), MemoryLedger(Usage(drafts_today=1))
+    client = AdClient(
+        "https://ads.example.com",
+        transport=service.transport,
+        policy=Policy(drafts_per_day=1),
+        ledger=ledger,
+    )
+    result = call_tool(client, "beta_pause_campaign", IDS, writes=True)
     assert result["summary"] == "Nothing was sent: stay within the policy, or ask a human."
     assert "drafts_per_day allows 1" in result["untrusted"]["message"]
     ledger.is_broken_from = "reserve"
-    assert staged(**limits)["summary"] == (
-        "Nothing was sent: a human must first repair the ledger."
-    )
-    assert ledger.states == ["refused"]
+    result = call_tool(client, "beta_pause_campaign", IDS, writes=True)
+    assert result["summary"] == "Nothing was sent: a human must first repair the ledger."
+    assert (ledger.states, service.requests) == (["refused"], [])
