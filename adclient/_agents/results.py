@@ -71,7 +71,7 @@ class Position:
         return None
 
     def text(self) -> str | None:
-        """The position as one word, in which no text of the service can be read; None if it is no JSON."""
+        """The position as one word that hides the text of the service; None if it is no JSON."""
         with suppress(jsontext.JSONError):
             text = jsontext.dumps([self.cursor, self.row], "next")
             return base64.urlsafe_b64encode(text.encode()).decode()

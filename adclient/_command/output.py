@@ -41,7 +41,15 @@ def shape_of(options: argparse.Namespace) -> str:
 
 def write(rows: Rows, shape: str) -> None:
     """Write rows to standard output."""
-    _WRITERS[shape](rows)
+    if shape == "table":
+        _write_table(rows)
+    elif shape == "json":
+        for row in rows:
+            print(json_line(row))
+    else:
+        columns = by_name(rows)
+        for cells in (columns, *zip(*columns.values(), strict=True)):
+            print(",".join(map(_csv_cell, cells)))
     sys.stdout.flush()
 
 
@@ -51,17 +59,6 @@ def json_line(value: object) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else encode_basestring_ascii(c)[1:-1] for c in text)
-
-
-def _write_json(rows: Rows) -> None:
-    for row in rows:
-        print(json_line(row))
-
-
-def _write_csv(rows: Rows) -> None:
-    columns = by_name(rows)
-    for cells in (columns, *zip(*columns.values(), strict=True)):
-        print(",".join(map(_csv_cell, cells)))
 
 
 def _csv_cell(value: object) -> str:
@@ -116,10 +113,3 @@ def _width(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(2 if east_asian_width(c) in "FW" else category(c) not in ("Mn", "Me") for c in text)
-
-
-_WRITERS: dict[str, Callable[[Rows], None]] = {
-    "table": _write_table,
-    "json": _write_json,
-    "csv": _write_csv,
-}

@@ -5,7 +5,7 @@ Nothing here sends a request. Every string from the service is escaped.
 
 import re
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -89,14 +89,6 @@ class HTMLRepr(PublicDir):
     @abstractmethod
     def _repr_html_(self) -> str: ...
 
-    def _repr_mimebundle_(
-        self,
-        include: Collection[str] | None = None,  # noqa: ARG002 (IPython passes it)
-        exclude: Collection[str] | None = None,  # noqa: ARG002 (and this)
-    ) -> dict[str, str]:
-        # Always both: IPython drops the one that it did not ask for.
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
-
 
 class Change(NamedTuple):
     """A changed value as texts: before, after, and a remark; None where it is missing."""
@@ -176,7 +168,11 @@ def ranked_columns(rows: Sequence[Mapping[str, object]]) -> tuple[list[str], set
     a page.
     """
     names = dict.fromkeys(name for row in rows for name in row)
-    numbers = {name for name in names if _are_numbers(row.get(name) for row in rows)}
+    numbers: set[str] = set()
+    for name in names:
+        classes = {type(row.get(name)) for row in rows} - {type(None)}
+        if classes and classes <= {int, float, Decimal}:
+            numbers.add(name)
     return sorted(names, key=lambda name: (name not in _FIRST, name not in numbers)), numbers
 
 
@@ -200,11 +196,6 @@ _MUTED = ' style="opacity:.7"'
 # A card fits the narrowest page; `pre-wrap` shows how many blanks a value has.
 _WRAPPED = ' style="text-align:left;white-space:pre-wrap"'
 _WRAPPED_MUTED = f'{_WRAPPED[:-1]};min-width:11em;font-weight:normal;opacity:.7"'
-
-
-def _are_numbers(values: Iterable[object]) -> bool:
-    classes = set(map(type, values)) - {type(None)}
-    return bool(classes) and classes <= {int, float, Decimal}
 
 
 def _framed(

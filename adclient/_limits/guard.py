@@ -106,30 +106,31 @@ class Guard:
 
         The caller must receive the draft, even if it cannot be recorded.
         """
-        return partial(self._end, entry, result, attempts)
+
+        def end() -> None:
+            assert self.ledger is not None
+            ended = self._ended(entry, result, attempts)
+            try:
+                self.ledger.end(ended)
+            except Exception as error:
+                what = f"draft {ended.draft_id}" if ended.draft_id else "the end of a call"
+                _warn(
+                    f"{ended.operation}: the ledger could not record {what}, so its entry "
+                    f"{ended.entry_id} stays unknown: {error}",
+                    LedgerWarning,
+                )
+            if ended.over_limit is not None:
+                _warn(
+                    f"{ended.operation}: over your limit: reject {ended.draft_id} in the approval "
+                    f"dashboard: {ended.over_limit}",
+                    PolicyWarning,
+                )
+
+        return end
 
     def giving_up(self, entry: Entry) -> Work:
         """A function that ends a reservation, if there is one, whose write will not be sent."""
         return self.ending(entry, CallTimeout("the call ended before it was sent"), 0)
-
-    def _end(self, entry: Entry, result: Result | BaseException, attempts: int) -> None:
-        assert self.ledger is not None
-        ended = self._ended(entry, result, attempts)
-        try:
-            self.ledger.end(ended)
-        except Exception as error:
-            what = f"draft {ended.draft_id}" if ended.draft_id else "the end of a call"
-            _warn(
-                f"{ended.operation}: the ledger could not record {what}, so its entry "
-                f"{ended.entry_id} stays unknown: {error}",
-                LedgerWarning,
-            )
-        if ended.over_limit is not None:
-            _warn(
-                f"{ended.operation}: over your limit: reject {ended.draft_id} in the approval "
-                f"dashboard: {ended.over_limit}",
-                PolicyWarning,
-            )
 
     def excess_of(self, operation: str, arguments: Mapping[str, JSON], diff: Diff) -> str | None:
         """The excess of a draft over a limit of the policy, in words; never raises."""

@@ -80,9 +80,6 @@ def read_change(document: Document, plan_id: str, index: int, table: object) -> 
             values[name] = jsontext.loads(jsontext.dumps(value, name).encode())
         except jsontext.JSONError as error:
             raise document.error(one_line(str(error)), *path, name) from None
-    for parameter in operation.parameters:
-        if parameter.required and parameter.name not in values:
-            raise document.error(f"{operation.full_name} needs {parameter.name}", *path)
     why = values.get("why")
     if why is not None and not isinstance(why, str):
         raise document.error("expected why to be a string", *path, "why")

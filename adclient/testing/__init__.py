@@ -1,7 +1,7 @@
 """A fake of the ad management service, in process: stateful, deterministic, without a network.
 
-A request comes to `_service`, meets its fault (`_faults`), is authenticated (`_router`), parsed
-(`_http`) and routed to a listing of the live data (`_reads`, `_accounts`), or to a change
+A request comes to `_service`, meets its fault (`_faults`), is authenticated, parsed (`_http`) and
+routed to a listing of the live data (`_reads`, `_accounts`), or to a change
 (`_writes`) that is staged as a draft and waits for approval (`_approval`). `server` does the same
 over HTTP.
 """

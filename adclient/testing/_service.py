@@ -1,13 +1,21 @@
 """The fake service: one function from a request to its outcome, and what surrounds it."""
 
+import hashlib
 import os
 from collections import deque
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
+from email.utils import format_datetime
+from math import ceil
 from threading import RLock
 from typing import Self, TypedDict, Unpack
 
+import attrs
+
 from adclient._async.client import AsyncAdClient
+from adclient._core import jsontext
+from adclient._core.operations import Operation
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._http.in_process import FAKE_HOST, at_fake_host
@@ -17,7 +25,7 @@ from adclient._values.json_values import copied
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
 from adclient.ledger import Ledger
-from adclient.models import JSON
+from adclient.models import JSON, Result
 from adclient.options import (
     ENV_BASE_URL,
     ENV_TOKEN,
@@ -28,18 +36,22 @@ from adclient.options import (
 )
 from adclient.policy import Policy
 from adclient.testing._accounts.accounts import Accounts
+from adclient.testing._accounts.state import Account
 from adclient.testing._approval.dashboard import Dashboard
-from adclient.testing._approval.drafts import DraftStore, FakeDraft
-from adclient.testing._clock import FakeClock
-from adclient.testing._faults.fault import Fault, received_within
+from adclient.testing._approval.drafts import DraftStore, FakeDraft, draft_body
+from adclient.testing._clock import START, FakeClock
+from adclient.testing._faults.fault import Fault, received_within, with_fault
 from adclient.testing._faults.faults import Faults
-from adclient.testing._http.requests import operation_at
+from adclient.testing._http.requests import ParsedRequest, operation_at, parsed
+from adclient.testing._http.responses import HTTPError, error_response, http_error
 from adclient.testing._profile import Profile
-from adclient.testing._reads.pages import Pages
+from adclient.testing._reads.pages import Pages, PagingFault
+from adclient.testing._reads.reads import rows_of
 from adclient.testing._recording import RecordedRequest, recorded
-from adclient.testing._router import Router
+from adclient.testing._writes.writes import WRITES
 from adclient.transports import UniversalTransport
 
+_MINUTE = timedelta(minutes=1)
 ENVIRONMENT = (ENV_BASE_URL, ENV_TOKEN)
 """The variables that lead the clients of other code to a fake."""
 
@@ -116,31 +128,23 @@ class FakeAdService:
         check_count("history", history, least=1)
         check_type("conventions", conventions, Conventions)
         check_type("profile", profile, Profile)
-        profile = profile or Profile()
         if token is not None:
             check_token(token)
         self._seed = seed
-        self._conventions = conventions or Conventions()
-        self._latency = profile.latency
+        self._conventions = conventions = conventions or Conventions()
+        self._token = token
+        self._profile = profile = profile or Profile()
         self._requests: deque[RecordedRequest] = deque(maxlen=history)
+        self._received = self._in_minute = 0
+        self._minute = START
+        self._by_key: dict[str, tuple[Request, FakeDraft]] = {}
         self._lock = lock = RLock()
         self.base_url = f"https://{FAKE_HOST}"
         self.clock: FakeClock = FakeClock()
         self.faults: Faults = Faults(seed)
-        accounts = Accounts(seed, self.clock)
-        self._router = Router(
-            seed=seed,
-            history=history,
-            conventions=self._conventions,
-            profile=profile,
-            token=token,
-            clock=self.clock,
-            pages=Pages(seed, page_size, profile, self._conventions.cursor_parameter, self.clock),
-            accounts=accounts,
-            drafts=DraftStore(seed, self.clock, history),
-            lock=lock,
-        )
-        self._drafts = self._router.drafts
+        self._accounts = accounts = Accounts(seed, self.clock)
+        self._drafts = DraftStore(seed, self.clock, history)
+        self._pages = Pages(seed, page_size, profile, conventions.cursor_parameter, self.clock)
         self.dashboard: Dashboard = Dashboard(
             self._drafts, accounts, self.clock, lock, profile.two_reviewers
         )
@@ -149,7 +153,7 @@ class FakeAdService:
         self.transport: UniversalTransport = self._service
 
     def __repr__(self) -> str:
-        counts = f"{self._router.received} requests, {self._drafts.staged} drafts"
+        counts = f"{self._received} requests, {self._drafts.staged} drafts"
         return f"<FakeAdService seed={self._seed!r}, {counts}>"
 
     @property
@@ -184,7 +188,7 @@ class FakeAdService:
             >>> page.data[0].name
             'SPR26 · Prospecting · Trail Shoe Launch'
         """
-        auth, conventions = self._router.auth, self._conventions
+        auth, conventions = self._auth, self._conventions
         return AdClient(
             self.base_url, auth=auth, conventions=conventions, transport=self.transport, **options
         )
@@ -209,7 +213,7 @@ class FakeAdService:
             >>> asyncio.run(removing).status
             'pending_approval'
         """
-        auth, conventions = self._router.auth, self._conventions
+        auth, conventions = self._auth, self._conventions
         return AsyncAdClient(
             self.base_url, auth=auth, conventions=conventions, transport=self.transport, **options
         )
@@ -244,14 +248,11 @@ class FakeAdService:
             >>> fake.drafts[0].draft_id == draft_id
             True
         """
-        before = {name: os.environ.get(name) for name in ENVIRONMENT}
-        values = (self.base_url, self._router.token)
-        _set_environment(dict(zip(ENVIRONMENT, values, strict=True)))
-        try:
-            with at_fake_host(self._service):
-                yield self
-        finally:
-            _set_environment(before)
+        from unittest.mock import patch  # deferred: it loads much
+
+        variables = {ENV_BASE_URL: self.base_url, ENV_TOKEN: self._token or ""}
+        with patch.dict(os.environ, variables), at_fake_host(self._service):
+            yield self
 
     def change_live(self, account_id: str, entity_id: str, **values: JSON) -> None:
         """Change the live data without a draft, as somebody does on the ad platform itself.
@@ -273,7 +274,7 @@ class FakeAdService:
             500
         """
         with self._lock:
-            account = self._router.accounts.get(account_id)
+            account = self._accounts.get(account_id)
             entity = None if account is None else account.find_any(entity_id)
             if entity is None:
                 raise ValueError(f"there is no {entity_id} in an account {account_id}")
@@ -326,8 +327,8 @@ class FakeAdService:
             fault = self.faults.take(None if operation is None else operation.full_name) or Fault()
         if isinstance(fault.instead, Failure) and not fault.instead.sent:
             return fault.instead, 0
-        outcome = self._router.outcome(request, operation, fault)
-        return outcome, self._latency + fault.latency
+        outcome = self._respond(request, operation, fault)
+        return outcome, self._profile.latency + fault.latency
 
     def _recorded(self, request: Request, outcome: Outcome) -> Outcome:
         if isinstance(outcome, RawResponse) or outcome.sent:
@@ -336,10 +337,102 @@ class FakeAdService:
                 self._requests.append(record)
         return outcome
 
+    def _auth(self, _: Request) -> Mapping[str, str]:
+        """The headers with which a client authenticates; none if all may call."""
+        if self._token is None:
+            return {}
+        if self._profile.key_header is not None:
+            return {self._profile.key_header: self._token}
+        return {"authorization": f"Bearer {self._token}"}
 
-def _set_environment(variables: Mapping[str, str | None]) -> None:
-    for name, value in variables.items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
+    def _respond(
+        self, request: Request, operation: Operation[Result] | None, fault: Fault
+    ) -> Outcome:
+        """The response to a request, or what a fault makes of it.
+
+        The lock is not held while JSON is read and written: a large request delays no others.
+        """
+        with self._lock:
+            self._received += 1
+            number = self._received
+        outcome = fault.instead
+        if fault.taken:
+            try:
+                response: RawResponse | HTTPError = self._response(request, operation, fault.page)
+            except HTTPError as error:
+                response = error
+            outcome = outcome or response
+        if isinstance(outcome, Failure):
+            return outcome
+        assert outcome is not None, "a fault that is not taken has an outcome"
+        digest = hashlib.sha256(f"{self._seed}:request:{number}".encode()).hexdigest()
+        request_id = f"req_{digest[:12]}"
+        if isinstance(outcome, HTTPError):
+            outcome = error_response(outcome, self._profile.errors, request_id)
+        headers = {
+            "content-type": "application/json",
+            "date": format_datetime(self.clock.now(), usegmt=True),
+            next(iter(self._conventions.request_id_headers), "x-request-id").lower(): request_id,
+        }
+        return with_fault(attrs.evolve(outcome, headers={**headers, **outcome.headers}), fault)
+
+    def _response(
+        self, request: Request, operation: Operation[Result] | None, fault: PagingFault | None
+    ) -> RawResponse:
+        for name, value in self._auth(request).items():
+            if request.headers.get(name.lower()) != value:
+                raise http_error("unauthenticated")
+        with self._lock:
+            self._count_request()
+        asked = parsed(request, operation, self._conventions, self._profile)
+        with self._lock:
+            account = self._account(asked)
+            if asked.operation.is_write:
+                draft = self._staged(account, asked, request)
+                status, body = 201, draft_body(draft)
+            else:
+                rows = rows_of(account, asked, self._profile.unknown_date_ranges)
+                status, body = 200, self._pages.page(asked, rows, fault)
+        return RawResponse(status=status, body=jsontext.dumps(body, "response").encode())
+
+    def _count_request(self) -> None:
+        """Count a request of this minute, or refuse it."""
+        now, most = self.clock.now(), self._profile.requests_a_minute
+        if now - self._minute >= _MINUTE:
+            self._minute, self._in_minute = now, 0
+        if most is not None and self._in_minute >= most:
+            wait = ceil((self._minute + _MINUTE - now).total_seconds())
+            raise http_error("rate_limited", headers={"retry-after": str(wait)}, most=most)
+        self._in_minute += 1
+
+    def _account(self, asked: ParsedRequest) -> Account:
+        """The account of a request, if it accepts the operation."""
+        operation, account_id = asked.operation, asked.text("account_id") or ""
+        account = self._accounts.get(account_id)
+        if account is None:
+            raise http_error("account_not_found", account_id=account_id)
+        if account.access == "disconnected":
+            raise http_error("account_disconnected")
+        if account.platform != operation.namespace:
+            platform = account.platform
+            raise http_error("platform_mismatch", "account_id", id=account_id, platform=platform)
+        if operation.is_write and account.access == "read_only":
+            raise http_error("account_read_only")
+        if operation.is_write and account.access == "drafting_paused":
+            raise http_error("drafting_paused", headers={"retry-after": "900"})
+        return account
+
+    def _staged(self, account: Account, asked: ParsedRequest, request: Request) -> FakeDraft:
+        """A new draft, or an earlier one if the request repeats the idempotency key."""
+        header = self._conventions.idempotency_header
+        key = None if header is None else request.headers.get(header.lower())
+        if key is not None and key in self._by_key:
+            first, draft = self._by_key[key]
+            if (first.url, first.body) != (request.url, request.body):
+                raise http_error("idempotency_key_reused")
+            return draft
+        change = WRITES[asked.operation.full_name](account, asked)
+        draft = self._drafts.stage(asked.operation.full_name, account, change)
+        if key is not None:
+            self._by_key[key] = request, draft
+        return draft

@@ -1,9 +1,9 @@
 """`adclient fake`: serve the fake over HTTP, with the approval page."""
 
 import argparse
-import sys
 
 from adclient._display.extras import needs
+from adclient._http.network import is_loopback
 from adclient.errors import ConfigurationError
 from adclient.testing._profile import Profile
 from adclient.testing._service import FakeAdService
@@ -18,7 +18,6 @@ The fake ad service listens at {url}
                  account_d118 (delta)
 
 Ctrl-C stops it; its drafts are then gone."""
-_EXPOSED = "Warning: anyone who can reach this machine can read all this and approve drafts."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,9 +37,9 @@ def run(options: argparse.Namespace) -> int:
     """Serve the fake until Ctrl-C; the exit code."""
     with needs("server"):
         from adclient.testing.server.app import create_app
-        from adclient.testing.server.middleware import is_loopback
         from adclient.testing.server.uvicorn_server import address_of, listen, server_of
-    if not is_loopback(options.host) and not options.expose:
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    if not is_loopback(f"//{host}") and not options.expose:
         raise ConfigurationError(
             f"--host {options.host} is not this machine alone: add --expose to allow it"
         )
@@ -55,10 +54,7 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError(str(error)) from None
     with listen(options.host, options.port) as listening:
         token = "" if options.token is None else ', token="…"'
-        print(_HINTS.format(url=address_of(listening), token=token))
-        if options.expose:
-            print(_EXPOSED)
-        sys.stdout.flush()
+        print(_HINTS.format(url=address_of(listening), token=token), flush=True)
         app = create_app(fake, run_clock=True, any_host=options.expose)
         server_of(app).run(sockets=[listening])
     return 0

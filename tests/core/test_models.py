@@ -316,10 +316,3 @@ class TestHTML:
         html = item_of(Ad, extra={f"field {i}": "x" * 1000 for i in range(1000)})._repr_html_()
         assert len(html) < 10_000
         assert "more rows are not shown" in html
-
-    @each_case("value", [value for value in EVERY if value is not RESPONSE])
-    def test_mime_bundle_has_text_first(self, value):
-        assert list(value._repr_mimebundle_().items()) == [
-            ("text/plain", repr(value)),
-            ("text/html", value._repr_html_()),
-        ]

@@ -15,8 +15,6 @@ from cases import each_case
 from adclient import ConfigurationError, ConnectionFailed, _command
 from adclient._command import EXIT_CODES, main
 from adclient.testing import FakeAdService
-from adclient.testing.server import uvicorn_server
-from adclient.testing.server.uvicorn_server import listen
 
 PROGRAM = [sys.executable, "-m", "adclient"]
 
@@ -151,20 +149,6 @@ def test_shell_completes(line, expected, tmp_path) -> None:
         },
     )
     assert [word.strip() for word in found.read_text().split("\n")] == expected
-
-
-def test_fake_starts_as_its_module_does(capsys, monkeypatch) -> None:
-    served = []
-    monkeypatch.setattr(uvicorn_server, "run", lambda app, listening, hints: served.append(hints))
-    assert main(["fake", "--port", "0", "--token", "t"]) == 0
-    assert 'AdClient("http://127.0.0.1:' in served[0]
-    with listen("127.0.0.1", 0) as listening:
-        port = listening.getsockname()[1]
-        assert main(["fake", "--port", str(port)]) == 2
-    assert main(["fake", "--host", "0.0.0.0"]) == 2
-    taken, exposed = capsys.readouterr().err.splitlines()
-    assert taken.startswith(f"adclient: cannot listen on 127.0.0.1:{port}: Address already in use")
-    assert exposed == "adclient: --host 0.0.0.0 is not this machine alone: add --expose to allow it"
 
 
 @each_case(("is_terminal", "name"), [(False, "Zürich 🚲"), (True, "Zürich \\U0001f6b2")])

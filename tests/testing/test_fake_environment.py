@@ -46,7 +46,7 @@ def pause(client: AdClient | AsyncAdClient) -> str:
 @pytest.mark.parametrize("token", ["t0ken", None])
 def test_client_from_the_environment_reaches_the_fake_by_its_clock(client_kind, token) -> None:
     with FakeAdService(token=token).as_environment() as fake:
-        assert settings() == [fake.base_url, token]
+        assert settings() == [fake.base_url, token or ""]
         fake.faults.add(Fault.status(429, headers={"Retry-After": "20"}))
         client = made(client_kind)
         draft_id = pause(client)

@@ -9,32 +9,31 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from operator import attrgetter
 
 import httpx
 import pytest
 from asgi_browser import Browser
-from cases import each_case
-from fake_helpers import ACCOUNTS, VALID_WRITES
+from fake_helpers import VALID_WRITES
 
 import adclient.testing.server
 from adclient import (
     AdClient,
     APIError,
     CallTimeout,
-    Campaign,
     ConnectionLost,
-    Draft,
     OutcomeUnknown,
-    Page,
+    ServerError,
     Unauthenticated,
 )
 from adclient._core import jsontext
-from adclient._core.operations import OPERATIONS, Operation
+from adclient._core.operations import OPERATIONS
+from adclient._core.response import Failure, RawResponse
 from adclient.testing import FakeAdService, Fault, Profile
 from adclient.testing.server import create_app, serving
 
-PAUSE = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+ACCOUNT = "account_b204"
+CAMPAIGN = "campaign_57a7"
+ACCOUNTS = {"alpha": "account_a91f", "beta": ACCOUNT, "gamma": "account_c3d8"}
 
 
 class Stage:
@@ -88,47 +87,50 @@ def wait_for_a_request_to(fake: FakeAdService) -> None:
         time.sleep(0.001)
 
 
-def pause(client: AdClient) -> Draft:
-    return client.beta.pause_campaign(**PAUSE)
+def pause(client: AdClient) -> object:
+    return client.beta.pause_campaign(account_id=ACCOUNT, campaign_id=CAMPAIGN)
 
 
-def listed(client: AdClient) -> Page[Campaign]:
-    return client.beta.list_campaigns(account_id="account_b204")
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.full_name)
+def test_every_operation_works_over_http_as_in_process(operation, client) -> None:
+    arguments = {
+        "account_id": ACCOUNTS.get(operation.namespace, "account_d118"),
+        **VALID_WRITES.get(operation.full_name, {}),
+    }
+
+    def answer(caller):
+        method = getattr(getattr(caller, operation.namespace), operation.name)
+        return method(**arguments).to_dict()
+
+    assert answer(client) == answer(FakeAdService().client())
 
 
-def called(client: AdClient, operation: Operation) -> object:
-    """The result of a valid call."""
-    arguments = VALID_WRITES.get(operation.full_name, {})
-    method = attrgetter(operation.full_name)(client)
-    return method(account_id=ACCOUNTS[operation.namespace], **arguments).to_dict()
-
-
-@each_case("operation", OPERATIONS)
-def test_every_operation_works_over_http_as_in_process(operation, serve) -> None:
-    with AdClient(serve(FakeAdService())) as client:
-        assert called(client, operation) == called(FakeAdService().client(), operation)
-
-
-@each_case("continuation", ["url", "absolute_url"])
+@pytest.mark.parametrize("continuation", ["url", "absolute_url"])
 def test_absolute_continuations_are_urls_of_this_server(continuation, serve) -> None:
     fake = FakeAdService(page_size=20, profile=Profile(continuation=continuation))
     with AdClient(serve(fake)) as client:
         assert len(client.gamma.list_ads(account_id="account_c3d8").collect()) == 126
 
 
-@each_case("host", ["[", "a b", "", "x/y"])
+@pytest.mark.parametrize("host", ["[", "a b", "", "x/y"])
 def test_malformed_host_header_is_ignored(fake, host) -> None:
     browser = Browser(create_app(fake))
     assert browser.get("/v1/x", headers={"host": host}).status_code == 404
     assert browser.get("/approval", headers={"host": host}).status_code == 403
 
 
-def test_http_and_in_process_clients_share_the_service(serve) -> None:
-    fake = FakeAdService(token="right")
-    url = serve(fake)
+def test_http_and_in_process_clients_share_the_service(fake, client) -> None:
+    draft = pause(client)
+    assert [kept.draft_id for kept in fake.drafts] == [draft.draft_id]
+    fake.dashboard.arm(draft.draft_id, reviewer="Ines")
+    fake.dashboard.confirm(draft.draft_id, reviewer="Ines")
+    assert client.beta.list_campaigns(account_id=ACCOUNT).data[0].status == "PAUSED"
+
+
+def test_token_is_required_over_http(serve) -> None:
+    url = serve(FakeAdService(token="right"))
     with AdClient(url, token="right") as client:
-        fake.dashboard.approve(pause(client))
-        assert listed(client).data[0].status == "PAUSED"
+        assert pause(client).status == "pending_approval"
     with AdClient(url, token="wrong") as client, pytest.raises(Unauthenticated):
         pause(client)
 
@@ -137,9 +139,6 @@ def test_the_path_and_query_arrive_as_they_were_sent(fake, url) -> None:
     assert httpx.get(f"{url}/v1/%61?a=%2F&a=b").status_code == 404
     request = fake.requests[0]
     assert (request.path, request.query) == ("/v1/%61", {"a": "b"})
-
-
-# Faults.
 
 
 @pytest.mark.parametrize("taken", [True, False])
@@ -151,23 +150,18 @@ def test_dropped_write_raises_outcome_unknown(fake, client, taken) -> None:
     assert pause(client).status == "pending_approval"
 
 
-@pytest.mark.parametrize(
-    ("fault", "expected", "recorded"),
-    [
-        (Fault.refused(), ConnectionLost, 0),
-        (Fault.in_body("cut"), ConnectionLost, 1),
-        (Fault.no_response(), CallTimeout, 1),
-        (Fault.slow_body(600), CallTimeout, 1),
-    ],
-)
-def test_read_without_a_whole_response_raises(fake, client, fault, expected, recorded) -> None:
-    fake.faults.add(fault)
-    with pytest.raises(expected) as caught:
-        listed(client.with_options(timeout=0.2))
-    if recorded:
-        wait_for_a_request_to(fake)
-    assert len(fake.requests) == recorded
-    assert (caught.value.body or "").startswith('{"data":[') is (caught.value.status == 200)
+def test_refused_request_is_not_recorded(fake, client) -> None:
+    fake.faults.add(Fault.refused())
+    with pytest.raises(ConnectionLost):
+        client.beta.list_campaigns(account_id=ACCOUNT)
+    assert fake.requests == ()
+
+
+def test_missing_response_times_out(fake, client) -> None:
+    fake.faults.add(Fault.no_response())
+    with pytest.raises(CallTimeout):
+        client.with_options(timeout=0.2).beta.list_campaigns(account_id=ACCOUNT)
+    wait_for_a_request_to(fake)
 
 
 def test_server_stops_while_a_client_waits(fake) -> None:
@@ -181,6 +175,20 @@ def test_server_stops_while_a_client_waits(fake) -> None:
         assert waiting.recv(1) == b""
 
 
+def test_error_status_keeps_its_headers(fake, client) -> None:
+    fake.faults.add(Fault.status(503, headers={"retry-after": "7"}))
+    with pytest.raises(ServerError) as caught:
+        pause(client)
+    assert caught.value.retry_after == 7
+
+
+def test_cut_body_breaks_the_connection(fake, client, monkeypatch) -> None:
+    cut = RawResponse(status=200, body=b'{"data": [', broken=Failure(reason="cut", sent=True))
+    monkeypatch.setattr(fake, "handle_untimed", lambda request: (cut, 0))
+    with pytest.raises(ConnectionLost):
+        client.beta.list_campaigns(account_id=ACCOUNT)
+
+
 @pytest.mark.parametrize("fault", [Fault.slow(0.2), Fault.slow_body(0.2)], ids=repr)
 def test_slow_response_takes_real_time(fault, fake, client) -> None:
     fake.faults.add(fault)
@@ -190,13 +198,12 @@ def test_slow_response_takes_real_time(fault, fake, client) -> None:
     assert fake.clock.monotonic() == 0
 
 
-def test_drop_needs_the_server_of_serving(fake) -> None:
-    fake.faults.add(Fault.dropped())
-    with pytest.raises(RuntimeError, match="cannot drop"):
-        Browser(create_app(fake)).get("/v1/x")
-
-
-# The server.
+def test_slow_body_beyond_the_timeout_raises(fake, client) -> None:
+    fake.faults.add(Fault.slow_body(600))
+    with pytest.raises(CallTimeout) as caught:
+        client.with_options(timeout=0.2).beta.list_campaigns(account_id=ACCOUNT)
+    assert caught.value.status == 200
+    assert caught.value.body.startswith('{"data":[')
 
 
 def test_other_clients_are_served_while_a_response_is_written(fake, url, monkeypatch) -> None:
@@ -211,7 +218,11 @@ def test_other_clients_are_served_while_a_response_is_written(fake, url, monkeyp
         return dumps(value, name)
 
     monkeypatch.setattr(jsontext, "dumps", dumps_slowly)
-    write = partial(httpx.post, f"{url}/v1/beta-ads/pause-beta-campaign", json=PAUSE)
+    write = partial(
+        httpx.post,
+        f"{url}/v1/beta-ads/pause-beta-campaign",
+        json={"account_id": ACCOUNT, "campaign_id": CAMPAIGN},
+    )
     with ThreadPoolExecutor(1) as pool:
         written = pool.submit(write)
         assert is_writing.wait(20)
@@ -234,6 +245,12 @@ def test_body_beyond_the_limit_is_refused(fake, client) -> None:
     assert fake.drafts == ()
 
 
+def test_drop_needs_the_server_of_serving(fake) -> None:
+    fake.faults.add(Fault.dropped())
+    with pytest.raises(KeyError, match=r"adclient\.drop"):
+        Browser(create_app(fake)).get("/v1/x")
+
+
 def test_clock_runs_only_with_run_clock(fake) -> None:
     start = fake.clock.now()
     Browser(create_app(fake)).get("/v1/x")
@@ -245,10 +262,12 @@ def test_clock_runs_only_with_run_clock(fake) -> None:
     assert start < first < fake.clock.now()
 
 
-@each_case("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.full_name)
 def test_a_client_cannot_reach_the_approval_page(operation, fake, url) -> None:
-    with AdClient(f"{url}/approval", max_retries=0) as client, suppress(APIError):
-        called(client, operation)
+    with AdClient(f"{url}/approval", max_retries=0) as client:
+        method = getattr(getattr(client, operation.namespace), operation.name)
+        with suppress(APIError):
+            method(account_id=ACCOUNT, **VALID_WRITES.get(operation.full_name, {}))
     assert {event.kind for event in fake.dashboard.events} <= {"staged"}
 
 
@@ -263,15 +282,17 @@ def test_the_openapi_document_names_every_operation(url) -> None:
     assert document["openapi"] == "3.1.0"
     assert list(document["paths"]) == [operation.path for operation in OPERATIONS]
     for operation in OPERATIONS:
-        ((method, described),) = document["paths"][operation.path].items()
-        assert method == operation.method.lower()
-        assert described["summary"].startswith("Stage ") == operation.is_write
-        if operation.is_write:
-            content = described["requestBody"]["content"]["application/json"]
-            required = content["schema"]["required"]
-        else:
-            required = [p["name"] for p in described["parameters"] if p.get("required")]
-        assert required == [p.name for p in operation.parameters if p.required]
+        (described,) = document["paths"][operation.path].items()
+        assert described[0] == operation.method.lower()
+        assert described[1]["summary"].startswith("Stage ") == (operation.is_write)
+        assert required_in(described[1]) == {p.name for p in operation.parameters if p.required}
+
+
+def required_in(described: dict) -> set[str]:
+    if "requestBody" in described:
+        content = described["requestBody"]["content"]["application/json"]
+        return set(content["schema"]["required"])
+    return {p["name"] for p in described["parameters"] if p.get("required")}
 
 
 def test_application_for_another_server_needs_no_uvicorn() -> None:

@@ -15,6 +15,8 @@ from adclient.models import JSON, Result
 from adclient.testing._http.responses import http_error, invalid_parameter
 from adclient.testing._profile import Place, Profile
 
+MAX_BODY = 1024 * 1024
+"""The most bytes that the body of a request may have."""
 _BY_PATH = {operation.path: operation for operation in OPERATIONS}
 
 
@@ -60,6 +62,8 @@ def parsed(
     profile: Profile,
 ) -> ParsedRequest:
     """The arguments of a request for the operation at its path, if there is one."""
+    if len(request.body or b"") > MAX_BODY:
+        raise http_error("request_too_large", limit=MAX_BODY)
     if operation is None:
         raise http_error("not_found")
     if operation.method != request.method:

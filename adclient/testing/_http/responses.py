@@ -28,14 +28,6 @@ class HTTPError(Exception):
     limit: JSON = None
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
 
-    @property
-    def details(self) -> list[JSON]:
-        """The problem of the field, as an error body lists it; empty without a field."""
-        if self.field is None:
-            return []
-        detail: dict[str, JSON] = {"field": self.field, "reason": self.reason}
-        return [detail if self.limit is None else {**detail, "limit": self.limit}]
-
 
 def http_error(
     name: str,
@@ -69,7 +61,11 @@ def not_found(field: str, kind: str, name: str) -> HTTPError:
 
 def error_response(error: HTTPError, style: ErrorStyle, request_id: str) -> RawResponse:
     """The response for an error."""
-    code, message, details = error.code, error.message, error.details
+    code, message = error.code, error.message
+    details: list[JSON] = []
+    if error.field is not None:
+        limit: dict[str, JSON] = {} if error.limit is None else {"limit": error.limit}
+        details.append({"field": error.field, "reason": error.reason, **limit})
     title = code.replace("_", " ").capitalize()
     location: list[JSON] = ["body"] if error.field is None else ["body", error.field]
     described: JSON = {

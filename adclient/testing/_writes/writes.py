@@ -24,11 +24,6 @@ _SUBJECT = ("text", "match_type")
 _SHOWN = ("status", "cpc_bid")
 
 
-def change_of(account: Account, request: ParsedRequest) -> ProposedChange:
-    """The change that a write asks for."""
-    return _WRITES[request.operation.full_name](account, request)
-
-
 def _create(kind: Kind, values: dict[str, JSON]) -> ProposedChange:
     """A new entity."""
     if "id" in values:
@@ -149,7 +144,10 @@ def _update_keyword(account: Account, request: ParsedRequest) -> ProposedChange:
     values = {key: fields[key] for key in fields if key not in ("action", "ad_group_id")}
     if action == "ADD":
         made: list[Values] = [{"text": text, **_NEW_KEYWORD, **values} for text in texts]
-        _check_new(account, made)
+        there = {_identity(keyword.values) for keyword in account.all("keyword")}
+        for each in made:
+            if _identity(each) in there:
+                raise http_error("keyword_duplicate", "keywords", text=each["text"])
         shown = [_shown(each, (*_SHOWN, *values)) for each in made]
         return _keyword_change([], shown, [Edit(kind="keyword", after=each) for each in made])
     # For an update, a match type is a new value; otherwise it selects the keywords.
@@ -162,13 +160,6 @@ def _update_keyword(account: Account, request: ParsedRequest) -> ProposedChange:
     if action in _KEYWORD_STATUS:
         values["status"] = _KEYWORD_STATUS[str(action)]
     return _set_on_keywords(keywords, values)
-
-
-def _check_new(account: Account, made: Iterable[Values]) -> None:
-    there = {_identity(keyword.values) for keyword in account.all("keyword")}
-    for values in made:
-        if _identity(values) in there:
-            raise http_error("keyword_duplicate", "keywords", text=values["text"])
 
 
 def plain_keyword(text: str) -> str:
@@ -221,7 +212,7 @@ def _shown(values: Values, keys: Iterable[str]) -> JSON:
     return {key: values.get(key) for key in (*_SUBJECT, *keys)}
 
 
-_WRITES: dict[str, Callable[[Account, ParsedRequest], ProposedChange]] = {
+WRITES: dict[str, Callable[[Account, ParsedRequest], ProposedChange]] = {
     "alpha.update_campaign_targeting": partial(_update_campaign, own="targeting"),
     "alpha.update_campaign_budget": partial(_update_campaign, own="daily_budget"),
     "beta.create_video_campaign": partial(_create_campaign, medium="video"),

@@ -16,6 +16,7 @@ from adclient.testing._approval.drafts import DraftStatus, FakeDraft, is_armed_b
 from adclient.testing._service import FakeAdService
 from adclient.testing.server.middleware import host_of
 
+_STEPS = ("arm", "disarm", "confirm", "reject")  # the methods of the dashboard
 _MOST = 50
 """How many drafts and events a list has, and how many lines the change of a draft."""
 _STATES: dict[DraftStatus, str] = {
@@ -47,12 +48,6 @@ class ApprovalPage:
             "printable": partial(short, limit=NOTE),
             "title": _title,
         }
-        self._steps = {
-            "arm": fake.dashboard.arm,
-            "disarm": fake.dashboard.disarm,
-            "confirm": fake.dashboard.confirm,
-            "reject": fake.dashboard.reject,
-        }
 
     async def show(self, request: Request) -> Response:
         """All open drafts, or the one that the path names; with a message after a step."""
@@ -64,11 +59,11 @@ class ApprovalPage:
         """Make a step in the name of a reviewer, and show the same page again."""
         form = parse_qs((await request.body()).decode(errors="replace"))
         reviewer = form.get("reviewer", [""])[0].strip()
-        name = next((name for name in self._steps if name in form), None)
+        name = next((name for name in _STEPS if name in form), None)
         if name is None:
-            return PlainTextResponse(f"a step is one of: {', '.join(self._steps)}", status_code=400)
+            return PlainTextResponse(f"a step is one of: {', '.join(_STEPS)}", status_code=400)
         try:
-            draft = self._steps[name](form[name][0], reviewer=reviewer)
+            draft = getattr(self._fake.dashboard, name)(form[name][0], reviewer=reviewer)
         except ApprovalRefused as refusal:
             return self._page(request, reviewer, f"Refused: {refusal}.", status=409)
         query = urlencode({"reviewer": reviewer, "draft": draft.draft_id})

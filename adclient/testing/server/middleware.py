@@ -1,15 +1,14 @@
 """Middleware around the routes: protection of the approval page, and a clock that runs."""
 
-import ipaddress
 import re
 from time import monotonic
-from urllib.parse import urlsplit
 
 import attrs
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from adclient._http.network import is_loopback
 from adclient.testing._clock import FakeClock
 
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
@@ -19,16 +18,6 @@ def host_of(scope: Scope) -> str:
     """The host and port that a request names; empty if they are missing or malformed."""
     host = Headers(scope=scope).get("host", "")
     return host if _HOST.fullmatch(host) else ""
-
-
-def is_loopback(host: str) -> bool:
-    """Check if a name or address is that of this machine itself."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 @attrs.frozen
@@ -43,7 +32,7 @@ class Guard:
         app, host = self.app, host_of(scope)
         origin = Headers(scope=scope).get("origin", "")
         # DNS rebinding: a foreign name that resolves to this machine would share our origin.
-        if not self.any_host and not is_loopback(urlsplit(f"//{host}").hostname or ""):
+        if not self.any_host and not is_loopback(f"//{host}"):
             reason = "this page is only served under the names of this machine"
             app = PlainTextResponse(reason, status_code=403)
         elif scope["method"] == "POST" and origin.partition("://")[2] != host:
