@@ -77,7 +77,7 @@ class Dashboard:
     def waiting(self) -> int:
         """The number of drafts that wait for a human."""
         with self._lock:
-            return self._drafts.count_open()
+            return len(self._drafts.open())
 
     def pending(self, limit: int | None = None) -> tuple[FakeDraft, ...]:
         """Return the drafts that wait for a human, oldest first.

@@ -150,11 +150,6 @@ class DraftStore:
             self._current(self._drafts[draft_id]) for draft_id in islice(self._open, limit)
         )
 
-    def count_open(self) -> int:
-        """The number of open drafts."""
-        self._expire()
-        return len(self._open)
-
     def find(self, draft_id: str) -> FakeDraft | None:
         """One draft, as it is now."""
         self._expire()

@@ -5,6 +5,7 @@ not see the request, but the client sees a connection that was dropped after the
 another ASGI server than that of `serving`, a dropped connection becomes a status 500.
 """
 
+import re
 from collections.abc import Callable
 from typing import cast
 
@@ -20,11 +21,17 @@ from adclient._core.response import Failure, RawResponse
 from adclient.testing._faults.fault import SlowBodyResponse
 from adclient.testing._http.requests import MAX_BODY
 from adclient.testing._service import FakeAdService
-from adclient.testing.server.middleware import host_of
 
 DROP = "adclient.drop"
 """Where the state of a request holds the function that drops its connection."""
 _PIECES = 50
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
+
+
+def host_of(scope: Scope) -> str:
+    """The host and port that a request names; empty if they are missing or malformed."""
+    host = Headers(scope=scope).get("host", "")
+    return host if _HOST.fullmatch(host) else ""
 
 
 @attrs.frozen
