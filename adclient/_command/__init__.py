@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = lambda message, *_, **__: tell(f"warning: {message}")
+            warnings.showwarning = _tell_warning
             try:
                 options = _parsed(sys.argv[1:] if arguments is None else list(arguments))
                 code: int = options.run(options)
@@ -133,6 +133,10 @@ def tell(text: str) -> None:
 
     with suppress(OSError):  # there is nowhere to report it
         print(f"adclient: {one_line(text, 1000)}", file=sys.stderr)
+
+
+def _tell_warning(message: Warning | str, *_: object, **__: object) -> None:
+    tell(f"warning: {message}")
 
 
 def _flush_output() -> None:

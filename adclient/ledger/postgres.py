@@ -9,7 +9,7 @@ from adclient._core.redact import Redactor, one_line
 from adclient._display.extras import needs
 from adclient._display.signatures import public_in
 from adclient.errors import LedgerError
-from adclient.ledger.rows import SCHEMA, DatabaseConnection
+from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
 from adclient.ledger.sql import BUSY_SECONDS, LOCKED, MISSING, Mode, SQLLedger
 
 if TYPE_CHECKING:
@@ -124,6 +124,9 @@ class PostgresLedger(SQLLedger):
         if not exists:
             for statement in SCHEMA + _APPEND_ONLY:
                 connection.execute(statement)
+
+    def _damage(self, ledger: Transaction) -> str | None:  # noqa: ARG002 (SQLite has one)
+        return None
 
     def _reason(self, error: Exception) -> str | None:
         import psycopg

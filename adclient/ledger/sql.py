@@ -63,9 +63,9 @@ class SQLLedger(ABC):
     def _reason(self, error: Exception) -> str | None:
         """The reason in an error of the database, which may be `LOCKED`; None for another error."""
 
-    def _damage(self, ledger: Transaction) -> str | None:  # noqa: ARG002
+    @abstractmethod
+    def _damage(self, ledger: Transaction) -> str | None:
         """The damage that a check of the database itself finds, in words; None if none."""
-        return None
 
     def reserve(self, entry: Entry, check: Check) -> Entry:
         """Record a write before it is sent, in one transaction with its check; see `Ledger`.

@@ -57,4 +57,4 @@ def run(options: argparse.Namespace) -> int:
         print(_HINTS.format(url=address_of(listening), token=token), flush=True)
         app = create_app(fake, run_clock=True, any_host=options.expose)
         server_of(app).run(sockets=[listening])
-    return 0
+    return 0  # pragma: no cover (uvicorn raises the signal again that has stopped it)
