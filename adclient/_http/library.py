@@ -145,9 +145,10 @@ class LibraryAttempt(Attempt):
         self._sent_as: httpx.Request | None = None
 
     def __iter__(self) -> Iterator[bytes]:
+        # A generator: some transports ask for the iterator before they connect.
         if self.is_abandoned:  # while it waited for a connection
             raise self.library.names.PoolTimeout("")
-        return super().__iter__()
+        yield from super().__iter__()
 
     def build(
         self,
