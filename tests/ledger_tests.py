@@ -6,15 +6,17 @@ fixtures `where`, a place without a ledger; `wipe`, which makes it one again; `e
 somebody else writes.
 """
 
+import json
 import os
 import pickle
 import random
 import signal
-import subprocess
-import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 
 import anyio
 import anyio.to_thread
@@ -119,13 +121,15 @@ def states(ledger) -> list[str]:
 
 
 def test_write_of_a_client_is_recorded_with_its_draft(ledger) -> None:
-    fake = FakeAdService()
-    with fake.client(ledger=ledger, policy=Policy(drafts_per_day=5)) as client:
+    with FakeAdService().client(ledger=ledger, policy=Policy(drafts_per_day=5)) as client:
         draft = client.beta.pause_campaign(**CAMPAIGN)
-    [entry] = ledger.entries()
+    entries = ledger.entries()
+    [entry] = entries
     assert (entry.state, entry.draft_id, entry.diff) == ("staged", draft.draft_id, draft.diff)
     assert (entry.operation, entry.arguments) == ("beta.pause_campaign", CAMPAIGN)
     assert ledger.unknown() == []
+    assert entries.to_records()[0]["state"] == "staged"
+    assert pickle.loads(pickle.dumps(entries)) == entries
     assert repr(entry) == f"<Entry beta.pause_campaign, account_b204, staged, {draft.draft_id}>"
     card = entry._repr_html_()
     for text in (draft.draft_id, ">campaign_id</th>", "ENABLED</span> → <strong>PAUSED"):
@@ -179,19 +183,9 @@ def test_entries_are_selected_by_account_and_time(ledger, clock) -> None:
         assert refused.value.argument == argument
 
 
-def test_entries_are_a_table(ledger) -> None:
-    stage(ledger, 1)
-    admit(ledger, 2, account_id="b")
-    entries = ledger.entries()
-    assert repr(entries) == "<Items of 2 × Entry>"
-    assert [row["state"] for row in entries.to_records()] == ["staged", "admitted"]
-    assert pickle.loads(pickle.dumps(entries)) == entries
-
-
-@pytest.mark.parametrize("levels", [250])
-def test_diff_that_is_nested_too_deeply_does_not_lose_its_draft(ledger, levels) -> None:
+def test_diff_that_is_nested_too_deeply_does_not_lose_its_draft(ledger) -> None:
     deep = [12345678901234567890123]
-    for _ in range(levels):
+    for _ in range(250):
         deep = [deep]
     diff = Diff(field="x", before=None, after=deep)
     ledger.end(attrs.evolve(admit(ledger), state="staged", draft_id="draft_1", diff=diff))
@@ -202,7 +196,7 @@ def test_diff_that_is_nested_too_deeply_does_not_lose_its_draft(ledger, levels) 
 # What a write is checked with.
 
 
-def test_usage_counts_the_drafts_of_a_day_in_utc(ledger, clock) -> None:
+def test_usage_counts_what_may_be_a_draft_of_this_day_in_utc(ledger, clock) -> None:
     clock.now = datetime(2026, 3, 1, 23, 59, 59, 999999, tzinfo=UTC)
     before_midnight = admit(ledger, 1)
     assert usage_of(ledger).drafts_today == 1
@@ -210,17 +204,10 @@ def test_usage_counts_the_drafts_of_a_day_in_utc(ledger, clock) -> None:
     assert usage_of(ledger).drafts_today == 0
     ledger.end(attrs.evolve(before_midnight, state="not staged"))
     stage(ledger, 2, account_id="another")
-    assert usage_of(ledger).drafts_today == 1
+    ledger.end(attrs.evolve(admit(ledger, 3), state="unknown"))
+    assert usage_of(ledger).drafts_today == 2
     clock.now -= timedelta(microseconds=1)
     assert usage_of(ledger).drafts_today == 0
-
-
-def test_usage_counts_what_may_have_been_staged(ledger) -> None:
-    for number, state in enumerate(["staged", "unknown", "not staged"]):
-        ledger.end(attrs.evolve(admit(ledger, number), state=state))
-    assert usage_of(ledger).drafts_today == 2
-    admit(ledger, 3)
-    assert usage_of(ledger).drafts_today == 3
 
 
 def test_refused_write_is_recorded_and_does_not_count(ledger) -> None:
@@ -311,28 +298,23 @@ def test_unknown_outcome_is_settled_by_a_human(ledger, draft_id, state, ended) -
     assert usage_of(ledger).drafts_today == (state == "staged")
 
 
-def test_draft_that_arrives_after_its_entry_was_settled_is_recorded(ledger) -> None:
-    entry = admit(ledger)
-    ledger.settle(entry, by="kim")
-    staged = attrs.evolve(entry, state="staged", draft_id="draft_1", over_limit="100 → 200")
-    ledger.end(staged)
-    ledger.end(attrs.evolve(entry, state="staged", draft_id="draft_2"))
-    assert ledger.entries() == [staged]
-    assert usage_of(ledger) == Usage(1, "draft_1")
-
-
 def a_draft(draft_id: str) -> Draft:
     diff = Diff(field="status", before="ENABLED", after="PAUSED")
     return Draft(draft_id=draft_id, status="pending_approval", diff=diff, requires="a human")
 
 
-def test_what_a_human_settled_stays_without_a_draft(ledger) -> None:
+def test_what_a_human_settled_stays_unless_its_draft_arrives(ledger) -> None:
     entry = admit(ledger)
-    settled = ledger.settle(entry, draft_id=a_draft("draft_1"), by="kim")
-    assert (settled.state, settled.draft_id) == ("staged", "draft_1")
+    settled = ledger.settle(entry, draft_id=a_draft("draft_7"), by="kim")
+    assert (settled.state, settled.draft_id) == ("staged", "draft_7")
     for state in ("unknown", "not staged"):
         ledger.end(attrs.evolve(entry, state=state))
     assert ledger.entries() == [settled]
+    staged = attrs.evolve(entry, state="staged", draft_id="draft_1", over_limit="100 → 200")
+    ledger.end(staged)
+    ledger.end(attrs.evolve(entry, state="staged", draft_id="draft_2"))
+    assert ledger.entries() == [staged]
+    assert usage_of(ledger) == Usage(1, "draft_1")
 
 
 def test_nothing_else_can_be_settled(ledger) -> None:
@@ -392,24 +374,23 @@ def test_verify_returns_the_last_hash_and_finds_earlier_ones(ledger, open_it, wi
             older.verify(head=head)
 
 
-@pytest.mark.parametrize("number", [1, 3])
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE adclient_ledger SET state = 'refused' WHERE number = {}",
         "UPDATE adclient_ledger SET drafts_of_day = 7 WHERE number = {}",
         "UPDATE adclient_ledger SET entry = replace(entry, 'pause', 'Pause') WHERE number = {}",
         "UPDATE adclient_ledger SET hash = 'x' WHERE number = {}",
-        "UPDATE adclient_ledger SET number = 99 WHERE number = {}",
+        "UPDATE adclient_ledger SET number = 90 + {0} WHERE number = {0}",
         "DELETE FROM adclient_ledger WHERE number = {}",
     ],
 )
-def test_verify_names_the_first_bad_row(ledger, tamper, change, number) -> None:
+def test_verify_names_the_first_bad_row(ledger, tamper, change) -> None:
     stage(ledger, 1)
     stage(ledger, 2)
-    tamper(change.format(number))
-    with pytest.raises(LedgerError, match=f"row {number} was changed, or is missing"):
-        ledger.verify()
+    for number in (3, 1):
+        tamper(change.format(number))
+        with pytest.raises(LedgerError, match=f"row {number} was changed, or is missing"):
+            ledger.verify()
 
 
 def test_damaged_entry_is_an_error_that_names_the_ledger(ledger, tamper) -> None:
@@ -432,53 +413,33 @@ def test_processes_and_threads_share_one_daily_cap(where, ledger) -> None:
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9")
 def test_killed_writers_lose_no_draft(where) -> None:
     """The long form is tests/soak/ledger_soak.py."""
-    counts = kill_writers(where, kills=15, seed=random.randrange(1000))
+    counts = kill_writers(where, kills=6, seed=random.randrange(1000))
     assert counts["drafts at the server"] > 0
 
 
-CREATE_IN_CHILDREN = """
-import os, sys
-from adclient import Entry
-from adclient.ledger import open_ledger
+def test_ledger_may_be_created_by_many_at_the_same_time(open_it) -> None:
+    start = threading.Barrier(8)
 
-ledger, start = open_ledger(sys.argv[1]), os.pipe()
+    def write(number: int) -> Entry:
+        ledger = open_it()
+        start.wait(10)
+        return admit(ledger, number)
 
-def write(number):
-    os.close(start[1])
-    os.read(start[0], 1)  # until the parent closes its end
-    entry = Entry(entry_id=f"{number}", operation="beta.pause_campaign", account_id="a")
-    ledger.reserve(entry, lambda usage: None)
-
-children = []
-for number in range(8):
-    if not (child := os.fork()):
-        write(number)
-        os._exit(0)
-    children.append(child)
-os.close(start[1])
-statuses = [os.waitpid(child, 0)[1] for child in children]
-sys.exit(statuses != [0] * 8 or len(ledger.entries()) != 8)
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_forked_processes_may_create_a_ledger_at_the_same_time(where) -> None:
-    command = [sys.executable, "-W", "error", "-c", CREATE_IN_CHILDREN, where]
-    subprocess.run(command, check=True, timeout=50)
+    with ThreadPoolExecutor(8) as pool:
+        created = list(pool.map(write, range(8)))
+    assert len(open_it().entries()) == len(created) == 8
 
 
 # Errors.
 
 
 async def seconds_of_calls(ledger, client_kind, timeout: float) -> list[float]:
-    """How long eight calls at once take, each of which fails because the ledger is locked."""
+    """How long four calls at once take, each of which fails because the ledger is locked."""
     fake, took = FakeAdService(), []
-    transport = fake.transport
-
-    async def stage_one() -> None:
-        staging = client.beta.pause_campaign(**CAMPAIGN)
-        if client_kind is AsyncAdClient:
-            await staging
+    client = client_kind("https://ads.example.com", transport=fake.transport, ledger=ledger)
+    stage_one = partial(client.with_options(timeout=timeout).beta.pause_campaign, **CAMPAIGN)
+    if client_kind is AdClient:
+        stage_one = partial(anyio.to_thread.run_sync, stage_one)
 
     async def call() -> None:
         began = time.monotonic()
@@ -487,14 +448,9 @@ async def seconds_of_calls(ledger, client_kind, timeout: float) -> list[float]:
             await stage_one()
         took.append(time.monotonic() - began)
 
-    client = client_kind("https://ads.example.com", transport=transport, ledger=ledger)
-    client = client.with_options(timeout=timeout)
     async with anyio.create_task_group() as group:
-        for _ in range(8):
-            if client_kind is AsyncAdClient:
-                group.start_soon(call)
-            else:
-                group.start_soon(anyio.to_thread.run_sync, anyio.run, call)
+        for _ in range(4):
+            group.start_soon(call)
     assert len(fake.requests) == 0
     return took
 
@@ -506,7 +462,7 @@ def test_write_is_not_sent_while_another_process_holds_the_ledger(
     with locked():
         monkeypatch.setattr(adclient.ledger.sql, "BUSY_SECONDS", 0.2)
         # The reservations of an async client wait one after the other.
-        most = 0.2 * (8 if client_kind is AsyncAdClient else 1)
+        most = 0.2 * (4 if client_kind is AsyncAdClient else 1)
         assert 0.1 < max(anyio.run(seconds_of_calls, ledger, client_kind, 30)) < most + 1
         monkeypatch.setattr(adclient.ledger.sql, "BUSY_SECONDS", 30)
         assert 0.2 < max(anyio.run(seconds_of_calls, ledger, client_kind, 0.4)) < 2

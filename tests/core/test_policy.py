@@ -20,18 +20,13 @@ RULES = {
     "change_at_most": 20,
     "drafts_per_day": 5,
 }
-LISTS = ("accounts", "operations", "fields")
-AMOUNTS = ("change_at_most", "money.daily_budget")
 
 
 def test_rules_are_kept_exactly() -> None:
     policy = Policy(**RULES)
     assert policy.accounts == ("account_1", "account_2")
-    assert {key: str(amount) for key, amount in policy.money.items()} == {
-        "daily_budget": "150",
-        "bid": "2.5",
-        "amount": "0.10",
-    }
+    amounts = [str(amount) for amount in policy.money.values()]
+    assert amounts == ["150", "2.5", "0.10"]
     assert (policy.change_at_most, policy.drafts_per_day) == (Decimal(20), 5)
     assert Policy().accounts is None
     assert Policy(accounts=[], operations=[], fields=[], money={}).accounts == ()
@@ -40,11 +35,9 @@ def test_rules_are_kept_exactly() -> None:
 @each_case(
     ("amount", "digits"),
     [
-        (0, "0"),
         (0.1, "0.1"),
         (-0.0, "-0.0"),
         (Decimal("1e-400"), "1E-400"),
-        (Decimal("9" * 15 + "." + "9" * 25), "9" * 15 + "." + "9" * 25),
         (numpy.int64(150), "150"),
         (numpy.float64(0.1), "0.1"),
     ],
@@ -53,66 +46,61 @@ def test_amount_keeps_its_digits(amount, digits) -> None:
     assert str(Policy(money={"bid": amount}).money["bid"]) == digits
 
 
-def of(rule: str, value: object) -> dict[str, object]:
-    """Rules with one value; that of an amount may be in `money`."""
-    if rule.startswith("money."):
-        return {"money": {rule.removeprefix("money."): value}}
-    money = {} if value == 20 else {"bid": 1}
-    return {"money": money, rule: value}
+WRONG_LISTS = [
+    ("beta.*", "must be a list of strings, not str"),
+    ({"a": 1}, "must be a list of strings, not dict"),
+    (["beta.*", ""], "must have strings without surrounding blanks"),
+    ([" a"], "must have strings without surrounding blanks"),
+    ([["a"]], "must have strings without surrounding blanks"),
+    (["beta.*"] * 2, "has beta.* twice"),
+]
+WRONG_AMOUNTS = [
+    (True, "true"),
+    ("150", "'150'"),
+    (-1, "-1"),
+    (float("nan"), "NaN"),
+    (Decimal("1e400"), "1E+400"),
+    (10**15 + 1, "1000000000000001"),
+    (10**5000, "1"),
+    (Fraction(1, 2), "1/2"),
+    (None, "null"),
+]
 
 
 @each_case(
-    ("rule", "value", "problem"),
+    ("rules", "rule", "problem"),
     [
         *(
-            (rule, value, f"{rule} {problem}")
-            for rule in LISTS
-            for value, problem in [
-                ("beta.*", "must be a list of strings, not str"),
-                ({"a": 1}, "must be a list of strings, not dict"),
-                (["beta.*", ""], "must have strings without surrounding blanks"),
-                ([" a"], "must have strings without surrounding blanks"),
-                ([["a"]], "must have strings without surrounding blanks"),
-                (["beta.*"] * 2, "has beta.* twice"),
-            ]
+            ({rule: value}, rule, f"{rule} {problem}")
+            for rule in ("accounts", "operations", "fields")
+            for value, problem in WRONG_LISTS
         ),
-        ("operations", ["beta.pause_campain"], "such as beta.pause_campaign"),
-        ("operations", ["Beta.*"], "operations has Beta.*, which matches no operation"),
-        ("operations", ["list_*"], "operations has list_*, which matches no operation"),
-        ("operations", ["x" * 999], "which matches no operation, such as alpha."),
-        ("money", ["bid"], "money must map keys to amounts, not be a list"),
-        ("money", "bid", "money must map keys to amounts, not be a str"),
-        ("money", {"bid ": 1}, "money must have strings without surrounding blanks"),
-        ("money", {1: 1}, "money must have strings without surrounding blanks"),
+        ({"operations": ["Beta.*"]}, "operations", "has Beta.*, which matches no operation"),
+        ({"operations": ["x" * 999]}, "operations", "which matches no operation, such as alpha."),
+        ({"money": ["bid"]}, "money", "money must map keys to amounts, not be a list"),
+        ({"money": {"bid ": 1}}, "money", "money must have strings without surrounding blanks"),
+        ({"money": {1: 1}}, "money", "money must have strings without surrounding blanks"),
         (
+            {"money": {"daily_budget": 1, "dailyBudget": 2}},
             "money",
-            {"daily_budget": 1, "dailyBudget": 2},
             "money has daily_budget and dailyBudget, which count as one key",
         ),
         *(
-            (rule, value, f"{rule} must be a number from 0 to 10^15, got {shown}")
-            for rule in AMOUNTS
-            for value, shown in [
-                (True, "true"),
-                ("150", "'150'"),
-                (-1, "-1"),
-                (float("nan"), "NaN"),
-                (Decimal("1e400"), "1E+400"),
-                (10**15 + 1, "1000000000000001"),
-                (10**5000, "1"),
-                (Fraction(1, 2), "1/2"),
-            ]
+            ({"money": {"bid": value}}, "money.bid", f"from 0 to 10^15, got {shown}")
+            for value, shown in WRONG_AMOUNTS
         ),
-        ("change_at_most", 20, "change_at_most needs money"),
-        ("money.bid", None, "money.bid must be a number from 0 to 10^15, got null"),
-        ("drafts_per_day", -1, "drafts_per_day must be a whole number, 0 or more"),
-        ("drafts_per_day", True, "drafts_per_day must be a whole number, 0 or more"),
-        ("drafts_per_day", "5", "drafts_per_day must be a whole number, 0 or more"),
+        ({"change_at_most": "20", "money": {"bid": 1}}, "change_at_most", "got '20'"),
+        ({"change_at_most": 20}, "change_at_most", "change_at_most needs money"),
+        *(
+            ({"drafts_per_day": value}, "drafts_per_day", "must be a whole number, 0 or more")
+            for value in (-1, True, "5")
+        ),
     ],
 )
-def test_wrong_rule_is_refused_by_name(rule, value, problem) -> None:
+def test_wrong_rule_is_refused_by_name(rules, rule, problem) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        Policy(**of(rule, value))
+        Policy(**rules)
+    assert str(refused.value).startswith(f"{rule} ")
     assert problem in str(refused.value)
     assert refused.value.argument == rule
     assert len(str(refused.value)) < 200
@@ -180,20 +168,13 @@ def test_policy_is_read_from_a_file(tmp_path) -> None:
     ("old", "new", "problem"),
     [
         ("accounts", "acounts", "1: acounts is not a key here: did you mean accounts?"),
-        ("drafts_per_day", "x", "5: x is not a key here: expected accounts, operations, "),
         ("20", "nan", "4: change_at_most must be a number from 0 to 10^15, got NaN"),
         ("150", "inf", "8: money.daily_budget must be a number from 0 to 10^15, got Infinity"),
-        ("0.10", "-1", "10: money.amount must be a number from 0 to 10^15, got -1"),
         ("amount", '"a.b" = -1 #', "10: money.a.b must be a number from 0 to 10^15, got -1"),
-        ("2.5", '"2.5"', "9: money.bid must be a number from 0 to 10^15, got '2.5'"),
         ("2.5", "2026-01-01", "9: money.bid must be a number from 0 to 10^15, got 2026-01-01"),
-        ("20", "true", "4: change_at_most must be a number from 0 to 10^15, got true"),
-        ('["name"]', '"name"', "3: fields must be a list of strings, not str"),
-        ('["name"]', "[1]", "3: fields must have strings without surrounding blanks, not '1'"),
         ("account_2", "account_1", "1: accounts has account_1 twice"),
         ("beta.*", "beta.pause", "2: operations has beta.pause, which matches no operation"),
         ("[money]", "[[money]]", "7: money must map keys to amounts, not be a list"),
-        ("[money]", "[cash]", "7: cash is not a key here: "),
         ("bid", "dailyBudget", "7: money has daily_budget and dailyBudget, which count as one key"),
         ("= 5", "= 5.0", "5: drafts_per_day must be a whole number, 0 or more"),
     ],

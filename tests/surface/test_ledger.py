@@ -177,20 +177,14 @@ def test_rows_are_written_to_the_disk(ledger) -> None:
 
 
 def test_path_may_be_relative_and_have_any_characters(tmp_path, monkeypatch) -> None:
+    # Other systems refuse names that are not Unicode.
+    name = "50%?#ä &modeof=x" + (os.fsdecode(b"\xff") if sys.platform == "linux" else "")
     monkeypatch.chdir(tmp_path)
-    ledger = open_ledger(Path("50%?#ä &modeof=x.db"))
+    ledger = open_ledger(Path(name))
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     admit(ledger)
-    assert (tmp_path / "50%?#ä &modeof=x.db").exists()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
-def test_path_need_not_be_unicode(tmp_path) -> None:
-    folder = tmp_path / os.fsdecode(b"d\xff")
-    folder.mkdir()
-    admit(open_ledger(folder / "drafts.db"))
-    assert (folder / "drafts.db").exists()
+    assert (tmp_path / name).exists()
 
 
 def test_ledger_waits_for_another_process_that_sets_up_the_file(ledger, where, monkeypatch) -> None:
@@ -216,21 +210,24 @@ def test_place_without_a_directory_or_of_one_is_refused(assert_refuses_a_write, 
     assert_refuses_a_write(open_ledger(tmp_path), problem)
 
 
-@pytest.mark.parametrize("sql", ["CREATE TABLE t (x)", "PRAGMA application_id = 7"])
+@pytest.mark.parametrize(
+    ("sql", "problem"),
+    [
+        ("CREATE TABLE t (x)", "it is an SQLite database, but not a ledger"),
+        ("PRAGMA application_id = 7", "it is an SQLite database, but not a ledger"),
+        (
+            "PRAGMA application_id = 1097092199; PRAGMA user_version = 2",
+            "its format is 2, and this version of adclient knows format 1",
+        ),
+    ],
+)
 def test_database_of_something_else_is_refused(
-    assert_refuses_a_write, ledger, execute, where, sql
+    assert_refuses_a_write, ledger, execute, where, sql, problem
 ) -> None:
-    execute(sql)
+    execute(*sql.split("; "))
     before = Path(where).read_bytes()
-    assert_refuses_a_write(ledger, "it is an SQLite database, but not a ledger")
-    assert Path(where).read_bytes() == before
-
-
-def test_ledger_of_another_version_is_refused(assert_refuses_a_write, ledger, execute) -> None:
-    admit(ledger)
-    execute("PRAGMA user_version = 2")
-    problem = "its format is 2, and this version of adclient knows format 1"
     assert_refuses_a_write(ledger, problem)
+    assert Path(where).read_bytes() == before
 
 
 @pytest.fixture
@@ -263,7 +260,6 @@ def uses(where):
 
 FOREIGN = {
     "one byte": b"x",
-    "text": b"\xff\xfe\x95" * 100,
     "zeros": bytes(8192),
     "a header alone": b"SQLite format 3\0",
     "a header and noise": b"SQLite format 3\0" + random.Random(1).randbytes(9000),
@@ -300,8 +296,7 @@ UPDATE_LAST, WHERE_LAST = "UPDATE adclient_ledger SET", "WHERE number = 2"
         "ALTER TABLE adclient_ledger ADD COLUMN more",
         "ALTER TABLE adclient_ledger DROP COLUMN recorded_at",
         f"{UPDATE_LAST} number = 'x', hash = 5, entry = x'ff', at = 7, day = x'01' {WHERE_LAST}",
-        f"{UPDATE_LAST} number = 1e300, drafts_of_day = -1 {WHERE_LAST}",
-        f"{UPDATE_LAST} number = 9223372036854775807 {WHERE_LAST}",
+        f"{UPDATE_LAST} number = 9223372036854775807, drafts_of_day = -1 {WHERE_LAST}",
         f"{UPDATE_LAST} drafts_of_day = 'many', day = date() {WHERE_LAST}",
         "DROP TABLE adclient_ledger; CREATE VIEW adclient_ledger AS SELECT 1 AS number",
     ],
@@ -321,7 +316,7 @@ def test_damaged_file_raises_nothing_but_ledger_errors(uses, where, ledger) -> N
         stage(ledger, number, change=f"plan:{number}")
     head = ledger.verify()
     whole, chance, errors = Path(where).read_bytes(), random.Random(5), []
-    for _ in range(150):
+    for _ in range(40):
         damaged = bytearray(whole)
         start = chance.randrange(len(whole))
         damaged[start : start + chance.choice([1, 4, 50, 4096])] = chance.randbytes(
@@ -335,7 +330,7 @@ def test_damaged_file_raises_nothing_but_ledger_errors(uses, where, ledger) -> N
         with suppress(LedgerError):
             ledger.verify(head=head)
             assert len([each for each in ledger.entries() if each.draft_id]) >= 9
-    assert len(errors) > 500
+    assert len(errors) > 130
 
 
 def test_damaged_index_is_found_by_verify_and_stages_no_plan_again(
@@ -370,13 +365,6 @@ def test_path_of_no_file_is_refused_with_advice(path) -> None:
             opened(path)
 
 
-def test_damaged_text_is_found_by_verify(ledger, tamper) -> None:
-    stage(ledger)
-    tamper("UPDATE adclient_ledger SET account_id = CAST(x'ff' AS TEXT), state = x'ff'")
-    with pytest.raises(LedgerError, match="row 1 was changed"):
-        ledger.verify()
-
-
 @each_case("kind", ["file", "directory", "empty directory"])
 def test_what_is_read_only_is_refused(assert_refuses_a_write, directory, kind) -> None:
     path = directory / f"{kind}.db"
@@ -406,26 +394,24 @@ def test_full_disk_is_refused_until_there_is_space(assert_refuses_a_write, ledge
     ledger.verify()
 
 
-@pytest.mark.parametrize("is_replaced", [False, True])
+@pytest.mark.parametrize(
+    ("replace", "problem"),
+    [
+        (os.unlink, "No such file"),
+        (lambda path: (os.rename(path, path + ".old"), Path(path).touch()), "replaced by another"),
+        (lambda path: os.truncate(path, 0), "it does not exist"),
+    ],
+    ids=["removed", "replaced", "emptied"],
+)
 def test_ledger_whose_file_was_replaced_is_refused(
-    assert_refuses_a_write, ledger, where, is_replaced
+    assert_refuses_a_write, ledger, where, replace, problem
 ) -> None:
     """Otherwise the rows would go to the removed file, or the caps would begin again."""
     stage(ledger)
-    Path(where).rename(where + ".old")
-    if is_replaced:
-        Path(where).touch()
+    replace(where)
     for _ in range(2):
-        assert_refuses_a_write(ledger, "replaced by another" if is_replaced else "No such file")
-    assert Path(where).exists() is is_replaced
-
-
-def test_ledger_whose_file_was_emptied_does_not_begin_again(
-    assert_refuses_a_write, ledger, where
-) -> None:
-    stage(ledger)
-    os.truncate(where, 0)
-    assert_refuses_a_write(ledger, "it does not exist")
+        assert_refuses_a_write(ledger, problem)
+    assert not Path(where).exists() or Path(where).stat().st_size == 0
 
 
 def test_child_that_was_forked_in_a_transaction_is_refused(ledger, where, monkeypatch) -> None:

@@ -70,7 +70,7 @@ def test_unknown_draft_of_an_edited_change_is_named_until_there_is_none(found, n
         assert [note[:24] for note in team.stage(budget("130")).notes] == notes
 
 
-@pytest.mark.parametrize("expect", ['"ENABLED"', '"PAUSED"', "5", "false", '["ENABLED"]'])
+@pytest.mark.parametrize("expect", ['"ENABLED"', '"PAUSED"', "false"])
 def test_draft_that_found_another_value_than_expected_is_stale(team, expect) -> None:
     is_expected = expect == '"ENABLED"'
     change = pause(more=f"expect = {expect}")
@@ -82,12 +82,10 @@ def test_draft_that_found_another_value_than_expected_is_stale(team, expect) -> 
         assert again.changes[0].reason.startswith("it was ENABLED, and the plan expects ")
     # The author may find that the draft is right: nothing is staged again.
     assert verdicts(team.stage(pause(more='expect = "ENABLED"'))) == ["already staged"]
-
-
-@pytest.mark.parametrize(("expect", "verdict"), [("1.0", "staged"), ("true", "stale")])
-def test_expected_value_is_compared_as_json(team, expect, verdict) -> None:
+    # Numbers are compared as JSON.
     team.fake.change_live("account_a91f", "campaign_4c10", daily_budget=1)
-    assert verdicts(team.stage(budget("120", f"expect = {expect}"))) == [verdict]
+    assert verdicts(team.stage(budget("120", "expect = 1.0"))) == ["staged"]
+    assert verdicts(team.stage(budget("130", "expect = true"))) == ["stale"]
 
 
 def test_draft_over_a_limit_stays_so_until_it_is_settled(team) -> None:
@@ -130,10 +128,9 @@ def test_change_whose_outcome_is_unknown_is_never_repeated(team) -> None:
 
 
 def test_draft_id_of_an_unreadable_response_is_reported(team) -> None:
-    plan = plan_of(team.folder, pause())
     transport = Service(a_draft(diff=None)).transport
     with AdClient(BASE_URL, transport=transport, ledger=team.ledger) as client:
-        for report in (plan.stage(client), plan.stage(client)):
+        for report in (plan_of(team.folder, pause()).stage(client) for _ in range(2)):
             assert verdicts(report) == ["unknown"]
             assert report.changes[0].draft_id == "draft_7c2e"
 
@@ -142,10 +139,8 @@ def test_draft_id_of_an_unreadable_response_is_reported(team) -> None:
     ("fault", "verdict", "code"),
     [
         (Fault.dropped(taken=True), "unknown", 5),
-        (Fault.in_body("wrong_shape"), "unknown", 5),
         (Fault.status(503), "unknown", 5),
         (Fault.status(401), "not staged", 1),
-        (Fault.status(407), "not staged", 1),
         (Fault.refused(), "not staged", 1),
         (Fault.no_response(), "unknown", 5),
     ],
@@ -255,37 +250,33 @@ def test_damaged_ledger_stages_nothing(team) -> None:
     assert problem in report.markdown()
 
 
-def test_ledger_needs_no_more_than_the_protocol(team) -> None:
-    report = team.stage(pause(), ledger=MemoryLedger())
-    assert (verdicts(report), report.ledger_head) == (["staged"], None)
-
-
 @each_case(
-    ("make", "problem"),
+    ("client", "problem"),
     [
-        (lambda: FakeAdService().client(), "a client with a ledger"),
-        (lambda: FakeAdService().client(policy=Policy()), "a client with a ledger"),
-        (lambda: AsyncAdClient(BASE_URL), "AdClient, not AsyncAdClient"),
-        (lambda: None, "AdClient, not NoneType"),
-        (lambda: closed(), "this client is closed"),
+        (FakeAdService().client(policy=Policy()), "a client with a ledger"),
+        (AsyncAdClient(BASE_URL), "AdClient, not AsyncAdClient"),
+        (None, "AdClient, not NoneType"),
     ],
 )
-def test_client_that_cannot_stage_is_refused(tmp_path, make, problem) -> None:
+def test_client_that_cannot_stage_is_refused(tmp_path, client, problem) -> None:
     with pytest.raises(ConfigurationError, match=problem):
-        plan_of(tmp_path, pause()).stage(make())
+        plan_of(tmp_path, pause()).stage(client)
 
 
-def closed() -> AdClient:
+def test_closed_client_is_refused(tmp_path) -> None:
     client = FakeAdService().client(ledger=MemoryLedger())
     client.close()
-    return client
+    with pytest.raises(ConfigurationError, match="this client is closed"):
+        plan_of(tmp_path, pause()).stage(client)
 
 
 def test_client_is_as_before_once_the_plan_is_staged(team) -> None:
-    with team.fake.client(ledger=team.ledger) as client:
-        plan_of(team.folder, pause()).stage(client)
+    ledger = MemoryLedger()  # which has no more than the protocol
+    with team.fake.client(ledger=ledger) as client:
+        report = plan_of(team.folder, pause()).stage(client)
         client.beta.pause_campaign(account_id="account_b204", campaign_id=FIRST)
-    assert [entry.change is None for entry in team.ledger.entries()] == [False, True]
+    assert (verdicts(report), report.ledger_head) == (["staged"], None)
+    assert [row.change is None for row in ledger.rows] == [False, False, True, True]
 
 
 def test_runs_at_the_same_time_stage_nothing_twice(team) -> None:

@@ -15,21 +15,17 @@ SETS = ONE + 'call = "beta.create_video_campaign"\naccount_id = "a"\n'
 BAD = [
     ('title = "x"\n', 1, "expected id to be letters, digits and ._/-, at most 80"),
     ("id = 5\n", 1, "expected id to be"),
-    ('id = ""\n', 1, "expected id to be"),
     ('id = "a:b"\n', 1, "expected id to be"),
     (f'id = "{"a" * 81}"\n', 1, "expected id to be"),
     ('id = "a"\ntitle = 5\n', 2, "expected title to be a string"),
     ('id = "a"\ntilte = "x"\n', 2, "tilte is not a key here: did you mean title?"),
     ('id = "a"\n', 1, r"expected a table \[\[change\]\] for each change"),
-    ('id = "a"\nchange = []\n', 2, r"expected a table \[\[change\]\]"),
     ('id = "a"\nchange = [5]\n', 2, r"expected a table \[\[change\]\]"),
     ('id = "a"\n[change]\ncall = "x"\n', 2, r"expected a table \[\[change\]\]"),
     (ONE, 2, r"expected call to be one of alpha\.update_campaign_targeting, "),
-    (ONE + "call = 5\n", 3, "expected call to be one of"),
     (ONE + 'call = "beta.list_campaigns"\n', 3, "expected call to be one of"),
     (ONE + 'call = "beta.approve"\n', 3, "expected call to be one of"),
     (PAUSE + 'account_id = "a"\n', 2, "campaign_id must be a non-empty str, got None"),
-    (PAUSE + 'campaign_id = "a"\n', 2, "account_id must be a non-empty str, got None"),
     (PAUSE + IDS + 'campain_id = "a"\n', 6, "did you mean campaign_id?"),
     (PAUSE + IDS + "daily_budget = 5\n", 6, "daily_budget is not a key here"),
     (PAUSE + IDS + '"a\\n\\u202eb" = 5\n', 6, r"a\\n\\u202eb is not a key here"),
@@ -76,16 +72,16 @@ def test_file_is_read_as_editors_write_it(tmp_path) -> None:
     assert repr(plan) == "<Plan 2026-w47/budgets, 1 changes>"
 
 
-def test_numbers_keep_their_digits(tmp_path) -> None:
-    for digits in ("0.1", "0.12345678901234567890"):
-        (change,) = plan_of(tmp_path, budget(digits)).changes
-        assert change.call.encoded["daily_budget"] == digits
-
-
 def test_key_of_a_change_is_that_of_earlier_versions(tmp_path) -> None:
     """Otherwise a plan that was staged by one would be staged again."""
-    keys = [change.key for change in plan_of(tmp_path, pause(), budget("120.5")).changes]
-    assert keys == ["w47:37d8c76b819147031f6fd414155e8339", "w47:99156f193381bcc6bf1175e7286d26a1"]
+    changes = plan_of(tmp_path, pause(), budget("120.5"), budget("0.12345678901234567890")).changes
+    keys = [change.key for change in changes]
+    assert keys[:2] == [
+        "w47:37d8c76b819147031f6fd414155e8339",
+        "w47:99156f193381bcc6bf1175e7286d26a1",
+    ]
+    assert keys[2] != keys[1]  # another change, as an edited one is
+    assert changes[2].call.encoded["daily_budget"] == "0.12345678901234567890"
 
 
 def test_change_is_the_same_wherever_and_however_it_is_written(tmp_path) -> None:
@@ -97,18 +93,10 @@ def test_change_is_the_same_wherever_and_however_it_is_written(tmp_path) -> None
     assert [change.key for change in after] == [change.key for change in reversed(before)]
 
 
-def test_change_that_is_edited_is_another(tmp_path) -> None:
-    texts = [pause(), pause(SECOND), budget(), budget("121"), budget("121.5")]
-    keys = [change.key for change in plan_of(tmp_path, *texts).changes]
-    keys += [change.key for change in plan_of(tmp_path, pause(), plan_id="w48").changes]
-    assert len(set(keys)) == 6
-
-
-def test_check_names_what_the_policy_refuses_and_sends_nothing(tmp_path) -> None:
+def test_check_names_what_the_policy_refuses(tmp_path) -> None:
     plan = plan_of(tmp_path, pause(), budget("999", 'why = "Spring"'))
     report = plan.check(Policy(operations=["beta.*", "alpha.*"], money={"daily_budget": 150}))
     assert [change.verdict for change in report.changes] == ["allowed", "refused"]
-    assert report.changes[1].reason == "daily_budget is 999, and money allows 0 to 150"
     assert report.exit_code == 3
     assert str(report).splitlines() == [
         "Plan w47: 1 refused, 1 allowed",
@@ -116,10 +104,6 @@ def test_check_names_what_the_policy_refuses_and_sends_nothing(tmp_path) -> None
         "→ {daily_budget: 999} · daily_budget is 999, and money allows 0 to 150 · Spring",
         f"  1  allowed  beta.pause_campaign · account_b204 {FIRST}",
     ]
-
-
-def test_check_without_a_policy_allows_what_can_be_read(tmp_path) -> None:
-    report = plan_of(tmp_path, pause()).check()
-    assert (report.exit_code, report.changes[0].missing) == (0, "stage the plan")
+    assert plan.check().exit_code == 0
     with pytest.raises(ConfigurationError, match="policy must be a Policy"):
-        plan_of(tmp_path, pause()).check({"accounts": []})
+        plan.check({"accounts": []})

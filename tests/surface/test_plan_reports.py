@@ -4,8 +4,8 @@ import json
 import re
 
 import attrs
-import pytest
-from hypothesis import given, strategies as st
+from cases import each_case
+from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 from plans import FIRST, Team, budget, pause, plan_of
 
@@ -94,13 +94,14 @@ def check_that_nothing_is_forged(text: str) -> None:
     assert "<script" not in report._repr_html_()
 
 
-def test_hostile_text_cannot_forge_a_report() -> None:
-    for text in HOSTILE:
-        check_that_nothing_is_forged(text)
-
-
 @given(st.text(alphabet="|`\\<>&@#*_[]()!:. \n\u202e-=a1", max_size=30))
+@settings(max_examples=10)
 def test_no_text_can_forge_a_report(text) -> None:
+    check_that_nothing_is_forged(text)
+
+
+@each_case("text", HOSTILE)
+def test_hostile_text_cannot_forge_a_report(text) -> None:
     check_that_nothing_is_forged(text)
 
 
@@ -136,11 +137,10 @@ def test_worst_verdicts_come_first_with_what_is_missing() -> None:
     assert {len(change.missing.split()) for change in report.changes} == {3}
 
 
-@pytest.mark.parametrize("text", ["x" * 200, "|" * 200])
-def test_comment_fits_github_and_says_what_it_leaves_out(text) -> None:
-    one = reported(text)
+def test_comment_fits_github_and_says_what_it_leaves_out() -> None:
+    one = reported("|" * 200)
     changes = tuple(attrs.evolve(one.changes[number % 2], number=number) for number in range(500))
-    report = attrs.evolve(one, changes=changes, notes=(text,) * 100)
+    report = attrs.evolve(one, changes=changes, notes=("x" * 200,) * 100)
     markdown = report.markdown()
     assert len(markdown) < 65_536
     _, [_, *rows] = shown(markdown)
@@ -183,6 +183,10 @@ def test_report_is_json_with_a_version(tmp_path) -> None:
     assert failed["reason"].startswith("404 campaign_not_found")
 
 
+def columns_of(report: PlanReport) -> list[str]:
+    return re.findall("<th [^>]*>(.*?)</th>", report._repr_html_())
+
+
 def test_report_is_a_card_in_a_notebook(tmp_path) -> None:
     report = plan_of(tmp_path, *(pause(f"campaign_{n}") for n in range(25)), pause()).check()
     assert repr(report) == "<PlanReport w47, 26 allowed>"
@@ -190,13 +194,7 @@ def test_report_is_a_card_in_a_notebook(tmp_path) -> None:
     assert "6 more rows are not shown" in card
     assert card.count("beta.pause_campaign") == 20
     assert FIRST not in card
-
-
-def columns_of(report: PlanReport) -> list[str]:
-    return re.findall("<th [^>]*>(.*?)</th>", report._repr_html_())
-
-
-def test_card_begins_with_what_differs_and_has_no_empty_column(tmp_path) -> None:
+    # It begins with what differs, and has no empty column.
     plan = plan_of(tmp_path, budget("120", 'why = "Spring"'), pause())
     assert columns_of(plan.check()) == ["#", "verdict", "change", "account", "why", "call"]
     assert columns_of(plan.check(Policy(operations=["beta.*"])))[4] == "reason"
