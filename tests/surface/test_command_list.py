@@ -28,7 +28,6 @@ from adclient.testing.server import serving
 ADS = ["list", "gamma.ads", "--account", "account_c3d8"]
 CAMPAIGNS = ["list", "beta.campaigns", "--account", "account_b204"]
 ACCOUNTS = {"alpha": "a91f", "beta": "b204", "gamma": "c3d8", "delta": "d118"}
-PROGRAM = [sys.executable, "-m", "adclient"]
 SECRET = "hunter2-s3cret"
 HOSTILE = "=1+1|'\u202e\x1b[31m\ud800" + "x" * 80
 
@@ -43,6 +42,13 @@ def lines(text: str) -> list[dict]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+@pytest.fixture
+def everything(fake) -> list[dict]:
+    """What a listing of `ADS` prints."""
+    ads = fake.client().gamma.list_ads(account_id="account_c3d8").collect()
+    return [ad.to_dict() for ad in ads]
+
+
 @each_case("read", [operation for operation in OPERATIONS if not operation.is_write])
 def test_each_read_has_two_names(read, fake, capsys) -> None:
     account = ["--account", f"account_{ACCOUNTS[read.namespace]}"]
@@ -53,15 +59,6 @@ def test_each_read_has_two_names(read, fake, capsys) -> None:
     assert capsys.readouterr().out == by_method
     assert lines(by_method)
     assert fake.requests[-1].path == read.path
-
-
-def test_json_has_one_object_per_line_from_all_pages(fake, capsys) -> None:
-    assert main(ADS) == 0
-    printed, complained = capsys.readouterr()
-    client = fake.client()
-    ads = client.gamma.list_ads(account_id="account_c3d8").collect()
-    assert lines(printed) == [ad.to_dict() for ad in ads]
-    assert complained == ""
 
 
 def test_filters_are_sent(fake, capsys) -> None:
@@ -76,14 +73,12 @@ def test_filters_are_sent(fake, capsys) -> None:
     assert fake.requests[-1].query["creative_id"] == "creative_0"
 
 
-@pytest.mark.parametrize("limit", [1, 20, 21, 126])
-def test_listing_continues_where_a_limit_ended(limit, fake, capsys) -> None:
-    assert main(ADS) == 0
-    everything = lines(capsys.readouterr().out)
-    assert main([*ADS, "--limit", str(limit)]) == 0
+@pytest.mark.parametrize("limit", [None, 1, 20, 21, 126])
+def test_listing_continues_where_a_limit_ended(limit, everything, capsys) -> None:
+    assert main([*ADS, *([] if limit is None else ["--limit", str(limit)])]) == 0
     printed, told = capsys.readouterr()
     assert lines(printed) == everything[:limit]
-    if limit >= len(everything):
+    if limit in (None, len(everything)):
         assert told == ""
         return
     assert told.startswith("adclient: more items follow")
@@ -96,9 +91,7 @@ def test_listing_continues_where_a_limit_ended(limit, fake, capsys) -> None:
         assert lines(capsys.readouterr().out) == everything[limit - repeated :]
 
 
-def test_error_on_a_later_page_keeps_what_was_read(fake, capsys) -> None:
-    assert main(ADS) == 0
-    everything = lines(capsys.readouterr().out)
+def test_error_on_a_later_page_keeps_what_was_read(fake, everything, tmp_path, capsys) -> None:
     fake.faults.add(Fault.status(403), call=3)
     assert main(ADS) == 1
     printed, told = capsys.readouterr()
@@ -108,20 +101,17 @@ def test_error_on_a_later_page_keeps_what_was_read(fake, capsys) -> None:
     cursor = shlex.split(note)[-1]
     assert main([*ADS, "--cursor", cursor]) == 0
     assert lines(capsys.readouterr().out) == everything[40:]
-
-
-def test_error_on_a_later_page_leaves_no_half_table(fake, tmp_path, capsys) -> None:
+    # There is no half of a table.
     path = tmp_path / "ads.parquet"
     for shape in (["--csv"], ["--table"], ["--parquet", str(path)]):
         fake.faults.add(Fault.status(403), call=3)
         assert main([*ADS, *shape]) == 1
         printed, told = capsys.readouterr()
-        assert printed == ""
-        assert len(told.splitlines()) == 1
+        assert (printed, len(told.splitlines())) == ("", 1)
     assert not path.exists()
 
 
-@each_case("cursor", ["abc", "1", "null", "\u202e", "it's", "", 5, True, ["a"], {"after": "x"}])
+@each_case("cursor", ["abc", "1", "\u202e", "it's", "", 5, True, {"after": "x"}])
 def test_any_cursor_can_be_passed_as_it_is_told(cursor) -> None:
     told = listing._how_to_continue(cursor)
     assert told.isprintable()
@@ -129,15 +119,16 @@ def test_any_cursor_can_be_passed_as_it_is_told(cursor) -> None:
     assert (type(again), again) == (type(cursor), cursor)
 
 
-def test_interrupt_within_a_page_tells_where_to_repeat_it(fake, capsys, monkeypatch) -> None:
+def test_interrupt_within_a_page_tells_where_to_repeat_it(everything, capsys, monkeypatch) -> None:
+    pages = []
+
     def interrupt(rows, shape) -> None:
-        is_second = len(fake.requests) == 7 + 2
+        pages.append(rows)
+        is_second = len(pages) == 2
         print(*map(listing.output.json_line, rows[: 7 if is_second else None]), sep="\n")
         if is_second:
             raise KeyboardInterrupt
 
-    assert main(ADS) == 0
-    everything = lines(capsys.readouterr().out)
     with monkeypatch.context() as patched:
         patched.setattr(listing.output, "write", interrupt)
         assert main(ADS) == 130
@@ -156,11 +147,9 @@ def test_interrupt_within_a_page_tells_where_to_repeat_it(fake, capsys, monkeypa
         (["list", "beta.pause_campaign", "-a", "a"], "invalid choice: 'beta.pause_campaign'"),
         ([*ADS, "--campaign", "c"], "adclient: gamma.ads takes no --campaign\n"),
         ([*ADS, "--limit", "0"], "limit must be a whole number, 1 or more"),
-        ([*ADS, "--lim", "1"], "unrecognized arguments: --lim 1"),
         ([*ADS, "--targeting", "[]"], "not a JSON object"),
         ([*ADS, "--targeting", "\udcff"], "not a JSON object"),
         ([*ADS, "--timeout", "0"], "adclient: timeout must be a finite number"),
-        ([*ADS, "--url", "ads.example.com"], "adclient: base_url must start with http"),
         ([*ADS, "--token", SECRET, "--token-env", "X"], "not allowed with argument"),
         ([*ADS, "--token", f"{SECRET} x"], "adclient: token contains whitespace"),
         ([*ADS, "--token-env", "MISSING"], "adclient: --token-env: MISSING is not set"),
@@ -337,16 +326,13 @@ def test_table_fits_the_width_and_hides_nothing_silently(capsys, monkeypatch) ->
             assert all(row.isprintable() for row in rows)
             for line in (head, *rows):
                 assert width_of(line) <= max(columns, 7)
+    with listed() as command:
+        assert main([*command, "--table"]) == 0
+    assert capsys.readouterr().out == "(nothing)\n"
 
 
 def width_of(line: str) -> int:
     return sum(2 if east_asian_width(c) in "FW" else category(c) != "Mn" for c in line)
-
-
-def test_table_of_nothing_says_so(capsys) -> None:
-    with listed() as command:
-        assert main([*command, "--table"]) == 0
-    assert capsys.readouterr().out == "(nothing)\n"
 
 
 # On a terminal, and in a pipe.
@@ -377,28 +363,25 @@ def test_terminal_gets_a_table_of_its_width_and_a_bar() -> None:
     assert note == "(10 of 13 columns do not fit: --json and --csv have them)"
 
 
-@pytest.mark.parametrize("shape", ["--table", "--json"])
-def test_bar_is_drawn_on_standard_error_if_that_is_a_terminal(
-    shape, fake, capsys, monkeypatch
-) -> None:
+def test_bar_is_drawn_on_standard_error_if_that_is_a_terminal(fake, capsys, monkeypatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert main([*ADS, shape]) == 0
+    assert main([*ADS, "--table"]) == 0
     printed, told = capsys.readouterr()
     assert "gamma.list_ads: 126 items" in told
     assert "gamma.list_ads" not in printed
-    assert main([*CAMPAIGNS, shape, "--campaign", "campaign_57a7"]) == 0
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert main([*ADS, "--json"]) == 0
-    assert capsys.readouterr().err == ""
 
+    def assert_draws_nothing(*arguments: str) -> None:
+        assert main([*arguments]) == 0
+        assert capsys.readouterr().err == ""
 
-def test_bar_is_no_reason_to_install_something(fake, capsys, monkeypatch) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert_draws_nothing(*CAMPAIGNS, "--campaign", "campaign_57a7")
+    with monkeypatch.context() as patched:
+        patched.setattr(sys.stdout, "isatty", lambda: True)
+        assert_draws_nothing(*ADS, "--json")
+    # It is no reason to install something.
     for name in ("tqdm", "tqdm.auto"):
         monkeypatch.setitem(sys.modules, name, None)
-    assert main(ADS) == 0
-    assert capsys.readouterr().err == ""
+    assert_draws_nothing(*ADS)
 
 
 @each_case("arguments", [ADS, ["--help"], ["list", "--help"]])
