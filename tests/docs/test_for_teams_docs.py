@@ -93,50 +93,37 @@ def repository(tmp_path: Path) -> Iterator[Repository]:
         yield made
 
 
-def plan_of_fifty() -> str:
-    """The plan of the page, and 48 changes more."""
-    client = FakeAdService().client()
-    listed = client.beta.list_campaigns(account_id="account_b204").items()
-    running = [each.id for each in listed if each.status == "ENABLED"]
-    return PLAN + "".join(
-        f'\n[[change]]\ncall = "beta.pause_campaign"\naccount_id = "account_b204"\n'
-        f'campaign_id = "{campaign}"\nexpect = "ENABLED"\n'
-        for campaign in running[1:49]
-    )
-
-
-def test_plan_of_fifty_changes_is_checked_staged_and_reported(repository: Repository) -> None:
-    text, fake = plan_of_fifty(), repository.fake
+def test_plan_is_checked_staged_and_reported(repository: Repository) -> None:
+    fake, ledger = repository.fake, SQLiteLedger(repository.environment["ADCLIENT_LEDGER"])
     repository.git("checkout", "-q", "-b", "spring")
     # What cannot be read, and what the policy refuses, fails.
-    repository.commit("plans/2026-w47.toml", text.replace("account_id", "acount_id", 1))
+    repository.commit("plans/2026-w47.toml", PLAN.replace("account_id", "acount_id", 1))
     problem = "acount_id is not a key here: did you mean account_id?"
     assert repository.ci(CHECK) == (2, f"plans/2026-w47.toml, line 7: {problem}\n")
-    repository.commit("plans/2026-w47.toml", text.replace("= 120", "= 999"))
+    repository.commit("plans/2026-w47.toml", PLAN.replace("= 120", "= 999"))
     assert repository.ci(CHECK)[0] == 3
     assert "daily_budget is 999, and money allows 0 to 500" in repository.report
-    repository.commit("plans/2026-w47.toml", text)
+    repository.commit("plans/2026-w47.toml", PLAN)
     assert repository.ci(CHECK)[0] == 0
-    assert "\n50 allowed.\n" in repository.report
+    assert "\n2 allowed.\n" in repository.report
     assert fake.requests == ()
 
     repository.git("checkout", "-q", "main")
     repository.git("merge", "-q", "--no-ff", "--no-edit", "spring")
     assert repository.ci(STAGE)[1].strip().endswith("does not exist")
-    SQLiteLedger(repository.environment["ADCLIENT_LEDGER"]).create()
+    ledger.create()
     code, told = repository.ci(STAGE)
     assert code == 0, told
     assert "secret-token" not in told + repository.report
-    assert len(fake.requests) == len({draft.draft_id for draft in fake.drafts}) == 50
-    assert "\n50 staged.\n" in repository.report
+    assert len(fake.requests) == len({draft.draft_id for draft in fake.drafts}) == 2
+    assert "\n2 staged.\n" in repository.report
     for draft in fake.drafts:
         assert f"| `{draft.draft_id}` |" in repository.report
     assert "`daily_budget: 100 → 120`" in repository.report
-    head = SQLiteLedger(repository.environment["ADCLIENT_LEDGER"]).verify()
     assert repository.ci(STAGE)[0] == 0
-    assert "\n50 already staged.\n" in repository.report
-    assert f"`head of the ledger: {head}`" in repository.report
-    assert len(fake.requests) == 50
+    assert "\n2 already staged.\n" in repository.report
+    assert f"`head of the ledger: {ledger.verify()}`" in repository.report
+    assert len(fake.requests) == 2
 
 
 def test_verdicts_of_the_page_are_those_of_reports() -> None:

@@ -4,14 +4,11 @@ import csv
 import io
 import json
 import os
-import pty
 import re
 import shlex
-import subprocess
 import sys
-import termios
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stdout
 from unicodedata import category, east_asian_width
 
 import pyarrow.parquet
@@ -23,7 +20,6 @@ from adclient import Conventions
 from adclient._command import listing, main
 from adclient._core.operations import OPERATIONS
 from adclient.testing import FakeAdService, Fault, Profile
-from adclient.testing.server import serving
 
 ADS = ["list", "gamma.ads", "--account", "account_c3d8"]
 CAMPAIGNS = ["list", "beta.campaigns", "--account", "account_b204"]
@@ -338,50 +334,35 @@ def width_of(line: str) -> int:
 # On a terminal, and in a pipe.
 
 
-def test_terminal_gets_a_table_of_its_width_and_a_bar() -> None:
-    controller, terminal = pty.openpty()
-    termios.tcsetwinsize(terminal, (24, 60))
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    written = b""
-    with serving(FakeAdService(page_size=20)) as url:
-        run = subprocess.Popen(
-            [sys.executable, "-m", "adclient", *ADS, "--url", url],
-            **dict.fromkeys(("stdin", "stdout", "stderr"), terminal),
-            env={**environment, "TERM": "xterm"},
-        )
-        os.close(terminal)
-        with suppress(OSError):  # the end, once nobody has the terminal open
-            while piece := os.read(controller, 65536):
-                written += piece
-        os.close(controller)
-        assert run.wait(30) == 0
-    bar, _, table = written.decode().replace("\r\n", "\n").partition("\nid ")
-    assert "gamma.list_ads: 126 items" in bar
-    *rows, note = table.splitlines()
+def test_terminal_gets_a_table_of_its_width_and_a_bar(fake, capsys, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    for stream in (sys.stdout, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    assert main(ADS) == 0
+    printed, told = capsys.readouterr()
+    assert "gamma.list_ads: 126 items" in told
+    *rows, note = printed.splitlines()
     assert len(rows) == 127
     assert max(map(width_of, rows)) <= 60
     assert note == "(10 of 13 columns do not fit: --json and --csv have them)"
-
-
-def test_bar_is_drawn_on_standard_error_if_that_is_a_terminal(fake, capsys, monkeypatch) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert main([*ADS, "--table"]) == 0
-    printed, told = capsys.readouterr()
-    assert "gamma.list_ads: 126 items" in told
-    assert "gamma.list_ads" not in printed
-
-    def assert_draws_nothing(*arguments: str) -> None:
-        assert main([*arguments]) == 0
+    # There is no bar for one page, nor within lines that a terminal shows.
+    for arguments in ([*CAMPAIGNS, "--campaign", "campaign_57a7"], [*ADS, "--json"]):
+        assert main(arguments) == 0
         assert capsys.readouterr().err == ""
 
-    assert_draws_nothing(*CAMPAIGNS, "--campaign", "campaign_57a7")
-    with monkeypatch.context() as patched:
-        patched.setattr(sys.stdout, "isatty", lambda: True)
-        assert_draws_nothing(*ADS, "--json")
-    # It is no reason to install something.
+
+def test_bar_is_drawn_beside_a_pipe_and_is_no_reason_to_install_something(
+    fake, capsys, monkeypatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main(ADS) == 0
+    printed, told = capsys.readouterr()
+    assert "gamma.list_ads: 126 items" in told
+    assert len(lines(printed)) == 126
     for name in ("tqdm", "tqdm.auto"):
         monkeypatch.setitem(sys.modules, name, None)
-    assert_draws_nothing(*ADS)
+    assert main(ADS) == 0
+    assert capsys.readouterr().err == ""
 
 
 @each_case("arguments", [ADS, ["--help"], ["list", "--help"]])

@@ -240,8 +240,6 @@ def test_draft_over_a_limit_is_not_settled_as_if_it_were_none(fake, files, capsy
         (["ledger", "show", "--ledger", "missing.db"], 1, "adclient: the ledger "),
         (["ledger", "verify", "--ledger", "policy.toml"], 1, "adclient: the ledger "),
         ([*SETTLE, "e"], 2, "one of the arguments --draft --not-staged is required"),
-        (["plan"], 2, "required: ACTION"),
-        (["plan", "stage", "changes.toml"], 2, "required: --ledger"),
         (["plan", "check", "missing.toml"], 2, "missing.toml"),
         (["mcp"], 2, "adclient: name the accounts in a policy, or one with --account"),
         (["mcp", "-a", "x", "--policy", "policy.toml"], 2, "the policy does not name 'x'"),
@@ -258,6 +256,20 @@ def test_wrong_command_line_is_refused(arguments, code, complaint, files, capsys
     assert complaint in told
 
 
+@pytest.fixture
+def serve_instead(fake, monkeypatch):
+    """Let `adclient mcp` do something else with its client and whether it has writes."""
+    pytest.importorskip("mcp")
+
+    def serve_instead(what) -> None:
+        async def serve(client, *, writes) -> None:
+            what(client, writes)
+
+        monkeypatch.setattr("adclient._agents.mcp_server.serve", serve)
+
+    return serve_instead
+
+
 @each_case(
     ("arguments", "accounts", "writes"),
     [
@@ -268,14 +280,9 @@ def test_wrong_command_line_is_refused(arguments, code, complaint, files, capsys
         ([*WRITING, "d.db"], ["account_a91f"], True),  # which the one before has created
     ],
 )
-def test_accounts_of_a_model_are_pinned(arguments, accounts, writes, fake, files, monkeypatch):
-    pytest.importorskip("mcp")
+def test_accounts_of_a_model_are_pinned(arguments, accounts, writes, files, serve_instead) -> None:
     served = []
-
-    async def serve(client, *, writes) -> None:
-        served.append((client._engine.guard, writes))
-
-    monkeypatch.setattr("adclient._agents.mcp_server.serve", serve)
+    serve_instead(lambda client, writes: served.append((client._engine.guard, writes)))
     assert main(["mcp", *arguments]) == 0
     [(guard, has_writes)] = served
     assert (list(guard.policy.accounts), has_writes) == (accounts, writes)
@@ -283,27 +290,18 @@ def test_accounts_of_a_model_are_pinned(arguments, accounts, writes, fake, files
     assert (guard.policy.money is not None) is ("--policy" in arguments)
 
 
-def test_closed_output_is_141_whatever_task_notices_it(fake, monkeypatch) -> None:
-    pytest.importorskip("mcp")
-
-    async def serve(client, *, writes) -> None:
+def test_closed_output_is_141_whatever_task_notices_it(serve_instead) -> None:
+    def fail(*_: object) -> None:
         raise ExceptionGroup("tasks", [BrokenPipeError()])
 
-    monkeypatch.setattr("adclient._agents.mcp_server.serve", serve)
+    serve_instead(fail)
     assert main(["mcp", "--account", "a"]) == 141
 
 
 @each_case("handler", [signal.SIG_IGN, signal.default_int_handler])
-def test_interrupts_are_handled_as_before_once_the_server_has_ended(
-    handler, fake, monkeypatch
-) -> None:
-    pytest.importorskip("mcp")
+def test_interrupts_are_handled_as_before_once_the_server_has_ended(handler, serve_instead) -> None:
     seen = []
-
-    async def serve(client, *, writes) -> None:
-        seen.append(signal.getsignal(signal.SIGINT))
-
-    monkeypatch.setattr("adclient._agents.mcp_server.serve", serve)
+    serve_instead(lambda *_: seen.append(signal.getsignal(signal.SIGINT)))
     before = signal.signal(signal.SIGINT, handler)
     try:
         assert main(["mcp", "--account", "a"]) == 0

@@ -69,10 +69,7 @@ BAD = {
 @pytest.mark.parametrize(
     ("base_url", "sent_to"),
     [
-        ("https://ads.example.com/", "https://ads.example.com/v1/"),
         ("https://ads.example.com/a/b//", "https://ads.example.com/a/b/v1/"),
-        ("https://ads.example.com:8443/a", "https://ads.example.com:8443/a/v1/"),
-        ("http://127.0.0.1:8000", "http://127.0.0.1:8000/v1/"),
         ("http://[::1]:8000", "http://[::1]:8000/v1/"),
         ("HTTPS://ads.example.com", "https://ads.example.com/v1/"),
     ],
@@ -239,10 +236,7 @@ async def test_with_options_keeps_the_attributes_of_a_subclass(client_kind) -> N
     ("constructor", "copied", "attempts"),
     [
         ({}, {}, 3),
-        ({"max_retries": 0}, {}, 1),
         ({"retry": RetryPolicy(max_retries=1, backoff_first=0)}, {}, 2),
-        ({"max_retries": 3}, {}, 4),
-        ({"max_retries": 3}, {"max_retries": 1}, 2),
         ({"max_retries": 3}, {"retry": RetryPolicy(max_retries=1, backoff_first=0)}, 2),
         ({}, {"retry": RetryPolicy(max_retries=4, backoff_first=0), "max_retries": 1}, 2),
     ],
@@ -258,46 +252,36 @@ async def test_later_and_more_specific_retry_setting_wins(
     assert caught.value.attempts == len(service.requests) == attempts
 
 
-@each_client_class
-@each_case(
-    ("argument", "value"),
-    [("timeout", 0), ("max_retries", -1), ("headers", {"host": "x"}), ("retry", 3)],
-)
-def test_with_options_validates_like_the_constructor(client_class, argument, value) -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        client_class(BASE_URL).with_options(**{argument: value})
-    assert_names_the_argument(caught.value, argument)
-
-
 # Display.
 
 
 @each_client_class
 def test_repr_has_the_settings_but_not_the_credentials(client_class) -> None:
-    text = repr(client_class(BASE_URL, token=SECRET, timeout=2.5, max_retries=1))
-    assert text == (
-        f"<{client_class.__name__} {BASE_URL}, credentials: token, timeout 2.5 s, max_retries 1>"
-    )
-    assert "credentials: none" in repr(client_class(BASE_URL))
-    assert "credentials: auth" in repr(client_class(BASE_URL, auth=lambda request: {}))
-    assert BASE_URL in repr(client_class(BASE_URL).gamma)
-
-
-@each_client_class
-def test_repr_has_the_policy_and_the_ledger_but_no_password(client_class) -> None:
-    policy = Policy(accounts=["a"])
-    text = repr(client_class(BASE_URL, policy=policy).with_options(timeout=7))
-    assert text.endswith(", policy <Policy accounts [a]>>")
-    text = repr(client_class(BASE_URL, policy=policy, ledger=SQLiteLedger("/tmp/drafts.db")))
-    assert text.endswith(", policy <Policy accounts [a]>, ledger <SQLiteLedger /tmp/drafts.db>>")
-
     @attrs.define
     class TheirLedger:
         url: str
         reserve = end = lambda *_: None
 
-    text = repr(client_class(BASE_URL, ledger=TheirLedger(SECRET)))
-    assert text.endswith(", max_retries 2, ledger TheirLedger>")
+    name, policy, ledger = client_class.__name__, Policy(accounts=["a"]), SQLiteLedger("/tmp/d.db")
+    shown, ours = "policy <Policy accounts [a]>", "ledger <SQLiteLedger /tmp/d.db>"
+    for settings, expected in [
+        (
+            {"token": SECRET, "timeout": 2.5, "max_retries": 1},
+            "credentials: token, timeout 2.5 s, max_retries 1",
+        ),
+        ({"policy": policy}, f"credentials: none, timeout 30 s, max_retries 2, {shown}"),
+        (
+            {"auth": lambda request: {}, "policy": policy, "ledger": ledger},
+            f"credentials: auth, timeout 30 s, max_retries 2, {shown}, {ours}",
+        ),
+        (
+            {"ledger": TheirLedger(SECRET)},
+            "credentials: none, timeout 30 s, max_retries 2, ledger TheirLedger",
+        ),
+    ]:
+        client = client_class(BASE_URL, **settings)
+        assert repr(client) == repr(client.with_options()) == f"<{name} {BASE_URL}, {expected}>"
+    assert BASE_URL in repr(client.gamma)
 
 
 @sync_and_async
