@@ -1,8 +1,6 @@
 """Guarantees that hold when credentials, callers, hooks and processes misbehave."""
 
 import pickle
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import anyio
 import anyio.lowlevel
@@ -15,9 +13,11 @@ from clients import (
     SYNC,
     Service,
     a_page,
+    everything,
     sync_and_async,
     sync_asyncio_trio,
     wait,
+    walk,
 )
 from raw_server import RawServer, serve_well
 
@@ -135,56 +135,22 @@ async def test_closed_http_client_is_a_configuration_error(client_kind) -> None:
             await wait(client.beta.pause_campaign(**IDS))
 
 
-def test_iterator_advanced_by_two_tasks_at_once_raises() -> None:
-    service = Service(a_page("a", next="2"), a_page("b"))
-
-    async def scenario() -> None:
-        found, refused = [], []
-
-        async def take(iterator) -> None:
-            try:
-                found.append(await anext(iterator))
-            except RuntimeError as error:
-                refused.append(str(error))
-
-        async with ASYNC.open(transport=service.transport, token=patient) as client:
-            pages = client.beta.list_campaigns(account_id="a").pages()
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(take, pages)
-                tasks.start_soon(take, pages)
-            await take(pages)
-        assert [page.data[0].name for page in found] == ["a", "b"]
-        assert refused == ["this iterator is already fetching a page for another caller"]
-
-    async def patient() -> str:
-        await anyio.lowlevel.checkpoint()
-        return "t0ken"
-
-    ASYNC.run(scenario)
-
-
-def test_iterator_advanced_by_two_threads_at_once_raises() -> None:
-    asked, answered = threading.Event(), threading.Event()
-    tokens = iter(["t0ken"])
+@sync_and_async
+async def test_iterator_advanced_by_two_callers_at_once_raises(client_kind) -> None:
+    pages, refused = None, []
 
     def token() -> str:
-        if (first := next(tokens, None)) is not None:
-            return first
-        asked.set()
-        answered.wait()
+        if pages is not None:  # the sync client has requested the first page before
+            with pytest.raises(RuntimeError, match="already fetching a page") as caught:
+                next(pages) if client_kind is SYNC else anext(pages).send(None)
+            refused.append(caught.value)
         return "t0ken"
 
     service = Service(a_page("a", next="2"), a_page("b"))
-    with AdClient(BASE_URL, transport=service.transport, token=token) as client:
-        pages = client.beta.list_campaigns(account_id="a").pages()
-        next(pages)
-        with ThreadPoolExecutor() as pool:
-            other = pool.submit(next, pages)
-            asked.wait()
-            with pytest.raises(RuntimeError, match="already fetching a page"):
-                next(pages)
-            answered.set()
-        assert other.result().data[0].name == "b"
+    async with client_kind.open(transport=service.transport, token=token) as client:
+        pages = walk(client.beta.list_campaigns(account_id="a").pages())
+        assert [page.data[0].name for page in await everything(pages)] == ["a", "b"]
+    assert refused
 
 
 @pytest.mark.own
