@@ -177,7 +177,7 @@ def test_wrong_command_line_is_refused(arguments, complaint, capsys, monkeypatch
     ],
 )
 def test_token_comes_from_where_it_is_safe(arguments, typed, tmp_path, monkeypatch, capsys) -> None:
-    (tmp_path / "token").write_text(f"{SECRET}\n")
+    (tmp_path / "token").write_text(f"{SECRET}\r\n", "utf-8-sig")  # as on Windows
     monkeypatch.setenv("MY_TOKEN", SECRET)
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
     fake = FakeAdService(token=SECRET)
@@ -190,16 +190,12 @@ def test_token_comes_from_where_it_is_safe(arguments, typed, tmp_path, monkeypat
     assert SECRET not in "".join(capsys.readouterr())
 
 
-def test_token_file_may_come_from_windows(tmp_path, capsys) -> None:
+def test_token_file_that_cannot_be_read_is_named(fake, tmp_path, capsys) -> None:
     path = tmp_path / "token"
-    arguments = [*CAMPAIGNS, "--limit", "1", "--token-file", str(path)]
-    with FakeAdService(token=SECRET).as_environment():
-        assert main(arguments) == 1
-        path.write_text(f"{SECRET}\r\n", "utf-8-sig")
-        assert main(arguments) == 0
-        path.write_text(SECRET, "utf-16")
-        assert main(arguments) == 2
-    missing, *_, unreadable = capsys.readouterr().err.splitlines()
+    assert main([*ADS, "--token-file", str(path)]) == 1
+    path.write_text(SECRET, "utf-16")
+    assert main([*ADS, "--token-file", str(path)]) == 2
+    missing, unreadable = capsys.readouterr().err.splitlines()
     assert str(path) in missing
     assert unreadable == f"adclient: --token-file: {path} is not UTF-8"
 

@@ -167,6 +167,10 @@ def test_replaced_row_is_refused(ledger, execute) -> None:
         execute(f"INSERT OR REPLACE INTO adclient_ledger {copy}")
 
 
+def test_clock_is_that_of_the_machine(where) -> None:
+    assert abs(admit(open_ledger(where)).at - datetime.now(UTC)) < timedelta(minutes=1)
+
+
 def test_rows_are_written_to_the_disk(ledger) -> None:
     """A test cannot cut the power; these are the settings with which SQLite survives that."""
     stage(ledger)
@@ -426,10 +430,6 @@ def test_child_that_was_forked_in_a_transaction_is_refused(ledger, where, monkey
 
 
 # What needs no file.
-
-
-def test_clock_is_that_of_the_machine(where) -> None:
-    assert abs(admit(open_ledger(where)).at - datetime.now(UTC)) < timedelta(minutes=1)
 
 
 def test_entry_that_is_no_json_is_refused(ledger) -> None:
