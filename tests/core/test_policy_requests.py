@@ -7,6 +7,7 @@ from decimal import Decimal
 from operator import attrgetter
 
 import httpx
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from adclient import AdClient, AdClientError, Policy
@@ -134,8 +135,9 @@ ARGUMENTS = {
 }
 
 
-@given(operation=st.sampled_from(OPERATIONS), policy=policies, data=st.data())
-@settings(max_examples=4 * settings.default.max_examples)
+@pytest.mark.parametrize("operation", OPERATIONS, ids=attrgetter("full_name"))
+@settings(max_examples=settings.default.max_examples // 2)
+@given(policy=policies, data=st.data())
 def test_no_request_breaks_the_policy(operation, policy, data) -> None:
     service = Service()
     names = [parameter.name for parameter in operation.parameters]

@@ -59,27 +59,21 @@ TOO_MUCH = (
 )
 
 
-def test_plan_is_checked_without_a_request(fake, files, capsys) -> None:
+def test_plan_is_checked_without_a_request_and_staged_once(fake, files, capsys) -> None:
     planned(files, "campaign_57a7", TOO_MUCH)
     assert main(CHECK) == 3
     told = capsys.readouterr().out
     assert "1 refused, 1 allowed" in told
     assert "daily_budget is 999" in told
-    planned(files, "campaign_57a7")
-    assert main(CHECK) == 0
-    assert main(["plan", "check", "changes.toml"]) == 0
+    planned(files, "campaign_57a7", "campaign_cb1a")
+    assert main(CHECK) == main(["plan", "check", "changes.toml"]) == 0
+    capsys.readouterr()
     assert not fake.requests
     assert not (files / "drafts.db").exists()
-
-
-def test_plan_is_staged_once(fake, files, capsys) -> None:
-    planned(files, "campaign_57a7", "campaign_cb1a")
     assert main([*STAGE, "--json"]) == 0
-    report = json.loads(capsys.readouterr().out)
-    assert [change["verdict"] for change in report["changes"]] == ["staged", "staged"]
-    assert {change["draft_id"] for change in report["changes"]} == {
-        draft.draft_id for draft in fake.drafts
-    }
+    changes = json.loads(capsys.readouterr().out)["changes"]
+    assert [change["verdict"] for change in changes] == ["staged", "staged"]
+    assert [change["draft_id"] for change in changes] == [draft.draft_id for draft in fake.drafts]
     assert main([*STAGE_TO, "drafts.db", "--markdown"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("### Plan `w47`\n")

@@ -167,13 +167,12 @@ def test_plan_stops_if_the_ledger_or_the_token_fails(team) -> None:
         raise RuntimeError("client_secret=hunter2")
 
     changes = pause(), pause(SECOND)
-    path, sent_by = team.folder / "drafts.db", {"transport": Service().transport}
     for options, reason in [
-        ({"ledger": Full(path)}, "the disk is full"),
+        ({"ledger": Full(team.folder / "drafts.db")}, "the disk is full"),
         ({"ledger": team.ledger, "token": token}, "RuntimeError"),
     ]:
-        with AdClient(BASE_URL, **sent_by, **options) as client:
-            report = plan_of(team.folder, *changes).stage(client)
+        client = AdClient(BASE_URL, transport=Service().transport, **options)
+        report = plan_of(team.folder, *changes).stage(client)
         assert verdicts(report) == ["not staged", "not tried"]
         assert report.changes[0].reason == reason
     assert verdicts(team.stage(*changes)) == ["staged", "staged"]
