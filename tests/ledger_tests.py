@@ -6,8 +6,6 @@ fixtures `where`, a place without a ledger; `wipe`, which makes it one again; `e
 somebody else writes.
 """
 
-import json
-import os
 import pickle
 import random
 import signal
