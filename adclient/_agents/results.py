@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 Object = dict[str, JSON]
 
-# A model can ask for other columns, and for what follows.
-_ROWS, _COLUMNS, _TEXT, _MESSAGE = 20, 10, 120, 300
+# A model can ask for other columns, and for what follows. A longer cursor would fill its context.
+_ROWS, _COLUMNS, _TEXT, _MESSAGE, _CURSOR = 20, 10, 120, 300, 2048
 
 _LOOK = (
     "A draft may have been staged: do not call again, and ask a human to look in the approval "
@@ -71,10 +71,11 @@ class Position:
         return None
 
     def text(self) -> str | None:
-        """The position as one word that hides the text of the service; None if it is no JSON."""
+        """The position as one word that hides the text of the service; None if it is long."""
         with suppress(jsontext.JSONError):
             text = jsontext.dumps([self.cursor, self.row], "next")
-            return base64.urlsafe_b64encode(text.encode()).decode()
+            word = base64.urlsafe_b64encode(text.encode()).decode()
+            return word if len(word) <= _CURSOR else None
         return None
 
 
@@ -112,7 +113,7 @@ def of_page(page: "Page[Item] | AsyncPage[Item]", start: Position, wanted: list[
     if following == Position():
         more = "there are no more"
     elif (text := following.text()) is None:
-        more = "there are more, but their cursor cannot be passed on"
+        more = "there are more, but their cursor is too long to pass on"
     else:
         more = "for more, call again with `next` as `cursor`"
         result["next"] = text

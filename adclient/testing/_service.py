@@ -9,7 +9,7 @@ from datetime import timedelta
 from email.utils import format_datetime
 from math import ceil
 from threading import RLock
-from typing import Self, TypedDict, Unpack
+from typing import Self
 
 import attrs
 
@@ -54,18 +54,6 @@ from adclient.transports import UniversalTransport
 _MINUTE = timedelta(minutes=1)
 ENVIRONMENT = (ENV_BASE_URL, ENV_TOKEN)
 """The variables that lead the clients of other code to a fake."""
-
-
-class ClientOptions(TypedDict, total=False):
-    """The options of a client that a fake does not set itself."""
-
-    timeout: float | None
-    max_retries: int | None
-    retry: RetryPolicy | None
-    headers: Mapping[str, str] | None
-    hooks: Hooks | None
-    policy: Policy | None
-    ledger: Ledger | None
 
 
 class FakeAdService:
@@ -168,12 +156,27 @@ class FakeAdService:
         with self._lock:
             return self._drafts.all()
 
-    def client(self, **options: Unpack[ClientOptions]) -> AdClient:
+    def client(
+        self,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        retry: RetryPolicy | None = None,
+        headers: Mapping[str, str] | None = None,
+        hooks: Hooks | None = None,
+        policy: Policy | None = None,
+        ledger: Ledger | None = None,
+    ) -> AdClient:
         """Make a client of this service, with its token and conventions.
 
         Args:
-            **options: Options of `AdClient`, as usual: `timeout`, by the fake's clock,
-                `max_retries`, `retry`, `headers`, `hooks`, `policy` and `ledger`.
+            timeout: Seconds for one whole call, by the fake's clock; None for 30.
+            max_retries: How many times a call is retried; None for 2.
+            retry: The retry policy; None for `RetryPolicy()`.
+            headers: Headers to add to every request.
+            hooks: Your functions to call on requests, responses, retries and drafts.
+            policy: What the client may do; None allows everything.
+            ledger: Where to record all writes; None for no record.
 
         Returns:
             A sync client that reaches this fake and nothing else.
@@ -188,16 +191,41 @@ class FakeAdService:
             >>> page.data[0].name
             'SPR26 · Prospecting · Trail Shoe Launch'
         """
-        auth, conventions = self._auth, self._conventions
         return AdClient(
-            self.base_url, auth=auth, conventions=conventions, transport=self.transport, **options
+            self.base_url,
+            auth=self._auth,
+            timeout=timeout,
+            max_retries=max_retries,
+            retry=retry,
+            headers=headers,
+            hooks=hooks,
+            policy=policy,
+            ledger=ledger,
+            conventions=self._conventions,
+            transport=self.transport,
         )
 
-    def async_client(self, **options: Unpack[ClientOptions]) -> AsyncAdClient:
+    def async_client(
+        self,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        retry: RetryPolicy | None = None,
+        headers: Mapping[str, str] | None = None,
+        hooks: Hooks | None = None,
+        policy: Policy | None = None,
+        ledger: Ledger | None = None,
+    ) -> AsyncAdClient:
         """Make an async client of this service, with its token and conventions.
 
         Args:
-            **options: Options of `AsyncAdClient`: the same as for `client`.
+            timeout: Seconds for one whole call, by the fake's clock; None for 30.
+            max_retries: How many times a call is retried; None for 2.
+            retry: The retry policy; None for `RetryPolicy()`.
+            headers: Headers to add to every request.
+            hooks: Your functions to call on requests, responses, retries and drafts.
+            policy: What the client may do; None allows everything.
+            ledger: Where to record all writes; None for no record.
 
         Returns:
             An async client that reaches this fake and nothing else.
@@ -213,9 +241,18 @@ class FakeAdService:
             >>> asyncio.run(removing).status
             'pending_approval'
         """
-        auth, conventions = self._auth, self._conventions
         return AsyncAdClient(
-            self.base_url, auth=auth, conventions=conventions, transport=self.transport, **options
+            self.base_url,
+            auth=self._auth,
+            timeout=timeout,
+            max_retries=max_retries,
+            retry=retry,
+            headers=headers,
+            hooks=hooks,
+            policy=policy,
+            ledger=ledger,
+            conventions=self._conventions,
+            transport=self.transport,
         )
 
     @contextmanager

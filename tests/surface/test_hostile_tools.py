@@ -21,7 +21,7 @@ NAMES = [operation.full_name.replace(".", "_") for operation in OPERATIONS]
 PARAMETERS = {o.full_name.replace(".", "_"): o.parameters for o in OPERATIONS}
 SUMMARIES = re.compile(
     r"\d+ items?; (there are no more|for more, call again with `next` as `cursor`"
-    r"|there are more, but their cursor cannot be passed on)\."
+    r"|there are more, but their cursor is too long to pass on)\."
     r"|Staged, waiting for approval\. Nothing has changed; a human decides\."
     r"|Staged, with a status that is not known: ask a human to look\."
     r"|A draft may have been staged: do not call again, and ask a human to look in the approval "

@@ -223,7 +223,7 @@ def test_continuation_that_cannot_be_passed_on_is_said() -> None:
     body = json.dumps({"data": [], "page": {"next": "\ud800"}})
     client = with_policy(Service(httpx.Response(200, content=body)))
     result = call_tool(client, "alpha_explain_objectives", {"account_id": "a"})
-    assert result["summary"] == "0 items; there are more, but their cursor cannot be passed on."
+    assert result["summary"] == "0 items; there are more, but their cursor is too long to pass on."
     assert "next" not in result
 
 
