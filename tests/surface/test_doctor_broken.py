@@ -60,9 +60,12 @@ def reads_of(server: RawServer) -> list[str]:
     ],
 )
 def test_service_that_serves_nothing_is_described(answer, expected) -> None:
+    # Otherwise the next request may be sent over a connection that is being closed.
+    closing = answer.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)
+
     def serve(connection) -> None:
         if connection.read():
-            connection.send(answer)
+            connection.send(closing)
 
     with RawServer(serve) as server:
         report = examine(server.url, account_id=ACCOUNT)
