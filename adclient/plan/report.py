@@ -183,7 +183,7 @@ class PlanReport(notebook.HTMLRepr):
         lines = [heading, "", f"{self._counts}.", "", _HEAD, *rows[:shown]]
         if shown < len(rows):
             lines += ["", f"{len(rows) - shown} more are in the report as JSON."]
-        lines += ["", *(f"- {_code(line)}" for line in self._remarks)]
+        lines += ["", *(f"- {_code(line)}" for line in (*self._remarks, *self._head))]
         lines.append("- nothing is changed until a human approves a draft, in two steps")
         return "\n".join(lines) + "\n"
 
@@ -203,14 +203,18 @@ class PlanReport(notebook.HTMLRepr):
         for change in self._worst_first:
             what = " · ".join(filter(None, _cells(change)))
             lines.append(f"  {change.number:>{numbers}}  {change.verdict:<{verdicts}}  {what}")
-        return "\n".join([*lines, *self._remarks])
+        return "\n".join([*lines, *self._remarks, *self._head])
 
     @property
     def _remarks(self) -> list[str]:
-        """The lines below the changes, of which the last is the head of the ledger."""
-        head = self.ledger_head and f"head of the ledger: {self.ledger_head}"
+        """The lines below the changes."""
         notes = [*self.notes[:ROWS], *more(len(self.notes), "notes")]
-        return [one_line(line) for line in (*notes, self.ledger_problem, head) if line is not None]
+        return [one_line(line) for line in (*notes, self.ledger_problem) if line is not None]
+
+    @property
+    def _head(self) -> list[str]:
+        """The head of the ledger, for what is kept; a notebook does not show it."""
+        return [f"head of the ledger: {one_line(self.ledger_head)}"] if self.ledger_head else []
 
     def __repr__(self) -> str:
         return f"<PlanReport {short(self.plan_id)}, {self._counts}>"
