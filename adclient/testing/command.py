@@ -1,6 +1,7 @@
 """`adclient fake`: serve the fake over HTTP, with the approval page."""
 
 import argparse
+import signal
 
 from adclient._display.extras import needs
 from adclient._http.network import is_loopback
@@ -53,8 +54,13 @@ def run(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise ConfigurationError(str(error)) from None
     with listen(options.host, options.port) as listening:
+        server = server_of(create_app(fake, run_clock=True, any_host=options.expose))
+        # An interrupt before uvicorn serves must end it in the same way as one behind.
+        before = signal.signal(signal.SIGINT, server.handle_exit)
         token = "" if options.token is None else ', token="…"'
         print(_HINTS.format(url=address_of(listening), token=token), flush=True)
-        app = create_app(fake, run_clock=True, any_host=options.expose)
-        server_of(app).run(sockets=[listening])
-    return 0  # pragma: no cover (uvicorn raises the signal again that has stopped it)
+        try:
+            server.run(sockets=[listening])
+        finally:
+            signal.signal(signal.SIGINT, before)
+    return 130

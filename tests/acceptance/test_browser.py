@@ -178,7 +178,7 @@ def is_enabled(page: Page, draft: Draft, step: str) -> bool:
 @pytest.mark.parametrize("width", [390, 1280])
 def test_every_part_of_a_whole_change_is_on_the_screen(client, page, width) -> None:
     deep: dict[str, object] = {"end": 1}
-    for number in range(80):
+    for number in range(40):
         deep = {f"key_{number}": deep, "other": number}
     draft = client.beta.create_video_campaign(account_id=ACCOUNT, fields={**LONG, "deep": deep})
     page.press(draft, "whole")

@@ -50,7 +50,8 @@ def _check_budgets(account: Account, fields: Values) -> None:
             continue
         if not is_number(budget) or budget <= 0:
             raise http_error("budget_invalid", field)
-        if (Decimal(str(budget)) * currency.minor) % 1:
+        exact = Decimal(str(budget)) * currency.minor
+        if exact != exact.to_integral_value():
             name = "not_multiple_of_currency_unit"
             raise http_error(name, field, limit=currency.digits, currency=currency.code)
         if budget < least:

@@ -17,6 +17,16 @@ from adclient.testing._service import FakeAdService
 from adclient.testing.server.bridge import host_of
 
 _STEPS = ("arm", "disarm", "confirm", "reject")  # the methods of the dashboard
+_HEADERS = {
+    # 'self' for frames: the playground of the documentation shows the page in one.
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
+    ),
+    "cache-control": "no-store",
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+}
 _MOST = 50
 """How many drafts and events a list has, and how many lines the change of a draft."""
 _STATES: dict[DraftStatus, str] = {
@@ -96,7 +106,7 @@ class ApprovalPage:
             events=[(event, self._find(event.draft_id)) for event in events[:_MOST]],
             earlier=len(events) - _MOST,
         )
-        return HTMLResponse(content, status_code=status)
+        return HTMLResponse(content, status_code=status, headers=_HEADERS)
 
     def _view(self, draft: FakeDraft, reviewer: str, most: int) -> dict[str, object]:
         """A draft for the template, with at most so many rows."""
