@@ -60,7 +60,7 @@ class Connection(Generic[B, C]):
 
 
 class BasePool(Generic[B, C]):
-    """What the pools of sync and async clients share: the service's origin, and reuse.
+    """The base of both pools: the service's origin, and the reuse of connections.
 
     Connections are reused last in, first out, so those that a burst has opened expire. Taking one
     takes constant time, and one that fails is closed without affecting another.

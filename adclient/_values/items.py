@@ -11,7 +11,7 @@ from adclient._values.json_values import JSON, fields_of, is_array, is_object
 
 
 class ItemBase(notebook.HTMLRepr):
-    """What items have beside their fields."""
+    """The base of items: what they have beside their fields."""
 
     __slots__ = ()
 

@@ -43,7 +43,7 @@ class Interrupted(KeyboardInterrupt):  # not an error, as for every other interr
 
     @property
     def report(self) -> Report:
-        """What was observed until then."""
+        """The observations until then."""
         report: Report = self.args[0]
         return report
 

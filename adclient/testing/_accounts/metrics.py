@@ -30,7 +30,7 @@ class Delivery:
     hook: float = 0.25
 
     def runs_on(self, day: date) -> bool:
-        """Whether it spends on a day."""
+        """True if it spends on a day."""
         is_enabled = sum(last < day for last in self.switched) % 2 == 0
         return self.first_day <= day and is_enabled
 

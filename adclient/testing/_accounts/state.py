@@ -74,7 +74,7 @@ class Entity:
 
     @property
     def is_enabled(self) -> bool:
-        """Whether its status is `ENABLED`."""
+        """True if its status is `ENABLED`."""
         return self.text("status") == "ENABLED"
 
     @property
@@ -107,7 +107,7 @@ class Edit:
     after: Values | None = None
 
     def overlaps(self, other: "Edit") -> bool:
-        """Whether both change the same value, or one changes an object and one a part of it."""
+        """Check if both change the same value, or one an object and the other a part of it."""
         if self.id is None or (self.kind, self.id) != (other.kind, other.id):
             return False
         return any(
@@ -123,7 +123,7 @@ class Edit:
 
 @attrs.frozen(kw_only=True)
 class ProposedChange:
-    """What a write would change: what its diff shows, and what approval would edit."""
+    """The change of a write: the diff to show, and the edits that approval makes."""
 
     field: str
     before: JSON
@@ -210,7 +210,7 @@ class Account:
         return entity
 
     def fits(self, edits: Sequence[Edit]) -> bool:
-        """Whether the live values are still those before the edits."""
+        """True if the live values are still those before the edits."""
         pairs = [(e, self.find(e.kind, e.id)) for e in edits if e.id is not None]
         return all(
             entity is not None

@@ -129,7 +129,7 @@ def wasted_spend(account: Account, days: list[date]) -> list[dict[str, JSON]]:
 def _subject(
     account: Account, share: WasteShare, alike: list[Entity]
 ) -> tuple[Entity | None, bool, dict[str, JSON]]:
-    """What a finding is about, whether it is still true, and the `fields` that would end it."""
+    """The subject of a finding, its truth at present, and the `fields` that would end it."""
     entity = None if share.entity_id is None else account.find_any(share.entity_id)
     match share.entity_type:
         case "keyword":

@@ -169,7 +169,7 @@ def plain_keyword(text: str) -> str:
 
 
 def _identity(values: Values) -> tuple[str, str, bool]:
-    """What is unique among the keywords of an account."""
+    """The part of a keyword that is unique in an account."""
     text = plain_keyword(str(values.get("text")))
     return text, str(values.get("match_type")), bool(values.get("negative"))
 
