@@ -147,6 +147,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 def _options_of(node: pytest.Item) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for marker in node.iter_markers("ad_service"):
+        if marker.args:
+            pytest.fail("@pytest.mark.ad_service takes keyword arguments only", pytrace=False)
         options = {**marker.kwargs, **options}  # the marker closest to the test wins
     return options
 

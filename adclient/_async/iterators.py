@@ -96,14 +96,13 @@ class AsyncPageIterator(PublicDir, Generic[T]):
             # No state changes before the page is there, so that a failed step can be repeated.
             try:
                 fetched = await self._fetch()
-            except StopAsyncIteration as error:  # as of `next()` in the caller's `token` function
-                problem = f"{type(error).__name__} was raised while a page was fetched"
-                raise RuntimeError(problem) from error  # or it would end the listing here
-            try:
                 page = self._source.read(fetched)
             except AdClientError as error:
                 error.cursor = self.cursor
                 raise
+            except StopAsyncIteration as error:  # as of `next()` in code of the caller
+                problem = f"{type(error).__name__} was raised while a page was fetched"
+                raise RuntimeError(problem) from error  # or it would end the listing here
             assert self._seen is not None
             self._ready = page
             try:

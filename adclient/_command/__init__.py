@@ -53,6 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     from adclient.errors import AdClientError, ConfigurationError, InvalidRequest
 
+    for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
+        if getattr(sys, name) is None:  # closed, as `>&-` does
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (stays open)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # What the encoding of a terminal does not have is written as escapes.

@@ -76,7 +76,8 @@ def loads(body: bytes, *, unique: bool = False) -> JSON:
         and isinstance(value, dict)
         and isinstance(items := value.get("data"), list)
     ):
-        opened -= len(items)  # the objects of a page are next to each other
+        # The objects of a page are next to each other.
+        opened -= sum(isinstance(item, dict) for item in items)
     if opened > DEEPEST and (unique or _may_be_deep(body)) and is_deeper(value, DEEPEST):
         raise JSONError("$: nested too deeply")
     return value

@@ -1,8 +1,7 @@
 """Text for errors and logs: short, printable and without credentials."""
 
-import json
+import re
 from collections.abc import Iterable
-from urllib.parse import quote
 
 LINE = 200
 EXCERPT = 2048
@@ -18,34 +17,35 @@ class Redactor:
     A text must be redacted before it is shortened: a part of a secret is not recognized.
     """
 
-    __slots__ = ("_forms",)
+    __slots__ = ("_in_bytes", "_in_text")
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        forms: set[str] = set()
-        for secret in secrets:
-            if len(secret) >= _SHORTEST_SECRET:
-                in_json = json.dumps(secret)[1:-1]
-                # Python's errors quote what is not HTTP by `repr`.
-                forms |= {secret, repr(secret)[1:-1], in_json, in_json.replace("/", "\\/")}
-                forms |= {quote(secret), quote(secret, safe="")}
-        # The longest first: one form may contain another.
-        self._forms = sorted(forms, key=len, reverse=True)
+        long_enough = {secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}
+        # The longest first: one secret may contain another.
+        patterns = ("".join(map(_forms_of, s)) for s in sorted(long_enough, key=len, reverse=True))
+        pattern = "|".join(patterns) or "(?!)"
+        self._in_text, self._in_bytes = re.compile(pattern), re.compile(pattern.encode())
 
     def may_find(self, text: str) -> bool:
         """Check if a text contains a secret."""
-        return any(form in text for form in self._forms)
+        return self._in_text.search(text) is not None
 
     def redact(self, text: str) -> str:
         """The text with `***` for each secret."""
-        for form in self._forms:
-            text = text.replace(form, _HIDDEN)
-        return text
+        return self._in_text.sub(_HIDDEN, text)
 
     def redact_bytes(self, data: bytes) -> bytes:
         """The bytes with `***` for each secret."""
-        for form in self._forms:
-            data = data.replace(form.encode(), _HIDDEN.encode())
-        return data
+        return self._in_bytes.sub(_HIDDEN.encode(), data)
+
+
+def _forms_of(char: str) -> str:
+    """A pattern for a character as it is, in JSON, in a `repr` and in a URL."""
+    if char.isascii() and char.isalnum():
+        return char
+    in_url = "".join(f"%{byte:02x}" for byte in char.encode())
+    forms = f"\\{char}", f"\\u{ord(char):04x}", in_url, char
+    return f"(?i:{'|'.join(map(re.escape, forms))})"
 
 
 def one_line(text: str, limit: int = LINE) -> str:

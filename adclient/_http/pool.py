@@ -160,7 +160,7 @@ def outcome_of(attempt: Attempt, error: Exception) -> Outcome:
     """The outcome of an attempt over a connection that raised an error."""
     if not isinstance(error, FAULTS):
         return attempt.stopped(error)
-    if isinstance(error, _TIMEOUTS):
+    if isinstance(error, _TIMEOUTS) or attempt.is_late:
         return timed_out(attempt)
     reason = reason_of(error, _REMOTE)
     if isinstance(error, ProxyConnectError):

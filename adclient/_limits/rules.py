@@ -28,6 +28,7 @@ _ACCOUNT = folded("account_id")
 # Operations whose diff has no value before.
 _CREATIONS = {each.full_name for each in OPERATIONS if each.name.startswith("create_")}
 # A service may read a name as a path, such as `limits.daily_budget` or `filter[account_id]`.
+_LONGEST_NAME = 1000  # only the end of a longer one counts
 _STEP = re.compile(r"[^./:\[\]]+")
 # Enough digits for any amount. A value that needs more, or has a huge exponent, is refused.
 _EXACT = decimal.Context(
@@ -138,9 +139,11 @@ def excess_of(
     keys = frozenset(map(folded, money))
     allowed = f"and change_at_most allows {short(limit)} %"
     changed = set[tuple[str, Decimal]]()
-    for difference in diffs.differences_of(diff):
+    # A list, which keeps them alive: a dictionary below refers to them by `id()`.
+    differences, known = list(diffs.differences_of(diff)), dict[int, Set[str]]()
+    for difference in differences:
         before, after = _number(difference.before), _number(difference.after)
-        names = _money_of(difference, keys)
+        names = _money_of(difference, keys, known)
         is_new = is_creation and difference.before in (None, diffs.MISSING)
         if not is_new and (names or _is_another(difference, keys)):
             if before is None or after is None:
@@ -173,19 +176,22 @@ def _amounts_in(field: str, value: JSON, keys: Set[str]) -> Iterator[tuple[str, 
             yield from ((name, amount) for name in names)
 
 
-def _money_of(difference: diffs.Difference, keys: Set[str]) -> Set[str]:
-    """The money keys that apply to a changed value: its own, and those of enclosing values."""
-    names = set[str]()
-    around: diffs.Difference | None = difference
-    while around is not None:
+def _money_of(difference: diffs.Difference, keys: Set[str], known: dict[int, Set[str]]) -> Set[str]:
+    """The money keys that apply to a changed value: its own, and those of enclosing values.
+
+    `known` has those of earlier values by `id()`, as many may be enclosed by the same one.
+    """
+    if id(difference) not in known:
+        around = difference.within
+        names = set[str]() if around is None else {*_money_of(around, keys, known)}
         # A diff may contain others, which name in `field` what they change.
-        sides = (around.before, around.after)
+        sides = (difference.before, difference.after)
         fields = (side.get("field") for side in sides if isinstance(side, dict))
-        for name in (around.key, *fields):
+        for name in (difference.key, *fields):
             if isinstance(name, str):
                 names |= keys & _names_in(name)
-        around = around.within
-    return names
+        known[id(difference)] = names
+    return known[id(difference)]
 
 
 def _is_another(difference: diffs.Difference, keys: frozenset[str]) -> bool:
@@ -226,6 +232,7 @@ def _inside(values: Mapping[str, JSON]) -> Iterator[tuple[str, str, JSON]]:
 
 def _names_in(name: str) -> set[str]:
     """The folded forms of a name and, as it may be a path, of its steps."""
+    name = name[-_LONGEST_NAME:]
     return {folded(name), *map(folded, _STEP.findall(normalize("NFKC", name)))}
 
 

@@ -134,7 +134,14 @@ class SQLLedger(ABC):
             if "settled" in events and entry.state != "staged":
                 return  # a human has settled it meanwhile
             # A draft that comes after all undoes what a human has settled.
-            ended = attrs.evolve(entry, at=history[0][1].at, settled_by=None)
+            ended = attrs.evolve(
+                history[0][1],
+                state=entry.state,
+                draft_id=entry.draft_id,
+                diff=entry.diff,
+                reason=entry.reason,
+                over_limit=entry.over_limit,
+            )
             ledger.append("ended", ended, history[-1][1])
 
     def settle(self, entry: Entry | str, *, draft_id: str | Draft | None = None, by: str) -> Entry:

@@ -154,7 +154,8 @@ class SQLiteLedger(SQLLedger):
                 if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
             else:
-                self._file = self._path.stat()
+                if self._file is None:
+                    self._file = self._path.stat()
                 return
             time.sleep(0.001)
 

@@ -15,7 +15,7 @@ from adclient._sync.client import AdClient
 from adclient._sync.engine import Engine
 from adclient._values import toml
 from adclient._values.json_values import is_array
-from adclient.errors import ConfigurationError, LedgerError
+from adclient.errors import ConfigurationError
 from adclient.ledger.entry import Entry, Ledger
 from adclient.ledger.sql import SQLLedger
 from adclient.options import check_type
@@ -198,7 +198,7 @@ class Plan:
         try:
             notes = tuple(self._notes(ledger.entries()))
             return attrs.evolve(report, notes=notes, ledger_head=ledger.verify())
-        except LedgerError as error:  # the drafts are staged anyway
+        except Exception as error:  # the drafts are staged anyway
             return attrs.evolve(report, ledger_problem=str(error))
 
     def _notes(self, entries: Iterable[Entry]) -> Iterator[str]:

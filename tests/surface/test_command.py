@@ -141,6 +141,20 @@ def test_shell_completes(tmp_path) -> None:
     assert found.read_text().strip() == "beta.creative_fatigue"
 
 
+@each_case("name", ["stdin", "stdout", "stderr"])
+def test_standard_streams_may_be_closed(name, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys, name, None)
+    with FakeAdService().as_environment():
+        campaigns = ["list", "beta.campaigns", "--account", "account_b204"]
+        assert main(campaigns) == 0
+        assert main([*campaigns, "--token-env", "NOT_SET"]) == 2
+    getattr(sys, name).close()
+    monkeypatch.undo()
+    printed, told = capsys.readouterr()
+    assert bool(printed) is (name != "stdout")
+    assert bool(told) is (name != "stderr")
+
+
 @each_case(("is_terminal", "name"), [(False, "Zürich 🚲"), (True, "Zürich \\U0001f6b2")])
 def test_output_is_utf_8_or_what_a_terminal_has(is_terminal, name, monkeypatch) -> None:
     written = io.BytesIO()

@@ -160,6 +160,17 @@ def test_wrong_marker_option_is_named(project):
     result.stdout.fnmatch_lines(["E *unexpected keyword argument 'pagesize'*"])
 
 
+def test_marker_takes_keyword_arguments_only(project):
+    project.makepyfile("""
+        import pytest
+
+        @pytest.mark.ad_service("halden")
+        def test_it(ad_client):
+            pass
+    """)
+    project.runpytest().stdout.fnmatch_lines(["*ad_service takes keyword arguments only*"])
+
+
 def test_report_of_a_failure_shows_the_last_20_requests(project):
     project.makepyfile("""
         import pytest
