@@ -118,7 +118,7 @@ _MISSING: Any = object()
 
 
 def _check(item: Any, path: str, is_analysis: bool) -> None:
-    """Check an item in which a field is missing or no text, which is allowed in an analysis."""
+    """Check an item in which a field is missing or not text, which is allowed in an analysis."""
     for field in ("id", "name", "status"):
         value, is_optional = getattr(item, field), is_analysis and field != "id"
         if value is _MISSING and not is_optional:

@@ -1,7 +1,7 @@
 """JSON text: decoding of responses and encoding of arguments.
 
 No number loses a digit, except numbers in listings that are too small for a float. What is nested
-too deeply is refused here, so that code behind can use plain recursion.
+too deeply is refused here, so that later code can use plain recursion.
 """
 
 import functools
@@ -103,7 +103,7 @@ def _decoded(body: bytes, unique: bool) -> JSON:
 def _may_be_deep(body: bytes) -> bool:
     """Check if a long page may have its brackets inside, rather than next to, each other.
 
-    Brackets in texts are taken for nesting, which only a service that means harm could use.
+    Brackets in texts are taken for nesting, which only a malicious service could use.
     """
     # Each round removes the one or two innermost levels.
     brackets = body.translate(None, _NO_BRACKETS)

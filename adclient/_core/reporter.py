@@ -64,7 +64,7 @@ class Reporter:
     def end(self, error: BaseException | None) -> None:
         """The call is over."""
         if self._span is not None:
-            self._tell("the span", self._span.end, error)
+            self._notify("the span", self._span.end, error)
 
     def sending(self, attempt: int) -> None:
         """A request is about to be sent."""
@@ -129,11 +129,11 @@ class Reporter:
         for hooks in self._hooks:
             hook: Callable[[Event], object] | None = getattr(hooks, name)
             if hook is not None:
-                self._tell(f"the hook {name}", hook, event)
+                self._notify(f"the hook {name}", hook, event)
         if self._span is not None:
-            self._tell("the span", self._span.add, event)
+            self._notify("the span", self._span.add, event)
 
-    def _tell(self, what: str, listener: Callable[[T], object], argument: T) -> None:
+    def _notify(self, what: str, listener: Callable[[T], object], argument: T) -> None:
         try:
             listener(argument)
         except Exception as error:

@@ -1,7 +1,9 @@
 """The outcome of an attempt: a response or a failure, and the problem in an error body."""
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import attrs
@@ -157,15 +159,26 @@ def draft_id_in(body: bytes) -> str | None:
 
     An id inside another value may be that of another draft, such as the one before.
     """
-    text = body.decode(errors="replace")
-    try:
-        decoded = jsontext.loads(text.encode(), unique=True)
-        found = decoded.get("draft_id") if isinstance(decoded, dict) else None
-    except jsontext.JSONError:
-        first = _FIRST_DRAFT_ID.match(text) if text.count('"draft_id"') == 1 else None
-        found = first and first[1]
-    return found if isinstance(found, str) and 0 < len(found) <= _LONGEST_ID else None
+    text = body.decode("utf-8-sig", errors="replace")
+    ids = [value for name, value in _whole_members(text) if name == "draft_id"]
+    is_certain = len(ids) == 1 and isinstance(ids[0], str) and 0 < len(ids[0]) <= _LONGEST_ID
+    return str(ids[0]) if is_certain else None
 
 
-_FIRST_DRAFT_ID = re.compile(r'\s*{\s*"draft_id"\s*:\s*"([^"\\\x00-\x1f]+)"')
+def _whole_members(text: str) -> Iterator[tuple[object, object]]:
+    """The members of a JSON object, up to the first that is cut off or cannot be read."""
+    decode = json.JSONDecoder().raw_decode
+    start = re.match(r"\s*{\s*", text)
+    with suppress(ValueError, RecursionError):
+        while start is not None:
+            name, end = decode(text, start.end())
+            colon = _COLON.match(text, end)
+            if colon is None or not isinstance(name, str):
+                break
+            value, end = decode(text, colon.end())
+            yield name, value
+            start = _COMMA.match(text, end)
+
+
+_COLON, _COMMA = re.compile(r"\s*:\s*"), re.compile(r"\s*,\s*")
 _LONGEST_ID = 200

@@ -1,5 +1,6 @@
 """`typed()`: reads items into an attrs class of the caller; no value is coerced."""
 
+import math
 from collections.abc import Callable, Iterable
 from datetime import date, datetime
 from decimal import Decimal
@@ -14,8 +15,9 @@ from cattrs import (
     ClassValidationError,
     IterableValidationError,
     StructureHandlerNotFoundError,
+    cols,
 )
-from cattrs.cols import is_sequence, list_structure_factory
+from cattrs.cols import is_mapping, is_sequence, list_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_hetero_tuple_structure_fn, override
 from cattrs.strategies import configure_union_passthrough
 
@@ -81,12 +83,18 @@ class _MismatchError(Exception):
         super().__init__(f"expected {expected}, got {kind_of(value)}")
 
 
+def _float(number: int | float | Decimal) -> float:
+    if math.isfinite(close := float(number)):
+        return close
+    raise ValueError("a float cannot hold it")
+
+
 # What each scalar is read from, in words and as classes of JSON values, and how.
 _SCALARS: dict[type, tuple[str, tuple[type, ...], Callable[[Any], object]]] = {
     str: ("text", (str,), str),
     bool: ("true or false", (bool,), bool),
     int: ("a whole number", (int,), int),
-    float: ("a number", (int, float, Decimal), float),
+    float: ("a number", (int, float, Decimal), _float),
     # A float has the digits that were received in its text.
     Decimal: ("a number", (int, float, Decimal), lambda number: Decimal(str(number))),
     date: ("text", (str,), date.fromisoformat),
@@ -139,6 +147,19 @@ def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
         return container(cast("list[object]", read(value, cls)))
 
     return read_array
+
+
+@_converter.register_structure_hook_factory(is_mapping)
+def _mapping_reader(cls: type, made: cattrs.Converter) -> Hook:
+    # Its type is partly unknown.
+    read: Hook = cast(Any, cols).mapping_structure_factory(cls, made)
+
+    def read_mapping(value: object, _: type) -> object:
+        if not isinstance(value, dict):  # a list of pairs would become one
+            raise _MismatchError("an object", value)
+        return read(cast("dict[object, object]", value), cls)
+
+    return read_mapping
 
 
 @_converter.register_structure_hook_factory(lambda cls: attrs.has(cast(type, _origin(cls))))

@@ -1,7 +1,7 @@
 """The changes of a diff: one leaf after another, each with its path and its subject.
 
 Cards, the approval page, results of tools, reports and `print` show what this module finds, in its
-words. Like `_values`, it works without recursion: a response may be nested deeper than the stack.
+words.
 """
 
 import decimal

@@ -17,7 +17,7 @@ RESETTABLE: weakref.WeakSet[Resettable] = weakref.WeakSet()
 
 
 def reset_all() -> None:
-    """Reset every object that lives."""
+    """Reset every registered object."""
     for thing in list(RESETTABLE):
         thing.reset_after_fork()
 

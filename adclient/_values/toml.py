@@ -58,7 +58,7 @@ class Document:
 
     @cached_property
     def _lines(self) -> dict[tuple[object, ...], int]:
-        """The line of the statement that first names each path: `tomllib` does not tell it.
+        """The line of the statement that first names each path: `tomllib` does not report it.
 
         So each statement is read alone, which gives the keys in it. A key within an array or a
         table of several keys has the line of its statement.

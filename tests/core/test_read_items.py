@@ -118,6 +118,7 @@ def test_fitting_value_is_read(cls, value, found):
         (int | None, "3", ": expected a whole number, got text"),
         (float, "7", ": expected a number, got text"),
         (float, 10**400, ": int too large to convert to float"),
+        (float, Decimal("1e400"), ": a float cannot hold it"),
         (Decimal, True, ": expected a number, got true or false"),
         (str, 5, ": expected text, got a number"),
         (str, ["a"], ": expected text, got an array"),
@@ -132,6 +133,8 @@ def test_fitting_value_is_read(cls, value, found):
         (list[int], [1, "2"], "[1]: expected a whole number, got text"),
         (list[Money], [{}], "[0].amount: missing"),
         (dict[str, int], {"a": "2"}, "['a']: expected a whole number, got text"),
+        (dict[str, int], [["a", 2]], ": expected an object, got an array"),
+        (dict, "x", ": expected an object, got text"),
         (Money, None, ": expected an object, got null"),
         (Money | None, {"amount": "1"}, ".amount: expected a number, got text"),
         (
