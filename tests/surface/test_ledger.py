@@ -418,6 +418,23 @@ def test_ledger_whose_file_was_replaced_is_refused(
     assert not Path(where).exists() or Path(where).stat().st_size == 0
 
 
+def test_file_that_is_replaced_while_a_write_waits_is_refused(
+    assert_refuses_a_write, ledger, where, monkeypatch
+) -> None:
+    stage(ledger)
+    begin = ledger._begin_at_once
+
+    def begin_late(*arguments) -> None:
+        begin(*arguments)
+        os.rename(where, f"{where}.old")
+        Path(where).touch()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger, "_begin_at_once", begin_late)
+        assert len(ledger.entries()) == 1
+    assert_refuses_a_write(ledger, "replaced by another")
+
+
 def test_child_that_was_forked_in_a_transaction_is_refused(ledger, where, monkeypatch) -> None:
     def check(_) -> None:
         with monkeypatch.context() as patch:

@@ -79,6 +79,27 @@ async def test_misfit_on_a_later_page_raises_there(client_kind) -> None:
         assert (await step(iterator)).objective == "Y"
 
 
+@pytest.mark.parametrize("error", [StopIteration, StopAsyncIteration])
+@sync_and_async
+async def test_class_that_raises_stop_iteration_does_not_end_the_listing(
+    client_kind, error
+) -> None:
+    @attrs.frozen
+    class Odd:
+        id: str
+
+        def __attrs_post_init__(self) -> None:
+            if self.id == "campaign_b":
+                raise error
+
+    service = Service(a_page("a", "c1"), a_page("b", "c2"), a_page("c"))
+    async with client_kind.open(transport=service.transport) as client:
+        iterator = walk((await wait(listed(client))).typed(Odd))
+        assert (await step(iterator)).id == "campaign_a"
+        with pytest.raises((RuntimeError, error)):
+            await step(iterator)
+
+
 @pytest.mark.parametrize("cls", [dict, int, "Campaign", None])
 @sync_and_async
 async def test_typed_refuses_other_than_attrs_classes(client_kind, cls) -> None:
