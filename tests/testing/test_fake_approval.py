@@ -71,7 +71,8 @@ def test_every_write_can_be_applied(operation):
     draft = stage(fake, name, **VALID_WRITES[name])
     assert everything(fake, operation.namespace) == before
     assert approve(fake, draft).status == "applied"
-    assert (everything(fake, operation.namespace) != before) is (name in SHOWN)
+    if name in SHOWN:
+        assert everything(fake, operation.namespace) != before
 
 
 def test_created_entities_are_listed_once_applied(fake):
