@@ -152,7 +152,13 @@ def _orjson_loads() -> Callable[[bytes], JSON] | None:
 @functools.cache
 def _decoder(unique: bool) -> json.JSONDecoder:
     def parse_float(digits: str) -> float | Decimal:
-        close, decimal = float(digits), Decimal(digits)
+        close = float(digits)
+        try:
+            decimal = Decimal(digits)
+        except ArithmeticError:  # its exponent is too large, or too small
+            if unique or math.isinf(close):
+                raise ValueError("the exponent of a number is too large") from None
+            return close
         return close if math.isfinite(close) and Decimal(repr(close)) == decimal else decimal
 
     def refuse_constant(name: str) -> float:

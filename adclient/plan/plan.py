@@ -135,11 +135,12 @@ class Plan:
     def stage(self, client: AdClient) -> PlanReport:
         """Stage every change that was not staged before, one after the other.
 
-        The ledger is verified first; if it is damaged, nothing is staged. A change that the policy
-        or the service refuses does not stop the plan. An unknown outcome, no response, a 401 or
-        407, an error of the client's `token` or `auth` function, or a ledger that cannot record a
-        change does, because later changes would most likely fail as well: they are `not tried`, and
-        the next run stages them. A change of unknown outcome is never repeated.
+        A `SQLiteLedger` or `PostgresLedger` is verified first; if it is damaged, nothing is staged.
+        A change that the policy or the service refuses does not stop the plan. An unknown outcome,
+        no response, a 401 or 407, an error of the client's `token` or `auth` function, or a ledger
+        that cannot record a change does, because later changes would most likely fail as well: they
+        are `not tried`, and the next run stages them. A change of unknown outcome is never
+        repeated.
 
         Args:
             client: A sync client with a ledger; its policy applies. There is no async form, because

@@ -1,5 +1,4 @@
 import dataclasses
-import enum
 import json
 import sys
 from datetime import date
@@ -12,7 +11,7 @@ import attrs
 import orjson
 import pytest
 from cases import each_case
-from core_helpers import JSON_VALUE
+from core_helpers import JSON_VALUE, Level, Mood, Shade
 from hypothesis import example, given, strategies as st
 
 from adclient._core import jsontext
@@ -29,18 +28,6 @@ def nested(depth, inner=None):
     for _ in range(depth):
         inner = [inner]
     return inner
-
-
-class Shade(enum.Enum):
-    DARK = "dark"
-
-
-class Mood(str, enum.Enum):  # noqa: UP042  the older way to write it
-    CALM = "calm"
-
-
-class Level(enum.IntEnum):
-    HIGH = 3
 
 
 @pytest.mark.usefixtures("decoder")
@@ -77,6 +64,12 @@ class TestLoads:
     def test_tiny_number_of_a_draft_is_a_decimal(self):
         assert repr(loads(b"-1e-400", unique=True)) == "Decimal('-1E-400')"
 
+    def test_number_beyond_the_exponents_of_decimals(self):
+        body = b"[0.5, 1e-" + b"9" * 19 + b"]"
+        assert loads(body) == [0.5, 0.0]
+        with pytest.raises(JSONError, match="the exponent of a number is too large"):
+            loads(body, unique=True)
+
     def test_byte_order_mark_is_skipped(self):
         assert loads(b'\xef\xbb\xbf{"a": 1}') == {"a": 1}
 
@@ -99,7 +92,7 @@ class TestLoads:
             (b"[" * 100_000 + b"]" * 100_000, "nested too deeply"),
             (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "nested too deeply"),
             (b"9" * 4301, "not JSON"),
-            (b"[1e" + b"9" * 19 + b"]", "not JSON"),
+            (b"[1e" + b"9" * 19 + b"]", "the exponent of a number is too large"),
             (b"[0.5, " + b"9" * 5000 + b"]", "not JSON"),
             (b"[0.123456789.0123456789]", "not JSON"),
         ],

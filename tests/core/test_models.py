@@ -290,7 +290,7 @@ class TestHTML:
     def test_html_is_escaped_and_fetches_nothing(self, value):
         html = value._repr_html_()
         assert "&lt;script&gt;" in html
-        # Colours are those of the page, whatever its theme.
+        # The page sets the colours, so a card fits light and dark themes.
         for part in ("http", "src=", "href=", "url(", "<script", "<img", "color:", "background"):
             assert part not in html
 

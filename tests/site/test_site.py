@@ -218,7 +218,7 @@ def check(browser: webdriver.Chrome, url: str, *, width: int, scheme: str) -> No
         assert violations(browser) == []
 
 
-# The colours do not depend on the width, so two of the four combinations show every violation.
+# The colours do not depend on the width, so each is tested with one width.
 
 
 @pytest.mark.parametrize("address", ADDRESSES)

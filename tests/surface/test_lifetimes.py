@@ -34,6 +34,7 @@ from adclient import (
     AsyncAdClient,
     ConfigurationError,
 )
+from adclient._http import pool
 
 # Closing.
 
@@ -362,3 +363,14 @@ def test_thousand_concurrent_tasks_share_ten_connections() -> None:
         anyio.run(scenario)
     assert answered == [1] * 1000
     assert server.connections <= 10
+
+
+@pytest.mark.own
+@sync_asyncio_trio
+async def test_connections_idle_for_too_long_are_closed(client_kind, monkeypatch) -> None:
+    monkeypatch.setattr(pool, "KEEPALIVE_EXPIRY", -1.0)
+    with RawServer(serve_well) as server:
+        async with client_kind.open(server.url) as client:
+            for _ in range(3):
+                await wait(write(client))
+        assert server.connections == 3

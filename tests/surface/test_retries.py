@@ -7,6 +7,7 @@ from inspect import isclass
 import httpx
 import pytest
 from clients import (
+    BASE_URL,
     KEYED,
     Service,
     a_draft,
@@ -26,6 +27,7 @@ from adclient import (
     CallTimeout,
     ConnectionFailed,
     OutcomeUnknown,
+    RateLimited,
     RetryPolicy,
     ServerError,
 )
@@ -156,3 +158,13 @@ async def test_advice_after_a_timeout_names_what_ended_the_last_attempt(
     make = fake.client if client_kind.client is AdClient else fake.async_client
     with pytest.raises(CallTimeout, match=f"{advice}.*"):
         await wait(make(retry=retry).gamma.list_ads(account_id="account_c3d8"))
+
+
+def test_retry_after_0_does_not_replace_the_backoff() -> None:
+    answers = [httpx.Response(429, headers={"retry-after": "0"})] * 3
+    policy = RetryPolicy(backoff_first=60, backoff_longest=60)
+    service = Service(*answers)
+    options = {"transport": service.transport, "retry": policy, "timeout": 0.5}
+    with AdClient(BASE_URL, **options) as client, pytest.raises(RateLimited):
+        write(client)
+    assert len(service.requests) <= 2
