@@ -3,12 +3,17 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from string import ascii_letters, digits
-from typing import Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeGuard
+from urllib.parse import parse_qs, urlsplit
 
 import attrs
 
 from adclient._values.json_values import JSON
-from adclient.errors import ConfigurationError
+from adclient.errors import ConfigurationError, PaginationError
+
+if TYPE_CHECKING:
+    from adclient._core.operations import Operation
+    from adclient.models import Result
 
 # The parameters of reads in the interface.
 _READ_PARAMETERS = frozenset(
@@ -23,6 +28,64 @@ MADE_BY_CLIENT = frozenset(
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # which UTF-8 cannot encode
 _HEADER_NAME_CHARACTERS = frozenset("!#$%&'*+-.^_`|~" + digits + ascii_letters)
+
+
+EndOfListing = Literal["null", "missing", "empty", "false"]
+Continuation = Callable[[Any], Mapping[str, JSON]]
+
+
+class ReadConventions(TypedDict, total=False):
+    """The settings of `Conventions` that one read can have for itself.
+
+    Examples:
+        >>> from adclient import Conventions
+        >>> from adclient.conventions import ReadConventions
+        >>> ads: ReadConventions = {"cursor_parameter": "page", "end_of_listing": "missing"}
+        >>> conventions = Conventions(reads={"gamma.list_ads": ads})
+    """
+
+    read_parameters: Literal["query", "body"]
+    object_style: Literal["json", "deep_object"]
+    cursor_parameter: str
+    follow_next_urls: bool
+    continuation: Continuation | None
+    end_of_listing: EndOfListing
+
+
+def query_of_url(next: Any) -> dict[str, JSON]:
+    """Continue a listing by the query of a URL, wherever the URL points.
+
+    For `Conventions(continuation=query_of_url)`: for a service whose `page.next` is the URL of
+    another host or path, such as one behind a proxy, or an object that holds the URL, such as
+    `{"href": …}`. The request goes to the client's own address; only the query is taken over,
+    without the parameters of the operation, which are those of the call.
+
+    Args:
+        next: The `page.next` of a response.
+
+    Returns:
+        The parameters to send, by name.
+
+    Raises:
+        PaginationError: There is no URL with a query in it.
+
+    Examples:
+        >>> from adclient.conventions import query_of_url
+        >>> query_of_url({"href": "http://internal:8080/v1/ads?account_id=a1&after=x7"})
+        {'after': 'x7'}
+    """
+    values: list[Any] = list(next.values()) if isinstance(next, dict) else [next]
+    for value in values:
+        if isinstance(value, str) and (query := urlsplit(value).query):
+            pairs = parse_qs(query, keep_blank_values=True)
+            return {
+                name: texts[-1]
+                for name, texts in pairs.items()
+                if name.partition("[")[0] not in _READ_PARAMETERS
+            }
+    raise PaginationError(
+        "the continuation is neither a URL with a query, nor an object that holds one", cursor=next
+    )
 
 
 def _as_tuple(names: Sequence[str]) -> Sequence[str]:
@@ -50,8 +113,12 @@ class Conventions:
             sending its query. If False, it is sent back unchanged, like any other string.
         continuation: For a service that no other setting fits: your function from `page.next` to
             the names and values that the next request adds to its query or body, such as `dict`
-            for the entries of an object. A string is sent unchanged, other values as JSON; None is
-            not sent. `cursor_parameter` and `follow_next_urls` then have no effect.
+            for the entries of an object, or `adclient.conventions.query_of_url`. A string is sent
+            unchanged, other values as JSON; None is not sent. `cursor_parameter` and
+            `follow_next_urls` then have no effect.
+        end_of_listing: What ends a listing, besides a `page.next` of null, which always does: a
+            `page` without `next`, `"missing"`; an empty text, `"empty"`; or `"false"`. With
+            `"null"`, the default, each of these is an error, so that no listing ends early.
         idempotency_header: The name of a header for a key of each call, the same on every attempt.
             Set it only if the service honours it: writes are then retried like reads. None, the
             default, sends no key.
@@ -60,6 +127,9 @@ class Conventions:
             scope in the interface, so it is the default.
         request_id_headers: The response headers that may contain the request id; the first one
             found is used.
+        reads: The settings in which a read differs from the others, by its name, such as
+            `{"gamma.list_ads": {"cursor_parameter": "page"}}`. It can have its own of those above
+            that end with `end_of_listing`.
 
     Raises:
         ConfigurationError: A value is not one of those above; `argument` names the setting.
@@ -74,12 +144,19 @@ class Conventions:
     object_style: Literal["json", "deep_object"] = "json"
     cursor_parameter: str = "cursor"
     follow_next_urls: bool = True
-    continuation: Callable[[Any], Mapping[str, JSON]] | None = None
+    continuation: Continuation | None = None
+    end_of_listing: EndOfListing = "null"
     idempotency_header: str | None = None
     rate_limit_scope: Literal["account", "client", "call"] = "account"
     request_id_headers: Sequence[str] = attrs.field(
         default=("x-request-id", "request-id"),
         converter=_as_tuple,
+    )
+    reads: Mapping[str, ReadConventions] = attrs.field(
+        factory=dict[str, ReadConventions], hash=False
+    )
+    _of_reads: dict[str, "Conventions"] = attrs.field(
+        init=False, repr=False, eq=False, factory=dict[str, "Conventions"]
     )
 
     def __attrs_post_init__(self) -> None:
@@ -99,6 +176,11 @@ class Conventions:
             self.continuation is None or callable(self.continuation), "continuation", "a function"
         )
         _require(
+            self.end_of_listing in ("null", "missing", "empty", "false"),
+            "end_of_listing",
+            "'null', 'missing', 'empty' or 'false'",
+        )
+        _require(
             self.idempotency_header is None or is_free_header(self.idempotency_header),
             "idempotency_header",
             "the name of an unused header, or None",
@@ -114,6 +196,27 @@ class Conventions:
             "request_id_headers",
             "a list of header names",
         )
+        _require(isinstance(self.reads, Mapping), "reads", "settings by the names of reads")
+        for name, settings in self.reads.items():
+            self._of_reads[name] = self._changed_by(name, settings)
+
+    def of(self, operation: "Operation[Result]") -> "Conventions":
+        """The conventions of one operation."""
+        return self._of_reads.get(operation.full_name, self)
+
+    def _changed_by(self, name: str, settings: ReadConventions) -> "Conventions":
+        from adclient._core.operations import READS  # deferred: it imports this module
+
+        _require(
+            name in READS, "reads", f"settings by the names of reads, such as {next(iter(READS))}"
+        )
+        known = ReadConventions.__annotations__
+        _require(
+            isinstance(settings, Mapping) and known.keys() >= settings.keys(),
+            "reads",
+            f"settings by the names of reads; {name} can have its own {', '.join(known)}",
+        )
+        return attrs.evolve(self, reads={}, **settings)
 
 
 def is_free_header(value: object) -> bool:

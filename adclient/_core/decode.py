@@ -7,6 +7,7 @@ from adclient._core.call import Call
 from adclient._core.jsontext import JSONError, loads, misfit
 from adclient._core.operations import OPERATIONS, PageBody, PageInfo
 from adclient._core.response import RawResponse
+from adclient.conventions import EndOfListing
 from adclient.models import JSON, AnalysisItem, Diff, Draft, Item, ResponseInfo, Result
 
 R = TypeVar("R", bound=Result)
@@ -14,26 +15,40 @@ T = TypeVar("T", bound=Item)
 
 Fields = dict[str, JSON]
 
+_MISSING: Any = object()
 
-def result_of(call: Call[R], response: RawResponse, info: ResponseInfo) -> R:
+
+def result_of(
+    call: Call[R], response: RawResponse, info: ResponseInfo, end: EndOfListing = "null"
+) -> R:
     """The result in a successful response, or a `JSONError` that explains why there is none."""
     if response.defect is not None:
         raise JSONError(f"$: the body cannot be used: {response.defect}")
     # A human approves a draft, so a duplicate name must not make it ambiguous. For listings the
     # check would cost a fifth of the decoding.
     body = loads(response.body, unique=call.operation.is_write)
-    return read(body, call.operation.result, info)
+    return read(body, call.operation.result, info, end)
 
 
-def read(body: JSON, result: type[R], response: ResponseInfo) -> R:
+def read(body: JSON, result: type[R], response: ResponseInfo, end: EndOfListing) -> R:
     """The result in a decoded body, which is taken apart; a `JSONError` if a part does not fit."""
     fields = _object(body, "$")
     if result is Draft:
         return cast(R, _draft(fields, response))
     items = _ITEM_READERS[result](_part(fields, "data", "$"))
     page = _object(_part(fields, "page", "$"), "$.page")
-    info = PageInfo(next=_part(page, "next", "$.page"), extra=page)
+    info = PageInfo(next=_next(page, end), extra=page)
     return cast(R, PageBody(data=items, page=info, extra=fields, response=response))
+
+
+def _next(page: Fields, end: EndOfListing) -> JSON:
+    """The continuation of a page; None if it is the last."""
+    value = page.pop("next", _MISSING)
+    if value is _MISSING and end != "missing":
+        advice = "if that is the last page, set Conventions(end_of_listing='missing')"
+        raise JSONError(f"$.page.next: missing; {advice}")
+    is_end = (end == "empty" and value == "") or (end == "false" and value is False)
+    return None if is_end or value is _MISSING else value
 
 
 def _draft(fields: Fields, response: ResponseInfo) -> Draft:
@@ -112,9 +127,6 @@ def _items_reader(cls: type[T]) -> Callable[[JSON], tuple[T, ...]]:
         return tuple(items)
 
     return read_items
-
-
-_MISSING: Any = object()
 
 
 def _check(item: Any, path: str, is_analysis: bool) -> None:

@@ -170,7 +170,8 @@ class Exchange(Generic[R]):
             elapsed=self.elapsed,
         )
         try:
-            value = decode.result_of(call, outcome, info)
+            end = self._options.conventions.of(call.operation).end_of_listing
+            value = decode.result_of(call, outcome, info, end)
         except JSONError as error:
             redactor, problem = self.auth.redactor, str(error)
             raise errors_from.unreadable(call, outcome, redactor, self.details, problem) from None

@@ -261,6 +261,8 @@ OPERATIONS: tuple[Operation[Result], ...] = (
     INFER_BUSINESS_PROFILE,
 )
 
+READS = {operation.full_name: operation for operation in OPERATIONS if not operation.is_write}
+
 
 def _named(full_name: str) -> Operation[Result]:
     return {operation.full_name: operation for operation in OPERATIONS}[full_name]

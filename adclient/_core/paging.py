@@ -89,6 +89,10 @@ def _endpoint(url: str) -> tuple[object, ...]:
 
 def following(call: Call[R], cursor: JSON) -> Call[R]:
     """The call for the page at a continuation that the service sent."""
+    if cursor == "" or cursor is False:
+        end = "empty" if cursor == "" else "false"
+        advice = f"if it ends the listing, set Conventions(end_of_listing={end!r})"
+        raise _error(call, f"is none; {advice}", cursor)
     try:
         jsontext.dumps(cursor, "cursor")
     except jsontext.JSONError as error:

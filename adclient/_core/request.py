@@ -18,6 +18,7 @@ from adclient._core.paging import (
 )
 from adclient._display.signatures import public_in
 from adclient._version import __version__
+from adclient.conventions import Conventions
 from adclient.models import Result
 from adclient.options import Options
 
@@ -64,12 +65,12 @@ class RequestBuilder:
         self._options = options
         self._new_key = new_key  # makes a random idempotency key
         self._auth_headers = auth_headers or {}
-        self._shared: dict[Operation[Result], tuple[str, dict[str, str]]] = {}
+        self._shared: dict[Operation[Result], tuple[str, dict[str, str], Conventions]] = {}
 
     def build(self, call: Call[Result]) -> Request:
         """The request of a call, which every attempt sends unchanged."""
-        operation, conventions = call.operation, self._options.conventions
-        url, headers = self._shared.get(operation) or self._share(operation)
+        operation = call.operation
+        url, headers, conventions = self._shared.get(operation) or self._share(operation)
         followed = None if call.cursor is None else query_from_next_url(call, url, conventions)
         if not operation.is_write and conventions.read_parameters == "query":
             query: Pairs = []
@@ -108,7 +109,7 @@ class RequestBuilder:
             url = _url_with_query(operation, url, [], followed)
         return Request(method=operation.method, url=url, headers=headers, body=body)
 
-    def _share(self, operation: Operation[Result]) -> tuple[str, dict[str, str]]:
+    def _share(self, operation: Operation[Result]) -> tuple[str, dict[str, str], Conventions]:
         url = self._options.base_url + operation.path
         headers = {
             "host": urlsplit(url).netloc,
@@ -118,8 +119,9 @@ class RequestBuilder:
             **self._options.headers,
             **self._auth_headers,
         }
-        self._shared[operation] = url, headers
-        return url, headers
+        shared = url, headers, self._options.conventions.of(operation)
+        self._shared[operation] = shared
+        return shared
 
 
 def _url_with_query(
