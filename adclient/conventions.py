@@ -52,7 +52,7 @@ class ReadConventions(TypedDict, total=False):
     end_of_listing: EndOfListing
 
 
-def query_of_url(next: Any) -> dict[str, JSON]:
+def query_of_url(next: JSON) -> dict[str, JSON]:
     """Continue a listing by the query of a URL, wherever the URL points.
 
     For `Conventions(continuation=query_of_url)`: for a service whose `page.next` is the URL of
@@ -74,8 +74,7 @@ def query_of_url(next: Any) -> dict[str, JSON]:
         >>> query_of_url({"href": "http://internal:8080/v1/ads?account_id=a1&after=x7"})
         {'after': 'x7'}
     """
-    values: list[Any] = list(next.values()) if isinstance(next, dict) else [next]
-    for value in values:
+    for value in next.values() if isinstance(next, dict) else [next]:
         if isinstance(value, str) and (query := urlsplit(value).query):
             pairs = parse_qs(query, keep_blank_values=True)
             return {

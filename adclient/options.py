@@ -25,6 +25,7 @@ RETRY_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 MAX_CONCURRENCY = 100
 
 ENV_BASE_URL = "ADCLIENT_BASE_URL"
+ENV_SERVICE = "ADCLIENT_SERVICE"
 ENV_TOKEN = "ADCLIENT_TOKEN"  # noqa: S105  the name of a variable, not a token
 
 _SCHEME = re.compile(r"\A\s*(bearer|basic|token)\s", re.IGNORECASE)  # of the whole header
@@ -137,7 +138,8 @@ def resolve(
     url = base_url if base_url is not None else from_environment(ENV_BASE_URL)
     if url is None:
         raise ConfigurationError(
-            f"base_url is missing: pass it or set {ENV_BASE_URL}", argument="base_url"
+            f"base_url is missing: pass it, or set {ENV_BASE_URL} or {ENV_SERVICE}",
+            argument="base_url",
         )
     check_type("conventions", conventions, Conventions)
     defaults = Options(base_url=check_base_url(url), conventions=conventions or Conventions())
@@ -153,6 +155,16 @@ def resolve(
                 argument="headers",
             )
     return options
+
+
+def names_service() -> bool:
+    """Check if the environment names a service file, for clients without an address."""
+    if from_environment(ENV_SERVICE) is None:
+        return False
+    if from_environment(ENV_BASE_URL) is not None:
+        problem = f"{ENV_SERVICE} and {ENV_BASE_URL} are both set, and each names a service"
+        raise ConfigurationError(f"{problem}: unset one of them", argument="base_url")
+    return True
 
 
 def from_environment(name: str) -> str | None:

@@ -42,7 +42,7 @@ def read_items(items: Iterable[dict[str, JSON]], cls: type[A], operation: str) -
         if attrs.has(base) and not is_decorated:
             raise TypeError(f"{base.__name__} has no decorator, such as @attrs.frozen")
     try:
-        read = _converter.get_structure_hook(cls)
+        read = strict_converter.get_structure_hook(cls)
     except Exception as error:
         raise TypeError(f"typed() cannot read {cls.__name__}: {error}") from None
     found: list[A] = []
@@ -50,7 +50,8 @@ def read_items(items: Iterable[dict[str, JSON]], cls: type[A], operation: str) -
         try:
             found.append(cast(A, read(item, cls)))
         except Exception as error:
-            where, problem, is_own = _first(error, f"$.data[{index}]")
+            path, problem, is_own = first_error(error)
+            where = "".join([f"$.data[{index}]", *map(_step, path)])
             if is_own and not isinstance(problem, ValueError | TypeError):
                 problem.add_note(f"raised for {where}")
                 raise problem from None
@@ -62,18 +63,20 @@ def read_items(items: Iterable[dict[str, JSON]], cls: type[A], operation: str) -
     return tuple(found)
 
 
-def _first(error: Exception, path: str) -> tuple[str, Exception, bool]:
-    """The first of nested errors: its path, and whether the caller's class raised it."""
+def first_error(error: Exception) -> tuple[list[str | int], Exception, bool]:
+    """The first of nested errors: its path, and whether it belongs to an object, not to a field."""
+    path: list[str | int] = []
     while isinstance(error, ClassValidationError | IterableValidationError):
         of_parts, others = error.group_exceptions()
-        if not of_parts:  # what a constructor raised belongs to no field
+        if not of_parts:
             return path, others[0], True
         error, note = of_parts[0]
-        if isinstance(note, AttributeValidationNote):
-            path += f".{note.name}"
-        else:
-            path += f"[{note.index!r}]"
+        path.append(note.name if isinstance(note, AttributeValidationNote) else note.index)
     return path, LookupError("missing") if isinstance(error, KeyError) else error, False
+
+
+def _step(step: str | int) -> str:
+    return f".{step}" if isinstance(step, str) else f"[{step}]"
 
 
 class _MismatchError(Exception):
@@ -106,8 +109,9 @@ _CONTAINERS: dict[object, Callable[[list[object]], object]] = {
     frozenset: frozenset,
 }
 
-_converter = cattrs.Converter()
-configure_union_passthrough(bool | int | float | Decimal | str | None, _converter)
+strict_converter = cattrs.Converter()
+"""It reads attrs classes from JSON values, and coerces nothing."""
+configure_union_passthrough(bool | int | float | Decimal | str | None, strict_converter)
 
 
 def _read_scalar(scalar: type, value: object, cls: type) -> object:
@@ -119,8 +123,8 @@ def _read_scalar(scalar: type, value: object, cls: type) -> object:
 
 
 for _scalar in _SCALARS:
-    _converter.register_structure_hook(_scalar, partial(_read_scalar, _scalar))
-_converter.register_structure_hook_func(
+    strict_converter.register_structure_hook(_scalar, partial(_read_scalar, _scalar))
+strict_converter.register_structure_hook_func(
     lambda cls: cls is JSON or cls is object, lambda value, _: value
 )
 
@@ -130,7 +134,7 @@ def _origin(cls: object) -> object:
     return get_origin(cls) or cls
 
 
-@_converter.register_structure_hook_factory(
+@strict_converter.register_structure_hook_factory(
     lambda cls: is_sequence(cls) or _origin(cls) in _CONTAINERS
 )
 def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
@@ -149,7 +153,7 @@ def _array_reader(cls: type, made: cattrs.Converter) -> Hook:
     return read_array
 
 
-@_converter.register_structure_hook_factory(is_mapping)
+@strict_converter.register_structure_hook_factory(is_mapping)
 def _mapping_reader(cls: type, made: cattrs.Converter) -> Hook:
     # Its type is partly unknown.
     read: Hook = cast(Any, cols).mapping_structure_factory(cls, made)
@@ -162,7 +166,7 @@ def _mapping_reader(cls: type, made: cattrs.Converter) -> Hook:
     return read_mapping
 
 
-@_converter.register_structure_hook_factory(lambda cls: attrs.has(cast(type, _origin(cls))))
+@strict_converter.register_structure_hook_factory(lambda cls: attrs.has(cast(type, _origin(cls))))
 def _object_reader(cls: type, made: cattrs.Converter) -> Hook:
     """Read an attrs class; a subclass of `Item` keeps unknown fields in `extra`."""
     model = cast("type[attrs.AttrsInstance]", _origin(cls))

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Mapping
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack, cast
 
 from adclient import options as settings
 from adclient._sync.alpha import Alpha
@@ -31,6 +31,27 @@ else:
     _ledger, _policy = deferred("adclient.Ledger"), deferred("adclient.Policy")
 
 
+class ClientSettings(TypedDict, total=False):
+    """The arguments of a client by keyword, as in its constructor."""
+
+    base_url: str | None
+    token: Token | None
+    auth: Auth | None
+    timeout: float | None
+    max_retries: int | None
+    retry: RetryPolicy | None
+    headers: Mapping[str, str] | None
+    hooks: "_hooks.Hooks | None"
+    conventions: Conventions | None
+    policy: "_policy.Policy | None"
+    ledger: "_ledger.Ledger | None"
+    http_client: HTTPClient | None
+    transport: Transport | None
+    max_concurrency: int | None
+    proxy: str | None
+    verify: "bool | str | PathLike[str] | ssl.SSLContext"
+
+
 _State = tuple[Mapping[str, object] | None, Mapping[str, object]]
 
 
@@ -45,7 +66,8 @@ class AdClient(notebook.HTMLRepr):
 
     Args:
         base_url: The address of the service, http or https, such as `https://ads.example.com`.
-            None for that of `ADCLIENT_BASE_URL`. A path in it precedes the path of each endpoint.
+            None for that of `ADCLIENT_BASE_URL`, or for the service file that `ADCLIENT_SERVICE`
+            names, as with `from_service`. A path in it precedes the path of each endpoint.
         token: A bearer token, or a function that returns one for each request. None for that of
             `ADCLIENT_TOKEN`; without it, and without `auth`, no credentials are sent.
             Sending it to another machine over plain http issues a `UserWarning`.
@@ -126,6 +148,11 @@ class AdClient(notebook.HTMLRepr):
         proxy: str | None = None,
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
+        if base_url is None and settings.names_service():
+            given = dict(locals())
+            del given["self"], token, auth, headers, proxy
+            AdClient.__init__(self, **_with_service(None, given))
+            return
         held = Credentials(token, auth)
         del token, auth  # tracebacks can show local variables
         # The HTTP library and OpenTelemetry are loaded by the first client, not by the import.
@@ -185,6 +212,41 @@ class AdClient(notebook.HTMLRepr):
                 guard=guard,
             )
         )
+
+    @classmethod
+    def from_service(
+        cls,
+        path: str | PathLike[str] | None = None,
+        **settings: Unpack[ClientSettings],
+    ) -> Self:
+        """Make a client with the settings of a service file, as `adclient doctor --save` writes it.
+
+        A setting that the file calls only likely issues a `UserWarning`.
+
+        Args:
+            path: The file. None for the one that `ADCLIENT_SERVICE` names. Paths in it are relative
+                to its folder.
+            **settings: Arguments of the client; they win over those of the file. Headers are added.
+
+        Returns:
+            A client of the service.
+
+        Raises:
+            ConfigurationError: The file cannot be read or has an unknown or invalid key, the
+                variable or file that it names for the secret is missing, or an argument cannot be
+                used.
+
+        Examples:
+            >>> from pathlib import Path
+            >>> from adclient import AdClient
+            >>> size = Path("service.toml").write_text(
+            ...     'format = 1\nurl = "https://ads.example.com"\n'
+            ...     '[conventions]\ncursor_parameter = "page_token"\n'
+            ... )
+            >>> AdClient.from_service("service.toml", timeout=10)
+            <AdClient https://ads.example.com, credentials: none, timeout 10 s, max_retries 2>
+        """
+        return cls(**_with_service(path, settings))
 
     def _use(self, engine: "Engine") -> None:
         self._engine = engine
@@ -286,3 +348,13 @@ class AdClient(notebook.HTMLRepr):
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a client holds connections and cannot be pickled or copied; make another")
+
+
+def _with_service(path: str | PathLike[str] | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that are given, and those of a service file."""
+    from adclient._service.arguments import arguments_of
+
+    try:
+        return arguments_of(path, given)
+    except ConfigurationError as refused:
+        raise refused.with_traceback(None) from None  # the frames hold secrets

@@ -1,0 +1,121 @@
+"""Reads a service file; an error names the line."""
+
+import os
+from collections.abc import Collection
+from typing import Any, cast
+
+import attrs
+from cattrs.errors import ForbiddenExtraKeysError
+
+from adclient._core.operations import READS
+from adclient._core.typed import first_error, strict_converter
+from adclient._display.notebook import short
+from adclient._http.network import checked_proxy
+from adclient._service.model import AuthShape, Service
+from adclient._values import toml
+from adclient._values.json_values import is_object
+from adclient.conventions import (
+    Continuation,
+    Conventions,
+    ReadConventions,
+    is_header_name,
+    query_of_url,
+)
+from adclient.errors import ConfigurationError
+from adclient.options import check_base_url, check_headers
+
+FORMAT = 1
+CONTINUATIONS: dict[str, Continuation] = {"dict": dict, "query_of_url": query_of_url}
+"""The functions that a file can name."""
+
+_SETTINGS = [field.name for field in attrs.fields(Conventions) if field.init]
+
+
+def read_service(path: str | os.PathLike[str]) -> Service:
+    """Read a service file.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or something in it is unknown or invalid.
+    """
+    document = toml.read(path)
+    values = dict(document.values)
+    if values.pop("format", None) != FORMAT:
+        problem = f"expected format = {FORMAT}, the only one that this version of adclient reads"
+        raise document.error(problem, "format")
+    try:
+        return _checked(_converter.structure(values, Service))
+    except Exception as error:
+        steps, cause, _ = first_error(error)
+        if isinstance(cause, ForbiddenExtraKeysError):
+            known = [field.name for field in attrs.fields(cause.cl) if field.init]
+            document.check_keys(cause.extra_fields, known if steps else ["format", *known], *steps)
+        text = str(cause).partition(" (<class")[0]
+        if isinstance(cause, LookupError):
+            text = f"{steps[-1]} is missing here"
+        if isinstance(cause, ConfigurationError) and cause.argument is not None:
+            steps += cause.argument.split("/")
+        raise document.error(short(text, 300), *steps) from None
+
+
+def _checked(service: Service) -> Service:
+    """Check what the types do not; the argument of an error is the path of the key."""
+    try:
+        check_base_url(service.url)
+    except ConfigurationError as error:
+        raise ConfigurationError(error.message, argument="url") from None
+    check_headers(service.headers)
+    if service.proxy is not None and "@" in checked_proxy("proxy", service.proxy):
+        problem = "proxy: a service file holds no secrets; name the proxy in HTTPS_PROXY instead"
+        raise ConfigurationError(problem, argument="proxy")
+    auth = service.auth or AuthShape(env="")
+    if (auth.env is None) == (auth.file is None):
+        problem = (
+            "auth: expected either env, the name of a variable, or file, which hold the secret"
+        )
+        raise ConfigurationError(problem, argument="auth")
+    if not is_header_name(auth.header):
+        raise ConfigurationError("auth: header is not the name of a header", argument="auth/header")
+    for name in service.listings:
+        _check_name("listings", name, READS)
+    settings = [*_SETTINGS, *(f"{read}.{name}" for read in READS for name in _OF_READS)]
+    for name in service.certainty:
+        _check_name("certainty", name, settings)
+    return service
+
+
+def _check_name(table: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        problem = f"{short(name)} is none of {', '.join([*known][:7])}"
+        raise ConfigurationError(problem, argument=f"{table}/{name}")
+
+
+_OF_READS = list(ReadConventions.__annotations__)
+
+
+def _conventions(value: object, _: type) -> Conventions:
+    """Conventions, in which a function is written as its name."""
+    if not is_object(value):
+        raise ConfigurationError("expected a table")
+    settings = {str(key): each for key, each in value.items()}
+    reads = settings.get("reads", {})
+    if is_object(reads):
+        settings["reads"] = {name: _named(table) for name, table in reads.items()}
+    unknown = settings.keys() - set(_SETTINGS)
+    if unknown:
+        raise ForbiddenExtraKeysError("", Conventions, unknown)
+    return Conventions(**cast("dict[str, Any]", _named(settings)))
+
+
+def _named(table: object) -> object:
+    """The settings in a table, with the function that it names."""
+    if not is_object(table) or "continuation" not in table:
+        return table
+    name = table["continuation"]
+    if name not in CONTINUATIONS:
+        expected = " or ".join(map(repr, CONTINUATIONS))
+        raise ConfigurationError(f"expected {expected}", argument="continuation")
+    return {**table, "continuation": CONTINUATIONS[str(name)]}
+
+
+_converter = strict_converter.copy(forbid_extra_keys=True)
+_converter.register_structure_hook(Conventions, _conventions)

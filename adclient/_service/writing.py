@@ -1,0 +1,81 @@
+"""Writes a service file."""
+
+import json
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import attrs
+
+from adclient._service.model import Service
+from adclient._service.reading import CONTINUATIONS, FORMAT
+from adclient._values.json_values import is_array, is_object
+from adclient.conventions import Conventions
+
+_NAMES: dict[object, str] = {function: name for name, function in CONTINUATIONS.items()}
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_ABOUT = """\
+# What is known about this service; no secrets. You may edit it: a setting that `certainty` does not
+# name counts as chosen by you.
+"""
+_DEPTHS = {"conventions": 3, "listings": 3}  # of what has a header of its own
+
+
+def text_of(service: Service) -> str:
+    """The text of a service file; what has its default is left out."""
+    values = attrs.asdict(service, filter=_is_set, value_serializer=_written)
+    settings = values.setdefault("conventions", {})
+    for name in service.certainty:  # also of what was observed to be the default
+        if (value := getattr(service.conventions, name, None)) is not None:
+            settings[name] = _written(service, None, value)
+    return "\n".join([_ABOUT, *_lines({"format": FORMAT, **values}, ())]) + "\n"
+
+
+def _is_set(attribute: Any, value: object) -> bool:
+    is_empty = value is None or value in ((), {}, Conventions())
+    return attribute.init and not is_empty and value != attribute.default
+
+
+def _written(_: object, __: object, value: object) -> object:
+    """A value, or the name of a function."""
+    if callable(value):
+        if value not in _NAMES:
+            raise ValueError(
+                f"a service file cannot name {value!r}, only {', '.join(CONTINUATIONS)}"
+            )
+        return _NAMES[value]
+    return value
+
+
+def _lines(table: dict[str, Any], path: tuple[str, ...]) -> Iterator[str]:
+    """A table: its own values, then the tables in it."""
+    inner = {key: value for key, value in table.items() if _is_table(value, (*path, key))}
+    own = [f"{_key(key)} = {_value(table[key])}" for key in table if key not in inner]
+    if path and own:
+        yield ""
+        yield f"[{'.'.join(map(_key, path))}]"
+    yield from own
+    for key, value in inner.items():
+        yield from _lines(value, (*path, key))
+
+
+def _is_table(value: object, path: tuple[str, ...]) -> bool:
+    is_short = path[-1] in ("next", "statuses")
+    return isinstance(value, dict) and len(path) <= _DEPTHS.get(path[0], 1) and not is_short
+
+
+def _key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else _value(key)
+
+
+def _value(value: object) -> str:
+    if is_object(value):
+        pairs = [f"{_key(str(key))} = {_value(each)}" for key, each in value.items()]
+        return f"{{ {', '.join(pairs)} }}"
+    if is_array(value):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, Decimal):
+        return f"{value:f}" if "." in f"{value:f}" else f"{value:f}.0"
+    text = value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
