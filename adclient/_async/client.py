@@ -149,7 +149,7 @@ class AsyncAdClient(notebook.HTMLRepr):
     ) -> None:
         if base_url is None and settings.names_service():
             given = dict(locals())
-            del given["self"], token, auth, headers, proxy
+            del given["self"], token, auth, headers, proxy  # tracebacks can show local variables
             AsyncAdClient.__init__(self, **_with_service(None, given))
             return
         held = Credentials(token, auth)
@@ -218,7 +218,7 @@ class AsyncAdClient(notebook.HTMLRepr):
         path: str | PathLike[str] | None = None,
         **settings: Unpack[AsyncClientSettings],
     ) -> Self:
-        r"""Make a client with the settings of a service file, as `adclient doctor --save` writes it.
+        r"""Make a client with the settings of a service file, which `adclient doctor` can write.
 
         A setting that the file calls only likely issues a `UserWarning`.
 
@@ -245,7 +245,7 @@ class AsyncAdClient(notebook.HTMLRepr):
             >>> AsyncAdClient.from_service("service.toml", timeout=10)
             <AsyncAdClient https://ads.example.com, credentials: none, timeout 10 s, max_retries 2>
         """
-        return cls(**_with_service(path, settings))
+        return cls(**_with_service(path, cast(dict[str, Any], settings)))
 
     def _use(self, engine: "AsyncEngine") -> None:
         self._engine = engine
@@ -349,11 +349,13 @@ class AsyncAdClient(notebook.HTMLRepr):
         raise TypeError("a client holds connections and cannot be pickled or copied; make another")
 
 
-def _with_service(path: str | PathLike[str] | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that are given, and those of a service file."""
-    from adclient._service.arguments import arguments_of
+def _with_service(path: str | PathLike[str] | None, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that are given, which are moved, and those of a service file."""
+    from adclient._service.arguments import Arguments, arguments_of
 
+    held = Arguments(given)
+    given.clear()
     try:
-        return arguments_of(path, given)
+        return arguments_of(path, held)
     except ConfigurationError as refused:
-        raise refused.with_traceback(None) from None  # the frames hold secrets
+        raise refused.with_traceback(None) from None

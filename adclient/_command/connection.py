@@ -1,25 +1,42 @@
-"""The options of each subcommand that talks to a service: address, credentials, conventions."""
+"""The options of each subcommand that talks to a service: its file, address and credentials."""
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 from adclient._core.jsontext import JSONError, loads
+from adclient._service.arguments import arguments_of, files_of, sent_as
 from adclient._values.json_values import JSON
 from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
-from adclient.options import ENV_BASE_URL, ENV_TOKEN, TIMEOUT, check_token, from_environment
+from adclient.options import (
+    ENV_BASE_URL,
+    ENV_SERVICE,
+    ENV_TOKEN,
+    TIMEOUT,
+    check_token,
+    from_environment,
+    names_service,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the options."""
     add_credentials(parser)
     add = parser.add_argument_group("the service").add_argument
+    add_service(add)
     about = "what `adclient doctor --json` has printed, or JSON like it"
     add("--url", help=f"its address ({ENV_BASE_URL})")
     add("--conventions", metavar="FILE", type=Path, help=about)
     add_timeout(parser, TIMEOUT, "for one call (%(default)g)")
+
+
+def add_service(add: Callable[..., object]) -> None:
+    """Describe the option for the service file; other options win over what is in it."""
+    about = f"what `adclient doctor --save` has written; other options win ({ENV_SERVICE})"
+    add("--service", metavar="FILE", help=about)
 
 
 def add_timeout(parser: argparse.ArgumentParser, default: float, about: str) -> None:
@@ -35,35 +52,67 @@ def add_credentials(parser: argparse.ArgumentParser) -> None:
     add("--token-env", metavar="NAME", help=about)
     add("--token-file", metavar="FILE", help="a file that holds the token; - is standard input")
     add("--token", help=f"a token; it shows in the process list, unlike {ENV_TOKEN}")
-    about = "the header that carries the token, instead of a bearer token"
-    group.add_argument("--token-header", metavar="NAME", help=about)
+    add = group.add_argument
+    add("--token-header", metavar="NAME", help="the header that carries it (authorization)")
+    about = "what precedes it, such as Token; Basic takes user:password (Bearer, in authorization)"
+    add("--auth-scheme", metavar="NAME", help=about)
 
 
-def settings(options: argparse.Namespace) -> dict[str, Any]:
-    """The settings of a client; a `ConfigurationError` if one cannot be used."""
-    if options.url is None and from_environment(ENV_BASE_URL) is None:
-        raise ConfigurationError(f"the address of the service is missing: --url, or {ENV_BASE_URL}")
+def settings(options: argparse.Namespace, **given: object) -> dict[str, Any]:
+    """The arguments of a client; a `ConfigurationError` if one cannot be used."""
     path: Path | None = options.conventions
-    return {
+    known = {
         "base_url": options.url,
         "timeout": options.timeout,
         "conventions": None if path is None else _conventions(path),
-        **credentials(options),
+        **given,
     }
+    service = service_of(options)
+    if service is not None:
+        return arguments_of(service, known | credentials(options, in_environment=False))
+    if options.url is None and from_environment(ENV_BASE_URL) is None:
+        ways = f"--service, --url, {ENV_SERVICE} or {ENV_BASE_URL}"
+        raise ConfigurationError(f"the address of the service is missing: {ways}")
+    return known | credentials(options)
 
 
-def credentials(options: argparse.Namespace) -> dict[str, Any]:
+def service_of(options: argparse.Namespace) -> str | None:
+    """The path of the service file; an address on the command line rules out the environment's."""
+    service: str | None = options.service
+    if service is None and getattr(options, "url", None) is None and names_service():
+        service = from_environment(ENV_SERVICE)
+    return service
+
+
+def add_from_service(options: argparse.Namespace) -> None:
+    """Take the policy and the ledger from the service file, unless options name others."""
+    if (path := service_of(options)) is None:
+        return
+    files = files_of(path)
+    for name in ("policy", "ledger"):
+        if name in options and getattr(options, name) is None:
+            setattr(options, name, files[name])
+
+
+def require_ledger(options: argparse.Namespace) -> None:
+    """Take the ledger from the options or the service file, one of which must name it."""
+    add_from_service(options)
+    if options.ledger is None:
+        raise ConfigurationError("--ledger is missing, and no service file names one")
+
+
+def credentials(options: argparse.Namespace, *, in_environment: bool = True) -> dict[str, Any]:
     """The argument `token` or `auth` of a client; a `ConfigurationError` without a token."""
-    token, header = _token(options), options.token_header
-    if header is None:
-        return {"token": token}
+    token = _token(options, in_environment=in_environment)
+    header, scheme = options.token_header, options.auth_scheme
+    if token is None and (header or scheme):
+        option = "--auth-scheme" if header is None else "--token-header"
+        raise ConfigurationError(f"{option}: pass the token, or set {ENV_TOKEN}")
     if token is None:
-        raise ConfigurationError(f"--token-header: pass the token, or set {ENV_TOKEN}")
-
-    def auth(_: object) -> dict[str, str]:
-        return {header: token}
-
-    return {"auth": auth}
+        return {"token": None}
+    # A header of its own has no scheme, unless one is named.
+    scheme = scheme or ("Bearer" if header is None else "")
+    return sent_as(scheme, header or "authorization", token)
 
 
 def json_object(text: str) -> dict[str, JSON]:
@@ -77,7 +126,7 @@ def json_object(text: str) -> dict[str, JSON]:
     return value
 
 
-def _token(options: argparse.Namespace) -> str | None:
+def _token(options: argparse.Namespace, *, in_environment: bool) -> str | None:
     given: str | None = options.token
     file: str | None = options.token_file
     if file is not None:
@@ -87,8 +136,9 @@ def _token(options: argparse.Namespace) -> str | None:
             raise ConfigurationError(f"--token-file: {file} is not UTF-8") from None
         given = text.strip()
     if given is not None:
-        return check_token(given)
-    token = from_environment(options.token_env or ENV_TOKEN)
+        return given if options.auth_scheme else check_token(given)
+    variable = options.token_env or (ENV_TOKEN if in_environment else "")
+    token = from_environment(variable)
     if token is None and options.token_env is not None:
         raise ConfigurationError(f"--token-env: {options.token_env} is not set")
     return token

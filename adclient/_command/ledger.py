@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 
-from adclient._command import add_actions, output
+from adclient._command import add_actions, connection, output
 from adclient._values.json_values import JSON
 from adclient.errors import ConfigurationError
 from adclient.ledger import Entry, open_ledger
@@ -19,9 +19,9 @@ _FIRST = ("entry_id", "state", "draft_id", "operation", "account_id", "over_limi
 _SHORT = 12  # of an id in a table; `settle` takes the beginning of one
 
 
-def add_ledger(parser: argparse.ArgumentParser, *, required: bool) -> None:
+def add_ledger(parser: argparse.ArgumentParser) -> None:
     """Describe the options for the ledger of a command that writes."""
-    parser.add_argument("--ledger", required=required, metavar="WHERE", help=_WHERE)
+    parser.add_argument("--ledger", metavar="WHERE", help=_WHERE)
     parser.add_argument(
         "--new-ledger",
         action="store_true",
@@ -50,7 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         verify="check that no entry was changed or lost, and print the hash of the last row",
     )
     for name, action in actions.items():
-        action.add_argument("--ledger", required=True, metavar="WHERE", help=_WHERE)
+        action.add_argument("--ledger", metavar="WHERE", help=_WHERE)
+        connection.add_service(action.add_argument)
         if name != "verify":
             output.add_arguments(action)
     add = actions["show"].add_argument
@@ -74,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Do what is asked; the exit code."""
     entries: Collection[Entry]
+    connection.require_ledger(options)
     with closing(open_ledger(options.ledger)) as ledger:
         match options.action:
             case "show":

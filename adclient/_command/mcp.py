@@ -20,12 +20,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--policy", metavar="FILE", help="the policy, a TOML file")
     add("--account", "-a", metavar="ID", help="the only account; else those of the policy")
     add("--writes", action="store_true", help="offer the writes, too; needs a policy and a ledger")
-    add_ledger(parser, required=False)
+    add_ledger(parser)
     connection.add_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Serve until the input ends; the exit code."""
+    connection.add_from_service(options)
     policy = Policy() if options.policy is None else Policy.read(options.policy)
     account: str | None = options.account
     if account is not None:
@@ -59,7 +60,7 @@ async def _serve(options: argparse.Namespace, policy: Policy, ledger: SQLLedger 
     from adclient import AsyncAdClient
     from adclient._agents.mcp_server import serve
 
-    settings = connection.settings(options)
+    settings = connection.settings(options, policy=policy, ledger=ledger)
     with nullcontext() if ledger is None else closing(ledger):
-        async with AsyncAdClient(**settings, policy=policy, ledger=ledger) as client:
+        async with AsyncAdClient(**settings) as client:
             await serve(client, writes=options.writes)

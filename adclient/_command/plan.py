@@ -35,13 +35,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         shape("--markdown", action="store_true", help="for a pull request")
         shape("--json", action="store_true", help="for programs")
         if name == "stage":
-            add_ledger(action, required=True)
+            add_ledger(action)
             connection.add_arguments(action)
 
 
 def run(options: argparse.Namespace) -> int:
     """Check or stage a plan, and print the report; its exit code."""
     plan = Plan.read(options.plan)
+    if options.action == "stage":
+        connection.require_ledger(options)
     policy = None if options.policy is None else Policy.read(options.policy)
     report = plan.check(policy) if options.action == "check" else _staged(plan, policy, options)
     _print(report, options)
@@ -51,13 +53,12 @@ def run(options: argparse.Namespace) -> int:
 def _staged(plan: Plan, policy: Policy | None, options: argparse.Namespace) -> PlanReport:
     from adclient import AdClient
 
-    settings = connection.settings(options)
     # SIGTERM, with which CI ends a job, does what Ctrl-C does.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with (
             closing(opened(options)) as ledger,
-            AdClient(**settings, policy=policy, ledger=ledger) as client,
+            AdClient(**connection.settings(options, policy=policy, ledger=ledger)) as client,
         ):
             return plan.stage(client)
     except Interrupted as interrupted:

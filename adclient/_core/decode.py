@@ -30,7 +30,7 @@ def result_of(
     return read(body, call.operation.result, info, end)
 
 
-def read(body: JSON, result: type[R], response: ResponseInfo, end: EndOfListing) -> R:
+def read(body: JSON, result: type[R], response: ResponseInfo, end: EndOfListing = "null") -> R:
     """The result in a decoded body, which is taken apart; a `JSONError` if a part does not fit."""
     fields = _object(body, "$")
     if result is Draft:

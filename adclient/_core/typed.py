@@ -76,7 +76,7 @@ def first_error(error: Exception) -> tuple[list[str | int], Exception, bool]:
 
 
 def _step(step: str | int) -> str:
-    return f".{step}" if isinstance(step, str) else f"[{step}]"
+    return f".{step}" if isinstance(step, str) and step.isidentifier() else f"[{step!r}]"
 
 
 class _MismatchError(Exception):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from adclient._core.request import Request
-from adclient._service.model import AuthShape
+from adclient._service.model import AuthShape, Service
 from adclient._service.reading import read_service
 from adclient.errors import ConfigurationError
 from adclient.options import ENV_SERVICE, check_headers, from_environment
@@ -42,15 +42,15 @@ def arguments_of(path: str | os.PathLike[str] | None, given: Mapping[str, Any]) 
     if not given.keys() & {"transport", "http_client"}:  # which have their own
         known["proxy"] = service.proxy
         known["verify"] = True if service.ca_file is None else folder / service.ca_file
-    if service.policy is not None and "policy" not in given:
+    files = _files(service, folder)
+    if files["policy"] is not None and "policy" not in given:
         from adclient.policy import Policy
 
-        known["policy"] = Policy.read(folder / service.policy)
-    if service.ledger is not None and "ledger" not in given:
+        known["policy"] = Policy.read(files["policy"])
+    if files["ledger"] is not None and "ledger" not in given:
         from adclient.ledger import open_ledger
 
-        is_url = "://" in service.ledger
-        known["ledger"] = open_ledger(service.ledger if is_url else folder / service.ledger)
+        known["ledger"] = open_ledger(files["ledger"])
     if "conventions" not in given:
         likely = [name for name, sure in service.certainty.items() if sure == "likely"]
         if likely:
@@ -59,6 +59,19 @@ def arguments_of(path: str | os.PathLike[str] | None, given: Mapping[str, Any]) 
             warnings.warn(f"{problem}; {advice}", UserWarning, stacklevel=4)
     known.update(given)
     return known
+
+
+def files_of(path: str | os.PathLike[str]) -> dict[str, str | None]:
+    """The policy and the ledger that a service file names."""
+    return _files(read_service(path), Path(path).parent)
+
+
+def _files(service: Service, folder: Path) -> dict[str, str | None]:
+    named = {"policy": service.policy, "ledger": service.ledger}
+    return {
+        name: place if place is None or "://" in place else str(folder / place)
+        for name, place in named.items()
+    }
 
 
 def credentials_of(shape: AuthShape, folder: Path) -> dict[str, Any]:

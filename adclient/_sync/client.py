@@ -150,7 +150,7 @@ class AdClient(notebook.HTMLRepr):
     ) -> None:
         if base_url is None and settings.names_service():
             given = dict(locals())
-            del given["self"], token, auth, headers, proxy
+            del given["self"], token, auth, headers, proxy  # tracebacks can show local variables
             AdClient.__init__(self, **_with_service(None, given))
             return
         held = Credentials(token, auth)
@@ -219,7 +219,7 @@ class AdClient(notebook.HTMLRepr):
         path: str | PathLike[str] | None = None,
         **settings: Unpack[ClientSettings],
     ) -> Self:
-        """Make a client with the settings of a service file, as `adclient doctor --save` writes it.
+        r"""Make a client with the settings of a service file, which `adclient doctor` can write.
 
         A setting that the file calls only likely issues a `UserWarning`.
 
@@ -246,7 +246,7 @@ class AdClient(notebook.HTMLRepr):
             >>> AdClient.from_service("service.toml", timeout=10)
             <AdClient https://ads.example.com, credentials: none, timeout 10 s, max_retries 2>
         """
-        return cls(**_with_service(path, settings))
+        return cls(**_with_service(path, cast(dict[str, Any], settings)))
 
     def _use(self, engine: "Engine") -> None:
         self._engine = engine
@@ -350,11 +350,13 @@ class AdClient(notebook.HTMLRepr):
         raise TypeError("a client holds connections and cannot be pickled or copied; make another")
 
 
-def _with_service(path: str | PathLike[str] | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that are given, and those of a service file."""
-    from adclient._service.arguments import arguments_of
+def _with_service(path: str | PathLike[str] | None, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that are given, which are moved, and those of a service file."""
+    from adclient._service.arguments import Arguments, arguments_of
 
+    held = Arguments(given)
+    given.clear()
     try:
-        return arguments_of(path, given)
+        return arguments_of(path, held)
     except ConfigurationError as refused:
-        raise refused.with_traceback(None) from None  # the frames hold secrets
+        raise refused.with_traceback(None) from None

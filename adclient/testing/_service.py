@@ -28,6 +28,7 @@ from adclient.ledger import Ledger
 from adclient.models import JSON, Result
 from adclient.options import (
     ENV_BASE_URL,
+    ENV_SERVICE,
     ENV_TOKEN,
     RetryPolicy,
     check_count,
@@ -52,7 +53,7 @@ from adclient.testing._writes.writes import WRITES
 from adclient.transports import UniversalTransport
 
 _MINUTE = timedelta(minutes=1)
-ENVIRONMENT = (ENV_BASE_URL, ENV_TOKEN)
+ENVIRONMENT = (ENV_BASE_URL, ENV_SERVICE, ENV_TOKEN)
 """The variables that lead the clients of other code to a fake."""
 
 
@@ -259,7 +260,8 @@ class FakeAdService:
     def as_environment(self) -> Generator[Self, None, None]:
         """Let code that calls `AdClient()` or `AsyncAdClient()` reach this fake, unchanged.
 
-        Inside the block, `ADCLIENT_BASE_URL` and `ADCLIENT_TOKEN` are those of the fake. Clients
+        Inside the block, `ADCLIENT_BASE_URL` and `ADCLIENT_TOKEN` are those of the fake, and
+        `ADCLIENT_SERVICE` is not set. Clients
         with its address send to it, in this process and by its clock. Clients with another
         `base_url=`, or with `http_client=` or `transport=`, do not. A client that was made inside
         the block keeps its fake afterwards.
@@ -287,7 +289,8 @@ class FakeAdService:
         """
         from unittest.mock import patch  # deferred: it loads much
 
-        variables = {ENV_BASE_URL: self.base_url, ENV_TOKEN: self._token or ""}
+        variables = dict.fromkeys(ENVIRONMENT, "")
+        variables |= {ENV_BASE_URL: self.base_url, ENV_TOKEN: self._token or ""}
         with patch.dict(os.environ, variables), at_fake_host(self._service):
             yield self
 

@@ -17,6 +17,8 @@ from adclient.errors import ConfigurationError
         {"rate_limit_scope": "call"},
         {"request_id_headers": ["X-Trace"]},
         {"request_id_headers": ()},
+        {"end_of_listing": "missing"},
+        {"reads": {"gamma.list_ads": {"cursor_parameter": "page"}}},
     ],
 )
 def test_every_setting_can_be_changed(settings):
@@ -38,6 +40,9 @@ def test_every_setting_can_be_changed(settings):
         ("continuation", ["cursor", {}, 7]),
         ("idempotency_header", ["", "a b", "a:b", "a\n", 7, "é", b"key"]),
         ("idempotency_header", ["Authorization", "Host", "Content-Length", "content-type"]),
+        ("end_of_listing", ["", None, False, "none", ["null"]]),
+        ("reads", [None, "gamma.list_ads", {"list_ads": {}}, {"gamma.list_ads": "page"}]),
+        ("reads", [{"gamma.list_ads": {"reads": {}}}, {"beta.pause_campaign": {}}]),
         ("request_id_headers", ["x-request-id", b"x", ["a b"], [7], [None], [""], None, 7]),
     ],
 )

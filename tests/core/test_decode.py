@@ -18,6 +18,7 @@ WRONG = {  # values that are not text, by their name in errors
     "an array": ["a"],
     "an object": {"a": "b"},
 }
+ENDS_SO = "if that is the last page, set Conventions(end_of_listing='missing')"
 GONE = object()
 
 
@@ -67,7 +68,7 @@ def test_listing_is_decoded_with_any_cursor(cursor):
         (["data", 3, "status"], [], "$.data[3].status: expected text, got an array"),
         (["page"], GONE, "$.page: missing"),
         (["page"], None, "$.page: expected an object, got null"),
-        (["page", "next"], GONE, "$.page.next: missing"),
+        (["page", "next"], GONE, f"$.page.next: missing; {ENDS_SO}"),
     ],
 )
 def test_invalid_listing_is_refused_with_its_path(path, value, problem):

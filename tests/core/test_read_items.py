@@ -132,7 +132,7 @@ def test_fitting_value_is_read(cls, value, found):
         (tuple[str, ...], {"a": 1}, ": expected an array, got an object"),
         (list[int], [1, "2"], "[1]: expected a whole number, got text"),
         (list[Money], [{}], "[0].amount: missing"),
-        (dict[str, int], {"a": "2"}, "['a']: expected a whole number, got text"),
+        (dict[str, int], {"a": "2"}, ".a: expected a whole number, got text"),
         (dict[str, int], [["a", 2]], ": expected an object, got an array"),
         (dict, "x", ": expected an object, got text"),
         (Money, None, ": expected an object, got null"),

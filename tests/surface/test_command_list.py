@@ -139,7 +139,7 @@ def test_interrupt_within_a_page_tells_where_to_repeat_it(everything, capsys, mo
     ("arguments", "complaint"),
     [
         (["list"], "the following arguments are required: READ, --account/-a"),
-        (ADS, "adclient: the address of the service is missing: --url, or ADCLIENT_BASE_URL\n"),
+        (ADS, "the address of the service is missing: --service, --url, ADCLIENT_"),
         (["list", "beta.pause_campaign", "-a", "a"], "invalid choice: 'beta.pause_campaign'"),
         ([*ADS, "--campaign", "c"], "adclient: gamma.ads takes no --campaign\n"),
         ([*ADS, "--limit", "0"], "limit must be a whole number, 1 or more"),

@@ -228,7 +228,7 @@ def test_draft_over_a_limit_is_not_settled_as_if_it_were_none(fake, files, capsy
     ("arguments", "code", "complaint"),
     [
         (["ledger"], 2, "required: ACTION"),
-        (["ledger", "show"], 2, "required: --ledger"),
+        (["ledger", "show"], 2, "--ledger is missing"),
         ([*SHOW, "--since", "yesterday"], 2, "'yesterday' is not a time such as 2026-03-01"),
         ([*SHOW, "--since", "0001-01-01T00:00+14:00"], 2, "is not a time such as 2026-03-01"),
         (["ledger", "show", "--ledger", "missing.db"], 1, "adclient: the ledger "),

@@ -14,6 +14,7 @@ import anyio
 import httpx
 import pytest
 import trio
+from cases import each_case
 from clients import (
     ASYNC,
     BASE_URL,
@@ -47,7 +48,9 @@ from adclient import (
     PaginationError,
     RetryPolicy,
     ServerError,
+    UnexpectedResponse,
 )
+from adclient.conventions import query_of_url
 
 PATH = "/prefix/v1/beta-ads/list-beta-campaigns"
 
@@ -100,10 +103,8 @@ async def test_pages_iterates_page_by_page(client_kind, three_pages) -> None:
 ENDPOINT = "https://ads.example.com" + PATH
 CONTINUATIONS = {
     "text": ("a b&c=1", "account_id=a&cursor=a%20b%26c%3D1"),
-    "empty text": ("", "account_id=a&cursor="),
     "number": (2, "account_id=a&cursor=2"),
     "zero": (0, "account_id=a&cursor=0"),
-    "false": (False, "account_id=a&cursor=false"),
     "object": (
         {"after": "x", "n": 2},
         "account_id=a&cursor=%7B%22after%22%3A%22x%22%2C%22n%22%3A2%7D",
@@ -140,6 +141,69 @@ async def test_continuation_is_sent_back_by_its_kind(client_kind, next, query) -
     assert service.queries == ["account_id=a", query, query]
     assert service.requests[1].url.path == PATH
     assert service.requests[1].url.host == "ads.example.com"
+
+
+NO_NEXT = object()
+ENDS = {"missing": NO_NEXT, "empty": "", "false": False, "null": None}
+
+
+@pytest.mark.parametrize("end", ENDS)
+@sync_and_async
+async def test_only_the_end_of_the_conventions_ends_a_listing(client_kind, end) -> None:
+    """Whatever else may be an end is an error, after the items before it."""
+    for sent in ENDS:
+        last = {"next": ENDS[sent]} if ENDS[sent] is not NO_NEXT else {}
+        body = {"data": [an_item("b")], "page": last}
+        service = Service(a_page("a", "c1"), httpx.Response(200, json=body))
+        conventions = Conventions(reads={"beta.list_campaigns": {"end_of_listing": end}})
+        async with client_kind.open(transport=service.transport, conventions=conventions) as client:
+            pages, found = (await wait(listed(client))).pages(), []
+            if sent in (end, "null"):
+                await drain(pages, found)
+                assert found[-1].next is None
+                assert found[-1].to_dict()["page"] == {"next": None}
+            else:
+                with pytest.raises(AdClientError, match=f"end_of_listing='{sent}'") as caught:
+                    await drain(pages, found)
+                assert type(caught.value) in (PaginationError, UnexpectedResponse)
+        # A page without `next` has not the documented shape; one that cannot be continued has.
+        is_refused = sent == "missing" != end
+        assert "".join(names(page.data) for page in found) == ("a" if is_refused else "ab")
+
+
+@sync_and_async
+async def test_read_with_its_own_conventions_follows_them_and_others_do_not(client_kind) -> None:
+    conventions = Conventions(
+        cursor_parameter="token",
+        reads={"gamma.list_ads": {"read_parameters": "body", "cursor_parameter": "page"}},
+    )
+    service = Service(*[a_page("a", 2), a_page("b")] * 2)
+    async with client_kind.open(transport=service.transport, conventions=conventions) as client:
+        await everything(await wait(listed(client)))
+        await everything(await wait(client.gamma.list_ads(account_id="a")))
+    assert service.queries == ["account_id=a", "account_id=a&token=2", "", ""]
+    assert json.loads(service.requests[-1].content) == {"account_id": "a", "page": 2}
+
+
+INTERNAL = "http://ads-internal:8080/v1/ads?account_id=z&targeting[a]=b&after=x%20y&limit=2"
+
+
+@pytest.mark.parametrize("next", [INTERNAL, {"href": INTERNAL}, {"rel": "next", "url": INTERNAL}])
+@sync_and_async
+async def test_query_of_a_foreign_url_continues_at_the_own_address(client_kind, next) -> None:
+    service = Service(a_page("a", next), a_page("b"))
+    conventions = Conventions(continuation=query_of_url)
+    async with client_kind.open(transport=service.transport, conventions=conventions) as client:
+        assert names(await everything(await wait(listed(client)))) == "ab"
+    assert service.queries[1] == "account_id=a&after=x%20y&limit=2"
+    assert service.requests[1].url.host == "ads.example.com"
+
+
+@each_case("next", ["token", 5, {"href": "/v1/ads"}, ["/v1?a=b"], {}])
+def test_query_of_what_is_no_url_is_an_error(next) -> None:
+    with pytest.raises(PaginationError, match="neither a URL with a query") as caught:
+        query_of_url(next)
+    assert caught.value.cursor == next
 
 
 # `%7e`, `+`, a name without a value, an empty pair, brackets: each could be written otherwise.

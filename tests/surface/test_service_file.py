@@ -1,0 +1,440 @@
+"""Service files: what they contain, and the clients that are made from them."""
+
+import json
+import warnings
+
+import pytest
+from cases import each_case
+from clients import (
+    SECRET,
+    Service,
+    a_draft,
+    a_page,
+    close,
+    each_client_class,
+    everything,
+    read,
+    sync_and_async,
+    wait,
+    write,
+)
+from hypothesis import given, strategies as st
+
+from adclient import (
+    AdClient,
+    AdClientError,
+    ConfigurationError,
+    Conventions,
+    Policy,
+    PolicyRefused,
+    SQLiteLedger,
+)
+from adclient._command import main
+from adclient._core.operations import READS
+from adclient._service import model
+from adclient._service.reading import CONTINUATIONS, read_service
+from adclient._service.writing import text_of
+from adclient.conventions import ReadConventions
+from adclient.testing import FakeAdService
+
+# What is written is read again.
+
+names = st.text(max_size=8)
+counts = st.none() | st.integers(0, 99)
+amounts = counts | st.decimals(-99, 99, allow_nan=False, places=2)
+forms = st.sampled_from(["boolean", "integer", "number", "string", "array", "object", "null"])
+
+
+def shapes(inner):
+    return st.builds(
+        model.Shape,
+        types=st.lists(forms, max_size=2).map(tuple),
+        is_optional=st.booleans(),
+        minimum=amounts,
+        maximum=amounts,
+        decimals=counts,
+        min_length=counts,
+        max_length=counts,
+        format=st.none() | st.sampled_from(["date", "uri"]),
+        distinct=counts,
+        values=st.lists(names, max_size=2).map(tuple),
+        reference=st.none() | names,
+        items=st.none() | inner,
+        properties=st.dictionaries(names, inner, max_size=2),
+    )
+
+
+tables = st.dictionaries(names, shapes(shapes(st.just(model.Shape()))), max_size=2)
+reads = st.sampled_from([*READS])
+settings = {
+    "read_parameters": st.sampled_from(["query", "body"]),
+    "object_style": st.sampled_from(["json", "deep_object"]),
+    "cursor_parameter": st.sampled_from(["after", "page[after]", "ä"]),
+    "follow_next_urls": st.booleans(),
+    "continuation": st.sampled_from([*CONTINUATIONS.values()]),
+    "end_of_listing": st.sampled_from(["null", "missing", "empty", "false"]),
+}
+conventions = st.builds(
+    Conventions,
+    **settings,
+    reads=st.dictionaries(
+        reads, st.fixed_dictionaries({}, optional=settings).filter(bool), max_size=2
+    ),
+)
+listings = st.builds(
+    model.Listing,
+    account_id=names,
+    count=st.integers(0, 9),
+    is_complete=st.booleans(),
+    page_size=counts,
+    next=st.none()
+    | st.builds(
+        model.Next,
+        form=st.sampled_from(["string", "number", "object", "URL"]),
+        parameters=st.lists(names, max_size=2).map(tuple),
+        host=st.none() | st.sampled_from(["same", "other", "relative"]),
+        key=st.none() | names,
+    ),
+    item=tables,
+    page=tables,
+    extra=tables,
+)
+services = st.builds(
+    model.Service,
+    url=st.just("https://ads.example.com"),
+    accounts=st.lists(names, max_size=2).map(tuple),
+    auth=st.none() | st.builds(model.AuthShape, scheme=names, env=names, file=st.none()),
+    headers=st.just({}) | st.just({"x-tenant": "acme"}),
+    ca_file=st.none() | names,
+    proxy=st.none() | st.just("http://proxy.example.com:3128"),
+    policy=st.none() | names,
+    ledger=st.none() | names,
+    conventions=conventions,
+    certainty=st.dictionaries(
+        st.sampled_from([*ReadConventions.__annotations__, "gamma.list_ads.continuation"]),
+        st.sampled_from(["observed", "likely", "not observed"]),
+        max_size=3,
+    ),
+    errors=st.none() | st.builds(model.ErrorShape, body=names, statuses=st.just({"x": 404})),
+    listings=st.dictionaries(reads, listings, max_size=2),
+)
+
+
+@given(service=services)
+def test_what_is_written_is_read_again(tmp_path_factory, service) -> None:
+    path = tmp_path_factory.getbasetemp() / "service.toml"
+    path.write_text(text_of(service), "utf-8")
+    assert read_service(path) == service
+
+
+HEAD = 'format = 1\nurl = "https://ads.example.com"\n'
+WRONG = [
+    ("# nothing", "the file has none", None),
+    ("format = 2", "expected format = 1", 1),
+    ("format = 1", "url is missing", 1),
+    ('format = 1\nurl = "ads.example.com"', "base_url must start with http", 2),
+    (f'{HEAD}token = "{SECRET}"', "token is not a key here", 3),
+    (f'{HEAD}[auth]\ntoken = "{SECRET}"', "token is not a key here: expected scheme", 4),
+    (f"{HEAD}[auth]", "expected either env", 3),
+    (f'{HEAD}[auth]\nenv = "A"\nfile = "b"', "expected either env", 3),
+    (f'{HEAD}[auth]\nenv = "A"\nheader = "a b"', "header", 5),
+    (f'{HEAD}proxy = "http://u:{SECRET}@p.example.com:1"', "holds no secrets", 3),
+    (f'{HEAD}[headers]\nauthorization = "{SECRET}"', "authorization is set by", 3),
+    (f"{HEAD}conventions = 3", "expected a table", 3),
+    (f'{HEAD}[conventions]\n\ncursor_paramter = "a"', "did you mean cursor_parameter?", 5),
+    (f'{HEAD}[conventions]\nread_parameters = "header"', "'query' or 'body'", 4),
+    (f'{HEAD}[conventions]\ncontinuation = "os.system"', "'dict' or 'query_of_url'", 4),
+    (f'{HEAD}[conventions.reads."gamma.ads"]\nend_of_listing = "null"', "names of reads", 3),
+    (f'{HEAD}[conventions.reads."gamma.list_ads"]\nrate_limit_scope = "call"', "can have its", 3),
+    (f'{HEAD}[certainty]\ncursor = "likely"', "cursor is none of", 4),
+    (f'{HEAD}[certainty]\ncursor_parameter = "sure"', "sure not in", 4),
+    (f'{HEAD}[listings."gamma.ads"]\naccount_id = "a"', "gamma.ads is none of", 3),
+    (f'{HEAD}[listings."gamma.list_ads"]\ncount = 3', "account_id is missing", 3),
+    (f'{HEAD}[listings."gamma.list_ads"]\naccount_id = 3', "expected text, got a number", 4),
+    (
+        f'{HEAD}[listings."gamma.list_ads"]\naccount_id = "a"\n'
+        '[listings."gamma.list_ads".item]\nid = { types = ["text"] }',
+        "text not in",
+        6,
+    ),
+]
+
+
+@each_case(("text", "problem", "line"), WRONG)
+def test_wrong_file_is_refused_with_its_line(tmp_path, text, problem, line) -> None:
+    path = tmp_path / "service.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError) as caught:
+        AdClient.from_service(path)
+    told = str(caught.value)
+    assert problem in told
+    assert (f"{path}, line {line}: " in told) == (line is not None)
+    assert SECRET not in told
+
+
+# Clients.
+
+FILE = """\
+format = 1
+url = "https://ads.example.com/prefix"
+
+[auth]
+env = "ADS_KEY"
+scheme = ""
+header = "X-Api-Key"
+
+[headers]
+x-tenant = "acme"
+
+[conventions]
+cursor_parameter = "token"
+
+[conventions.reads."gamma.list_ads"]
+cursor_parameter = "page"
+"""
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADS_KEY", SECRET)
+    path = tmp_path / "service.toml"
+    path.write_text(FILE)
+    return path
+
+
+@pytest.mark.parametrize("is_named", [False, True], ids=["path", "environment"])
+@sync_and_async
+async def test_client_of_a_file_sends_what_the_file_says(
+    client_kind, path, is_named, monkeypatch
+) -> None:
+    service = Service(a_page("a", 2), a_page("b"), a_page("c", "z"), a_page("d"))
+    given = {"transport": service.transport, "headers": {"x-job": "7"}}
+    if is_named:
+        monkeypatch.setenv("ADCLIENT_SERVICE", str(path))
+        client = client_kind.client(**given)
+    else:
+        client = client_kind.client.from_service(path, **given)
+    await everything(await wait(client.gamma.list_ads(account_id="a")))
+    await everything(await wait(client.beta.list_campaigns(account_id="a")))
+    assert service.queries[1::2] == ["account_id=a&page=2", "account_id=a&token=z"]
+    for request in service.requests:
+        assert str(request.url).startswith("https://ads.example.com/prefix/v1/")
+        assert request.headers["x-api-key"] == SECRET
+        assert (request.headers["x-tenant"], request.headers["x-job"]) == ("acme", "7")
+        assert "authorization" not in request.headers
+    await close(client)
+
+
+@sync_and_async
+async def test_explicit_arguments_win_over_the_file(client_kind, path, monkeypatch) -> None:
+    monkeypatch.delenv("ADS_KEY")  # it is not needed
+    service = Service(a_page("a", "z"), a_page("b"))
+    client = client_kind.client.from_service(
+        path,
+        base_url="https://other.example.com",
+        token="mine",
+        headers={"x-tenant": "other"},
+        conventions=Conventions(cursor_parameter="after"),
+        transport=service.transport,
+        timeout=7,
+    )
+    await everything(await wait(read(client)))
+    assert service.queries == ["account_id=a", "account_id=a&after=z"]
+    headers = service.requests[0].headers
+    assert (headers["authorization"], headers["x-tenant"]) == ("Bearer mine", "other")
+    assert service.requests[0].url.host == "other.example.com"
+    assert "timeout 7 s" in repr(client)
+    await close(client)
+
+
+@each_client_class
+def test_environment_with_two_services_is_refused(client_class, path, monkeypatch) -> None:
+    monkeypatch.setenv("ADCLIENT_SERVICE", str(path))
+    monkeypatch.setenv("ADCLIENT_BASE_URL", "https://ads.example.com")
+    with pytest.raises(ConfigurationError, match="are both set"):
+        client_class()
+    # Neither has an effect on a client that is told where to go.
+    assert "credentials: none" in repr(client_class("https://other.example.com"))
+    assert "credentials: auth" in repr(client_class.from_service(path))
+
+
+@each_client_class
+def test_missing_file_or_secret_is_refused(client_class, path, monkeypatch) -> None:
+    with pytest.raises(ConfigurationError, match="pass its path, or set ADCLIENT_SERVICE"):
+        client_class.from_service()
+    monkeypatch.delenv("ADS_KEY")
+    with pytest.raises(ConfigurationError, match="ADS_KEY is not set"):
+        client_class.from_service(path)
+    monkeypatch.setenv("ADS_KEY", f"{SECRET}\nx")
+    with pytest.raises(ConfigurationError) as caught:
+        client_class.from_service(path)
+    assert SECRET not in str(caught.value)
+
+
+AUTH = """\
+[auth]
+file = "key"
+scheme = "{scheme}"
+"""
+SENT = [
+    ("Bearer", "abc", "Bearer abc"),
+    ("Token", "abc", "Token abc"),
+    ("Basic", "user:pässword", "Basic dXNlcjpww6Rzc3dvcmQ="),
+    ("Basic", "dXNlcjpw", "Basic dXNlcjpw"),
+    ("", "abc", "abc"),
+]
+
+
+@pytest.mark.parametrize(("scheme", "secret", "sent"), SENT)
+@sync_and_async
+async def test_secret_of_a_file_is_sent_as_its_scheme_asks(
+    client_kind, tmp_path, scheme, secret, sent
+) -> None:
+    path, key = tmp_path / "service.toml", tmp_path / "key"
+    path.write_text(HEAD + AUTH.format(scheme=scheme))
+    key.write_text(f"{secret}\n", "utf-8")
+    service = Service(a_page(), a_page())
+    client = client_kind.client.from_service(path, transport=service.transport)
+    await wait(read(client))
+    assert service.requests[0].headers["authorization"] == sent
+    key.write_text("renewed")  # it is read for each request
+    await wait(read(client))
+    assert service.requests[1].headers["authorization"].endswith("renewed")
+    key.unlink()
+    with pytest.raises(ConfigurationError, match="cannot be read: No such file"):
+        await wait(read(client))
+    key.write_bytes(b"\xff")
+    with pytest.raises(ConfigurationError, match="cannot be read: it is not UTF-8"):
+        await wait(read(client))
+    await close(client)
+
+
+@sync_and_async
+async def test_policy_and_ledger_of_the_file_apply(client_kind, tmp_path) -> None:
+    (tmp_path / "policy.toml").write_text('accounts = ["a"]')
+    path = tmp_path / "service.toml"
+    path.write_text(f'{HEAD}policy = "policy.toml"\nledger = "drafts.db"\n')
+    service = Service(a_draft(), a_page())
+    client = client_kind.client.from_service(path, transport=service.transport)
+    await wait(write(client))
+    with pytest.raises(PolicyRefused):
+        await wait(write(client, account_id="b"))
+    staged, refused = SQLiteLedger(tmp_path / "drafts.db").entries()
+    assert (staged.draft_id, refused.state) == ("draft_7c2e", "refused")
+    await close(client)
+    other = client_kind.client.from_service(
+        path, transport=service.transport, policy=Policy(), ledger=SQLiteLedger(tmp_path / "b.db")
+    )
+    await wait(read(other, account_id="b"))
+    await close(other)
+
+
+@each_client_class
+def test_ca_file_and_proxy_apply_unless_something_else_sends(client_class, tmp_path) -> None:
+    path = tmp_path / "service.toml"
+    path.write_text(f'{HEAD}ca_file = "no.pem"')
+    with pytest.raises(ConfigurationError, match=r"no\.pem"):
+        client_class.from_service(path)
+    path.write_text(f'{HEAD}proxy = "ftp://proxy.example.com"')
+    with pytest.raises(ConfigurationError, match="proxy"):
+        client_class.from_service(path)
+    path.write_text(f'{HEAD}proxy = "http://proxy.example.com"\nca_file = "no.pem"')
+    client_class.from_service(path, transport=Service().transport)
+
+
+@each_client_class
+def test_setting_that_is_only_likely_warns(client_class, path) -> None:
+    path.write_text(
+        f'{FILE}\n[certainty]\ncursor_parameter = "likely"\nread_parameters = "observed"'
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for _ in range(2):
+            client_class.from_service(path)
+    (warning,) = caught
+    assert "only likely, not observed: cursor_parameter" in str(warning.message)
+    assert warning.filename == __file__
+    with warnings.catch_warnings(action="error"):
+        client_class.from_service(path, conventions=Conventions())
+
+
+@sync_and_async
+async def test_traceback_of_a_client_of_the_environment_shows_no_secret(
+    client_kind, path, monkeypatch
+) -> None:
+    monkeypatch.setenv("ADCLIENT_SERVICE", str(path))
+    with pytest.raises(AdClientError) as caught:
+        client_kind.client(token=SECRET, headers={"x-key": SECRET}, timeout=0)
+    frame = caught.tb
+    while frame is not None:
+        if frame.tb_frame.f_code.co_filename != __file__:
+            assert SECRET not in repr(frame.tb_frame.f_locals)
+        frame = frame.tb_next
+
+
+# The command.
+
+
+def test_every_command_takes_the_service_from_the_file(
+    path, tmp_path, monkeypatch, capsys, fake_ad_service
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "policy.toml").write_text('accounts = ["account_b204"]')
+    text = FILE.replace("https://ads.example.com/prefix", fake_ad_service.base_url)
+    path.write_text(
+        'policy = "policy.toml"\nledger = "drafts.db"\n' + text.replace("token", "cursor")
+    )
+    (tmp_path / "plan.toml").write_text(
+        'id = "p1"\n[[change]]\ncall = "beta.pause_campaign"\n'
+        'account_id = "account_b204"\ncampaign_id = "campaign_57a7"\n'
+    )
+    with fake_ad_service.as_environment():
+        for name in ("ADCLIENT_BASE_URL", "ADCLIENT_TOKEN"):
+            monkeypatch.delenv(name)
+        service = ["--service", "service.toml"]
+        assert main(["list", "beta.campaigns", "-a", "account_b204", *service]) == 0
+        listed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert len(listed) > 1
+        assert main(["list", "beta.campaigns", "-a", "account_c3d8", *service]) == 2
+        assert "policy" in capsys.readouterr().err
+        assert main(["plan", "stage", "plan.toml", "--new-ledger", *service]) == 0
+        monkeypatch.setenv("ADCLIENT_SERVICE", "service.toml")
+        capsys.readouterr()
+        assert main(["ledger", "show", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["operation"] == "beta.pause_campaign"
+    sent = fake_ad_service.requests[0].headers
+    assert sent["x-api-key"] == SECRET
+    # An address on the command line is another service.
+    with fake_ad_service.as_environment():
+        monkeypatch.delenv("ADCLIENT_BASE_URL")
+        assert (
+            main(
+                ["list", "beta.campaigns", "-a", "account_b204", "--url", fake_ad_service.base_url]
+            )
+            == 0
+        )
+    assert "x-api-key" not in fake_ad_service.requests[-1].headers
+
+
+@each_case(("options", "sent"), [
+    (["--token", "abc"], {"authorization": "Bearer abc"}),
+    (["--token", "abc", "--auth-scheme", "Token"], {"authorization": "Token abc"}),
+    (["--token", "u:p", "--auth-scheme", "Basic"], {"authorization": "Basic dTpw"}),
+    (["--token", "abc", "--token-header", "x-key"], {"x-key": "abc"}),
+    (["--token", "abc", "--token-header", "x-key", "--auth-scheme", "K"], {"x-key": "K abc"}),
+])  # fmt: skip
+def test_command_sends_the_token_as_it_is_told(options, sent) -> None:
+    fake = FakeAdService()
+    with fake.as_environment():
+        assert main(["list", "beta.campaigns", "-a", "account_b204", *options]) == 0
+    headers = fake.requests[0].headers
+    assert {
+        name: headers.get(name) for name in ("authorization", "x-key") if name in headers
+    } == sent
+
+
+def test_block_of_a_fake_hides_the_service_of_the_environment(fake_ad_service, monkeypatch) -> None:
+    monkeypatch.setenv("ADCLIENT_SERVICE", "of-production.toml")
+    with fake_ad_service.as_environment(), AdClient() as client:
+        client.beta.list_campaigns(account_id="account_b204")
+    assert len(fake_ad_service.requests) == 1
