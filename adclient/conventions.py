@@ -3,17 +3,13 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from string import ascii_letters, digits
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeGuard
+from typing import Any, Literal, TypedDict, TypeGuard
 from urllib.parse import parse_qs, urlsplit
 
 import attrs
 
 from adclient._values.json_values import JSON
 from adclient.errors import ConfigurationError, PaginationError
-
-if TYPE_CHECKING:
-    from adclient._core.operations import Operation
-    from adclient.models import Result
 
 # The parameters of reads in the interface.
 _READ_PARAMETERS = frozenset(
@@ -154,9 +150,6 @@ class Conventions:
     reads: Mapping[str, ReadConventions] = attrs.field(
         factory=dict[str, ReadConventions], hash=False
     )
-    _of_reads: dict[str, "Conventions"] = attrs.field(
-        init=False, repr=False, eq=False, factory=dict[str, "Conventions"]
-    )
 
     def __attrs_post_init__(self) -> None:
         _require(self.read_parameters in ("query", "body"), "read_parameters", "'query' or 'body'")
@@ -196,26 +189,22 @@ class Conventions:
             "a list of header names",
         )
         _require(isinstance(self.reads, Mapping), "reads", "settings by the names of reads")
-        for name, settings in self.reads.items():
-            self._of_reads[name] = self._changed_by(name, settings)
+        for name in self.reads:
+            of_read(self, name)
 
-    def of(self, operation: "Operation[Result]") -> "Conventions":
-        """The conventions of one operation."""
-        return self._of_reads.get(operation.full_name, self)
 
-    def _changed_by(self, name: str, settings: ReadConventions) -> "Conventions":
-        from adclient._core.operations import READS  # deferred: it imports this module
-
-        _require(
-            name in READS, "reads", f"settings by the names of reads, such as {next(iter(READS))}"
-        )
-        known = ReadConventions.__annotations__
-        _require(
-            isinstance(settings, Mapping) and known.keys() >= settings.keys(),
-            "reads",
-            f"settings by the names of reads; {name} can have its own {', '.join(known)}",
-        )
-        return attrs.evolve(self, reads={}, **settings)
+def of_read(conventions: Conventions, name: str) -> Conventions:
+    """The conventions of one operation, by its name."""
+    settings = conventions.reads.get(name)
+    if settings is None:
+        return conventions
+    known = ReadConventions.__annotations__
+    _require(
+        isinstance(settings, Mapping) and known.keys() >= settings.keys(),
+        "reads",
+        f"settings by the names of reads; each can have its own {', '.join(known)}",
+    )
+    return attrs.evolve(conventions, reads={}, **settings)
 
 
 def is_free_header(value: object) -> bool:

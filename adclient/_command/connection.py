@@ -4,12 +4,11 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from adclient._core.jsontext import JSONError, loads
 from adclient._service.arguments import arguments_of, files_of, sent_as
 from adclient._values.json_values import JSON
-from adclient.conventions import Conventions
 from adclient.errors import ConfigurationError
 from adclient.options import (
     ENV_BASE_URL,
@@ -27,9 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_credentials(parser)
     add = parser.add_argument_group("the service").add_argument
     add_service(add)
-    about = "what `adclient doctor --json` has printed, or JSON like it"
     add("--url", help=f"its address ({ENV_BASE_URL})")
-    add("--conventions", metavar="FILE", type=Path, help=about)
     add_timeout(parser, TIMEOUT, "for one call (%(default)g)")
 
 
@@ -60,13 +57,7 @@ def add_credentials(parser: argparse.ArgumentParser) -> None:
 
 def settings(options: argparse.Namespace, **given: object) -> dict[str, Any]:
     """The arguments of a client; a `ConfigurationError` if one cannot be used."""
-    path: Path | None = options.conventions
-    known = {
-        "base_url": options.url,
-        "timeout": options.timeout,
-        "conventions": None if path is None else _conventions(path),
-        **given,
-    }
+    known = {"base_url": options.url, "timeout": options.timeout, **given}
     service = service_of(options)
     if service is not None:
         return arguments_of(service, known | credentials(options, in_environment=False))
@@ -142,14 +133,3 @@ def _token(options: argparse.Namespace, *, in_environment: bool) -> str | None:
     if token is None and options.token_env is not None:
         raise ConfigurationError(f"--token-env: {options.token_env} is not set")
     return token
-
-
-def _conventions(path: Path) -> Conventions:
-    try:
-        report = loads(path.read_bytes(), unique=True)
-        settings = report.get("conventions") if isinstance(report, dict) else None
-        if not isinstance(settings, dict):
-            raise ConfigurationError('expected JSON like {"conventions": {…}}')
-        return Conventions(**cast("dict[str, Any]", settings))
-    except (JSONError, ConfigurationError, TypeError) as error:  # TypeError: an unknown name
-        raise ConfigurationError(f"{path}: {error}") from None

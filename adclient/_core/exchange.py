@@ -22,6 +22,7 @@ from adclient._core.paging import check_progress
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse, request_id_of, too_late
 from adclient._core.retry import RateLimitGate, backoff, is_retryable, may_have_reached_server
+from adclient.conventions import of_read
 from adclient.errors import ErrorDetails
 from adclient.models import ResponseInfo, Result
 from adclient.options import Options
@@ -170,7 +171,7 @@ class Exchange(Generic[R]):
             elapsed=self.elapsed,
         )
         try:
-            end = self._options.conventions.of(call.operation).end_of_listing
+            end = of_read(self._options.conventions, call.operation.full_name).end_of_listing
             value = decode.result_of(call, outcome, info, end)
         except JSONError as error:
             redactor, problem = self.auth.redactor, str(error)

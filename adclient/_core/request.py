@@ -8,7 +8,7 @@ import attrs
 
 from adclient._core import jsontext
 from adclient._core.call import Call, cursor_text, invalid
-from adclient._core.operations import Operation
+from adclient._core.operations import READS, Operation
 from adclient._core.paging import (
     Pairs,
     cursor_fields,
@@ -18,7 +18,8 @@ from adclient._core.paging import (
 )
 from adclient._display.signatures import public_in
 from adclient._version import __version__
-from adclient.conventions import Conventions
+from adclient.conventions import Conventions, of_read
+from adclient.errors import ConfigurationError
 from adclient.models import Result
 from adclient.options import Options
 
@@ -62,6 +63,9 @@ class RequestBuilder:
         *,
         new_key: Callable[[], str],
     ) -> None:
+        for name in options.conventions.reads.keys() - READS.keys():
+            problem = f"conventions: reads: {name!r} is none of {', '.join(READS)}"
+            raise ConfigurationError(problem, argument="conventions")
         self._options = options
         self._new_key = new_key  # makes a random idempotency key
         self._auth_headers = auth_headers or {}
@@ -119,7 +123,7 @@ class RequestBuilder:
             **self._options.headers,
             **self._auth_headers,
         }
-        shared = url, headers, self._options.conventions.of(operation)
+        shared = url, headers, of_read(self._options.conventions, operation.full_name)
         self._shared[operation] = shared
         return shared
 

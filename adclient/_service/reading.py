@@ -77,6 +77,8 @@ def _checked(service: Service) -> Service:
         raise ConfigurationError("auth: header is not the name of a header", argument="auth/header")
     for name in service.listings:
         _check_name("listings", name, READS)
+    for name in service.conventions.reads:
+        _check_name("conventions/reads", name, READS)
     settings = [*_SETTINGS, *(f"{read}.{name}" for read in READS for name in _OF_READS)]
     for name in service.certainty:
         _check_name("certainty", name, settings)

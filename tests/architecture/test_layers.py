@@ -22,7 +22,7 @@ IMPURE |= {"opentelemetry", "random", "secrets", "uuid", "pathlib", "subprocess"
 RECORDS = {"_version", "conventions", "errors", "hooks", "models", "options"}
 BASE = RECORDS | {"_display", "_values"}
 CLIENT = BASE | {"_core", "_http", "_limits", "_tables", "_tasks", "_telemetry"}
-CLIENT |= {"ledger", "policy", "transports"}
+CLIENT |= {"_service", "ledger", "policy", "transports"}
 # Each layer, and the layers that it may import.
 LAYERS = {
     **dict.fromkeys(BASE, BASE),
@@ -35,16 +35,19 @@ LAYERS = {
     "policy": BASE | {"_core"},
     "ledger": BASE | {"_core", "_tables", "ledger", "policy"},
     "_limits": BASE | {"_core", "_limits", "_tasks", "ledger", "policy"},
+    # What a service file may name; loaded only if there is one.
+    "_service": BASE | {"_core", "_http", "_service", "ledger", "policy"},
     "_async": CLIENT | {"_async"},
     "_sync": CLIENT | {"_sync"},
     "__init__": CLIENT - {"_http", "_telemetry"} | {"_agents", "_async", "_sync", "plan"},
     "plan": BASE | {"_core", "_limits", "_sync", "ledger", "plan", "policy"},
     "_agents": BASE | {"_agents", "_async", "_core", "_limits", "_sync", "policy"},
     "pytest_plugin": {"__init__", "testing"},
-    "doctor": BASE | {"_core", "_http", "doctor", "transports"},
+    "doctor": BASE | {"_core", "_http", "_service", "doctor", "transports"},
     # Subcommands are loaded when they are chosen, also that of `testing`.
     "_command": BASE
-    | {"_agents", "_command", "_core", "_tables", "__init__", "doctor", "ledger", "plan", "policy"},
+    | {"_agents", "_command", "_core", "_service", "_tables", "__init__", "doctor", "ledger"}
+    | {"plan", "policy"},
     "__main__": {"_command"},
     "testing": CLIENT | {"_async", "_sync", "testing", "__init__"},
 }

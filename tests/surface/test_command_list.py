@@ -200,39 +200,6 @@ def test_token_file_that_cannot_be_read_is_named(fake, tmp_path, capsys) -> None
     assert unreadable == f"adclient: --token-file: {path} is not UTF-8"
 
 
-def test_service_with_other_conventions_is_used(tmp_path, capsys) -> None:
-    conventions = Conventions(cursor_parameter="page_token", request_id_headers=("x-id",))
-    profile = Profile(key_header="X-Api-Key")
-    fake = FakeAdService(page_size=20, token=SECRET, conventions=conventions, profile=profile)
-    path = tmp_path / "service.json"
-    path.write_text('{"conventions": {"cursor_parameter": "page_token"}, "reads": 9}')
-    with fake.as_environment():
-        access = ["--token", SECRET, "--token-header", "X-Api-Key"]
-        assert main([*ADS, *access, "--conventions", str(path)]) == 0
-        assert len(lines(capsys.readouterr().out)) == 126
-        assert main([*ADS, *access]) == 1
-
-
-@each_case(
-    ("text", "complaint"),
-    [
-        ("{", "not JSON"),
-        ("[]", 'expected JSON like {"conventions": {…}}'),
-        ('{"conventions": 1}', 'expected JSON like {"conventions": {…}}'),
-        ('{"conventions": {"cursor": "x"}}', "got an unexpected keyword argument 'cursor'"),
-        ('{"conventions": {"cursor_parameter": 1}}', "cursor_parameter must be"),
-        ('{"conventions": {"continuation": "x"}}', "continuation must be a function"),
-    ],
-)
-def test_wrong_conventions_are_refused(text, complaint, fake, tmp_path, capsys) -> None:
-    path = tmp_path / "service.json"
-    path.write_text(text)
-    assert main([*ADS, "--conventions", str(path)]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith(f"adclient: {path}: ")
-    assert complaint in told
-
-
 # What is printed.
 
 

@@ -52,7 +52,7 @@ BAD = {
     "max_retries": [-1],
     "max_concurrency": [0],
     "retry": [3, {"max_retries": 3}, RetryPolicy],
-    "conventions": [{}, "query", Conventions],
+    "conventions": [{}, "query", Conventions, Conventions(reads={"gamma.ads": {}})],
     "proxy": [
         "",
         "proxy.example.com:3128",
