@@ -28,30 +28,32 @@ class InProcess:
         self.random = random
 
 
-_at_fake_host: list[InProcess] = []
+_by_address: list[tuple[str, InProcess]] = []
 
 
 @contextmanager
-def at_fake_host(service: InProcess) -> Generator[None, None, None]:
-    """Connect clients that are made in this block with the fake's address to this service."""
-    _at_fake_host.append(service)
+def at_address(base_url: str, service: InProcess) -> Generator[None, None, None]:
+    """Connect clients that are made in this block with an address to this service."""
+    _by_address.append((base_url, service))
     try:
         yield
     finally:
-        _at_fake_host.remove(service)
+        _by_address.remove((base_url, service))
 
 
 def service_at(base_url: str) -> InProcess | None:
-    """The service at an address of the fake; None for any other address."""
-    if urlsplit(base_url).hostname != FAKE_HOST:
-        return None
-    if not _at_fake_host:
+    """The service at an address, the innermost of several; None if there is none."""
+    is_fake = urlsplit(base_url).hostname == FAKE_HOST
+    for address, service in reversed(_by_address):
+        if address == base_url or (is_fake and urlsplit(address).hostname == FAKE_HOST):
+            return service
+    if is_fake:
         raise ConfigurationError(
             f"base_url: {FAKE_HOST} is the fake of adclient.testing, which has no real address; "
             "use fake.client(), transport=fake.transport or `with fake.as_environment():`",
             argument="base_url",
         )
-    return _at_fake_host[-1]
+    return None
 
 
 class InProcessSender:

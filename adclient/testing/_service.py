@@ -18,7 +18,7 @@ from adclient._core import jsontext
 from adclient._core.operations import Operation
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
-from adclient._http.in_process import FAKE_HOST, at_fake_host
+from adclient._http.in_process import FAKE_HOST, at_address
 from adclient._http.library import ServiceTransport
 from adclient._sync.client import AdClient
 from adclient._values.json_values import copied
@@ -291,7 +291,7 @@ class FakeAdService:
 
         variables = dict.fromkeys(ENVIRONMENT, "")
         variables |= {ENV_BASE_URL: self.base_url, ENV_TOKEN: self._token or ""}
-        with patch.dict(os.environ, variables), at_fake_host(self._service):
+        with patch.dict(os.environ, variables), at_address(self.base_url, self._service):
             yield self
 
     def change_live(self, account_id: str, entity_id: str, **values: JSON) -> None:

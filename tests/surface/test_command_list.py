@@ -16,10 +16,9 @@ import pytest
 from cases import each_case
 from raw_server import RawServer, reply
 
-from adclient import Conventions
 from adclient._command import listing, main
 from adclient._core.operations import OPERATIONS
-from adclient.testing import FakeAdService, Fault, Profile
+from adclient.testing import FakeAdService, Fault
 
 ADS = ["list", "gamma.ads", "--account", "account_c3d8"]
 CAMPAIGNS = ["list", "beta.campaigns", "--account", "account_b204"]

@@ -433,6 +433,13 @@ def test_command_sends_the_token_as_it_is_told(options, sent) -> None:
     } == sent
 
 
+def test_fake_with_the_address_of_the_file_takes_its_place(path, fake_ad_service) -> None:
+    fake_ad_service.base_url = "https://ads.example.com/prefix"
+    with fake_ad_service.as_environment(), AdClient.from_service(path) as client:
+        client.beta.list_campaigns(account_id="account_b204")
+    assert len(fake_ad_service.requests) == 1
+
+
 def test_block_of_a_fake_hides_the_service_of_the_environment(fake_ad_service, monkeypatch) -> None:
     monkeypatch.setenv("ADCLIENT_SERVICE", "of-production.toml")
     with fake_ad_service.as_environment(), AdClient() as client:
