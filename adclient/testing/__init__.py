@@ -6,6 +6,7 @@ routed to a listing of the live data (`_reads`, `_accounts`), or to a change
 over HTTP.
 """
 
+from adclient.testing._accounts.account import FakeAccount
 from adclient.testing._approval.dashboard import ApprovalRefused, Dashboard
 from adclient.testing._approval.drafts import AuditEvent, FakeDraft
 from adclient.testing._clock import FakeClock
@@ -19,6 +20,7 @@ __all__ = [
     "ApprovalRefused",
     "AuditEvent",
     "Dashboard",
+    "FakeAccount",
     "FakeAdService",
     "FakeClock",
     "FakeDraft",

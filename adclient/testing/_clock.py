@@ -20,14 +20,25 @@ _PATIENCE = 60.0
 
 
 @attrs.define(eq=False)
+class _Time:
+    """The time of a clock; a restored clock has another, in which earlier calls do not count."""
+
+    advanced: timedelta = _NO_TIME
+    waited: timedelta = _NO_TIME
+    sleeps: list[float] = attrs.field(factory=list[float])
+
+
+@attrs.define(eq=False)
 class _Call:
     """The time that a call has waited, with what others had waited before it began."""
 
-    clock: "FakeClock"
+    time: _Time
     waited: timedelta
 
 
 _call: ContextVar[_Call | None] = ContextVar("_call", default=None)
+# One for all clocks, because clocks are copied.
+_changed = Condition()
 
 
 class FakeClock:
@@ -52,12 +63,10 @@ class FakeClock:
     """
 
     def __init__(self) -> None:
-        self._advanced = self._waited = _NO_TIME
-        self._sleeps: list[float] = []
+        self._time = _Time()
         self._is_held = False
-        # While it is held: at which time of `_advanced` each sleeper may go on.
+        # While it is held: at which advanced time each sleeper may go on.
         self._ends: list[timedelta] = []
-        self._changed = Condition()
 
     def __repr__(self) -> str:
         return f"<FakeClock {self.now():%Y-%m-%d %H:%M:%S} UTC>"
@@ -65,7 +74,7 @@ class FakeClock:
     @property
     def sleeps(self) -> tuple[float, ...]:
         """The length of each wait in seconds, in the order in which they began."""
-        return tuple(self._sleeps)
+        return tuple(self._time.sleeps)
 
     def now(self) -> datetime:
         """Return the time of the fake service.
@@ -73,7 +82,7 @@ class FakeClock:
         Returns:
             The time, in UTC.
         """
-        return START + self._advanced + self._waited
+        return START + self._time.advanced + self._time.waited
 
     def today(self) -> date:
         """Return the day of the fake service.
@@ -103,10 +112,10 @@ class FakeClock:
         step = by if isinstance(by, timedelta) else timedelta(seconds=by)
         if step < _NO_TIME:
             raise ValueError("the clock only goes forward")
-        with self._changed:
-            self._advanced += step
-            self._ends = [end for end in self._ends if end > self._advanced]
-            self._changed.notify_all()
+        with _changed:
+            self._time.advanced += step
+            self._ends = [end for end in self._ends if end > self._time.advanced]
+            _changed.notify_all()
 
     @contextmanager
     def held(self) -> Generator[None, None, None]:
@@ -135,10 +144,10 @@ class FakeClock:
         try:
             yield
         finally:
-            with self._changed:
+            with _changed:
                 self._is_held = False
                 self._ends.clear()
-                self._changed.notify_all()
+                _changed.notify_all()
 
     def wait_for_sleepers(self, count: int) -> None:
         """Return as soon as this many threads or tasks wait; for a clock that is `held`.
@@ -159,8 +168,8 @@ class FakeClock:
             ...         thread.start()
             ...     clock.wait_for_sleepers(2)
         """
-        with self._changed:
-            if not self._changed.wait_for(lambda: len(self._ends) >= count, _PATIENCE):
+        with _changed:
+            if not _changed.wait_for(lambda: len(self._ends) >= count, _PATIENCE):
                 raise TimeoutError(f"{len(self._ends)} of {count} threads or tasks wait")
 
     def sleep(self, seconds: float) -> None:
@@ -181,7 +190,7 @@ class FakeClock:
             '2026-03-02T09:01:00+00:00'
         """
         step = self._wait_while_held(self._begin_sleep(seconds))
-        with self._changed:
+        with _changed:
             self._wait_until(self._call_waited() + step)
 
     async def async_sleep(self, seconds: float) -> None:
@@ -243,39 +252,39 @@ class FakeClock:
         self._wait_until(self._call_waited() + timedelta(seconds=seconds))
 
     def _begin_call(self) -> None:
-        _call.set(_Call(self, self._waited))
+        _call.set(_Call(self._time, self._time.waited))
 
     def _call_waited(self) -> timedelta:
         """The time that the current call has waited; outside of calls, that of all."""
         call = _call.get()
-        return self._waited if call is None or call.clock is not self else call.waited
+        return self._time.waited if call is None or call.time is not self._time else call.waited
 
     def _call_now(self) -> float:
-        return (self._advanced + self._call_waited()).total_seconds()
+        return (self._time.advanced + self._call_waited()).total_seconds()
 
     def _begin_sleep(self, seconds: float) -> timedelta:
         if not 0 <= seconds < inf:
             raise ValueError("a wait must be 0 seconds or more, and finite")
-        self._sleeps.append(seconds)
+        self._time.sleeps.append(seconds)
         return timedelta(seconds=seconds)
 
     def _wait_while_held(self, step: timedelta) -> timedelta:
         """Wait in real time until the clock was advanced; return what is left of the wait."""
-        with self._changed:
+        with _changed:
             if not self._is_held:
                 return step
-            end = self._advanced + step
+            end = self._time.advanced + step
             self._ends.append(end)
-            self._changed.notify_all()
-            if not self._changed.wait_for(lambda: end not in self._ends, _PATIENCE):
+            _changed.notify_all()
+            if not _changed.wait_for(lambda: end not in self._ends, _PATIENCE):
                 self._ends.remove(end)
                 raise TimeoutError("the clock is held, and nobody advances it")
-            return max(_NO_TIME, end - self._advanced)
+            return max(_NO_TIME, end - self._time.advanced)
 
     def _wait_until(self, end: timedelta) -> None:
         """End a wait, also for the call in which it happened."""
-        with self._changed:
-            self._waited = max(self._waited, end)
+        with _changed:
+            self._time.waited = max(self._time.waited, end)
         call = _call.get()
-        if call is not None and call.clock is self:  # if it is over, this has no effect
+        if call is not None and call.time is self._time:  # if it is over, this has no effect
             call.waited = max(call.waited, end)

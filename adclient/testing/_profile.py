@@ -22,15 +22,15 @@ ErrorStyle = Literal[
 ]
 Continuation = Literal["text", "number", "url", "absolute_url", "object", "none"]
 Place = Literal["query", "body", "either"]
-UnknownDateRanges = Literal["refuse", "ignore"]
 
 
 @attrs.frozen(kw_only=True)
 class Profile:
     """The behaviour of the fake where the interface leaves it open.
 
-    By default it is a strict service whose listings are paged by opaque texts. What clients must
-    know, such as the name of the continuation parameter, is part of `Conventions` instead.
+    By default it refuses only what its interface does, and pages listings by opaque texts. What
+    clients must know, such as the name of the continuation parameter, is part of `Conventions`
+    instead.
 
     Attributes:
         errors: The shape of error bodies: `"error_object"`, `"problem"` (RFC 9457), `"detail"`
@@ -43,7 +43,9 @@ class Profile:
         read_parameters: Where reads take their parameters from; None for the place that the
             conventions name.
         key_header: The header that carries the bare token; None for a bearer token.
-        unknown_date_ranges: Whether to `"refuse"` or `"ignore"` an unknown `date_range`.
+        business_rules: Whether to refuse what the interface allows and ad platforms do not: a
+            budget below a minimum, a change of a campaign that has ended, a write that changes
+            nothing, a keyword that exists already, an unknown `date_range`, and more.
         two_reviewers: Whether whoever armed a draft is refused when they confirm it.
         latency: Seconds that each response takes: of the fake's clock, or real ones over HTTP.
         requests_a_minute: How many requests are accepted in a minute, before 429 with a
@@ -64,7 +66,7 @@ class Profile:
     continuation_life: float | None = None
     read_parameters: Place | None = None
     key_header: str | None = None
-    unknown_date_ranges: UnknownDateRanges = "refuse"
+    business_rules: bool = False
     two_reviewers: bool = False
     latency: float = 0.0
     requests_a_minute: int | None = None
@@ -72,7 +74,6 @@ class Profile:
     def __attrs_post_init__(self) -> None:
         check_choice("errors", self.errors, ErrorStyle)
         check_choice("continuation", self.continuation, Continuation)
-        check_choice("unknown_date_ranges", self.unknown_date_ranges, UnknownDateRanges)
         check_seconds("latency", self.latency)
         if self.read_parameters is not None:
             check_choice("read_parameters", self.read_parameters, Place)

@@ -3,9 +3,11 @@
 import hashlib
 import os
 from collections import deque
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
+from copy import deepcopy
+from datetime import datetime, timedelta
+from difflib import get_close_matches
 from email.utils import format_datetime
 from math import ceil
 from threading import RLock
@@ -21,7 +23,7 @@ from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._http.in_process import FAKE_HOST, at_address
 from adclient._http.library import ServiceTransport
 from adclient._sync.client import AdClient
-from adclient._values.json_values import copied
+from adclient._values.json_values import copied_fields
 from adclient.conventions import Conventions
 from adclient.hooks import Hooks
 from adclient.ledger import Ledger
@@ -36,6 +38,7 @@ from adclient.options import (
     check_type,
 )
 from adclient.policy import Policy
+from adclient.testing._accounts.account import FakeAccount
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._accounts.state import Account
 from adclient.testing._approval.dashboard import Dashboard
@@ -47,14 +50,27 @@ from adclient.testing._http.requests import ParsedRequest, operation_at, parsed
 from adclient.testing._http.responses import HTTPError, error_response, http_error
 from adclient.testing._profile import Profile
 from adclient.testing._reads.pages import Pages, PagingFault
-from adclient.testing._reads.reads import rows_of
 from adclient.testing._recording import RecordedRequest, recorded
+from adclient.testing._writes.rules import check_read, check_write
 from adclient.testing._writes.writes import WRITES
 from adclient.transports import UniversalTransport
 
 _MINUTE = timedelta(minutes=1)
 ENVIRONMENT = (ENV_BASE_URL, ENV_SERVICE, ENV_TOKEN)
 """The variables that lead the clients of other code to a fake."""
+
+
+@attrs.define(slots=False, kw_only=True)
+class _Traffic:
+    """The requests that a fake has received."""
+
+    requests: deque[RecordedRequest]
+    received: int = 0
+    in_minute: int = 0
+    minute: datetime = START
+    by_key: dict[str, tuple[Request, FakeDraft]] = attrs.field(
+        factory=dict[str, tuple[Request, FakeDraft]]
+    )
 
 
 class FakeAdService:
@@ -70,6 +86,7 @@ class FakeAdService:
     and `account_d118` (delta); nine more are for special cases, such as an empty account.
 
     Args:
+        accounts: Your own accounts; None for those above.
         seed: Determines names, ids and metrics.
         page_size: How many items a page has at most.
         conventions: What the service expects where its interface leaves it open; `client()` and
@@ -105,6 +122,7 @@ class FakeAdService:
     def __init__(
         self,
         *,
+        accounts: Iterable[FakeAccount] | None = None,
         seed: str = "halden",
         page_size: int = 50,
         conventions: Conventions | None = None,
@@ -123,33 +141,42 @@ class FakeAdService:
         self._conventions = conventions = conventions or Conventions()
         self._token = token
         self._profile = profile = profile or Profile()
-        self._requests: deque[RecordedRequest] = deque(maxlen=history)
-        self._received = self._in_minute = 0
-        self._minute = START
-        self._by_key: dict[str, tuple[Request, FakeDraft]] = {}
+        self._traffic = _Traffic(requests=deque(maxlen=history))
         self._lock = lock = RLock()
         self.base_url = f"https://{FAKE_HOST}"
         self.clock: FakeClock = FakeClock()
         self.faults: Faults = Faults(seed)
-        self._accounts = accounts = Accounts(seed, self.clock)
+        self._accounts = Accounts(seed, has_story=accounts is None)
+        for account in accounts or ():
+            self._accounts.add(account)
         self._drafts = DraftStore(seed, self.clock, history)
         self._pages = Pages(seed, page_size, profile, conventions.cursor_parameter, self.clock)
         self.dashboard: Dashboard = Dashboard(
-            self._drafts, accounts, self.clock, lock, profile.two_reviewers
+            self._drafts, self._accounts, self.clock, lock, profile.two_reviewers
         )
         # Waits advance the clock, by the middle of their range.
         self._service = ServiceTransport(self.handle, self.clock.for_clients(), random=lambda: 0.5)
         self.transport: UniversalTransport = self._service
 
+    def __copy__(self) -> Self:
+        return deepcopy(self)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        twin = object.__new__(type(self))
+        memo |= {id(self): twin, id(self._lock): RLock()}
+        with self._lock:
+            vars(twin).update(deepcopy(vars(self), memo))
+        return twin
+
     def __repr__(self) -> str:
-        counts = f"{self._received} requests, {self._drafts.staged} drafts"
+        counts = f"{self._traffic.received} requests, {self._drafts.staged} drafts"
         return f"<FakeAdService seed={self._seed!r}, {counts}>"
 
     @property
     def requests(self) -> tuple[RecordedRequest, ...]:
         """The latest requests that reached the service, oldest first."""
         with self._lock:
-            return tuple(self._requests)
+            return tuple(self._traffic.requests)
 
     @property
     def drafts(self) -> tuple[FakeDraft, ...]:
@@ -294,16 +321,84 @@ class FakeAdService:
         with patch.dict(os.environ, variables), at_address(self.base_url, self._service):
             yield self
 
+    def add_account(self, account: FakeAccount) -> None:
+        """Connect another account.
+
+        Args:
+            account: The account with its items, which are copied.
+
+        Raises:
+            ValueError: There is already an account with this id, or it is not valid; the message
+                names the place.
+
+        Examples:
+            >>> from adclient.testing import FakeAccount, FakeAdService
+            >>> fake = FakeAdService(accounts=[])
+            >>> for number in range(300):
+            ...     ad = {"name": f"Ad {number}", "labels": ["test"]}
+            ...     fake.add_account(FakeAccount(f"account_{number}", platform="gamma", ads=[ad]))
+            >>> ads = fake.client().gamma.list_ads(account_id="account_299")
+            >>> ads.data[0].name, ads.data[0].status, ads.data[0].extra
+            ('Ad 299', 'ENABLED', {'labels': ['test']})
+        """
+        with self._lock:
+            self._accounts.add(account)
+
+    def snapshot(self) -> Self:
+        """Save the whole state: accounts, drafts, faults, the record of requests and the clock.
+
+        Returns:
+            An independent copy of this fake, as `copy.copy` makes it.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> saved = fake.snapshot()
+            >>> fake.clock.advance(60)
+            >>> saved.clock.monotonic()
+            0.0
+        """
+        return deepcopy(self)
+
+    def restore(self, saved: "FakeAdService") -> None:
+        """Return to a saved state, any number of times. Clients that exist work on.
+
+        Args:
+            saved: What `snapshot` returned. No call may be under way.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> client, saved = fake.client(), fake.snapshot()
+            >>> for _ in range(2):
+            ...     draft = client.delta.remove_auto_search_themes(account_id="account_d118")
+            ...     print(draft.draft_id, len(fake.drafts))
+            ...     fake.restore(saved)
+            draft_35ea 1
+            draft_35ea 1
+        """
+        with self._lock, saved._lock:
+            # What the saved parts share with each other, those of this fake share.
+            memo = {id(part): own for part, own in zip(saved._parts, self._parts, strict=True)}
+            for part, own in zip(saved._parts, self._parts, strict=True):
+                vars(own).update(deepcopy(vars(part), memo))
+            self.base_url = saved.base_url
+
+    @property
+    def _parts(self) -> tuple[object, ...]:
+        """All that has a state."""
+        return self._accounts, self._drafts, self.faults, self._traffic, self.clock
+
     def change_live(self, account_id: str, entity_id: str, **values: JSON) -> None:
         """Change the live data without a draft, as somebody does on the ad platform itself.
 
         Args:
             account_id: The id of the account.
             entity_id: The id of a campaign, creative, ad or other entity of the account.
-            **values: The new values of its fields, as JSON values.
+            **values: The new values of fields that it has, as JSON values.
 
         Raises:
-            ValueError: There is no such account or entity.
+            ValueError: There is no such account or entity, or it has no such field.
 
         Examples:
             >>> from adclient.testing import FakeAdService
@@ -315,11 +410,16 @@ class FakeAdService:
         """
         with self._lock:
             account = self._accounts.get(account_id)
-            entity = None if account is None else account.find_any(entity_id)
-            if entity is None:
+            entities = [] if account is None else account.with_id(entity_id)
+            if account is None or len(entities) != 1:
                 raise ValueError(f"there is no {entity_id} in an account {account_id}")
-            changes = {name: copied(value) for name, value in values.items()}
-            entity.change(changes, self.clock.today())
+            [entity] = entities
+            fields = sorted(entity.values.keys() - {"id"})
+            for name in values:
+                if name not in fields:
+                    near = get_close_matches(name, fields, 1) or fields
+                    raise ValueError(f"{entity_id} has no {name!r}, but {', '.join(near)}")
+            account.put(entity.changed(copied_fields(values), self.clock.today()))
 
     def handle(self, request: Request, time_left: float | None = None) -> Outcome:
         """Handle one request; the clock moves by the time that it takes.
@@ -374,7 +474,7 @@ class FakeAdService:
         if isinstance(outcome, RawResponse) or outcome.sent:
             record = recorded(request, operation_at(request, self.base_url), outcome)
             with self._lock:
-                self._requests.append(record)
+                self._traffic.requests.append(record)
         return outcome
 
     def _auth(self, _: Request) -> Mapping[str, str]:
@@ -393,8 +493,8 @@ class FakeAdService:
         The lock is not held while JSON is read and written: a large request delays no others.
         """
         with self._lock:
-            self._received += 1
-            number = self._received
+            self._traffic.received += 1
+            number = self._traffic.received
         outcome = fault.instead
         if fault.taken:
             try:
@@ -431,19 +531,21 @@ class FakeAdService:
                 draft = self._staged(account, asked, request)
                 status, body = 201, draft_body(draft)
             else:
-                rows = rows_of(account, asked, self._profile.unknown_date_ranges)
+                if self._profile.business_rules:
+                    check_read(asked, self.clock.today())
+                rows = account.reads[asked.operation.full_name](account, asked, self.clock.today())
                 status, body = 200, self._pages.page(asked, rows, fault)
         return RawResponse(status=status, body=jsontext.dumps(body, "response").encode())
 
     def _count_request(self) -> None:
         """Count a request of this minute, or refuse it."""
         now, most = self.clock.now(), self._profile.requests_a_minute
-        if now - self._minute >= _MINUTE:
-            self._minute, self._in_minute = now, 0
-        if most is not None and self._in_minute >= most:
-            wait = ceil((self._minute + _MINUTE - now).total_seconds())
+        if now - self._traffic.minute >= _MINUTE:
+            self._traffic.minute, self._traffic.in_minute = now, 0
+        if most is not None and self._traffic.in_minute >= most:
+            wait = ceil((self._traffic.minute + _MINUTE - now).total_seconds())
             raise http_error("rate_limited", headers={"retry-after": str(wait)}, most=most)
-        self._in_minute += 1
+        self._traffic.in_minute += 1
 
     def _account(self, asked: ParsedRequest) -> Account:
         """The account of a request, if it accepts the operation."""
@@ -453,7 +555,7 @@ class FakeAdService:
             raise http_error("account_not_found", account_id=account_id)
         if account.access == "disconnected":
             raise http_error("account_disconnected")
-        if account.platform != operation.namespace:
+        if account.platform not in (None, operation.namespace):
             platform = account.platform
             raise http_error("platform_mismatch", "account_id", id=account_id, platform=platform)
         if operation.is_write and account.access == "read_only":
@@ -466,13 +568,15 @@ class FakeAdService:
         """A new draft, or an earlier one if the request repeats the idempotency key."""
         header = self._conventions.idempotency_header
         key = None if header is None else request.headers.get(header.lower())
-        if key is not None and key in self._by_key:
-            first, draft = self._by_key[key]
+        if key is not None and key in self._traffic.by_key:
+            first, draft = self._traffic.by_key[key]
             if (first.url, first.body) != (request.url, request.body):
                 raise http_error("idempotency_key_reused")
             return draft
         change = WRITES[asked.operation.full_name](account, asked)
+        if self._profile.business_rules:
+            check_write(account, asked, change, self.clock.today())
         draft = self._drafts.stage(asked.operation.full_name, account, change)
         if key is not None:
-            self._by_key[key] = request, draft
+            self._traffic.by_key[key] = request, draft
         return draft

@@ -1,13 +1,15 @@
 """Daily metrics: every figure that the fake service reports is a sum of these."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from functools import lru_cache
 from math import sqrt
 from operator import attrgetter
 
 import attrs
+
+from adclient.testing._accounts.state import Currency, Entity
 
 _WEEKDAYS = (1.0, 0.98, 0.97, 0.99, 1.03, 1.05, 0.96)
 
@@ -29,9 +31,9 @@ class Delivery:
     conversion_value: float = 110.0
     hook: float = 0.25
 
-    def runs_on(self, day: date) -> bool:
-        """True if it spends on a day."""
-        is_enabled = sum(last < day for last in self.switched) % 2 == 0
+    def runs_on(self, day: date, switched: tuple[date, ...]) -> bool:
+        """True if it spends on a day; it was also paused and enabled after other days."""
+        is_enabled = sum(last < day for last in (*self.switched, *switched)) % 2 == 0
         return self.first_day <= day and is_enabled
 
 
@@ -72,6 +74,24 @@ class Metrics:
         """The sum of metrics."""
         columns = zip(*map(_values_of, parts), strict=True)
         return cls(**{name: sum(column) for name, column in zip(_NAMES, columns, strict=False)})
+
+
+@attrs.frozen(kw_only=True)
+class Figures:
+    """The metrics of an account's entities, by the ids of those that have any."""
+
+    seed: str
+    currency: Currency
+    deliveries: Mapping[str, Delivery]
+
+    def of(self, entity: Entity, days: Iterable[date]) -> Metrics:
+        """The sum of an entity's daily metrics."""
+        delivery = self.deliveries.get(entity.id)
+        if delivery is None:
+            return Metrics()
+        key, minor = (self.seed, entity.id, delivery), self.currency.minor
+        running = (day for day in days if delivery.runs_on(day, entity.switched))
+        return Metrics.total(of_day(*key, day, minor) for day in running)
 
 
 _NAMES = [field.name for field in attrs.fields(Metrics)]

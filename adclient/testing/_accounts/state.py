@@ -1,21 +1,21 @@
 """The live state: accounts and their entities, which only approved drafts change."""
 
 import hashlib
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from typing import Literal, cast
+from typing import Literal, Self, cast
 
 import attrs
 
 from adclient._values.json_values import differ
 from adclient.models import JSON
-from adclient.testing._accounts.metrics import Delivery, Metrics, of_day
-from adclient.testing._clock import FakeClock
+from adclient.testing._http.requests import ParsedRequest
 from adclient.testing._http.responses import http_error, not_found
+from adclient.testing._reads.pages import Rows
 
 Platform = Literal["alpha", "beta", "gamma", "delta"]
 Access = Literal["open", "disconnected", "read_only", "drafting_paused"]
-Kind = Literal["campaign", "ad_group", "creative", "ad", "keyword", "asset_group"]
+Kind = Literal["campaign", "creative", "ad", "keyword", "asset_group"]
 Values = Mapping[str, JSON]
 
 
@@ -24,7 +24,7 @@ class Currency:
     """A currency, with the smallest daily budget in it."""
 
     code: str
-    min_budget: int
+    min_budget: int = 0
     digits: int = 2
 
     @property
@@ -45,14 +45,16 @@ CURRENCIES = {
 }
 
 
-@attrs.define
+@attrs.frozen
 class Entity:
-    """A campaign, ad group, creative, ad, keyword or asset group."""
+    """A campaign, creative, ad, keyword or asset group, as it is at one time.
+
+    `switched` holds the days after which it was paused and enabled again, in turn.
+    """
 
     kind: Kind
-    id: str
     values: Values
-    delivery: Delivery | None = None
+    switched: tuple[date, ...] = ()
 
     def text(self, key: str) -> str:
         """A value that is text; empty if there is none."""
@@ -60,17 +62,14 @@ class Entity:
         return value if isinstance(value, str) else ""
 
     @property
-    def name(self) -> str | None:
-        """Its name; that of a keyword is its text."""
-        return self.text("name") or self.text("text") or None
+    def id(self) -> str:
+        """Its id, which never changes."""
+        return self.text("id")
 
-    def change(self, changes: Values, today: date) -> None:
-        """Set values; pausing or enabling takes effect on spend after today."""
-        was_spending = self._may_spend
-        self.values = merged(self.values, changes)
-        if self.delivery is not None and self._may_spend != was_spending:
-            switched = (*self.delivery.switched, today)
-            self.delivery = attrs.evolve(self.delivery, switched=switched)
+    @property
+    def name(self) -> str:
+        """Its name; that of a keyword is its text."""
+        return self.text(_name_field(self.kind))
 
     @property
     def is_enabled(self) -> bool:
@@ -81,16 +80,22 @@ class Entity:
     def _may_spend(self) -> bool:
         return self.is_enabled and self.text("serving") != "REJECTED"
 
+    def changed(self, changes: Values, today: date) -> "Entity":
+        """The entity with other values; pausing or enabling takes effect on spend after today."""
+        new = attrs.evolve(self, values=merged(self.values, changes))
+        is_switched = new._may_spend != self._may_spend
+        return attrs.evolve(new, switched=(*self.switched, today)) if is_switched else new
+
     def update(self, wanted: Values) -> "ProposedChange":
         """A change of values; if several differ, the field of its diff is the kind of entity."""
         if wanted.get("id", self.id) != self.id:
             raise http_error("immutable_field", "id")
         before, after = changed(self.values, wanted)
         if not after:
-            raise http_error("no_change")
+            before, after = changed(self.values, wanted, also_equal=True)
         edit = Edit(kind=self.kind, id=self.id, before=before, after=after)
         field, old, new = leaf(before, after) or (self.kind, before, after)
-        return ProposedChange(field=field, before=old, after=new, edits=(edit,), target=self.id)
+        return ProposedChange(field=field, before=old, after=new, edits=(edit,), target=self)
 
 
 @attrs.frozen(kw_only=True)
@@ -106,20 +111,6 @@ class Edit:
     before: Values | None = None
     after: Values | None = None
 
-    def overlaps(self, other: "Edit") -> bool:
-        """Check if both change the same value, or one an object and the other a part of it."""
-        if self.id is None or (self.kind, self.id) != (other.kind, other.id):
-            return False
-        return any(
-            mine[: len(theirs)] == theirs[: len(mine)]
-            for mine in self.leaves()
-            for theirs in other.leaves()
-        )
-
-    def leaves(self) -> dict[tuple[str, ...], JSON]:
-        """The values before the edit, by their paths."""
-        return _leaves(self.before or {}, self.after or {})
-
 
 @attrs.frozen(kw_only=True)
 class ProposedChange:
@@ -129,45 +120,30 @@ class ProposedChange:
     before: JSON
     after: JSON
     edits: tuple[Edit, ...]
-    target: str | None = None
-
-
-@attrs.frozen(kw_only=True)
-class WasteShare:
-    """The share of a campaign's metrics that a finding of wasted spend takes up.
-
-    `entity_type` and `name` identify what the finding is about; a campaign or asset group has an
-    `entity_id`, because it can be renamed.
-    """
-
-    entity_type: str
-    name: str
-    campaign_id: str
-    reason: str
-    spend_share: float
-    clicks_share: float
-    conversions_share: float
-    match_type: str | None = None
-    entity_id: str | None = None
-    is_automated: bool = False
+    target: Entity | None = None
 
 
 @attrs.define(kw_only=True)
 class Account:
-    """A connected ad account."""
+    """A connected ad account: its entities, which are replaced and never changed, and its reads."""
 
     id: str
-    platform: Platform
+    platform: Platform | None
     name: str
+    currency: Currency
+    access: Access
     seed: str
-    clock: FakeClock
-    currency: Currency = CURRENCIES["USD"]
-    access: Access = "open"
-    waste: list[WasteShare] = attrs.field(factory=list[WasteShare])
-    profile: Sequence[dict[str, JSON]] = ()
-    _entities: dict[str, Entity] = attrs.field(init=False, factory=dict[str, Entity])
-    _ids: set[str] = attrs.field(init=False, factory=set[str])
+    reads: Mapping[str, "Read"]
+    _entities: dict[tuple[Kind, str], Entity] = attrs.field(
+        init=False, factory=dict[tuple[Kind, str], Entity]
+    )
     _added: int = attrs.field(init=False, default=0)
+
+    def __deepcopy__(self, _: object) -> Self:
+        copied = attrs.evolve(self)
+        copied._entities = dict(self._entities)
+        copied._added = self._added
+        return copied
 
     def all(self, kind: Kind) -> list[Entity]:
         """All entities of a kind, oldest first."""
@@ -175,12 +151,11 @@ class Account:
 
     def find(self, kind: Kind, entity_id: str) -> Entity | None:
         """One entity, or None."""
-        entity = self._entities.get(entity_id)
-        return entity if entity is not None and entity.kind == kind else None
+        return self._entities.get((kind, entity_id))
 
-    def find_any(self, entity_id: str) -> Entity | None:
-        """One entity of any kind, or None."""
-        return self._entities.get(entity_id)
+    def with_id(self, entity_id: str) -> list[Entity]:
+        """The entities of any kind that have an id."""
+        return [entity for entity in self._entities.values() if entity.id == entity_id]
 
     def get(self, kind: Kind, entity_id: str) -> Entity:
         """One entity; entities of other accounts are refused like unknown ones."""
@@ -189,25 +164,21 @@ class Account:
             raise not_found(f"{kind}_id", kind, entity_id)
         return entity
 
-    def metrics(self, entity: Entity, days: Iterable[date]) -> Metrics:
-        """The sum of an entity's daily metrics."""
-        delivery = entity.delivery
-        if delivery is None:
-            return Metrics()
-        key = self.seed, entity.id, delivery
-        minor = self.currency.minor
-        return Metrics.total(of_day(*key, day, minor) for day in days if delivery.runs_on(day))
-
-    def add(
-        self, kind: Kind, values: Values, *, id: str | None = None, delivery: Delivery | None = None
-    ) -> Entity:
-        """A new entity; without `id`, its id follows from the seed and its number."""
+    def add(self, kind: Kind, values: Values) -> None:
+        """Add an entity; the id, name and status that it lacks follow from its number."""
         self._added += 1
-        name = f"{self.seed}:{self.id}:{self._added}"
-        entity = Entity(kind, id or unique_id(kind, name, self._ids), values, delivery)
-        self._ids.add(entity.id)
-        self._entities[entity.id] = entity
-        return entity
+        seed = f"{self.seed}:{self.id}:{self._added}"
+        made: Values = {
+            "id": unique_id(kind, seed, lambda taken: (kind, taken) in self._entities),
+            _name_field(kind): f"{kind.replace('_', ' ').capitalize()} {self._added}",
+            "status": "ENABLED",
+        }
+        lacking = {key: value for key, value in made.items() if key not in values}
+        self.put(Entity(kind, {**lacking, **values}))
+
+    def put(self, entity: Entity) -> None:
+        """Store an entity, in place of what it was before."""
+        self._entities[entity.kind, entity.id] = entity
 
     def fits(self, edits: Sequence[Edit]) -> bool:
         """True if the live values are still those before the edits."""
@@ -215,19 +186,28 @@ class Account:
         return all(
             entity is not None
             and not any(
-                differ(_at(entity.values, path), old) for path, old in each.leaves().items()
+                differ(_at(entity.values, path), old)
+                for path, old in _leaves(each.before or {}, each.after or {}).items()
             )
             for each, entity in pairs
         )
 
-    def apply(self, edit: Edit) -> None:
+    def apply(self, edit: Edit, today: date) -> None:
         """Apply an approved edit."""
         if edit.id is None:
             self.add(edit.kind, edit.after or {})
         elif edit.after is None:
-            del self._entities[edit.id]
+            del self._entities[edit.kind, edit.id]
         else:
-            self._entities[edit.id].change(edit.after, self.clock.today())
+            self.put(self._entities[edit.kind, edit.id].changed(edit.after, today))
+
+
+Read = Callable[[Account, ParsedRequest, date], Rows]
+"""The rows of a read, at the date of a day."""
+
+
+def _name_field(kind: Kind) -> str:
+    return "text" if kind == "keyword" else "name"
 
 
 _REPLACED_WHOLE = frozenset({"targeting", "assets"})
@@ -261,17 +241,19 @@ def _at(value: JSON | Values, path: tuple[str, ...]) -> JSON:
     return cast(JSON, value)
 
 
-def changed(values: Values, wanted: Values) -> tuple[dict[str, JSON], dict[str, JSON]]:
-    """Before and after, with only the keys whose values differ."""
+def changed(
+    values: Values, wanted: Values, *, also_equal: bool = False
+) -> tuple[dict[str, JSON], dict[str, JSON]]:
+    """Before and after, with only the keys whose values differ, or with all that are wanted."""
     before: dict[str, JSON] = {}
     after: dict[str, JSON] = {}
     for key, new in wanted.items():
         old = values.get(key)
         if isinstance(old, dict) and isinstance(new, dict) and key not in _REPLACED_WHOLE:
-            inner_before, inner_after = changed(old, new)
+            inner_before, inner_after = changed(old, new, also_equal=also_equal)
             if inner_after:
                 before[key], after[key] = inner_before, inner_after
-        elif differ(old, new):
+        elif also_equal or differ(old, new):
             before[key], after[key] = old, new
     return before, after
 
@@ -288,8 +270,8 @@ def leaf(before: Values, after: Values) -> tuple[str, JSON, JSON] | None:
     return key, old, new
 
 
-def unique_id(kind: str, name: str, taken: Container[str]) -> str:
+def unique_id(kind: str, name: str, is_taken: Callable[[str], bool]) -> str:
     """An id such as `campaign_57a7`, made from a name; longer only if the short one is taken."""
     digest = hashlib.sha256(f"{kind}:{name}".encode()).hexdigest()
     candidates = (f"{kind}_{digest[:length]}" for length in range(4, len(digest) + 1))
-    return next(candidate for candidate in candidates if candidate not in taken)
+    return next(candidate for candidate in candidates if not is_taken(candidate))

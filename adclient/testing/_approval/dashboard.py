@@ -280,9 +280,9 @@ class Dashboard:
         if not account.fits(draft.edits):
             return self._close(draft, "stale")
         for edit in draft.edits:
-            account.apply(edit)
+            account.apply(edit, self._clock.today())
         applied = self._close(draft, "applied")
-        for other in self._drafts.conflicting(draft):
+        for other in self._drafts.outdated(account):
             self._close(other, "stale")
         return applied
 

@@ -156,15 +156,10 @@ class DraftStore:
         draft = self._drafts.get(draft_id)
         return None if draft is None else self._current(draft)
 
-    def conflicting(self, draft: FakeDraft) -> list[FakeDraft]:
-        """The other open drafts that would change one of the same values."""
-        return [
-            other
-            for other in self.open()
-            if other.account_id == draft.account_id
-            and other.draft_id != draft.draft_id
-            and any(mine.overlaps(theirs) for mine in draft.edits for theirs in other.edits)
-        ]
+    def outdated(self, account: Account) -> list[FakeDraft]:
+        """The open drafts of an account whose "before" is no longer true."""
+        mine = [draft for draft in self.open() if draft.account_id == account.id]
+        return [draft for draft in mine if not account.fits(draft.edits)]
 
     def events(self) -> tuple[AuditEvent, ...]:
         """The latest events, oldest first."""
@@ -174,14 +169,14 @@ class DraftStore:
     def stage(self, operation: str, account: Account, change: ProposedChange) -> FakeDraft:
         """Store a change as a draft that waits for approval."""
         now = self._clock.now()
-        target = None if change.target is None else account.find_any(change.target)
+        target = change.target
         draft = FakeDraft(
             draft_id=nth_id("draft", self._seed, self.staged),
             operation=operation,
             account_id=account.id,
             account_name=account.name,
             currency=account.currency.code,
-            target=change.target,
+            target=None if target is None else target.id,
             target_name=None if target is None else target.name,
             status=PENDING_APPROVAL,
             # Copies, so that holders of a draft cannot change the live data.

@@ -1,11 +1,17 @@
 """The findings of the analyses: creatives that wear out, and spend that is wasted."""
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from math import ceil
 
+import attrs
+
 from adclient.models import JSON
-from adclient.testing._accounts.metrics import Metrics, days_between
-from adclient.testing._accounts.state import Account, Entity, WasteShare
+from adclient.testing._accounts.metrics import Figures, Metrics, days_between
+from adclient.testing._accounts.state import Account, Entity
+from adclient.testing._http.requests import ParsedRequest
+from adclient.testing._reads.pages import Row, Rows
+from adclient.testing._reads.reads import wanted
 from adclient.testing._writes.writes import plain_keyword
 
 _MIN_DAYS = 7
@@ -17,17 +23,29 @@ _SEVERITIES = {"CRITICAL": 0.15, "HIGH": 0.05, "MEDIUM": 0.01, "LOW": 0.0}
 """From which share of the account's spend each holds."""
 
 
-def fatigue(account: Account, creative: Entity, today: date) -> tuple[int, dict[str, JSON]] | None:
+def fatigue(figures: Figures, account: Account, request: ParsedRequest, today: date) -> Rows:
+    """The rows of the creatives that run, the most worn out first."""
+    creatives = wanted(account, request, "creative")
+    findings = (_fatigue(figures, account, creative, today) for creative in creatives)
+    ranked = [finding for finding in findings if finding is not None]
+    ranked.sort(key=lambda finding: -finding[0])
+    return [row.copy for _, row in ranked]
+
+
+def _fatigue(
+    figures: Figures, account: Account, creative: Entity, today: date
+) -> tuple[int, Row] | None:
     """A creative's score and row; None if it is paused or has too little data.
 
     The score goes from 0 for a fresh creative to 100 for one that is worn out.
     """
     campaign = account.find("campaign", creative.text("campaign_id"))
-    if campaign is None or campaign.delivery is None or not campaign.is_enabled:
+    delivery = None if campaign is None else figures.deliveries.get(campaign.id)
+    if campaign is None or delivery is None or not campaign.is_enabled:
         return None
-    days = days_between(campaign.delivery.first_day, today - timedelta(days=1))
+    days = days_between(delivery.first_day, today - timedelta(days=1))
     # The campaign has one creative; by its metrics, the listing and this report agree.
-    daily = [account.metrics(campaign, [day]) for day in days]
+    daily = [figures.of(campaign, [day]) for day in days]
     whole, recent = Metrics.total(daily), Metrics.total(daily[-7:])
     min_spend = _MIN_SPEND * account.currency.minor
     is_seen = whole.impressions >= _MIN_IMPRESSIONS and recent.impressions
@@ -77,19 +95,42 @@ def _call(operation: str, account: Account, **arguments: JSON) -> JSON:
     return {"operation": operation, "args": {"account_id": account.id, **arguments}}
 
 
-def wasted_spend(account: Account, days: list[date]) -> list[dict[str, JSON]]:
+@attrs.frozen(kw_only=True)
+class WasteShare:
+    """The share of a campaign's metrics that a finding of wasted spend takes up.
+
+    `entity_type` and `name` identify what the finding is about; a campaign or asset group has an
+    `entity_id`, because it can be renamed.
+    """
+
+    entity_type: str
+    name: str
+    campaign_id: str
+    reason: str
+    spend_share: float
+    clicks_share: float
+    conversions_share: float
+    match_type: str | None = None
+    entity_id: str | None = None
+    is_automated: bool = False
+
+
+def wasted_spend(
+    figures: Figures, waste: Sequence[WasteShare], account: Account, _: ParsedRequest, today: date
+) -> Rows:
     """The rows of the findings that are still true.
 
     A paused keyword, removed themes or an excluded search term waste nothing any more.
     """
-    spent = {each.id: account.metrics(each, days) for each in account.all("campaign")}
+    days = days_between(today - timedelta(days=30), today - timedelta(days=1))
+    spent = {each.id: figures.of(each, days) for each in account.all("campaign")}
     whole = Metrics.total(spent.values()).spend
     has_themes = any(group.values.get("search_themes") for group in account.all("asset_group"))
     keywords: dict[str, list[Entity]] = {}
     for keyword in account.all("keyword"):
         keywords.setdefault(plain_keyword(keyword.text("text")), []).append(keyword)
-    rows: list[dict[str, JSON]] = []
-    for number, share in enumerate(account.waste, 1):
+    rows: Rows = []
+    for number, share in enumerate(waste, 1):
         metrics = spent.get(share.campaign_id, Metrics())
         entity, is_true, fields = _subject(
             account, share, keywords.get(plain_keyword(share.name), [])
@@ -106,7 +147,7 @@ def wasted_spend(account: Account, days: list[date]) -> list[dict[str, JSON]]:
         wasted, of_account = account.currency.amount(round(part)), round(part / whole, 4)
         severity = next(name for name, least in _SEVERITIES.items() if of_account >= least)
         is_losing = share.reason == "CAMPAIGN_ROAS_BELOW_1" and wasted >= 2000
-        row: dict[str, JSON] = {
+        row: Row = {
             "id": f"waste_{number:04x}",
             "name": share.name if share.entity_id is None or entity is None else entity.name,
             "status": "CRITICAL" if is_losing else severity,
@@ -122,7 +163,7 @@ def wasted_spend(account: Account, days: list[date]) -> list[dict[str, JSON]]:
             "period": {"start": days[0].isoformat(), "end": days[-1].isoformat()},
             "suggested_action": action,
         }
-        rows.append(row)
+        rows.append(row.copy)
     return rows
 
 
@@ -130,7 +171,7 @@ def _subject(
     account: Account, share: WasteShare, alike: list[Entity]
 ) -> tuple[Entity | None, bool, dict[str, JSON]]:
     """The subject of a finding, its truth at present, and the `fields` that would end it."""
-    entity = None if share.entity_id is None else account.find_any(share.entity_id)
+    entity = next(iter(account.with_id(share.entity_id or "")), None)
     match share.entity_type:
         case "keyword":
             matches = (k for k in alike if k.text("match_type") == share.match_type)

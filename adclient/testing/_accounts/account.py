@@ -1,0 +1,102 @@
+"""The accounts that users give to the fake service."""
+
+from collections.abc import Mapping, Sequence
+from typing import cast, get_args
+
+import attrs
+
+from adclient._core import jsontext
+from adclient._core.operations import READS
+from adclient.testing._accounts.state import CURRENCIES, Access, Account, Currency, Kind, Platform
+from adclient.testing._profile import check_choice
+from adclient.testing._reads.pages import Row
+from adclient.testing._reads.reads import items, rows
+
+_LISTED: Mapping[str, Kind] = {"beta.list_campaigns": "campaign", "gamma.list_ads": "ad"}
+_OTHERS = [name for name in READS if name not in _LISTED]
+
+
+@attrs.frozen(kw_only=True)
+class FakeAccount:
+    """An ad account of your own for a `FakeAdService`.
+
+    Its items are plain objects with any fields, which reads return as they are, in this order. An
+    `id`, `name` or `status` that is missing is made up; a keyword has a `text` instead of a name.
+    Approved drafts change, add and remove items.
+
+    Attributes:
+        id: The `account_id`.
+        platform: `alpha`, `beta`, `gamma` or `delta`; None for an account of all four.
+        name: The name that the approval page shows; None for the id.
+        currency: The code of its currency.
+        access: `open`, `disconnected` (every call is refused), `read_only` (writes are refused), or
+            `drafting_paused` (writes are refused for now).
+        campaigns: The campaigns, which `beta.list_campaigns` returns.
+        ads: The ads, which `gamma.list_ads` returns.
+        creatives: The creatives, which no read returns.
+        keywords: The keywords, which no read returns.
+        asset_groups: The asset groups with their `search_themes`, which no read returns.
+        reads: What the other five reads return, by their names, such as
+            `alpha.explain_objectives`. No draft changes it.
+
+    Examples:
+        >>> from adclient.testing import FakeAccount, FakeAdService
+        >>> campaign = {"id": "c1", "name": "Spring", "status": "ENABLED", "cost_micros": 12_500}
+        >>> account = FakeAccount("account_1", platform="beta", campaigns=[campaign])
+        >>> client = FakeAdService(accounts=[account]).client()
+        >>> client.beta.list_campaigns(account_id="account_1").data[0].extra["cost_micros"]
+        12500
+    """
+
+    id: str = attrs.field(kw_only=False)
+    platform: Platform | None = None
+    name: str | None = None
+    currency: str = "USD"
+    access: Access = "open"
+    campaigns: Sequence[Mapping[str, object]] = ()
+    ads: Sequence[Mapping[str, object]] = ()
+    creatives: Sequence[Mapping[str, object]] = ()
+    keywords: Sequence[Mapping[str, object]] = ()
+    asset_groups: Sequence[Mapping[str, object]] = ()
+    reads: Mapping[str, Sequence[Mapping[str, object]]] = attrs.field(
+        factory=dict[str, Sequence[Mapping[str, object]]]
+    )
+
+
+def connected(given: FakeAccount, seed: str) -> Account:
+    """A live account with copies of the given items."""
+    if given.platform is not None:
+        check_choice("platform", given.platform, Platform)
+    check_choice("access", given.access, Access)
+    for name in given.reads:
+        if name not in _OTHERS:
+            raise ValueError(f"reads: {name!r} is not one of {', '.join(_OTHERS)}")
+    account = Account(
+        id=given.id,
+        platform=given.platform,
+        name=given.name or given.id,
+        currency=CURRENCIES.get(given.currency) or Currency(given.currency),
+        access=given.access,
+        seed=seed,
+        reads={name: items(kind) for name, kind in _LISTED.items()}
+        | {name: rows(_objects(name, given.reads.get(name, ()))) for name in _OTHERS},
+    )
+    for kind in cast("tuple[Kind, ...]", get_args(Kind)):
+        for place, values in enumerate(_objects(f"{kind}s", getattr(given, f"{kind}s"))):
+            item_id = values.get("id", kind)
+            if not isinstance(item_id, str) or not item_id or account.find(kind, item_id):
+                raise ValueError(f"{kind}s[{place}].id must be a text that no other {kind} has")
+            account.add(kind, values)
+    return account
+
+
+def _objects(name: str, given: Sequence[Mapping[str, object]]) -> list[Row]:
+    """Copies of JSON objects."""
+    try:
+        values = jsontext.loads(jsontext.dumps({name: given}, "account").encode())
+    except jsontext.JSONError as error:
+        raise ValueError(str(error)) from None
+    copies = cast("dict[str, list[Row]]", values)[name]
+    if not isinstance(copies, list) or not all(isinstance(each, dict) for each in copies):
+        raise ValueError(f"{name} must be a list of JSON objects")
+    return copies

@@ -1,0 +1,90 @@
+"""Rules that the interface does not state, for `Profile(business_rules=True)`."""
+
+from datetime import date
+from decimal import Decimal
+
+from adclient._values.json_values import differ
+from adclient.testing._accounts.state import Account, ProposedChange, Values
+from adclient.testing._http.requests import ParsedRequest, is_number, nested
+from adclient.testing._http.responses import http_error
+from adclient.testing._reads.computed import date_ranges
+from adclient.testing._writes.writes import KEYWORD_ACTIONS, plain_keyword
+
+_BUDGETS = {"daily_budget": 1, "lifetime_budget": 7}
+"""The minimum of each budget, in multiples of that of a daily one."""
+_MIN_IMAGES, _MAX_IMAGES = 2, 10
+
+
+def check_read(request: ParsedRequest, today: date) -> None:
+    """Refuse a date range that the story does not have."""
+    name, ranges = request.text("date_range"), date_ranges(today)
+    if name is not None and name not in ranges:
+        known = ", ".join(ranges)
+        raise http_error("unknown_date_range", "date_range", reason="unknown", known=known)
+
+
+def check_write(
+    account: Account, request: ParsedRequest, change: ProposedChange, today: date
+) -> None:
+    """Refuse a change that breaks a rule."""
+    match request.operation.full_name:
+        case "delta.update_keyword":
+            _check_keywords(account, request, change)
+        case "delta.remove_auto_search_themes":
+            groups = [account.get(edit.kind, edit.id or "") for edit in change.edits]
+            if not all(group.values.get("audience_signal") for group in groups):
+                raise http_error("cannot_remove_all_signals")
+        case "gamma.create_dco_ad":
+            images = nested(request.object("fields"), "assets").get("images")
+            if isinstance(images, list) and not _MIN_IMAGES <= len(images) <= _MAX_IMAGES:
+                raise http_error("asset_count", "assets.images", limit=_MAX_IMAGES)
+        case _ if change.edits[0].kind == "campaign":
+            _check_campaign(account, request, change, today)
+        case _:
+            pass
+    if not differ(change.before, change.after):
+        raise http_error("no_change")
+
+
+def _check_campaign(
+    account: Account, request: ParsedRequest, change: ProposedChange, today: date
+) -> None:
+    """Refuse the change of a campaign that has ended, and budgets that the currency rules out."""
+    if campaign := change.target:
+        end = campaign.text("end_date")
+        if campaign.text("serving") == "ENDED" or (end and end < today.isoformat()):
+            raise http_error("campaign_ended")
+    wanted, currency = {**request.object("fields"), **request.arguments}, account.currency
+    for field, factor in _BUDGETS.items():
+        budget, least = wanted.get(field), currency.min_budget * factor
+        if budget is None:
+            continue
+        if not is_number(budget) or budget <= 0:
+            raise http_error("budget_invalid", field)
+        exact = Decimal(str(budget)) * currency.minor
+        if exact != exact.to_integral_value():
+            name = "not_multiple_of_currency_unit"
+            raise http_error(name, field, limit=currency.digits, currency=currency.code)
+        if budget < least:
+            raise http_error("budget_below_minimum", field, limit=least, currency=currency.code)
+
+
+def _check_keywords(account: Account, request: ParsedRequest, change: ProposedChange) -> None:
+    """Refuse empty and repeated keywords, and unknown actions."""
+    plain = [plain_keyword(text) for text in request.texts("keywords")]
+    if not all(plain) or not plain:
+        raise http_error("keywords_empty", "keywords")
+    if len(set(plain)) < len(plain):
+        raise http_error("keyword_duplicate:given", "keywords")
+    if request.object("fields").get("action", "ADD") not in KEYWORD_ACTIONS:
+        raise http_error("unknown_action", "action", known=", ".join(KEYWORD_ACTIONS))
+    there = {_identity(keyword.values) for keyword in account.all("keyword")}
+    for edit in change.edits:
+        if edit.id is None and edit.after is not None and _identity(edit.after) in there:
+            raise http_error("keyword_duplicate", "keywords", text=edit.after["text"])
+
+
+def _identity(values: Values) -> tuple[str, str, bool]:
+    """The part of a keyword that is unique in an account."""
+    text = plain_keyword(str(values.get("text")))
+    return text, str(values.get("match_type")), bool(values.get("negative"))
