@@ -11,33 +11,29 @@ from difflib import get_close_matches
 from email.utils import format_datetime
 from math import ceil
 from threading import RLock
-from typing import Self
+from typing import Self, Unpack
 
 import attrs
 
-from adclient._async.client import AsyncAdClient
+from adclient._async.client import AsyncAdClient, AsyncClientSettings
 from adclient._core import jsontext
 from adclient._core.operations import Operation
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._http.in_process import FAKE_HOST, at_address
 from adclient._http.library import ServiceTransport
-from adclient._sync.client import AdClient
+from adclient._sync.client import AdClient, ClientSettings
 from adclient._values.json_values import copied_fields
 from adclient.conventions import Conventions
-from adclient.hooks import Hooks
-from adclient.ledger import Ledger
 from adclient.models import JSON, Result
 from adclient.options import (
     ENV_BASE_URL,
     ENV_SERVICE,
     ENV_TOKEN,
-    RetryPolicy,
     check_count,
     check_token,
     check_type,
 )
-from adclient.policy import Policy
 from adclient.testing._accounts.account import FakeAccount
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._accounts.state import Account
@@ -154,12 +150,11 @@ class FakeAdService:
         self.dashboard: Dashboard = Dashboard(
             self._drafts, self._accounts, self.clock, lock, profile.two_reviewers
         )
+        # All that has a state.
+        self._parts = self._accounts, self._drafts, self.faults, self._traffic, self.clock
         # Waits advance the clock, by the middle of their range.
         self._service = ServiceTransport(self.handle, self.clock.for_clients(), random=lambda: 0.5)
         self.transport: UniversalTransport = self._service
-
-    def __copy__(self) -> Self:
-        return deepcopy(self)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         twin = object.__new__(type(self))
@@ -184,27 +179,12 @@ class FakeAdService:
         with self._lock:
             return self._drafts.all()
 
-    def client(
-        self,
-        *,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-        retry: RetryPolicy | None = None,
-        headers: Mapping[str, str] | None = None,
-        hooks: Hooks | None = None,
-        policy: Policy | None = None,
-        ledger: Ledger | None = None,
-    ) -> AdClient:
+    def client(self, **settings: Unpack[ClientSettings]) -> AdClient:
         """Make a client of this service, with its token and conventions.
 
         Args:
-            timeout: Seconds for one whole call, by the fake's clock; None for 30.
-            max_retries: How many times a call is retried; None for 2.
-            retry: The retry policy; None for `RetryPolicy()`.
-            headers: Headers to add to every request.
-            hooks: Your functions to call on requests, responses, retries and drafts.
-            policy: What the client may do; None allows everything.
-            ledger: Where to record all writes; None for no record.
+            **settings: Other arguments of `AdClient`, such as `policy`, or `timeout`, which is by
+                the fake's clock.
 
         Returns:
             A sync client that reaches this fake and nothing else.
@@ -219,41 +199,19 @@ class FakeAdService:
             >>> page.data[0].name
             'SPR26 · Prospecting · Trail Shoe Launch'
         """
-        return AdClient(
-            self.base_url,
-            auth=self._auth,
-            timeout=timeout,
-            max_retries=max_retries,
-            retry=retry,
-            headers=headers,
-            hooks=hooks,
-            policy=policy,
-            ledger=ledger,
-            conventions=self._conventions,
-            transport=self.transport,
-        )
+        settings.setdefault("base_url", self.base_url)
+        settings.setdefault("conventions", self._conventions)
+        settings.setdefault("transport", self.transport)
+        if "token" not in settings:
+            settings.setdefault("auth", self._auth)
+        return AdClient(**settings)
 
-    def async_client(
-        self,
-        *,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-        retry: RetryPolicy | None = None,
-        headers: Mapping[str, str] | None = None,
-        hooks: Hooks | None = None,
-        policy: Policy | None = None,
-        ledger: Ledger | None = None,
-    ) -> AsyncAdClient:
+    def async_client(self, **settings: Unpack[AsyncClientSettings]) -> AsyncAdClient:
         """Make an async client of this service, with its token and conventions.
 
         Args:
-            timeout: Seconds for one whole call, by the fake's clock; None for 30.
-            max_retries: How many times a call is retried; None for 2.
-            retry: The retry policy; None for `RetryPolicy()`.
-            headers: Headers to add to every request.
-            hooks: Your functions to call on requests, responses, retries and drafts.
-            policy: What the client may do; None allows everything.
-            ledger: Where to record all writes; None for no record.
+            **settings: Other arguments of `AsyncAdClient`, such as `policy`, or `timeout`, which is
+                by the fake's clock.
 
         Returns:
             An async client that reaches this fake and nothing else.
@@ -269,19 +227,12 @@ class FakeAdService:
             >>> asyncio.run(removing).status
             'pending_approval'
         """
-        return AsyncAdClient(
-            self.base_url,
-            auth=self._auth,
-            timeout=timeout,
-            max_retries=max_retries,
-            retry=retry,
-            headers=headers,
-            hooks=hooks,
-            policy=policy,
-            ledger=ledger,
-            conventions=self._conventions,
-            transport=self.transport,
-        )
+        settings.setdefault("base_url", self.base_url)
+        settings.setdefault("conventions", self._conventions)
+        settings.setdefault("transport", self.transport)
+        if "token" not in settings:
+            settings.setdefault("auth", self._auth)
+        return AsyncAdClient(**settings)
 
     @contextmanager
     def as_environment(self) -> Generator[Self, None, None]:
@@ -360,6 +311,8 @@ class FakeAdService:
         """
         return deepcopy(self)
 
+    __copy__ = snapshot
+
     def restore(self, saved: "FakeAdService") -> None:
         """Return to a saved state, any number of times. Clients that exist work on.
 
@@ -383,11 +336,6 @@ class FakeAdService:
             for part, own in zip(saved._parts, self._parts, strict=True):
                 vars(own).update(deepcopy(vars(part), memo))
             self.base_url = saved.base_url
-
-    @property
-    def _parts(self) -> tuple[object, ...]:
-        """All that has a state."""
-        return self._accounts, self._drafts, self.faults, self._traffic, self.clock
 
     def change_live(self, account_id: str, entity_id: str, **values: JSON) -> None:
         """Change the live data without a draft, as somebody does on the ad platform itself.

@@ -12,6 +12,7 @@ from adclient.testing._profile import check_choice
 from adclient.testing._reads.pages import Row
 from adclient.testing._reads.reads import items, rows
 
+Items = Sequence[Mapping[str, object]]
 _LISTED: Mapping[str, Kind] = {"beta.list_campaigns": "campaign", "gamma.list_ads": "ad"}
 _OTHERS = [name for name in READS if name not in _LISTED]
 
@@ -53,14 +54,12 @@ class FakeAccount:
     name: str | None = None
     currency: str = "USD"
     access: Access = "open"
-    campaigns: Sequence[Mapping[str, object]] = ()
-    ads: Sequence[Mapping[str, object]] = ()
-    creatives: Sequence[Mapping[str, object]] = ()
-    keywords: Sequence[Mapping[str, object]] = ()
-    asset_groups: Sequence[Mapping[str, object]] = ()
-    reads: Mapping[str, Sequence[Mapping[str, object]]] = attrs.field(
-        factory=dict[str, Sequence[Mapping[str, object]]]
-    )
+    campaigns: Items = ()
+    ads: Items = ()
+    creatives: Items = ()
+    keywords: Items = ()
+    asset_groups: Items = ()
+    reads: Mapping[str, Items] = attrs.field(factory=dict[str, Items])
 
 
 def connected(given: FakeAccount, seed: str) -> Account:
@@ -90,7 +89,7 @@ def connected(given: FakeAccount, seed: str) -> Account:
     return account
 
 
-def _objects(name: str, given: Sequence[Mapping[str, object]]) -> list[Row]:
+def _objects(name: str, given: Items) -> list[Row]:
     """Copies of JSON objects."""
     try:
         values = jsontext.loads(jsontext.dumps({name: given}, "account").encode())

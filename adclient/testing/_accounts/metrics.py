@@ -14,6 +14,14 @@ from adclient.testing._accounts.state import Currency, Entity
 _WEEKDAYS = (1.0, 0.98, 0.97, 0.99, 1.03, 1.05, 0.96)
 
 
+def _date(text: str) -> date:
+    return date.fromisoformat(text)
+
+
+def _dates(texts: Iterable[str]) -> tuple[date, ...]:
+    return tuple(map(_date, texts))
+
+
 @attrs.frozen(kw_only=True, cache_hash=True)
 class Delivery:
     """How an entity spends and performs, from which its daily metrics follow.
@@ -22,8 +30,8 @@ class Delivery:
     """
 
     daily_budget: float
-    first_day: date
-    switched: tuple[date, ...] = ()
+    first_day: date = attrs.field(converter=_date)
+    switched: tuple[date, ...] = attrs.field(default=(), converter=_dates)
     cpm: float = 8.0
     ctr: float = 0.012
     half_life: float = 30.0

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from typing import Literal, Self, cast
+from typing import Literal, Self
 
 import attrs
 
@@ -72,18 +72,14 @@ class Entity:
         return self.text(_name_field(self.kind))
 
     @property
-    def is_enabled(self) -> bool:
-        """True if its status is `ENABLED`."""
-        return self.text("status") == "ENABLED"
-
-    @property
-    def _may_spend(self) -> bool:
-        return self.is_enabled and self.text("serving") != "REJECTED"
+    def may_spend(self) -> bool:
+        """True if it is enabled, and not rejected."""
+        return self.text("status") == "ENABLED" and self.text("serving") != "REJECTED"
 
     def changed(self, changes: Values, today: date) -> "Entity":
         """The entity with other values; pausing or enabling takes effect on spend after today."""
         new = attrs.evolve(self, values=merged(self.values, changes))
-        is_switched = new._may_spend != self._may_spend
+        is_switched = new.may_spend != self.may_spend
         return attrs.evolve(new, switched=(*self.switched, today)) if is_switched else new
 
     def update(self, wanted: Values) -> "ProposedChange":
@@ -134,16 +130,11 @@ class Account:
     access: Access
     seed: str
     reads: Mapping[str, "Read"]
-    _entities: dict[tuple[Kind, str], Entity] = attrs.field(
-        init=False, factory=dict[tuple[Kind, str], Entity]
-    )
-    _added: int = attrs.field(init=False, default=0)
+    _entities: dict[tuple[Kind, str], Entity] = attrs.field(factory=dict[tuple[Kind, str], Entity])
+    _added: int = 0
 
     def __deepcopy__(self, _: object) -> Self:
-        copied = attrs.evolve(self)
-        copied._entities = dict(self._entities)
-        copied._added = self._added
-        return copied
+        return attrs.evolve(self, entities=dict(self._entities))
 
     def all(self, kind: Kind) -> list[Entity]:
         """All entities of a kind, oldest first."""
@@ -184,12 +175,8 @@ class Account:
         """True if the live values are still those before the edits."""
         pairs = [(e, self.find(e.kind, e.id)) for e in edits if e.id is not None]
         return all(
-            entity is not None
-            and not any(
-                differ(_at(entity.values, path), old)
-                for path, old in _leaves(each.before or {}, each.after or {}).items()
-            )
-            for each, entity in pairs
+            entity is not None and _fits(entity.values, edit.before or {}, edit.after or {})
+            for edit, entity in pairs
         )
 
     def apply(self, edit: Edit, today: date) -> None:
@@ -210,7 +197,9 @@ def _name_field(kind: Kind) -> str:
     return "text" if kind == "keyword" else "name"
 
 
-_REPLACED_WHOLE = frozenset({"targeting", "assets"})
+def _is_merged(key: str) -> bool:
+    """Check if an object is changed in part; the other ones are replaced as a whole."""
+    return key not in ("targeting", "assets")
 
 
 def merged(values: Values, changes: Values) -> dict[str, JSON]:
@@ -218,27 +207,21 @@ def merged(values: Values, changes: Values) -> dict[str, JSON]:
     result = dict(values)
     for key, new in changes.items():
         old = result.get(key)
-        if isinstance(old, dict) and isinstance(new, dict) and key not in _REPLACED_WHOLE:
+        if isinstance(old, dict) and isinstance(new, dict) and _is_merged(key):
             new = merged(old, new)
         result[key] = new
     return result
 
 
-def _leaves(before: Values, after: Values) -> dict[tuple[str, ...], JSON]:
-    leaves: dict[tuple[str, ...], JSON] = {}
-    for key, old in before.items():
-        new = after.get(key)
-        if isinstance(old, dict) and isinstance(new, dict) and key not in _REPLACED_WHOLE:
-            leaves |= {(key, *path): value for path, value in _leaves(old, new).items()}
-        else:
-            leaves[(key,)] = old
-    return leaves
-
-
-def _at(value: JSON | Values, path: tuple[str, ...]) -> JSON:
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return cast(JSON, value)
+def _fits(values: JSON | Values, before: Values, after: Values) -> bool:
+    """Check if values are those before a change; of merged objects only the changed parts count."""
+    live = values if isinstance(values, Mapping) else {}
+    return all(
+        _fits(live.get(key), old, new)
+        if isinstance(old, dict) and isinstance(new := after.get(key), dict) and _is_merged(key)
+        else not differ(live.get(key), old)
+        for key, old in before.items()
+    )
 
 
 def changed(
@@ -249,7 +232,7 @@ def changed(
     after: dict[str, JSON] = {}
     for key, new in wanted.items():
         old = values.get(key)
-        if isinstance(old, dict) and isinstance(new, dict) and key not in _REPLACED_WHOLE:
+        if isinstance(old, dict) and isinstance(new, dict) and _is_merged(key):
             inner_before, inner_after = changed(old, new, also_equal=also_equal)
             if inner_after:
                 before[key], after[key] = inner_before, inner_after
@@ -264,7 +247,7 @@ def leaf(before: Values, after: Values) -> tuple[str, JSON, JSON] | None:
         return None
     ((key, new),) = after.items()
     old = before[key]
-    if isinstance(old, dict) and isinstance(new, dict) and key not in _REPLACED_WHOLE:
+    if isinstance(old, dict) and isinstance(new, dict) and _is_merged(key):
         inner = leaf(old, new)
         return None if inner is None else (f"{key}.{inner[0]}", *inner[1:])
     return key, old, new

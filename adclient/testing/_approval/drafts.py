@@ -168,8 +168,7 @@ class DraftStore:
 
     def stage(self, operation: str, account: Account, change: ProposedChange) -> FakeDraft:
         """Store a change as a draft that waits for approval."""
-        now = self._clock.now()
-        target = change.target
+        now, target = self._clock.now(), change.target
         draft = FakeDraft(
             draft_id=nth_id("draft", self._seed, self.staged),
             operation=operation,

@@ -77,14 +77,14 @@ def targeting_options(
 
 def objectives(given: Sequence[Row], account: Account, _: ParsedRequest, __: date) -> Rows:
     """The objectives, each with the account's campaigns that have it."""
-    return [partial(_objective, account, objective) for objective in given]
-
-
-def _objective(account: Account, objective: Row) -> Row:
     keys = ("id", "name", "status", "daily_budget", "lifetime_budget", "end_date")
-    campaigns: list[JSON] = [
-        {key: campaign.values.get(key) for key in keys}
-        for campaign in account.all("campaign")
-        if campaign.values.get("objective") == objective["name"]
-    ]
-    return {**objective, "campaigns": campaigns}
+    rows: Rows = []
+    for objective in given:
+        campaigns: list[JSON] = [
+            {key: campaign.values.get(key) for key in keys}
+            for campaign in account.all("campaign")
+            if campaign.values.get("objective") == objective["name"]
+        ]
+        row: Row = {**objective, "campaigns": campaigns}
+        rows.append(row.copy)
+    return rows

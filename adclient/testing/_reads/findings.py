@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from datetime import date, timedelta
 from math import ceil
-
-import attrs
+from typing import Any
 
 from adclient.models import JSON
 from adclient.testing._accounts.metrics import Figures, Metrics, days_between
@@ -14,6 +13,8 @@ from adclient.testing._reads.pages import Row, Rows
 from adclient.testing._reads.reads import wanted
 from adclient.testing._writes.writes import plain_keyword
 
+Share = dict[str, Any]
+"""The share of a campaign's metrics that a finding of wasted spend takes up."""
 _MIN_DAYS = 7
 _MIN_IMPRESSIONS = 10_000
 _MIN_SPEND = 500
@@ -41,7 +42,7 @@ def _fatigue(
     """
     campaign = account.find("campaign", creative.text("campaign_id"))
     delivery = None if campaign is None else figures.deliveries.get(campaign.id)
-    if campaign is None or delivery is None or not campaign.is_enabled:
+    if campaign is None or delivery is None or not campaign.may_spend:
         return None
     days = days_between(delivery.first_day, today - timedelta(days=1))
     # The campaign has one creative; by its metrics, the listing and this report agree.
@@ -59,11 +60,13 @@ def _fatigue(
     }
     signals = {name: min(1.0, max(0.0, strength)) for name, strength in strengths.items()}
     score = round(sum(_WEIGHTS[signal] * strength for signal, strength in signals.items()))
-    status, action = "HEALTHY", None
-    days_left: int | None = None
+    status = "HEALTHY"
+    action: JSON = None
+    days_left: JSON = None
     if score >= _FATIGUED:
         status, days_left = "FATIGUED", 0
-        action = _call("beta.pause_campaign", account, campaign_id=campaign.id)
+        arguments: JSON = {"account_id": account.id, "campaign_id": campaign.id}
+        action = {"operation": "beta.pause_campaign", "args": arguments}
     elif score >= _AT_RISK:
         status, days_left = "AT_RISK", ceil((_FATIGUED - score) * len(days) / score)
     return score, {
@@ -90,74 +93,37 @@ def _fatigue(
     }
 
 
-def _call(operation: str, account: Account, **arguments: JSON) -> JSON:
-    """The call that stages a remedy."""
-    return {"operation": operation, "args": {"account_id": account.id, **arguments}}
-
-
-@attrs.frozen(kw_only=True)
-class WasteShare:
-    """The share of a campaign's metrics that a finding of wasted spend takes up.
-
-    `entity_type` and `name` identify what the finding is about; a campaign or asset group has an
-    `entity_id`, because it can be renamed.
-    """
-
-    entity_type: str
-    name: str
-    campaign_id: str
-    reason: str
-    spend_share: float
-    clicks_share: float
-    conversions_share: float
-    match_type: str | None = None
-    entity_id: str | None = None
-    is_automated: bool = False
-
-
 def wasted_spend(
-    figures: Figures, waste: Sequence[WasteShare], account: Account, _: ParsedRequest, today: date
+    figures: Figures, shares: Sequence[Share], account: Account, _: ParsedRequest, today: date
 ) -> Rows:
-    """The rows of the findings that are still true.
-
-    A paused keyword, removed themes or an excluded search term waste nothing any more.
-    """
+    """The rows of the findings that are still true."""
     days = days_between(today - timedelta(days=30), today - timedelta(days=1))
     spent = {each.id: figures.of(each, days) for each in account.all("campaign")}
     whole = Metrics.total(spent.values()).spend
     has_themes = any(group.values.get("search_themes") for group in account.all("asset_group"))
-    keywords: dict[str, list[Entity]] = {}
-    for keyword in account.all("keyword"):
-        keywords.setdefault(plain_keyword(keyword.text("text")), []).append(keyword)
     rows: Rows = []
-    for number, share in enumerate(waste, 1):
-        metrics = spent.get(share.campaign_id, Metrics())
-        entity, is_true, fields = _subject(
-            account, share, keywords.get(plain_keyword(share.name), [])
-        )
-        if not metrics.spend or not is_true:
+    for number, share in enumerate(shares, 1):
+        metrics, action = spent[share["campaign_id"]], share["suggested_action"]
+        entity = next(iter(account.with_id(share["entity_id"])), None)
+        if not metrics.spend or not _is_true(account, share, entity):
             continue
-        action: JSON = None
-        if share.is_automated and has_themes:
-            action = _call("delta.remove_auto_search_themes", account)
-        elif fields:
-            names: list[JSON] = [share.name]
-            action = _call("delta.update_keyword", account, keywords=names, fields=fields)
-        part = metrics.spend * share.spend_share
+        if action and action["operation"] == "delta.remove_auto_search_themes" and not has_themes:
+            action = None
+        part = metrics.spend * share["spend_share"]
         wasted, of_account = account.currency.amount(round(part)), round(part / whole, 4)
         severity = next(name for name, least in _SEVERITIES.items() if of_account >= least)
-        is_losing = share.reason == "CAMPAIGN_ROAS_BELOW_1" and wasted >= 2000
+        is_losing = share["reason"] == "CAMPAIGN_ROAS_BELOW_1" and wasted >= 2000
         row: Row = {
             "id": f"waste_{number:04x}",
-            "name": share.name if share.entity_id is None or entity is None else entity.name,
+            "name": share["name"] if entity is None else entity.name,
             "status": "CRITICAL" if is_losing else severity,
-            "entity_type": share.entity_type,
-            "entity_id": None if entity is None else entity.id,
-            "campaign_id": share.campaign_id,
-            "reason": share.reason,
-            "clicks": round(metrics.clicks * share.clicks_share),
-            "conversions": round(metrics.conversions * share.conversions_share),
-            "roas": round(metrics.value * share.conversions_share / part, 2),
+            "entity_type": share["entity_type"],
+            "entity_id": share["entity_id"],
+            "campaign_id": share["campaign_id"],
+            "reason": share["reason"],
+            "clicks": round(metrics.clicks * share["clicks_share"]),
+            "conversions": round(metrics.conversions * share["conversions_share"]),
+            "roas": round(metrics.value * share["conversions_share"] / part, 2),
             "wasted_spend": wasted,
             "share": of_account,
             "period": {"start": days[0].isoformat(), "end": days[-1].isoformat()},
@@ -167,21 +133,15 @@ def wasted_spend(
     return rows
 
 
-def _subject(
-    account: Account, share: WasteShare, alike: list[Entity]
-) -> tuple[Entity | None, bool, dict[str, JSON]]:
-    """The subject of a finding, its truth at present, and the `fields` that would end it."""
-    entity = next(iter(account.with_id(share.entity_id or "")), None)
-    match share.entity_type:
+def _is_true(account: Account, share: Share, entity: Entity | None) -> bool:
+    """A paused keyword, removed themes or an excluded search term waste nothing any more."""
+    match share["entity_type"]:
         case "keyword":
-            matches = (k for k in alike if k.text("match_type") == share.match_type)
-            entity = next(matches, None)
-            is_true = entity is not None and entity.is_enabled
-            return entity, is_true, {"action": "PAUSE", "match_type": share.match_type}
-        case "search_term":
-            is_true = not any(keyword.values.get("negative") for keyword in alike)
-            return entity, is_true, {"action": "ADD", "match_type": "EXACT", "negative": True}
+            return entity is not None and entity.may_spend
         case "asset_group":
-            return entity, entity is not None and bool(entity.values.get("search_themes")), {}
+            return entity is not None and bool(entity.values.get("search_themes"))
+        case "search_term":
+            excluded = (each for each in account.all("keyword") if each.values.get("negative"))
+            return plain_keyword(share["name"]) not in {plain_keyword(e.name) for e in excluded}
         case _:
-            return entity, True, {}
+            return True

@@ -3,19 +3,12 @@
 A draft changes exactly what the request names; all values inside `fields` are accepted.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
+from adclient._values.json_values import differ
 from adclient.models import JSON
-from adclient.testing._accounts.state import (
-    Account,
-    Edit,
-    Entity,
-    Kind,
-    ProposedChange,
-    Values,
-    changed,
-)
+from adclient.testing._accounts.state import Account, Edit, Entity, Kind, ProposedChange, Values
 from adclient.testing._http.requests import ParsedRequest, nested
 from adclient.testing._http.responses import http_error, not_found
 
@@ -90,18 +83,34 @@ def _update_keyword(account: Account, request: ParsedRequest) -> ProposedChange:
     if action not in KEYWORD_ACTIONS:
         values["action"], action = action, "ADD"
     if action == "ADD":
-        made = [{"text": text, **_NEW_KEYWORD, **values} for text in texts]
-        return _keyword_change([], made, [Edit(kind="keyword", after=each) for each in made])
+        made = [_create("keyword", {"text": text, **_NEW_KEYWORD, **values}) for text in texts]
+        return _keyword_change([edit for each in made for edit in each.edits])
     # For an update, a match type is a new value; otherwise it selects the keywords.
     match_type = None if action == "UPDATE" else values.pop("match_type", None)
     keywords = _keywords(account, texts, match_type)
     if action == "REMOVE":
-        removed = [{k: v for k, v in each.values.items() if k != "id"} for each in keywords]
-        edits = [Edit(kind="keyword", id=each.id, before=each.values) for each in keywords]
-        return _keyword_change(removed, [], edits)
+        return _keyword_change([Edit(kind="keyword", id=k.id, before=k.values) for k in keywords])
     if action in _KEYWORD_STATUS:
         values["status"] = _KEYWORD_STATUS[str(action)]
-    return _set_on_keywords(keywords, values)
+    updates = [keyword.update(values) for keyword in keywords]
+    updates = [each for each in updates if differ(each.before, each.after)] or updates
+    return _keyword_change([edit for each in updates for edit in each.edits], keywords)
+
+
+def _keyword_change(edits: list[Edit], keywords: Iterable[Entity] = ()) -> ProposedChange:
+    """A change whose diff lists the keywords before and after; of updated ones, what changes."""
+    subjects = {
+        keyword.id: {key: keyword.values[key] for key in _SUBJECT if key in keyword.values}
+        for keyword in keywords
+    }
+
+    def shown(edit: Edit, values: Values) -> JSON:
+        subject = subjects.get(edit.id or "", {})
+        return subject | {key: value for key, value in values.items() if key != "id"}
+
+    before = [shown(edit, edit.before) for edit in edits if edit.before is not None]
+    after = [shown(edit, edit.after) for edit in edits if edit.after is not None]
+    return ProposedChange(field="keywords", before=before, after=after, edits=tuple(edits))
 
 
 def plain_keyword(text: str) -> str:
@@ -109,7 +118,7 @@ def plain_keyword(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _keywords(account: Account, texts: Iterable[str], match_type: JSON) -> list[Entity]:
+def _keywords(account: Account, texts: Sequence[str], match_type: JSON) -> list[Entity]:
     """The keywords with some texts, and a match type if one is given."""
     found: dict[str, Entity] = {}
     for text in texts:
@@ -123,26 +132,6 @@ def _keywords(account: Account, texts: Iterable[str], match_type: JSON) -> list[
             raise not_found("keywords", "keyword", repr(text))
         found |= matching
     return list(found.values())
-
-
-def _set_on_keywords(keywords: list[Entity], values: Values) -> ProposedChange:
-    """A change whose diff lists the keywords that it changes, before and after."""
-    before: list[JSON] = []
-    after: list[JSON] = []
-    edits: list[Edit] = []
-    for keyword in [each for each in keywords if changed(each.values, values)[1]] or keywords:
-        old = {key: keyword.values.get(key) for key in values}
-        subject = {key: keyword.values[key] for key in _SUBJECT if key in keyword.values}
-        before.append(subject | old)
-        after.append(subject | dict(values))
-        edits.append(Edit(kind="keyword", id=keyword.id, before=old, after=values))
-    return _keyword_change(before, after, edits)
-
-
-def _keyword_change(
-    before: Iterable[JSON], after: Iterable[JSON], edits: Iterable[Edit]
-) -> ProposedChange:
-    return ProposedChange(field="keywords", before=[*before], after=[*after], edits=tuple(edits))
 
 
 WRITES: dict[str, Callable[[Account, ParsedRequest], ProposedChange]] = {
