@@ -360,7 +360,8 @@ class FakeAdService:
             account = self._accounts.get(account_id)
             entities = [] if account is None else account.with_id(entity_id)
             if account is None or len(entities) != 1:
-                raise ValueError(f"there is no {entity_id} in an account {account_id}")
+                none = "no single" if entities else "no"
+                raise ValueError(f"there is {none} {entity_id} in an account {account_id}")
             [entity] = entities
             fields = sorted(entity.values.keys() - {"id"})
             for name in values:

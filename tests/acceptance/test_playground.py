@@ -144,7 +144,7 @@ def test_tutorial_runs_and_its_draft_is_approved_on_the_page(page, site, chromiu
     assert all(url.startswith(site.url) for url in requested(chromium))
     chromium.switch_to.default_content()
     assert page.run(page.examples[5]) == "PAUSED"
-    assert page.run(page.examples[6]).startswith("422 no_change")
+    assert page.run(page.examples[6]).startswith("404 campaign_not_found")
     assert page.run(page.examples[7]).endswith("drafts at the service: 1")
     assert len(page.examples) == 8
     assert all(url.startswith(site.url) for url in requested(chromium))

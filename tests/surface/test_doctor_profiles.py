@@ -23,7 +23,7 @@ SWITCHES: dict[str, list] = {
     "continuation_life": [None, 9.0],
     "read_parameters": ["query", "body", "either"],
     "key_header": [None, "X-Api-Key"],
-    "unknown_date_ranges": ["refuse", "ignore"],
+    "business_rules": [False, True],
     "two_reviewers": [False, True],
     "latency": [0.0, 2.0],
     "requests_a_minute": [None, 10],

@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import pytest
 from cases import each_case
-from fake_helpers import CLIENT_KINDS, approve, call, send, stage
+from fake_helpers import CLIENT_KINDS, approve, call, send
 
-from adclient import AdClient, NotFound, Request, testing
+from adclient import AdClient, NotFound, Request, Unauthenticated, testing
 from adclient.testing import FakeAdService, Fault, Profile
 
 
@@ -74,6 +74,17 @@ def test_invalid_options_are_refused(name, values, message):
             FakeAdService(**{name: value})
 
 
+@CLIENT_KINDS
+def test_clients_take_other_settings_than_those_of_the_fake(client_kind):
+    fake = FakeAdService(token="right")
+    assert call(fake, client_kind)
+    with pytest.raises(Unauthenticated):
+        call(fake, client_kind, token="wrong")
+    path = f"{fake.base_url}/other"
+    with pytest.raises(NotFound):
+        call(fake, client_kind, base_url=path)
+
+
 def test_requests_are_recorded(fake):
     call(fake, "sync")
     fake.client().beta.list_campaigns(account_id="account_b204")
@@ -122,21 +133,6 @@ def test_history_keeps_only_the_latest():
     assert [kept.status for kept in fake.drafts] == ["rejected"] * 3 + ["pending_approval"]
     assert [event.seq for event in fake.dashboard.events] == [9, 10, 11]
     assert repr(fake).endswith("6 requests, 6 drafts>")
-
-
-def test_change_live_bypasses_drafts_and_copies_its_values(fake):
-    groups = [{"name": "a"}]
-    fake.change_live("account_b204", "campaign_57a7", name="Renamed", ad_groups=groups)
-    groups.append({"name": "b"})
-    page = fake.client().beta.list_campaigns(account_id="account_b204")
-    assert page.data[0].name == "Renamed"
-    extended = stage(
-        fake, "beta.create_video_campaign", campaign_id="campaign_57a7", fields={"name": "c"}
-    )
-    assert extended.diff.before == [{"name": "a"}]
-    for account_id, entity_id in [("account_b204", "campaign_0"), ("account_0", "campaign_57a7")]:
-        with pytest.raises(ValueError, match=entity_id):
-            fake.change_live(account_id, entity_id, name="x")
 
 
 def test_spend_follows_the_live_status(fake):

@@ -101,25 +101,23 @@ def test_campaign_is_created_or_extended(fake, operation):
     assert after == [*before, {"name": "more", "ad": {"id": "v"}, "daily_budget": 500}]
 
 
-def test_dynamic_ad_is_created_changed_or_moved(fake):
-    assets = {"images": ["a", "b"], "titles": ["x", "y", "z"], "bodies": [], "extra": 1}
-    field, before, after = diff(fake, "gamma.create_dco_ad", fields={"assets": assets})
-    assert (field, before, after["format"], after["combinations"]) == ("ad", None, "DYNAMIC", 6)
-    assert after["assets"] == assets
+def test_dynamic_ad_is_created_or_changed(fake):
+    fields = {"assets": {"images": ["a"], "extra": 1}, "ad_group_id": "x"}
+    made = diff(fake, "gamma.create_dco_ad", fields=fields)
+    assert made == ("ad", None, {"name": "New dynamic ad", "status": "PAUSED", **fields})
     ad, *_ = fake.client().gamma.list_ads(account_id="account_c3d8")
-    changed = diff(fake, "gamma.create_dco_ad", ad_id=ad.id, fields={"assets": assets})
-    assert (changed[0], changed[2]) == ("ad", {"assets": assets, "combinations": 6})
-    fields = {"ad_group_id": "ad_group_7d20"}
-    campaign_id = diff(fake, "gamma.create_dco_ad", fields=fields)[2]["campaign_id"]
-    approve(fake, stage(fake, "gamma.create_dco_ad", ad_id=ad.id, fields=fields))
-    listed = {each.id: each for each in fake.client().gamma.list_ads(account_id="account_c3d8")}
-    assert fields.items() | {("campaign_id", campaign_id)} <= listed[ad.id].extra.items()
+    before = {"assets": None, "ad_group_id": ad.extra["ad_group_id"]}
+    draft = stage(fake, "gamma.create_dco_ad", ad_id=ad.id, fields=fields)
+    assert (draft.diff.field, draft.diff.before, draft.diff.after) == ("ad", before, fields)
+    approve(fake, draft)
+    ad, *_ = fake.client().gamma.list_ads(account_id="account_c3d8")
+    assert ad.extra["ad_group_id"] == "x"
 
 
 NAMED = {"text": "outdoor jacket", "match_type": "BROAD"}
-JACKET = {**NAMED, "status": "ENABLED", "cpc_bid": 1.75}
-EXACT = {**JACKET, "match_type": "EXACT", "cpc_bid": 2}
-NEGATIVE = {**JACKET, "cpc_bid": None, "negative": True}
+JACKET = {**NAMED, "status": "ENABLED", "cpc_bid": 1.75, "negative": False}
+EXACT = {**NAMED, "match_type": "EXACT", "status": "ENABLED", "cpc_bid": 2}
+NEGATIVE = {**NAMED, "status": "ENABLED", "cpc_bid": None, "negative": True}
 URL = "https://halden.example"
 
 
@@ -136,8 +134,8 @@ URL = "https://halden.example"
         ({"action": "UPDATE", "match_type": "EXACT"}, [NAMED], [{**NAMED, "match_type": "EXACT"}]),
         (
             {"action": "PAUSE", "match_type": "BROAD", "cpc_bid": 9},
-            [JACKET],
-            [{**JACKET, "status": "PAUSED", "cpc_bid": 9}],
+            [{**NAMED, "status": "ENABLED", "cpc_bid": 1.75}],
+            [{**NAMED, "status": "PAUSED", "cpc_bid": 9}],
         ),
         ({"action": "REMOVE"}, [JACKET], []),
     ],

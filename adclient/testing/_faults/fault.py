@@ -2,7 +2,7 @@
 
 import gzip
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Self
 
 import attrs
 
@@ -75,6 +75,9 @@ class Fault:
     page: PagingFault | None = None
     latency: float = 0.0
     body_seconds: float = 0.0
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self  # it never changes
 
     @classmethod
     def refused(cls) -> "Fault":

@@ -1,0 +1,161 @@
+"""Snapshots and copies of a fake, and live changes."""
+
+import copy
+from datetime import timedelta
+
+import pytest
+from cases import each_case
+from fake_helpers import approve, call, everything, stage
+
+from adclient import Conventions
+from adclient.testing import FakeAccount, FakeAdService, Fault, Profile
+
+PAUSE = {"campaign_id": "campaign_57a7"}
+
+
+def used():
+    """A fake in which something of everything has happened."""
+    conventions = Conventions(idempotency_header="idempotency-key")
+    fake = FakeAdService(conventions=conventions, profile=Profile(continuation_life=60))
+    fake.add_account(FakeAccount("mine", campaigns=[{"id": "1"}]))
+    approve(fake, call(fake, "sync"))
+    fake.dashboard.arm(stage(fake, "delta.remove_auto_search_themes"), reviewer="Ines")
+    fake.faults.add(Fault.status(503), operation="gamma.list_ads", call=2)
+    fake.faults.at_random(Fault.status(429), share=0.5, operation="alpha.explain_objectives")
+    fake.clock.advance(90)
+    return fake
+
+
+def change(fake):
+    """Go on with a fake: everything in it changes."""
+    fake.add_account(FakeAccount("later"))
+    fake.change_live("mine", "1", name="Renamed")
+    approve(fake, fake.dashboard.pending()[0])
+    stage(fake, "beta.pause_campaign", **PAUSE)
+    call(fake, "sync", "gamma.list_ads", retry=None)
+    fake.faults.clear()
+    fake.clock.advance(timedelta(days=3))
+    fake.base_url += "/elsewhere"
+
+
+def state(fake):
+    """What can be seen of a fake."""
+    return [
+        fake.drafts,
+        fake.dashboard.events,
+        [(request.operation, request.status) for request in fake.requests],
+        fake.faults.unmet,
+        fake.clock.now(),
+        fake.clock.sleeps,
+        fake.base_url,
+        repr(fake),
+        [account.access for name in ("mine", "later") if (account := fake._accounts.get(name))],
+    ]
+
+
+def test_restore_returns_to_a_snapshot_any_number_of_times():
+    fake, saved = used(), None
+    client, saved = fake.client(), fake.snapshot()
+    before, pages = state(fake), everything(fake.snapshot(), "beta")
+    for _ in range(2):
+        change(fake)
+        assert all(now != then for now, then in zip(state(fake), before, strict=True) if then)
+        fake.restore(saved)
+        assert state(fake) == before
+        assert everything(fake.snapshot(), "beta") == pages
+        draft = client.beta.pause_campaign(account_id="account_b204", **PAUSE)
+        assert (fake.drafts[-1].draft_id, len(fake.drafts)) == (draft.draft_id, 3)
+
+
+@pytest.mark.parametrize("copied", [FakeAdService.snapshot, copy.copy, copy.deepcopy])
+def test_copy_is_independent_and_goes_on_in_the_same_way(copied):
+    fake = used()
+    twin, before = copied(fake), state(fake)
+    assert state(twin) == before
+    change(twin)
+    assert state(fake) == before
+    change(fake)
+    assert state(fake) == state(twin)
+    # Its dashboard, transport and clock are its own.
+    draft = twin.client().beta.pause_campaign(account_id="account_b204", **PAUSE)
+    assert fake.dashboard.waiting == twin.dashboard.waiting - 1
+    assert approve(twin, draft).status == "applied"
+
+
+def test_faults_keys_and_continuations_are_those_of_the_snapshot():
+    fake = used()
+    saved = fake.snapshot()
+    outcomes = []
+    for _ in range(2):
+        client = fake.client(max_retries=0)
+        page = client.gamma.list_ads(account_id="account_c3d8")
+        statuses = []
+        for _ in range(8):
+            try:
+                client.alpha.explain_objectives(account_id="account_a91f")
+            except Exception as error:
+                statuses.append(repr(type(error)))
+            else:
+                statuses.append("ok")
+        outcomes.append((statuses, page.next))
+        fake.restore(saved)
+        more = client.gamma.list_ads(account_id="account_c3d8")
+        assert more.next == page.next
+        fake.restore(saved)
+    assert outcomes[0] == outcomes[1]
+    assert len(set(outcomes[0][0])) == 2
+
+
+def test_changes_of_what_a_fake_returned_leave_its_snapshot_alone():
+    fake = FakeAdService()
+    targeting = {"include": ["geo:1"]}
+    where = {"campaign_id": "campaign_4c10", "targeting": targeting}
+    stage(fake, "alpha.update_campaign_targeting", **where)
+    saved = fake.snapshot()
+    fake.drafts[0].diff.after.clear()
+    fake.requests[0].json.clear()
+    fake.restore(saved)
+    assert fake.drafts[0].diff.after == fake.requests[0].json["targeting"] == targeting
+
+
+def test_clock_of_a_restored_fake_starts_from_the_snapshot():
+    fake = FakeAdService()
+    saved = fake.snapshot()
+    fake.faults.add(Fault.status(429, headers={"Retry-After": "20"}))
+    call(fake, "sync", "gamma.list_ads", retry=None)
+    assert fake.clock.monotonic() == 20.5
+    fake.restore(saved)
+    fake.clock.sleep(1)
+    assert (fake.clock.monotonic(), fake.clock.sleeps) == (1, (1,))
+
+
+# Live changes.
+
+
+def test_change_live_bypasses_drafts_and_copies_its_values():
+    fake = FakeAdService()
+    groups = [{"name": "a"}]
+    fake.change_live("account_b204", "campaign_57a7", name="Renamed", ad_groups=groups)
+    groups.append({"name": "b"})
+    page = fake.client().beta.list_campaigns(account_id="account_b204")
+    assert page.data[0].name == "Renamed"
+    extended = stage(fake, "beta.create_video_campaign", **PAUSE, fields={"name": "c"})
+    assert extended.diff.before == [{"name": "a"}]
+
+
+@each_case(
+    ("account_id", "entity_id", "values", "message"),
+    [
+        ("account_b204", "campaign_0", {"name": "x"}, "no campaign_0 in an account account_b204"),
+        ("account_0", "campaign_57a7", {"name": "x"}, "no campaign_57a7 in an account account_0"),
+        ("account_b204", "campaign_57a7", {"dayly_budget": 5}, "no 'dayly_budget'.* daily_budget$"),
+        ("account_b204", "campaign_57a7", {"spend": 5}, "has no 'spend', but ad_groups, daily_bud"),
+        ("account_b204", "campaign_57a7", {"id": "x"}, "has no 'id'"),
+        ("mine", "1", {"name": "x"}, "there is no single 1 in an account mine"),
+    ],
+)
+def test_change_live_of_what_is_not_there_is_refused(account_id, entity_id, values, message):
+    fake = FakeAdService()
+    fake.add_account(FakeAccount("mine", campaigns=[{"id": "1"}], ads=[{"id": "1"}]))
+    with pytest.raises(ValueError, match=message):
+        fake.change_live(account_id, entity_id, **values)
