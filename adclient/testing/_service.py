@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
-from datetime import datetime, timedelta
+from datetime import timedelta
 from difflib import get_close_matches
 from email.utils import format_datetime
 from math import ceil
@@ -56,17 +56,8 @@ ENVIRONMENT = (ENV_BASE_URL, ENV_SERVICE, ENV_TOKEN)
 """The variables that lead the clients of other code to a fake."""
 
 
-@attrs.define(slots=False, kw_only=True)
-class _Traffic:
-    """The requests that a fake has received."""
-
-    requests: deque[RecordedRequest]
-    received: int = 0
-    in_minute: int = 0
-    minute: datetime = START
-    by_key: dict[str, tuple[Request, FakeDraft]] = attrs.field(
-        factory=dict[str, tuple[Request, FakeDraft]]
-    )
+# What changes in a fake itself, besides its parts.
+_STATE = ("base_url", "_requests", "_received", "_minute", "_in_minute", "_by_key")
 
 
 class FakeAdService:
@@ -137,7 +128,10 @@ class FakeAdService:
         self._conventions = conventions = conventions or Conventions()
         self._token = token
         self._profile = profile = profile or Profile()
-        self._traffic = _Traffic(requests=deque(maxlen=history))
+        self._requests: deque[RecordedRequest] = deque(maxlen=history)
+        self._received = self._in_minute = 0
+        self._minute = START
+        self._by_key: dict[str, tuple[Request, FakeDraft]] = {}
         self._lock = lock = RLock()
         self.base_url = f"https://{FAKE_HOST}"
         self.clock: FakeClock = FakeClock()
@@ -150,8 +144,7 @@ class FakeAdService:
         self.dashboard: Dashboard = Dashboard(
             self._drafts, self._accounts, self.clock, lock, profile.two_reviewers
         )
-        # All that has a state.
-        self._parts = self._accounts, self._drafts, self.faults, self._traffic, self.clock
+        self._parts = self._accounts, self._drafts, self.faults, self.clock
         # Waits advance the clock, by the middle of their range.
         self._service = ServiceTransport(self.handle, self.clock.for_clients(), random=lambda: 0.5)
         self.transport: UniversalTransport = self._service
@@ -164,14 +157,14 @@ class FakeAdService:
         return twin
 
     def __repr__(self) -> str:
-        counts = f"{self._traffic.received} requests, {self._drafts.staged} drafts"
+        counts = f"{self._received} requests, {self._drafts.staged} drafts"
         return f"<FakeAdService seed={self._seed!r}, {counts}>"
 
     @property
     def requests(self) -> tuple[RecordedRequest, ...]:
         """The latest requests that reached the service, oldest first."""
         with self._lock:
-            return tuple(self._traffic.requests)
+            return tuple(self._requests)
 
     @property
     def drafts(self) -> tuple[FakeDraft, ...]:
@@ -202,8 +195,7 @@ class FakeAdService:
         settings.setdefault("base_url", self.base_url)
         settings.setdefault("conventions", self._conventions)
         settings.setdefault("transport", self.transport)
-        if "token" not in settings:
-            settings.setdefault("auth", self._auth)
+        settings.setdefault("auth", None if settings.get("token") else self._auth)
         return AdClient(**settings)
 
     def async_client(self, **settings: Unpack[AsyncClientSettings]) -> AsyncAdClient:
@@ -230,8 +222,7 @@ class FakeAdService:
         settings.setdefault("base_url", self.base_url)
         settings.setdefault("conventions", self._conventions)
         settings.setdefault("transport", self.transport)
-        if "token" not in settings:
-            settings.setdefault("auth", self._auth)
+        settings.setdefault("auth", None if settings.get("token") else self._auth)
         return AsyncAdClient(**settings)
 
     @contextmanager
@@ -335,7 +326,7 @@ class FakeAdService:
             memo = {id(part): own for part, own in zip(saved._parts, self._parts, strict=True)}
             for part, own in zip(saved._parts, self._parts, strict=True):
                 vars(own).update(deepcopy(vars(part), memo))
-            self.base_url = saved.base_url
+            vars(self).update({name: deepcopy(vars(saved)[name], memo) for name in _STATE})
 
     def change_live(self, account_id: str, entity_id: str, **values: JSON) -> None:
         """Change the live data without a draft, as somebody does on the ad platform itself.
@@ -363,11 +354,10 @@ class FakeAdService:
                 none = "no single" if entities else "no"
                 raise ValueError(f"there is {none} {entity_id} in an account {account_id}")
             [entity] = entities
-            fields = sorted(entity.values.keys() - {"id"})
-            for name in values:
-                if name not in fields:
-                    near = get_close_matches(name, fields, 1) or fields
-                    raise ValueError(f"{entity_id} has no {name!r}, but {', '.join(near)}")
+            fields = entity.values.keys() - {"id"}
+            for name in values.keys() - fields:
+                near = get_close_matches(name, fields, 1) or sorted(fields)
+                raise ValueError(f"{entity_id} has no {name!r}, but {', '.join(near)}")
             account.put(entity.changed(copied_fields(values), self.clock.today()))
 
     def handle(self, request: Request, time_left: float | None = None) -> Outcome:
@@ -423,7 +413,7 @@ class FakeAdService:
         if isinstance(outcome, RawResponse) or outcome.sent:
             record = recorded(request, operation_at(request, self.base_url), outcome)
             with self._lock:
-                self._traffic.requests.append(record)
+                self._requests.append(record)
         return outcome
 
     def _auth(self, _: Request) -> Mapping[str, str]:
@@ -442,8 +432,8 @@ class FakeAdService:
         The lock is not held while JSON is read and written: a large request delays no others.
         """
         with self._lock:
-            self._traffic.received += 1
-            number = self._traffic.received
+            self._received += 1
+            number = self._received
         outcome = fault.instead
         if fault.taken:
             try:
@@ -489,12 +479,12 @@ class FakeAdService:
     def _count_request(self) -> None:
         """Count a request of this minute, or refuse it."""
         now, most = self.clock.now(), self._profile.requests_a_minute
-        if now - self._traffic.minute >= _MINUTE:
-            self._traffic.minute, self._traffic.in_minute = now, 0
-        if most is not None and self._traffic.in_minute >= most:
-            wait = ceil((self._traffic.minute + _MINUTE - now).total_seconds())
+        if now - self._minute >= _MINUTE:
+            self._minute, self._in_minute = now, 0
+        if most is not None and self._in_minute >= most:
+            wait = ceil((self._minute + _MINUTE - now).total_seconds())
             raise http_error("rate_limited", headers={"retry-after": str(wait)}, most=most)
-        self._traffic.in_minute += 1
+        self._in_minute += 1
 
     def _account(self, asked: ParsedRequest) -> Account:
         """The account of a request, if it accepts the operation."""
@@ -517,8 +507,8 @@ class FakeAdService:
         """A new draft, or an earlier one if the request repeats the idempotency key."""
         header = self._conventions.idempotency_header
         key = None if header is None else request.headers.get(header.lower())
-        if key is not None and key in self._traffic.by_key:
-            first, draft = self._traffic.by_key[key]
+        if key is not None and key in self._by_key:
+            first, draft = self._by_key[key]
             if (first.url, first.body) != (request.url, request.body):
                 raise http_error("idempotency_key_reused")
             return draft
@@ -527,5 +517,5 @@ class FakeAdService:
             check_write(account, asked, change, self.clock.today())
         draft = self._drafts.stage(asked.operation.full_name, account, change)
         if key is not None:
-            self._traffic.by_key[key] = request, draft
+            self._by_key[key] = request, draft
         return draft

@@ -98,7 +98,7 @@ def test_change_that_ad_platforms_rule_out_is_refused(operation, given, expected
         (AD, {"fields": {"assets": {"images": ["1"] * 10}}}),
         (KEYWORD, {"keywords": ["outdoor jacket"], "fields": {"match_type": "EXACT"}}),
         (THEMES, {}),
-        (CREATIVE, {"fields": {"daily_budget": 1}}),
+        (CREATIVE, {"fields": {"headline": "New"}}),
     ],
 )
 def test_change_that_keeps_the_rules_is_accepted(operation, given):

@@ -14,24 +14,16 @@ from adclient.testing._accounts.state import Currency, Entity
 _WEEKDAYS = (1.0, 0.98, 0.97, 0.99, 1.03, 1.05, 0.96)
 
 
-def _date(text: str) -> date:
-    return date.fromisoformat(text)
-
-
-def _dates(texts: Iterable[str]) -> tuple[date, ...]:
-    return tuple(map(_date, texts))
-
-
 @attrs.frozen(kw_only=True, cache_hash=True)
 class Delivery:
     """How an entity spends and performs, from which its daily metrics follow.
 
-    `switched` holds the days after which it was paused and enabled again, in turn.
+    `switched` holds the days after which it was paused and enabled again, in turn. Days are texts.
     """
 
     daily_budget: float
-    first_day: date = attrs.field(converter=_date)
-    switched: tuple[date, ...] = attrs.field(default=(), converter=_dates)
+    first_day: str
+    switched: tuple[str, ...] = attrs.field(default=(), converter=tuple[str, ...])
     cpm: float = 8.0
     ctr: float = 0.012
     half_life: float = 30.0
@@ -39,7 +31,7 @@ class Delivery:
     conversion_value: float = 110.0
     hook: float = 0.25
 
-    def runs_on(self, day: date, switched: tuple[date, ...]) -> bool:
+    def runs_on(self, day: str, switched: tuple[str, ...]) -> bool:
         """True if it spends on a day; it was also paused and enabled after other days."""
         is_enabled = sum(last < day for last in (*self.switched, *switched)) % 2 == 0
         return self.first_day <= day and is_enabled
@@ -98,7 +90,7 @@ class Figures:
         if delivery is None:
             return Metrics()
         key, minor = (self.seed, entity.id, delivery), self.currency.minor
-        running = (day for day in days if delivery.runs_on(day, entity.switched))
+        running = (day for day in days if delivery.runs_on(day.isoformat(), entity.switched))
         return Metrics.total(of_day(*key, day, minor) for day in running)
 
 
@@ -115,7 +107,7 @@ def of_day(seed: str, entity_id: str, delivery: Delivery, day: date, minor: int)
     """
     # Seeded per entity and day, so that all slices of the metrics agree.
     chance = random.Random(f"{seed}:{entity_id}:{day}")  # noqa: S311 (no secret)
-    freshness = 2 ** (-(day - delivery.first_day).days / delivery.half_life)
+    freshness = 2 ** (-(day - date.fromisoformat(delivery.first_day)).days / delivery.half_life)
     wave = _WEEKDAYS[day.weekday()]
     spend = delivery.daily_budget * min(1.2, chance.gauss(0.97, 0.05) * wave)
     impressions = round(spend / delivery.cpm * 1000)

@@ -54,7 +54,7 @@ class Entity:
 
     kind: Kind
     values: Values
-    switched: tuple[date, ...] = ()
+    switched: tuple[str, ...] = ()
 
     def text(self, key: str) -> str:
         """A value that is text; empty if there is none."""
@@ -79,8 +79,8 @@ class Entity:
     def changed(self, changes: Values, today: date) -> "Entity":
         """The entity with other values; pausing or enabling takes effect on spend after today."""
         new = attrs.evolve(self, values=merged(self.values, changes))
-        is_switched = new.may_spend != self.may_spend
-        return attrs.evolve(new, switched=(*self.switched, today)) if is_switched else new
+        days = () if new.may_spend == self.may_spend else (today.isoformat(),)
+        return attrs.evolve(new, switched=self.switched + days)
 
     def update(self, wanted: Values) -> "ProposedChange":
         """A change of values; if several differ, the field of its diff is the kind of entity."""

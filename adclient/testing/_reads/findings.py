@@ -44,7 +44,7 @@ def _fatigue(
     delivery = None if campaign is None else figures.deliveries.get(campaign.id)
     if campaign is None or delivery is None or not campaign.may_spend:
         return None
-    days = days_between(delivery.first_day, today - timedelta(days=1))
+    days = days_between(date.fromisoformat(delivery.first_day), today - timedelta(days=1))
     # The campaign has one creative; by its metrics, the listing and this report agree.
     daily = [figures.of(campaign, [day]) for day in days]
     whole, recent = Metrics.total(daily), Metrics.total(daily[-7:])

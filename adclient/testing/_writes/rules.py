@@ -36,10 +36,8 @@ def check_write(
             images = nested(request.object("fields"), "assets").get("images")
             if isinstance(images, list) and not _MIN_IMAGES <= len(images) <= _MAX_IMAGES:
                 raise http_error("asset_count", "assets.images", limit=_MAX_IMAGES)
-        case _ if change.edits[0].kind == "campaign":
-            _check_campaign(account, request, change, today)
         case _:
-            pass
+            _check_campaign(account, request, change, today)
     if not differ(change.before, change.after):
         raise http_error("no_change")
 

@@ -27,16 +27,15 @@ def _create(kind: Kind, values: dict[str, JSON]) -> ProposedChange:
     return ProposedChange(field=kind, before=None, after=values, edits=(edit,))
 
 
-def _update_campaign(account: Account, request: ParsedRequest, *, own: str) -> ProposedChange:
-    """A change of a campaign by the operation's own argument, by `fields`, or by both."""
-    campaign, wanted = _campaign(account, request), dict(request.object("fields"))
+def _update_campaign(
+    account: Account, request: ParsedRequest, *, own: str, value: JSON = None
+) -> ProposedChange:
+    """A change by the operation's own argument, by `fields`, or by both; or to a fixed value."""
+    campaign = account.get("campaign", request.text("campaign_id") or "")
+    wanted: dict[str, JSON] = {own: value} if value else dict(request.object("fields"))
     if own in request.arguments:
         wanted[own] = request.arguments[own]
     return campaign.update(wanted or {own: campaign.values.get(own)})
-
-
-def _campaign(account: Account, request: ParsedRequest) -> Entity:
-    return account.get("campaign", request.text("campaign_id") or "")
 
 
 def _named(account: Account, request: ParsedRequest, kind: Kind) -> Entity | None:
@@ -65,14 +64,11 @@ def _create_campaign(account: Account, request: ParsedRequest, *, medium: str) -
 
 
 def _remove_themes(account: Account, _: ParsedRequest) -> ProposedChange:
-    before: list[JSON] = []
-    edits: list[Edit] = []
-    for group in account.all("asset_group"):
-        if themes := group.values.get("search_themes"):
-            before.append({"asset_group": group.name, "texts": themes})
-            old: Values = {"search_themes": themes}
-            new: Values = {"search_themes": []}
-            edits.append(Edit(kind=group.kind, id=group.id, before=old, after=new))
+    groups = [each for each in account.all("asset_group") if each.values.get("search_themes")]
+    before: list[JSON] = [
+        {"asset_group": group.name, "texts": group.values["search_themes"]} for group in groups
+    ]
+    edits = [edit for group in groups for edit in group.update({"search_themes": []}).edits]
     return ProposedChange(field="search_themes", before=before, after=[], edits=tuple(edits))
 
 
@@ -142,8 +138,6 @@ WRITES: dict[str, Callable[[Account, ParsedRequest], ProposedChange]] = {
     "gamma.create_image_campaign": partial(_create_campaign, medium="image"),
     "delta.update_keyword": _update_keyword,
     "gamma.create_dco_ad": partial(_set, kind="ad", name="New dynamic ad"),
-    "beta.pause_campaign": lambda account, request: _campaign(account, request).update(
-        {"status": "PAUSED"}
-    ),
+    "beta.pause_campaign": partial(_update_campaign, own="status", value="PAUSED"),
     "delta.remove_auto_search_themes": _remove_themes,
 }
