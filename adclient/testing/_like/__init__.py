@@ -1,0 +1,1 @@
+"""A fake like a service that a file describes: its items, and how it pages."""

@@ -1,0 +1,216 @@
+"""Items that have given shapes: values within the ranges that were seen, and invented texts."""
+
+import itertools
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import cycle, islice
+from typing import TypeVar
+from uuid import UUID
+
+import attrs
+
+from adclient._service.model import JSONType, Shape, Shapes
+from adclient._values.json_values import JSON
+
+T = TypeVar("T")
+
+_FIRST_TIME = datetime(2026, 1, 1, 9, 30)
+# What may follow the seconds of a time, by its length.
+_ZONES = {len(zone): zone for zone in ("", "Z", ".000Z", "+00:00", ".000000Z", ".000+00:00")}
+_PROSE = " of the early spring, and more"
+_CODE = "_ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def ids_of(shape: Shape, kind: str, count: int, seed: str) -> list[str]:
+    """The ids of items, all different, such as `campaign_57a7`."""
+    chance = random.Random(f"{seed}:{kind}")  # noqa: S311 (no secret)
+    least, most = shape.min_length or 0, shape.max_length or 100
+    prefix = f"{kind}_" if len(kind) + 5 <= most else ""
+    digits = max(min(max(4, least - len(prefix)), most - len(prefix)), len(f"{2 * count:x}"))
+    taken = dict.fromkeys(shape.values[:count])
+    for number in itertools.count(1):
+        if len(taken) >= count:
+            break
+        text = f"{prefix}{chance.getrandbits(4 * digits):0{digits}x}"
+        if shape.format is not None:
+            text = _in_format(shape, kind, number, max(least, len(f"{count}0")), chance)
+        taken[text] = None
+    return list(taken)
+
+
+def rows_of(
+    shapes: Shapes,
+    count: int,
+    *,
+    kind: str = "item",
+    seed: str = "",
+    own_ids: Sequence[str] = (),
+    ids: Mapping[str, Sequence[str]] | None = None,
+) -> list[dict[str, JSON]]:
+    """Objects with the shapes of a listing's items; the same arguments give the same objects.
+
+    Args:
+        shapes: The shape of each field.
+        count: How many objects to make.
+        kind: What the objects are, for their names.
+        seed: Determines what is left to chance.
+        own_ids: The ids of the objects; none if they need not differ.
+        ids: The ids of the items of each read, for references.
+
+    Returns:
+        The objects. As far as `count` allows, each field has all its types, is null and missing
+        where it may be, and reaches the ends of its range.
+    """
+    chance = random.Random(f"{seed}:{kind}:{count}")  # noqa: S311 (no secret)
+    rows = _Generator(kind, chance, ids or {}).objects(shapes, count)
+    for row, item_id in zip(rows, own_ids, strict=False):
+        row["id"] = item_id
+    return rows
+
+
+@attrs.frozen
+class _Generator:
+    """Makes values field by field, so that the values of each differ as those seen did."""
+
+    kind: str
+    chance: random.Random
+    ids: Mapping[str, Sequence[str]]
+
+    def objects(self, shapes: Shapes, count: int) -> list[dict[str, JSON]]:
+        rows: list[dict[str, JSON]] = [{} for _ in range(count)]
+        for name, shape in shapes.items():
+            is_there = self._mixed([True, False] if shape.is_optional else [True], count)
+            present = [row for row, chosen in zip(rows, is_there, strict=True) if chosen]
+            for row, value in zip(present, self.values(name, shape, len(present)), strict=True):
+                row[name] = value
+        return rows
+
+    def values(self, name: str, shape: Shape, count: int) -> list[JSON]:
+        """Values of one field."""
+        chosen = self._mixed(shape.types or ("null",), count)
+        made = {
+            kind: iter(self._of_type(kind, name, shape, chosen.count(kind)))
+            for kind in dict.fromkeys(chosen)
+        }
+        return [next(made[kind]) for kind in chosen]
+
+    def _mixed(self, options: Sequence[T], count: int) -> list[T]:
+        """Options in any order: each once if there is room, and the first most often."""
+        rest = self.chance.choices(options, [len(options) + 1, *[1] * (len(options) - 1)], k=count)
+        mixed = [*options, *rest][:count]
+        self.chance.shuffle(mixed)
+        return mixed
+
+    def _of_type(self, kind: JSONType, name: str, shape: Shape, count: int) -> Sequence[JSON]:
+        match kind:
+            case "boolean":
+                return self._mixed([True, False], count)
+            case "integer" | "number":
+                return self._numbers(kind, shape, count)
+            case "string":
+                return self._texts(name, shape, count)
+            case "array":
+                return self._arrays(name, shape, count)
+            case "object":
+                return self.objects(shape.properties, count)
+            case "null":
+                return [None] * count
+
+    def _between(self, low: T, high: T, count: int, draw: Callable[[], T]) -> list[T]:
+        """Both ends of a range, then what is drawn from it, in any order."""
+        values = [low, high][:count] + [draw() for _ in range(count - 2)]
+        self.chance.shuffle(values)
+        return values
+
+    def _numbers(self, kind: JSONType, shape: Shape, count: int) -> Sequence[JSON]:
+        low = shape.minimum if shape.minimum is not None else min(0, shape.maximum or 0)
+        high = shape.maximum if shape.maximum is not None else low + 1000
+        if kind == "integer":
+            first, last = math.ceil(low), math.floor(high)
+            return self._between(first, last, count, lambda: self.chance.randint(first, last))
+        ends = float(Decimal(low)), float(Decimal(high))
+        places = 2 if shape.decimals is None else shape.decimals
+
+        def draw() -> JSON:
+            value = round(self.chance.uniform(*ends), places)
+            return value if low <= value <= high else _number(low)
+
+        return self._between(_number(low), _number(high), count, draw)
+
+    def _arrays(self, name: str, shape: Shape, count: int) -> Sequence[JSON]:
+        items = shape.items
+        if items is None:
+            return [[] for _ in range(count)]
+        low = shape.min_length or 0
+        high = max(low, 3 if shape.max_length is None else shape.max_length)
+        lengths = self._between(low, high, count, lambda: self.chance.randint(low, high))
+        elements = iter(self.values(name, items, sum(lengths)))
+        return [list(islice(elements, length)) for length in lengths]
+
+    def _texts(self, name: str, shape: Shape, count: int) -> Sequence[JSON]:
+        """Texts of one field; where few were seen, few are made and used again."""
+        different = min(count, shape.distinct or count)
+        known = list(shape.values[:different])
+        if shape.reference is not None and (ids := self.ids.get(shape.reference)):
+            known = self._mixed(ids, different)
+        # The first two have the extreme lengths; the others are as short as is readable.
+        longest = 40 if shape.max_length is None else shape.max_length
+        lengths = [shape.min_length or 0, longest, *[0] * different]
+        texts = [
+            self._text(name, shape, number, lengths[number - 1])
+            for number in range(len(known) + 1, different + 1)
+        ]
+        pool = [*known, *texts]
+        return [*pool, *self.chance.choices(pool, k=count - different)] if pool else []
+
+    def _text(self, name: str, shape: Shape, number: int, length: int) -> str:
+        """An invented text; the same number of the same field is always the same text."""
+        if name == "status":
+            return "ENABLED" if number == 1 else f"STATUS_{number}"
+        if shape.format is not None:
+            return _in_format(shape, name, number, length, self.chance)
+        filler = _CODE
+        if name.endswith("id"):
+            text = f"{name.removesuffix('id').strip('_') or self.kind}_{number:04x}"
+        elif shape.distinct is not None:
+            text = f"{name.upper()}_{number}"
+        else:
+            words = (self.kind if name == "name" else name).replace("_", " ").capitalize()
+            text, filler = f"{words} {number}", _PROSE
+        least = shape.min_length or 0
+        most = max(least, len(text) if shape.max_length is None else shape.max_length)
+        return _fitted(text, filler, length or min(max(len(text), least), most))
+
+
+def _number(value: int | Decimal) -> JSON:
+    """A number as a float, or as a decimal if a float would lose digits."""
+    close = float(Decimal(value))
+    return close if Decimal(repr(close)) == value else Decimal(value)
+
+
+def _fitted(text: str, filler: str, length: int) -> str:
+    """A text that is cut, from its front, or filled up to a length."""
+    if len(text) > length:
+        return text[len(text) - length :].strip(" _").rjust(length, "0")
+    filled = text + "".join(islice(cycle(filler), length - len(text)))
+    return filled.rstrip(" _").ljust(length, "s")
+
+
+def _in_format(shape: Shape, name: str, number: int, length: int, chance: random.Random) -> str:
+    """A text in the format of a shape."""
+    match shape.format:
+        case "date":
+            return (_FIRST_TIME + timedelta(days=number)).date().isoformat()
+        case "date-time":
+            time = (_FIRST_TIME + timedelta(hours=number)).isoformat()
+            return time + _ZONES.get((shape.max_length or 0) - len(time), "Z")
+        case "uuid":
+            return str(UUID(int=chance.getrandbits(128), version=4))
+        case "uri":
+            host = "".join(filter(str.isalnum, name.lower())) or "a"
+            return f"https://{host}.example/{number}".ljust(length, "0")
+        case _:
+            return str(number + 10 ** max(0, length - 1))[-max(1, length) :]
