@@ -1,11 +1,15 @@
 """The behaviour of the fake service where its interface leaves it open."""
 
+import json
+from importlib.resources import files
 from math import inf
 from typing import Literal, get_args
 
 import attrs
 
-from adclient.conventions import is_free_header
+from adclient._core.operations import READS
+from adclient._service.model import AuthShape, ErrorShape, Listing, Next, Service
+from adclient.conventions import Conventions, is_free_header
 from adclient.options import check_count, check_timeout
 
 ErrorStyle = Literal[
@@ -21,6 +25,20 @@ ErrorStyle = Literal[
     "truncated",
 ]
 Continuation = Literal["text", "number", "url", "absolute_url", "object", "none"]
+_SHAPES = json.loads(
+    files("adclient.testing._http").joinpath("error_shapes.json").read_text("utf-8")
+)
+ERROR_SHAPES: dict[ErrorStyle, ErrorShape] = {
+    style: ErrorShape(**shape) for style, shape in _SHAPES.items()
+}
+_NEXT: dict[Continuation, Next | None] = {
+    "text": Next(form="string"),
+    "number": Next(form="number"),
+    "url": Next(form="URL", host="relative"),
+    "absolute_url": Next(form="URL", host="same"),
+    "object": Next(form="object"),
+    "none": None,
+}
 Place = Literal["query", "body", "either"]
 
 
@@ -83,6 +101,18 @@ class Profile:
             check_count("requests_a_minute", self.requests_a_minute, least=1)
         if self.key_header is not None and not is_free_header(self.key_header):
             raise ValueError("key_header must be the name of a header that nothing else uses")
+
+
+def service_of(profile: Profile, conventions: Conventions, page_size: int) -> Service:
+    """The service that a fake with this profile is like."""
+    header = profile.key_header
+    listing = Listing(account_id="", page_size=page_size, next=_NEXT[profile.continuation])
+    return Service(
+        url="",
+        auth=AuthShape() if header is None else AuthShape(scheme="", header=header),
+        conventions=conventions,
+        listings=dict.fromkeys(READS, listing),
+    )
 
 
 def check_choice(name: str, value: object, kind: object) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from base64 import b64encode
 from collections import deque
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
@@ -44,7 +45,7 @@ from adclient.testing._faults.fault import Fault, received_within, with_fault
 from adclient.testing._faults.faults import Faults
 from adclient.testing._http.requests import ParsedRequest, operation_at, parsed
 from adclient.testing._http.responses import HTTPError, error_response, http_error
-from adclient.testing._profile import Profile
+from adclient.testing._profile import ERROR_SHAPES, Profile, service_of
 from adclient.testing._reads.pages import Pages, PagingFault
 from adclient.testing._recording import RecordedRequest, recorded
 from adclient.testing._writes.rules import check_read, check_write
@@ -132,6 +133,7 @@ class FakeAdService:
         self._received = self._in_minute = 0
         self._minute = START
         self._by_key: dict[str, tuple[Request, FakeDraft]] = {}
+        self._like = service_of(profile, conventions, page_size)
         self._lock = lock = RLock()
         self.base_url = f"https://{FAKE_HOST}"
         self.clock: FakeClock = FakeClock()
@@ -140,7 +142,7 @@ class FakeAdService:
         for account in accounts or ():
             self._accounts.add(account)
         self._drafts = DraftStore(seed, self.clock, history)
-        self._pages = Pages(seed, page_size, profile, conventions.cursor_parameter, self.clock)
+        self._pages = Pages(seed, self._like, profile.continuation_life, self.clock)
         self.dashboard: Dashboard = Dashboard(
             self._drafts, self._accounts, self.clock, lock, profile.two_reviewers
         )
@@ -418,11 +420,12 @@ class FakeAdService:
 
     def _auth(self, _: Request) -> Mapping[str, str]:
         """The headers with which a client authenticates; none if all may call."""
-        if self._token is None:
+        auth, secret = self._like.auth, self._token
+        if auth is None or secret is None:
             return {}
-        if self._profile.key_header is not None:
-            return {self._profile.key_header: self._token}
-        return {"authorization": f"Bearer {self._token}"}
+        if auth.scheme.lower() == "basic":
+            secret = b64encode(secret.encode()).decode()
+        return {auth.header: f"{auth.scheme} {secret}".lstrip()}
 
     def _respond(
         self, request: Request, operation: Operation[Result] | None, fault: Fault
@@ -447,7 +450,8 @@ class FakeAdService:
         digest = hashlib.sha256(f"{self._seed}:request:{number}".encode()).hexdigest()
         request_id = f"req_{digest[:12]}"
         if isinstance(outcome, HTTPError):
-            outcome = error_response(outcome, self._profile.errors, request_id)
+            shape = self._like.errors or ERROR_SHAPES[self._profile.errors]
+            outcome = error_response(outcome, shape, request_id)
         headers = {
             "content-type": "application/json",
             "date": format_datetime(self.clock.now(), usegmt=True),
@@ -463,7 +467,7 @@ class FakeAdService:
                 raise http_error("unauthenticated")
         with self._lock:
             self._count_request()
-        asked = parsed(request, operation, self._conventions, self._profile)
+        asked = parsed(request, operation, self._like, self._profile.read_parameters)
         with self._lock:
             account = self._account(asked)
             if asked.operation.is_write:

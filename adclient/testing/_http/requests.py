@@ -1,6 +1,6 @@
 """Requests, parsed into an operation and its arguments and checked against the interface."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
 from typing import TypeGuard, cast
 from urllib.parse import parse_qsl, urlsplit
@@ -10,10 +10,10 @@ import attrs
 from adclient._core import jsontext
 from adclient._core.operations import OPERATIONS, Operation, ParameterType
 from adclient._core.request import Request
-from adclient.conventions import Conventions
+from adclient._service.model import Next, Service
 from adclient.models import JSON, Result
 from adclient.testing._http.responses import http_error, invalid_parameter
-from adclient.testing._profile import Place, Profile
+from adclient.testing._profile import Place
 
 MAX_BODY = 1024 * 1024
 """The most bytes that the body of a request may have."""
@@ -22,12 +22,12 @@ _BY_PATH = {operation.path: operation for operation in OPERATIONS}
 
 @attrs.frozen
 class ParsedRequest:
-    """The operation and the arguments of a request."""
+    """The operation and the arguments of a request, and what it continues a listing with."""
 
     operation: Operation[Result]
     url: str
     arguments: Mapping[str, JSON]
-    cursor: JSON = None
+    continuation: Mapping[str, JSON]
 
     def text(self, name: str) -> str | None:
         """A text argument."""
@@ -58,10 +58,13 @@ def operation_at(request: Request, base_url: str) -> Operation[Result] | None:
 def parsed(
     request: Request,
     operation: Operation[Result] | None,
-    conventions: Conventions,
-    profile: Profile,
+    service: Service,
+    reads_from: Place | None,
 ) -> ParsedRequest:
-    """The arguments of a request for the operation at its path, if there is one."""
+    """The arguments of a request for the operation at its path, if there is one.
+
+    Reads take them from the place that the conventions name, or from another one.
+    """
     if len(request.body or b"") > MAX_BODY:
         raise http_error("request_too_large", limit=MAX_BODY)
     if operation is None:
@@ -70,25 +73,25 @@ def parsed(
         method = operation.method
         raise http_error("method_not_allowed", headers={"allow": method}, method=method)
     place: Place = "body"
+    names: tuple[str, ...] = ()
     if not operation.is_write:
-        place = profile.read_parameters or conventions.read_parameters
+        place = reads_from or service.conventions.of(operation).read_parameters
+        names = continuation_names(service, operation)
     url, _, text = request.url.partition("?")
     query = parse_qsl(text, keep_blank_values=True)
-    cursor: JSON = None
+    known = {parameter.name: parameter for parameter in operation.parameters}
     if place == "query" or (place == "either" and not request.body):
         if request.body:
             raise http_error("unexpected_body")
-        arguments = _from_query(query, operation, conventions)
+        arguments = _from_query(query, operation, service, names)
     else:
         arguments = _from_body(request.body or b"")
-        in_query = dict(query)
-        if profile.continuation in ("url", "absolute_url"):  # which a client follows
-            cursor = in_query.pop(conventions.cursor_parameter, None)
-        if in_query:
+        in_query = {name: text for name, text in query if name not in known}
+        is_next_url = names and next_of(service, operation).form == "URL"
+        if query and not (is_next_url and in_query and in_query.keys() <= set(names)):
             raise http_error("unexpected_query")
-    if not operation.is_write:
-        cursor = arguments.pop(conventions.cursor_parameter, cursor)
-    known = {parameter.name: parameter for parameter in operation.parameters}
+        arguments |= in_query
+    continuation = {name: arguments.pop(name) for name in names if name in arguments}
     for name, value in arguments.items():
         if name not in known:
             raise invalid_parameter(name, "unknown")
@@ -98,7 +101,28 @@ def parsed(
     for name, parameter in known.items():
         if parameter.required and name not in arguments:
             raise invalid_parameter(name, "required")
-    return ParsedRequest(operation, url, arguments, cursor)
+    return ParsedRequest(operation, url, arguments, continuation)
+
+
+def continuation_names(service: Service, operation: Operation[Result]) -> tuple[str, ...]:
+    """The parameters in which a read takes back a continuation.
+
+    They are those of the next URL or object where clients take it apart, else only one.
+    """
+    conventions = service.conventions.of(operation)
+    following = next_of(service, operation)
+    is_followed = following.form == "URL" and conventions.follow_next_urls
+    names: list[str] = []
+    if is_followed or conventions.continuation is not None:
+        own = {parameter.name for parameter in operation.parameters}
+        names = [name for name in following.parameters if name not in own]
+    return tuple(names) or (conventions.cursor_parameter,)
+
+
+def next_of(service: Service, operation: Operation[Result]) -> Next:
+    """The form of a read's continuations."""
+    listing = service.listings.get(operation.full_name)
+    return (listing and listing.next) or Next(form="string")
 
 
 def _from_body(body: bytes) -> dict[str, JSON]:
@@ -112,10 +136,13 @@ def _from_body(body: bytes) -> dict[str, JSON]:
 
 
 def _from_query(
-    query: list[tuple[str, str]], operation: Operation[Result], conventions: Conventions
+    query: list[tuple[str, str]],
+    operation: Operation[Result],
+    service: Service,
+    continuation: Collection[str],
 ) -> dict[str, JSON]:
     objects = {parameter.name for parameter in operation.parameters if parameter.type == "object"}
-    is_deep = conventions.object_style == "deep_object"
+    is_deep = service.conventions.of(operation).object_style == "deep_object"
     arguments: dict[str, JSON] = {}
     for name, text in query:
         root, *path = name.replace("]", "").split("[")
@@ -129,7 +156,7 @@ def _from_query(
             values[path[-1]] = text
         elif name in arguments:
             raise invalid_parameter(name, "repeated")
-        elif name in objects or (name == conventions.cursor_parameter and text.startswith("{")):
+        elif name in objects or (name in continuation and text.startswith("{")):
             try:
                 arguments[name] = jsontext.loads(text.encode())
             except jsontext.JSONError:

@@ -1,6 +1,7 @@
-"""Errors, and the shapes that services are known for."""
+"""Errors, and the responses for them."""
 
 import json
+import re
 from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
@@ -9,8 +10,8 @@ import attrs
 
 from adclient._core import jsontext
 from adclient._core.response import RawResponse
+from adclient._service.model import ErrorShape
 from adclient.models import JSON
-from adclient.testing._profile import ErrorStyle
 
 _TABLE = files("adclient.testing._http").joinpath("errors.json")
 _ERRORS: dict[str, tuple[int, str]] = json.loads(_TABLE.read_text("utf-8"))
@@ -59,48 +60,42 @@ def not_found(field: str, kind: str, name: str) -> HTTPError:
     return HTTPError(404, f"{kind}_not_found", message, field=field, reason="not_found")
 
 
-def error_response(error: HTTPError, style: ErrorStyle, request_id: str) -> RawResponse:
-    """The response for an error."""
-    code, message = error.code, error.message
-    details: list[JSON] = []
+def error_response(error: HTTPError, shape: ErrorShape, request_id: str) -> RawResponse:
+    """The response for an error, in the shape that a service has for its errors."""
+    detail: JSON = None
     if error.field is not None:
-        limit: dict[str, JSON] = {} if error.limit is None else {"limit": error.limit}
-        details.append({"field": error.field, "reason": error.reason, **limit})
-    title = code.replace("_", " ").capitalize()
-    location: list[JSON] = ["body"] if error.field is None else ["body", error.field]
-    described: JSON = {
-        "code": code,
-        "message": message,
-        "details": details,
+        detail = {"field": error.field, "reason": error.reason}
+        detail |= {} if error.limit is None else {"limit": error.limit}
+    parts: dict[str, JSON] = {
+        "field": error.field,
+        "details": [] if detail is None else [detail],
+        "location": ["body"] if error.field is None else ["body", error.field],
+    }
+    texts = {
+        "code": error.code,
+        "message": error.message,
+        "title": error.code.replace("_", " ").capitalize(),
         "request_id": request_id,
     }
-    problem: dict[str, JSON] = {"type": "about:blank", "title": title, "status": error.status}
-    page = escape(f"{error.status} {message}")
-    shapes: dict[ErrorStyle, JSON] = {
-        "error_object": {"error": described},
-        "problem": {**problem, "detail": message, "code": code, "errors": details},
-        "detail": {"detail": message},
-        "fastapi": {"detail": [{"loc": location, "msg": message, "type": code}]},
-        "success_false": {"success": False, "error": message, "is_error": True},
-        "errors_list": {"errors": [{"code": code, "message": message, "field": error.field}]},
-        "text": message,
-        "html": f"<html><head><title>{page}</title></head><body></body></html>",
-        "empty": "",
-        "truncated": {"error": described},
-    }
-    shape = shapes[style]
-    body = (shape if isinstance(shape, str) else jsontext.dumps(shape, "response")).encode()
-    content_type = _CONTENT_TYPES.get(style, "application/json")
-    return RawResponse(
-        status=error.status,
-        headers={"content-type": content_type, **error.headers},
-        body=body[: len(body) // 2] if style == "truncated" else body,
-    )
+    status = shape.statuses.get(_CAUSES.get(error.code, ""), error.status)
+    is_json, is_html = "json" in shape.content_type, "html" in shape.content_type
+    quoted = _in_quotes if is_json else escape if is_html else str
+    values = {name: jsontext.dumps(part, "response") for name, part in parts.items()}
+    values |= {name: quoted(text) for name, text in texts.items()} | {"status": str(status)}
+    body = _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), shape.body)
+    headers = {"content-type": shape.content_type, **error.headers}
+    return RawResponse(status=status, headers=headers, body=body.encode())
 
 
-_CONTENT_TYPES: Mapping[ErrorStyle, str] = {
-    "problem": "application/problem+json",
-    "text": "text/plain; charset=utf-8",
-    "empty": "text/plain; charset=utf-8",
-    "html": "text/html; charset=utf-8",
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+# What a service file calls the causes of errors.
+_CAUSES = {
+    "unauthenticated": "unauthenticated",
+    "account_not_found": "unknown_account",
+    "invalid_parameter": "unknown_parameter",
 }
+
+
+def _in_quotes(text: str) -> str:
+    """A text as it stands between the quotes of JSON."""
+    return jsontext.quoted(text)[1:-1]

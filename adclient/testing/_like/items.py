@@ -13,7 +13,7 @@ from uuid import UUID
 import attrs
 
 from adclient._service.model import JSONType, Shape, Shapes
-from adclient._values.json_values import JSON
+from adclient._values.json_values import JSON, folded
 
 T = TypeVar("T")
 
@@ -69,6 +69,32 @@ def rows_of(
     for row, item_id in zip(rows, own_ids, strict=False):
         row["id"] = item_id
     return rows
+
+
+def invented(shapes: Shapes, seed: str, known: Mapping[str, JSON]) -> dict[str, JSON]:
+    """An object with these shapes, in which totals and the like are true.
+
+    Args:
+        shapes: The shape of each field.
+        seed: Determines what is left to chance.
+        known: The `total` number of items, and whether the listing `has_more`.
+    """
+    return _with_truth(rows_of(shapes, 1, seed=seed)[0], known)
+
+
+def _with_truth(fields: dict[str, JSON], known: Mapping[str, JSON]) -> dict[str, JSON]:
+    result: dict[str, JSON] = {}
+    for name, value in fields.items():
+        plain = folded(name)
+        if isinstance(value, dict):
+            result[name] = _with_truth(value, known)
+        elif isinstance(value, bool) and plain in ("hasmore", "hasnext", "hasnextpage"):
+            result[name] = known["has_more"]
+        elif isinstance(value, int) and plain in ("total", "count", "totalcount", "totalitems"):
+            result[name] = known["total"]
+        else:
+            result[name] = value
+    return result
 
 
 @attrs.frozen

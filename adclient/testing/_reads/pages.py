@@ -2,19 +2,22 @@
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import ceil
 from typing import Literal
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import attrs
 
 from adclient._core import jsontext
+from adclient._service.model import Listing, Next, Service
+from adclient._values.json_values import folded
+from adclient.conventions import Conventions, EndOfListing
 from adclient.models import JSON
 from adclient.testing._clock import FakeClock
-from adclient.testing._http.requests import ParsedRequest
+from adclient.testing._http.requests import ParsedRequest, next_of
 from adclient.testing._http.responses import http_error
-from adclient.testing._profile import Profile
+from adclient.testing._like.items import invented
 
 PagingFault = Literal[
     "same_next",
@@ -31,73 +34,120 @@ Rows = list[Callable[[], Row]]
 """Functions, so that only the rows of one page are computed."""
 
 _OFFSET_BITS = 16
+_ENDS: Mapping[EndOfListing, JSON] = {"null": None, "empty": "", "false": False}
+_MEANINGS = {
+    "page": ("page", "pagenumber", "pageno", "pageindex", "currentpage", "p"),
+    "offset": ("offset", "pageoffset", "skip", "start", "startindex", "from"),
+    "size": ("limit", "size", "pagesize", "pagelimit", "perpage", "count", "take", "maxresults"),
+}
 
 
 @attrs.frozen
 class Pages:
     """Cuts listings into pages, and finds the page that a continuation leads to.
 
-    A continuation has the time when it was issued, if it expires; the item at which the listing
+    A continuation is the number of a page or item where the name of its parameter says so, and
+    otherwise a token: the time when it was issued, if it expires; the item at which the listing
     continues; and a signature of both and of the request.
     """
 
     seed: str
-    size: int
-    profile: Profile
-    parameter: str
+    service: Service
+    life: float | None
     clock: FakeClock
 
     def page(self, request: ParsedRequest, rows: Rows, fault: PagingFault | None) -> Row:
         """The page that a request asks for, with something wrong if there is a fault."""
-        start = self._start(request)
-        size = max(1, len(rows)) if self.profile.continuation == "none" else self.size
+        listing = self.service.listings.get(request.operation.full_name) or Listing(account_id="")
+        size = listing.page_size if listing.next and listing.page_size else max(1, len(rows))
+        start = self._start(request, size)
         end = start + size
-        after: JSON = self._continuation(request, end) if end < len(rows) else None
+        is_last = end >= len(rows)
         shift = {"duplicates": -1, "shrinking_list": +1}.get(fault or "", 0) if start else 0
         items = [row() for row in rows[start + shift : end + shift]]
         data: JSON = None if fault == "data_null" else [] if fault == "empty_page" else [*items]
+        page: Row = {} if is_last else {"next": self._continuation(request, end, size)}
+        if is_last and (convention := self._conventions(request).end_of_listing) != "missing":
+            page = {"next": _ENDS[convention]}
         if fault == "same_next":
-            after = self._continuation(request, size)
+            page["next"] = self._continuation(request, size, size)
         elif fault == "foreign_next":
-            after = "https://elsewhere.example/v1/all?cursor=1"
-        page: Row = {} if fault == "next_missing" else {"next": after}
-        return {"data": data} if fault == "page_missing" else {"data": data, "page": page}
+            page["next"] = "https://elsewhere.example/v1/all?cursor=1"
+        elif fault == "next_missing":
+            page.pop("next", None)
+        known = {"total": len(rows), "has_more": not is_last}
+        extra = invented(listing.extra, self.seed, known)
+        if fault == "page_missing":
+            return {"data": data, **extra}
+        return {"data": data, "page": page | invented(listing.page, self.seed, known), **extra}
 
-    def _continuation(self, request: ParsedRequest, offset: int) -> JSON:
+    def _conventions(self, request: ParsedRequest) -> Conventions:
+        return self.service.conventions.of(request.operation)
+
+    def _continuation(self, request: ParsedRequest, offset: int, size: int) -> JSON:
         """The continuation of a listing at an item."""
-        issued_at = 0 if self.profile.continuation_life is None else ceil(self._milliseconds)
-        text = self._signed(request, issued_at << _OFFSET_BITS | offset)
-        match self.profile.continuation:
-            case "number":
-                return int(text, 16)
-            case "object":
-                return {"cursor": text}
-            case "url":
-                return f"{urlsplit(request.url).path}?{quote(self.parameter)}={text}"
-            case "absolute_url":
-                return f"{request.url}?{quote(self.parameter)}={text}"
-            case _:
-                return text
+        following = next_of(self.service, request.operation)
+        issued_at = 0 if self.life is None else ceil(self._milliseconds)
+        token = self._signed(request, issued_at << _OFFSET_BITS | offset)
+        parameter = self._conventions(request).cursor_parameter
+        values: Row = {"page": offset // size + 1, "offset": offset, "size": size}
+        if following.form == "string":
+            return token
+        if following.form == "number":
+            return values.get(_meaning(parameter) or "", int(token, 16))
+        own = {each.name for each in request.operation.parameters}
+        entries = {
+            name: request.arguments.get(name, values.get(_meaning(name) or "", token))
+            for name in following.parameters or (parameter,)
+            if name not in own or name in request.arguments
+        }
+        if following.form == "object" and following.key is None:
+            return entries
+        texts = {
+            name: value if isinstance(value, str) else jsontext.dumps(value, "next")
+            for name, value in entries.items()
+        }
+        address = urlsplit(request.url)
+        host = {"other": "http://ads.internal:8080", "relative": ""}.get(
+            following.host or "", f"{address.scheme}://{address.netloc}"
+        )
+        url = f"{host}{address.path}?{urlencode(texts)}"
+        return url if following.key is None else {following.key: url}
 
-    def _start(self, request: ParsedRequest) -> int:
+    def _start(self, request: ParsedRequest, size: int) -> int:
         """The item at which a request continues; 0 if it has no continuation."""
-        cursor, life = request.cursor, self.profile.continuation_life
-        if cursor is None:
+        following = next_of(self.service, request.operation)
+        entries: Row = {k: value for k, value in request.continuation.items() if value is not None}
+        if not entries:
             return 0
-        match self.profile.continuation:
-            case "number" if str(cursor).isdecimal():
-                text = f"{int(str(cursor)[:30]):012x}"
-            case "object" if isinstance(cursor, dict):
-                text = str(cursor.get("cursor"))
-            case "url" | "absolute_url" if "?" in str(cursor):
-                text = dict(parse_qsl(urlsplit(str(cursor)).query)).get(self.parameter, "")
-            case _:
-                text = str(cursor)
-        place = int(text[:-8], 16) if re.fullmatch("[0-9a-f]{12,24}", text) else 0
-        if not place or text != self._signed(request, place):
+        if len(entries) == 1:
+            cursor: JSON = next(iter(entries.values()))
+            if following.form == "object" and isinstance(cursor, dict):
+                entries = cursor
+                cursor = cursor.get(following.key or "")
+            if following.form in ("object", "URL") and "?" in str(cursor):
+                entries = dict(parse_qsl(urlsplit(str(cursor)).query))
+        own = {parameter.name for parameter in request.operation.parameters}
+        for name, value in entries.items():
+            meaning, text = _meaning(name), str(value)
+            if meaning == "size" or name in own:
+                continue
+            if meaning is None or following.form == "string":
+                return self._offset(request, following, text)
+            if not re.fullmatch("[0-9]{1,9}", text) or (meaning == "page" and int(text) == 0):
+                break
+            return int(text) if meaning == "offset" else (int(text) - 1) * size
+        raise http_error("invalid_page")
+
+    def _offset(self, request: ParsedRequest, following: Next, token: str) -> int:
+        """The item that a token leads to."""
+        if following.form == "number" and token.isdecimal():
+            token = f"{int(token[:30]):012x}"
+        place = int(token[:-8], 16) if re.fullmatch("[0-9a-f]{12,24}", token) else 0
+        if not place or token != self._signed(request, place):
             raise http_error("invalid_page")
         issued_at, offset = divmod(place, 1 << _OFFSET_BITS)
-        if life is not None and self._milliseconds - issued_at >= life * 1000:
+        if self.life is not None and self._milliseconds - issued_at >= self.life * 1000:
             raise http_error("page_expired")
         return offset
 
@@ -110,3 +160,9 @@ class Pages:
         arguments = jsontext.dumps(dict(sorted(request.arguments.items())), "arguments")
         content = f"{self.seed}:{request.operation.full_name}:{place}{arguments}"
         return f"{place:04x}{hashlib.sha256(content.encode()).hexdigest()[:8]}"
+
+
+def _meaning(parameter: str) -> str | None:
+    """What the name of a parameter says that its value is; None for a token."""
+    plain = folded(parameter)
+    return next((meaning for meaning, names in _MEANINGS.items() if plain in names), None)
