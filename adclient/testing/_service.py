@@ -23,6 +23,8 @@ from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._http.in_process import FAKE_HOST, at_address
 from adclient._http.library import ServiceTransport
+from adclient._service.model import Service
+from adclient._service.reading import read_service
 from adclient._sync.client import AdClient, ClientSettings
 from adclient._values.json_values import copied_fields
 from adclient.conventions import Conventions
@@ -45,6 +47,7 @@ from adclient.testing._faults.fault import Fault, received_within, with_fault
 from adclient.testing._faults.faults import Faults
 from adclient.testing._http.requests import ParsedRequest, operation_at, parsed
 from adclient.testing._http.responses import HTTPError, error_response, http_error
+from adclient.testing._like.service import accounts_like, secret_of
 from adclient.testing._profile import ERROR_SHAPES, Profile, service_of
 from adclient.testing._reads.pages import Pages, PagingFault
 from adclient.testing._recording import RecordedRequest, recorded
@@ -133,7 +136,6 @@ class FakeAdService:
         self._received = self._in_minute = 0
         self._minute = START
         self._by_key: dict[str, tuple[Request, FakeDraft]] = {}
-        self._like = service_of(profile, conventions, page_size)
         self._lock = lock = RLock()
         self.base_url = f"https://{FAKE_HOST}"
         self.clock: FakeClock = FakeClock()
@@ -142,7 +144,7 @@ class FakeAdService:
         for account in accounts or ():
             self._accounts.add(account)
         self._drafts = DraftStore(seed, self.clock, history)
-        self._pages = Pages(seed, self._like, profile.continuation_life, self.clock)
+        self._follow(service_of(profile, conventions, page_size))
         self.dashboard: Dashboard = Dashboard(
             self._drafts, self._accounts, self.clock, lock, profile.two_reviewers
         )
@@ -157,6 +159,77 @@ class FakeAdService:
         with self._lock:
             vars(twin).update(deepcopy(vars(self), memo))
         return twin
+
+    @classmethod
+    def like(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        seed: str = "halden",
+        token: str | None = None,
+        profile: Profile | None = None,
+        history: int = 10_000,
+    ) -> Self:
+        r"""Make a fake that behaves as a service file describes its service.
+
+        Its accounts, conventions, continuations, page sizes, errors and credentials are those of
+        the file, which `adclient doctor --save` writes. Its listings have as many items as the file
+        says, with fields of the same types and ranges; texts that the file does not contain are
+        invented. A listing that was not read to its end has one more page; one that was not read
+        is empty. Drafts change campaigns and ads as in any fake.
+
+        Args:
+            path: The service file.
+            seed: Determines what is invented.
+            token: The secret that every request must have if the file says how one is sent; None
+                for `fake-token`, or `fake:token` for the scheme `Basic`.
+            profile: Limits, latency and more; the file's own shapes of errors and continuations,
+                and its header for the secret, win over it.
+            history: How many requests, closed drafts and lines of the audit trail are kept.
+
+        Returns:
+            The fake. Its clients have the conventions of the file.
+
+        Raises:
+            ConfigurationError: The file cannot be read, or something in it is unknown or invalid.
+            ValueError: Another argument is invalid.
+
+        Examples:
+            >>> from pathlib import Path
+            >>> from adclient.testing import FakeAdService
+            >>> size = Path("service.toml").write_text('''
+            ...     format = 1
+            ...     url = "https://ads.example.com"
+            ...     [listings."beta.list_campaigns"]
+            ...     account_id = "account_7"
+            ...     count = 3
+            ...     is_complete = true
+            ...     [listings."beta.list_campaigns".item]
+            ...     name = { types = ["string"] }
+            ...     cost_micros = { types = ["integer"], minimum = 5000000, maximum = 7000000 }
+            ... ''')
+            >>> client = FakeAdService.like("service.toml").client()
+            >>> campaigns = client.beta.list_campaigns(account_id="account_7").data
+            >>> campaigns[0].name, campaigns[0].extra["cost_micros"]
+            ('Campaign 1', 6000000)
+        """
+        service = read_service(path)
+        fake = cls(
+            seed=seed,
+            accounts=accounts_like(service, seed),
+            conventions=service.conventions,
+            token=secret_of(service.auth) if token is None else token,
+            profile=profile,
+            history=history,
+        )
+        fake._follow(attrs.evolve(service, auth=service.auth or fake._like.auth))
+        return fake
+
+    def _follow(self, service: Service) -> None:
+        """Behave as a service does."""
+        self._like = service
+        life = self._profile.continuation_life
+        self._pages = Pages(self._seed, service, life, self.clock)
 
     def __repr__(self) -> str:
         counts = f"{self._received} requests, {self._drafts.staged} drafts"

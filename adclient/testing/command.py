@@ -5,20 +5,25 @@ import signal
 
 from adclient._display.extras import needs
 from adclient._http.network import is_loopback
+from adclient._service.reading import read_service
 from adclient.errors import ConfigurationError
+from adclient.testing._like.service import secret_of
 from adclient.testing._profile import Profile
 from adclient.testing._service import FakeAdService
 
 _HINTS = """\
 The fake ad service listens at {url}
 
-  client         AdClient("{url}"{token})
+  client         {client}
   approval page  {url}/approval
   OpenAPI        {url}/openapi.json
-  accounts       account_a91f (alpha), account_b204 (beta), account_c3d8 (gamma),
-                 account_d118 (delta)
+  accounts       {accounts}
 
 Ctrl-C stops it; its drafts are then gone."""
+
+_STORY = """\
+account_a91f (alpha), account_b204 (beta), account_c3d8 (gamma),
+                 account_d118 (delta)"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--host", default="127.0.0.1", help="the address to listen on")
     add("--port", type=int, default=8765, help="the port; 0 is any free one")
     add("--seed", default="halden", help="determines names, ids and metrics")
-    add("--token", help="the bearer token that every request must carry")
-    add("--page-size", type=int, default=50, help="how many items a page holds")
+    add("--like", metavar="FILE", help="a service file, to serve accounts like those of a service")
+    add("--token", help="the token, or other secret, that every request must carry")
+    add("--page-size", type=int, default=50, help="how many items a page holds; not with --like")
     add("--latency", type=float, default=0, help="how many seconds each response takes")
     add("--expose", action="store_true", help="allow a host that others can reach")
 
@@ -47,20 +53,37 @@ def run(options: argparse.Namespace) -> int:
     if options.port not in range(65536):
         raise ConfigurationError("--port must be from 0 to 65535")
     try:
-        profile = Profile(latency=options.latency)
-        fake = FakeAdService(
-            seed=options.seed, token=options.token, page_size=options.page_size, profile=profile
-        )
+        fake = _fake(options)
     except ValueError as error:
         raise ConfigurationError(str(error)) from None
     with listen(options.host, options.port) as listening:
         server = server_of(create_app(fake, run_clock=True, any_host=options.expose))
         # An interrupt before uvicorn serves must end it in the same way as one behind.
         before = signal.signal(signal.SIGINT, server.handle_exit)
-        token = "" if options.token is None else ', token="…"'
-        print(_HINTS.format(url=address_of(listening), token=token), flush=True)
+        print(_hints(options, address_of(listening)), flush=True)
         try:
             server.run(sockets=[listening])
         finally:
             signal.signal(signal.SIGINT, before)
     return 130
+
+
+def _fake(options: argparse.Namespace) -> FakeAdService:
+    seed, token, profile = options.seed, options.token, Profile(latency=options.latency)
+    if options.like is not None:
+        return FakeAdService.like(options.like, seed=seed, token=token, profile=profile)
+    return FakeAdService(seed=seed, token=token, page_size=options.page_size, profile=profile)
+
+
+def _hints(options: argparse.Namespace, url: str) -> str:
+    """How to reach the fake, and what it has."""
+    token, accounts = "" if options.token is None else ', token="…"', _STORY
+    client = f'AdClient("{url}"{token})'
+    if options.like is not None:
+        service = read_service(options.like)
+        client = f'AdClient.from_service("{options.like}", base_url="{url}")'
+        if service.auth is not None:
+            secret = "…" if options.token else secret_of(service.auth)
+            client += f"\n  secret         {secret} in {service.auth.env or service.auth.file}"
+        accounts = ", ".join(service.accounts)
+    return _HINTS.format(url=url, client=client, accounts=accounts)

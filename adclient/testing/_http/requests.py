@@ -11,6 +11,7 @@ from adclient._core import jsontext
 from adclient._core.operations import OPERATIONS, Operation, ParameterType
 from adclient._core.request import Request
 from adclient._service.model import Next, Service
+from adclient.conventions import of_read
 from adclient.models import JSON, Result
 from adclient.testing._http.responses import http_error, invalid_parameter
 from adclient.testing._profile import Place
@@ -75,7 +76,7 @@ def parsed(
     place: Place = "body"
     names: tuple[str, ...] = ()
     if not operation.is_write:
-        place = reads_from or service.conventions.of(operation).read_parameters
+        place = reads_from or of_read(service.conventions, operation.full_name).read_parameters
         names = continuation_names(service, operation)
     url, _, text = request.url.partition("?")
     query = parse_qsl(text, keep_blank_values=True)
@@ -109,7 +110,7 @@ def continuation_names(service: Service, operation: Operation[Result]) -> tuple[
 
     They are those of the next URL or object where clients take it apart, else only one.
     """
-    conventions = service.conventions.of(operation)
+    conventions = of_read(service.conventions, operation.full_name)
     following = next_of(service, operation)
     is_followed = following.form == "URL" and conventions.follow_next_urls
     names: list[str] = []
@@ -142,7 +143,7 @@ def _from_query(
     continuation: Collection[str],
 ) -> dict[str, JSON]:
     objects = {parameter.name for parameter in operation.parameters if parameter.type == "object"}
-    is_deep = service.conventions.of(operation).object_style == "deep_object"
+    is_deep = of_read(service.conventions, operation.full_name).object_style == "deep_object"
     arguments: dict[str, JSON] = {}
     for name, text in query:
         root, *path = name.replace("]", "").split("[")

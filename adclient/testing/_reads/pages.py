@@ -12,7 +12,7 @@ import attrs
 from adclient._core import jsontext
 from adclient._service.model import Listing, Next, Service
 from adclient._values.json_values import folded
-from adclient.conventions import Conventions, EndOfListing
+from adclient.conventions import Conventions, EndOfListing, of_read
 from adclient.models import JSON
 from adclient.testing._clock import FakeClock
 from adclient.testing._http.requests import ParsedRequest, next_of
@@ -82,7 +82,7 @@ class Pages:
         return {"data": data, "page": page | invented(listing.page, self.seed, known), **extra}
 
     def _conventions(self, request: ParsedRequest) -> Conventions:
-        return self.service.conventions.of(request.operation)
+        return of_read(self.service.conventions, request.operation.full_name)
 
     def _continuation(self, request: ParsedRequest, offset: int, size: int) -> JSON:
         """The continuation of a listing at an item."""

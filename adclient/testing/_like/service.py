@@ -1,0 +1,64 @@
+"""What a fake takes from a service file: accounts, with items of the same shapes, and a secret."""
+
+from adclient._core.operations import READS
+from adclient._service.model import AuthShape, Listing, Service, Shape
+from adclient.testing._accounts.account import FakeAccount
+from adclient.testing._like.items import ids_of, rows_of
+
+_KINDS = {
+    "beta.list_campaigns": "campaign",
+    "gamma.list_ads": "ad",
+    "gamma.search_targeting": "option",
+    "beta.detect_creative_fatigue": "fatigue",
+    "alpha.explain_objectives": "objective",
+    "delta.analyze_wasted_spend": "waste",
+    "delta.infer_business_profile": "fact",
+}
+
+
+def accounts_like(service: Service, seed: str) -> list[FakeAccount]:
+    """The accounts of a service, with as many items as it had, or more if not all were seen."""
+    ids = {
+        read: ids_of(listing.item.get("id", Shape()), _KINDS[read], _count(listing), seed)
+        for read, listing in service.listings.items()
+    }
+    accounts: list[FakeAccount] = []
+    listed = (listing.account_id for listing in service.listings.values())
+    for account_id in dict.fromkeys([*service.accounts, *listed]):
+        rows = {
+            read: rows_of(
+                listing.item,
+                len(ids[read]),
+                kind=_KINDS[read],
+                seed=seed,
+                own_ids=ids[read],
+                ids=ids,
+            )
+            for read, listing in service.listings.items()
+            if listing.account_id == account_id
+        }
+        platforms = {READS[read].namespace for read in rows}
+        accounts.append(
+            FakeAccount(
+                account_id,
+                # Where one account serves several platforms, it may serve all.
+                platform=platforms.pop() if len(platforms) == 1 else None,
+                campaigns=rows.pop("beta.list_campaigns", ()),
+                ads=rows.pop("gamma.list_ads", ()),
+                reads=rows,
+            )
+        )
+    return accounts
+
+
+def _count(listing: Listing) -> int:
+    """How many items the listing has: another page if it was not read to its end."""
+    more = 0 if listing.is_complete or listing.next is None else listing.page_size or listing.count
+    return listing.count + more
+
+
+def secret_of(auth: AuthShape | None) -> str | None:
+    """An invented secret to send as a service expects; None if it expects none."""
+    if auth is None:
+        return None
+    return "fake:token" if auth.scheme.lower() == "basic" else "fake-token"
