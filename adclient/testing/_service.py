@@ -496,7 +496,7 @@ class FakeAdService:
         auth, secret = self._like.auth, self._token
         if auth is None or secret is None:
             return {}
-        if auth.scheme.lower() == "basic":
+        if auth.scheme.lower() == "basic" and ":" in secret:
             secret = b64encode(secret.encode()).decode()
         return {auth.header: f"{auth.scheme} {secret}".lstrip()}
 

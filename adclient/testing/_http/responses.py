@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from importlib.resources import files
 
@@ -78,8 +78,7 @@ def error_response(error: HTTPError, shape: ErrorShape, request_id: str) -> RawR
         "request_id": request_id,
     }
     status = shape.statuses.get(_CAUSES.get(error.code, ""), error.status)
-    is_json, is_html = "json" in shape.content_type, "html" in shape.content_type
-    quoted = _in_quotes if is_json else escape if is_html else str
+    quoted = _QUOTED.get(shape.body[:1], str)
     values = {name: jsontext.dumps(part, "response") for name, part in parts.items()}
     values |= {name: quoted(text) for name, text in texts.items()} | {"status": str(status)}
     body = _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), shape.body)
@@ -99,3 +98,6 @@ _CAUSES = {
 def _in_quotes(text: str) -> str:
     """A text as it stands between the quotes of JSON."""
     return jsontext.quoted(text)[1:-1]
+
+
+_QUOTED: dict[str, Callable[[str], str]] = {"{": _in_quotes, "[": _in_quotes, "<": escape}

@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -16,6 +17,7 @@ from adclient._service.model import JSONType, Shape, Shapes
 from adclient._values.json_values import JSON, folded
 
 T = TypeVar("T")
+Row = dict[str, JSON]
 
 _FIRST_TIME = datetime(2026, 1, 1, 9, 30)
 # What may follow the seconds of a time, by its length.
@@ -49,7 +51,7 @@ def rows_of(
     seed: str = "",
     own_ids: Sequence[str] = (),
     ids: Mapping[str, Sequence[str]] | None = None,
-) -> list[dict[str, JSON]]:
+) -> list[Row]:
     """Objects with the shapes of a listing's items; the same arguments give the same objects.
 
     Args:
@@ -71,30 +73,27 @@ def rows_of(
     return rows
 
 
-def invented(shapes: Shapes, seed: str, known: Mapping[str, JSON]) -> dict[str, JSON]:
-    """An object with these shapes, in which totals and the like are true.
+def invented(shapes: Shapes, seed: str, total: int, size: int, *, is_last: bool) -> Row:
+    """What is beside the items of a page; totals, and whether there is more, are true.
 
-    Args:
-        shapes: The shape of each field.
-        seed: Determines what is left to chance.
-        known: The `total` number of items, and whether the listing `has_more`.
+    A field that may be null or missing is so on the last page.
     """
-    return _with_truth(rows_of(shapes, 1, seed=seed)[0], known)
+    kept = {name: shape for name, shape in shapes.items() if not (is_last and shape.is_optional)}
+    (row,) = rows_of(kept, 1, seed=seed)
 
-
-def _with_truth(fields: dict[str, JSON], known: Mapping[str, JSON]) -> dict[str, JSON]:
-    result: dict[str, JSON] = {}
-    for name, value in fields.items():
+    def true(name: str, value: JSON) -> JSON:
         plain = folded(name)
         if isinstance(value, dict):
-            result[name] = _with_truth(value, known)
-        elif isinstance(value, bool) and plain in ("hasmore", "hasnext", "hasnextpage"):
-            result[name] = known["has_more"]
-        elif isinstance(value, int) and plain in ("total", "count", "totalcount", "totalitems"):
-            result[name] = known["total"]
-        else:
-            result[name] = value
-    return result
+            return {key: true(key, inner) for key, inner in value.items()}
+        if isinstance(value, bool) and re.search("more|next", plain):
+            return not is_last
+        if isinstance(value, bool) and "last" in plain:
+            return is_last
+        if isinstance(value, int) and re.search("total|count", plain):
+            return math.ceil(total / size) if "page" in plain else total
+        return None if is_last and "null" in shapes.get(name, Shape()).types else value
+
+    return {name: true(name, value) for name, value in row.items()}
 
 
 @attrs.frozen
@@ -105,8 +104,8 @@ class _Generator:
     chance: random.Random
     ids: Mapping[str, Sequence[str]]
 
-    def objects(self, shapes: Shapes, count: int) -> list[dict[str, JSON]]:
-        rows: list[dict[str, JSON]] = [{} for _ in range(count)]
+    def objects(self, shapes: Shapes, count: int) -> list[Row]:
+        rows: list[Row] = [{} for _ in range(count)]
         for name, shape in shapes.items():
             is_there = self._mixed([True, False] if shape.is_optional else [True], count)
             present = [row for row, chosen in zip(rows, is_there, strict=True) if chosen]
@@ -153,9 +152,10 @@ class _Generator:
 
     def _numbers(self, kind: JSONType, shape: Shape, count: int) -> Sequence[JSON]:
         low = shape.minimum if shape.minimum is not None else min(0, shape.maximum or 0)
-        high = shape.maximum if shape.maximum is not None else low + 1000
+        high = max(low, shape.maximum if shape.maximum is not None else low + 1000)
         if kind == "integer":
-            first, last = math.ceil(low), math.floor(high)
+            first = math.ceil(low)
+            last = max(first, math.floor(high))
             return self._between(first, last, count, lambda: self.chance.randint(first, last))
         ends = float(Decimal(low)), float(Decimal(high))
         places = 2 if shape.decimals is None else shape.decimals
@@ -196,19 +196,20 @@ class _Generator:
         """An invented text; the same number of the same field is always the same text."""
         if name == "status":
             return "ENABLED" if number == 1 else f"STATUS_{number}"
-        if shape.format is not None:
-            return _in_format(shape, name, number, length, self.chance)
-        filler = _CODE
-        if name.endswith("id"):
+        text, filler = f"{name.upper()}_{number}", _CODE
+        if shape.format == "digits":
+            text = str(number)
+        elif name.endswith("id"):
             text = f"{name.removesuffix('id').strip('_') or self.kind}_{number:04x}"
-        elif shape.distinct is not None:
-            text = f"{name.upper()}_{number}"
-        else:
+        elif shape.distinct is None:
             words = (self.kind if name == "name" else name).replace("_", " ").capitalize()
             text, filler = f"{words} {number}", _PROSE
         least = shape.min_length or 0
         most = max(least, len(text) if shape.max_length is None else shape.max_length)
-        return _fitted(text, filler, length or min(max(len(text), least), most))
+        length = length or min(max(len(text), least), most)
+        if shape.format is not None:
+            return _in_format(shape, name, number, length, self.chance)
+        return _fitted(text, filler, length)
 
 
 def _number(value: int | Decimal) -> JSON:

@@ -3,6 +3,7 @@
 from adclient._core.operations import READS
 from adclient._service.model import AuthShape, Listing, Service, Shape
 from adclient.testing._accounts.account import FakeAccount
+from adclient.testing._accounts.state import Platform
 from adclient.testing._like.items import ids_of, rows_of
 
 _KINDS = {
@@ -37,7 +38,7 @@ def accounts_like(service: Service, seed: str) -> list[FakeAccount]:
             for read, listing in service.listings.items()
             if listing.account_id == account_id
         }
-        platforms = {READS[read].namespace for read in rows}
+        platforms: set[Platform] = {READS[read].namespace for read in rows}
         accounts.append(
             FakeAccount(
                 account_id,

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from math import ceil
 from typing import Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -34,10 +34,15 @@ Rows = list[Callable[[], Row]]
 """Functions, so that only the rows of one page are computed."""
 
 _OFFSET_BITS = 16
-_ENDS: Mapping[EndOfListing, JSON] = {"null": None, "empty": "", "false": False}
+_ENDS: dict[EndOfListing, Row] = {
+    "null": {"next": None},
+    "missing": {},
+    "empty": {"next": ""},
+    "false": {"next": False},
+}
 _MEANINGS = {
     "page": ("page", "pagenumber", "pageno", "pageindex", "currentpage", "p"),
-    "offset": ("offset", "pageoffset", "skip", "start", "startindex", "from"),
+    "offset": ("offset", "pageoffset", "skip", "start", "startindex", "from", "position"),
     "size": ("limit", "size", "pagesize", "pagelimit", "perpage", "count", "take", "maxresults"),
 }
 
@@ -66,20 +71,22 @@ class Pages:
         shift = {"duplicates": -1, "shrinking_list": +1}.get(fault or "", 0) if start else 0
         items = [row() for row in rows[start + shift : end + shift]]
         data: JSON = None if fault == "data_null" else [] if fault == "empty_page" else [*items]
-        page: Row = {} if is_last else {"next": self._continuation(request, end, size)}
-        if is_last and (convention := self._conventions(request).end_of_listing) != "missing":
-            page = {"next": _ENDS[convention]}
+        page = _ENDS[self._conventions(request).end_of_listing].copy()
+        if not is_last:
+            page = {"next": self._continuation(request, end, size)}
         if fault == "same_next":
             page["next"] = self._continuation(request, size, size)
         elif fault == "foreign_next":
             page["next"] = "https://elsewhere.example/v1/all?cursor=1"
         elif fault == "next_missing":
             page.pop("next", None)
-        known = {"total": len(rows), "has_more": not is_last}
-        extra = invented(listing.extra, self.seed, known)
+        page, extra = (
+            own | invented(shapes, self.seed, len(rows), size, is_last=is_last)
+            for own, shapes in ((page, listing.page), ({}, listing.extra))
+        )
         if fault == "page_missing":
             return {"data": data, **extra}
-        return {"data": data, "page": page | invented(listing.page, self.seed, known), **extra}
+        return {"data": data, "page": page, **extra}
 
     def _conventions(self, request: ParsedRequest) -> Conventions:
         return of_read(self.service.conventions, request.operation.full_name)

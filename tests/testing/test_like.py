@@ -1,0 +1,426 @@
+"""A fake like a service that a file describes."""
+
+import base64
+import json
+import re
+from urllib.parse import urlencode
+
+import attrs
+import pytest
+from cases import each_case
+from fake_helpers import PATHS, approve
+from hypothesis import given, settings, strategies as st
+
+from adclient import APIError, ConfigurationError, Conventions, Request
+from adclient._core import jsontext
+from adclient._core.operations import READS
+from adclient._service.model import AuthShape, ErrorShape, Listing, Next, Service, Shape
+from adclient._service.shapes import shapes_of
+from adclient._service.writing import text_of
+from adclient.conventions import query_of_url
+from adclient.testing import FakeAdService, Profile
+from adclient.testing._like.items import rows_of
+
+CAMPAIGNS, ADS, FATIGUE = "beta.list_campaigns", "gamma.list_ads", "beta.detect_creative_fatigue"
+TEXT = Shape(types=("string",), min_length=1, max_length=30)
+ITEM = {"id": TEXT, "name": TEXT, "status": TEXT}
+BUDGET = Shape(types=("integer",), minimum=5, maximum=90)
+LISTING = Listing(account_id="account_7", count=7, is_complete=True, page_size=3, item=ITEM)
+SERVICE = Service(url="https://ads.example.com/api", accounts=("account_7",))
+
+
+def like(tmp_path, service=SERVICE, listings=None, **arguments):
+    """A fake like a service whose listings are given by read, or those of the service itself."""
+    if listings is not None:
+        service = attrs.evolve(service, listings=listings)
+    path = tmp_path / "service.toml"
+    path.write_text(text_of(service), "utf-8")
+    return FakeAdService.like(path, **arguments)
+
+
+def pages_of(fake, read, account_id="account_7"):
+    """All pages of a read, as a client of the fake gets them."""
+    namespace, name = read.split(".")
+    method = getattr(getattr(fake.client(), namespace), name)
+    return list(method(account_id=account_id).pages())
+
+
+def items_of(fake, read, account_id="account_7"):
+    return [item.to_dict() for page in pages_of(fake, read, account_id) for item in page.data]
+
+
+def sent(fake, read=CAMPAIGNS, headers=None, **query):
+    """The response to a read with these parameters."""
+    pairs = urlencode({"account_id": "account_7", **query})
+    url = f"{fake.base_url}{PATHS[read].path}?{pairs}"
+    return fake.handle(Request(method="GET", url=url, headers=headers or {}))
+
+
+# How listings continue.
+
+URL = Next(form="URL", parameters=("account_id", "after", "limit"))
+OTHER = attrs.evolve(URL, host="other")
+# What a file says, the settings that follow from it, and the text that each `next` is like.
+FORMS = [
+    (Next(form="string"), {}, r'"\w+"'),
+    (Next(form="string"), {"cursor_parameter": "page[after]"}, r'"\w+"'),
+    (Next(form="number"), {"cursor_parameter": "pageNumber"}, "[23]"),
+    (Next(form="number"), {"cursor_parameter": "offset"}, "[36]"),
+    (Next(form="number"), {"cursor_parameter": "last_id"}, r"\d{6,}"),
+    (Next(form="object", parameters=("key",)), {}, r'\{"key": "\w+"\}'),
+    (
+        Next(form="object", parameters=("page", "size", "seen")),
+        {"continuation": dict},
+        r'\{"page": [23], "size": 3, "seen": "\w+"\}',
+    ),
+    (
+        attrs.evolve(URL, host="same"),
+        {},
+        r'"https://fake\..*/v1/\S+\?account_id=account_7&after=\w+&limit=3"',
+    ),
+    (
+        Next(form="URL", host="relative", parameters=("page",)),
+        {},
+        r'"/v1/[^?]+\?page=[23]"',
+    ),
+    (OTHER, {"continuation": query_of_url}, r'"http://ads.internal:8080/v1/\S+after=\w+&limit=3"'),
+    (
+        Next(form="object", host="relative", key="href", parameters=("offset",)),
+        {"continuation": query_of_url},
+        r'\{"href": "/v1/\S+\?offset=[36]"\}',
+    ),
+]
+ENDS = {"null": '"next":null', "missing": '"page":{}', "empty": '"next":""', "false": "false"}
+
+
+@each_case(("number", "form"), enumerate(FORMS))
+@each_case("place", ["query", "body"])
+def test_client_of_the_file_reads_every_listing_to_its_end(number, form, place, tmp_path):
+    following, own, pattern = form
+    end = list(ENDS)[number % 4]
+    conventions = Conventions(read_parameters=place, end_of_listing=end, **own)
+    service = attrs.evolve(SERVICE, conventions=conventions)
+    listing = attrs.evolve(LISTING, next=following)
+    fake = like(tmp_path, service, dict.fromkeys(READS, listing))
+    for read in READS:
+        pages = pages_of(fake, read)
+        assert [len(page.data) for page in pages] == [3, 3, 1]
+        assert len({item.id for page in pages for item in page.data}) == 7
+        for page in pages[:-1]:
+            assert re.fullmatch(pattern, json.dumps(page.next))
+        assert pages[-1].next is None
+    # Nothing else is taken for a continuation, so that a doctor finds the same settings.
+    names = {name for request in fake.requests for name in (*request.query, *(request.json or ()))}
+    for name in {"cursor", "page", "key", "after", "last_id"} - names:
+        refused = 422 if place == "query" else 400
+        assert sent(fake, **{name: "1"}).status == refused
+
+
+def test_reads_differ_where_the_file_says_so(tmp_path):
+    conventions = Conventions(
+        reads={
+            ADS: {"cursor_parameter": "page", "end_of_listing": "missing"},
+            FATIGUE: {"read_parameters": "body", "continuation": dict},
+        }
+    )
+    listings = {
+        CAMPAIGNS: attrs.evolve(
+            LISTING, next=Next(form="URL", host="relative", parameters=("date_range", "after"))
+        ),
+        ADS: attrs.evolve(LISTING, next=Next(form="number"), page_size=4),
+        FATIGUE: attrs.evolve(LISTING, next=Next(form="object", parameters=("after",))),
+        "alpha.explain_objectives": attrs.evolve(LISTING, page_size=None, item={"id": TEXT}),
+    }
+    fake = like(tmp_path, attrs.evolve(SERVICE, conventions=conventions), listings)
+    sizes = {read: [len(page.data) for page in pages_of(fake, read)] for read in READS}
+    assert sizes == {
+        **{read: [0] for read in READS},
+        CAMPAIGNS: [3, 3, 1],
+        ADS: [4, 3],
+        FATIGUE: [3, 3, 1],
+        "alpha.explain_objectives": [7],
+    }
+    assert {request.operation for request in fake.requests if request.query == {}} == {FATIGUE}
+
+
+def test_listing_that_was_not_read_to_its_end_has_another_page(tmp_path):
+    listing = attrs.evolve(LISTING, count=6, is_complete=False, next=Next(form="string"))
+    fake = like(tmp_path, listings={CAMPAIGNS: listing})
+    assert [len(page.data) for page in pages_of(fake, CAMPAIGNS)] == [3, 3, 3]
+
+
+def test_totals_beside_the_items_are_true_and_the_rest_is_like_the_file(tmp_path):
+    number, flag = Shape(types=("integer",), minimum=1, maximum=1), Shape(types=("boolean",))
+    listing = attrs.evolve(
+        LISTING,
+        next=Next(form="string"),
+        page={
+            "total_count": number,
+            "total_pages": number,
+            "has_more": flag,
+            "is_last": flag,
+            "server": TEXT,
+            "next_cursor": Shape(types=("string", "null")),
+            "hint": Shape(types=("integer",), is_optional=True),
+        },
+        extra={"meta": Shape(types=("object",), properties={"total": number, "v": number})},
+    )
+    fake = like(tmp_path, listings={CAMPAIGNS: listing})
+    first, *_, last = (page.to_dict() for page in pages_of(fake, CAMPAIGNS))
+    assert first["meta"] == last["meta"] == {"total": 7, "v": 1}
+    page = first["page"]
+    expected = {"total_count": 7, "total_pages": 3, "has_more": True, "is_last": False}
+    assert {name: page[name] for name in expected} == expected
+    assert isinstance(page["next_cursor"], str)
+    assert isinstance(page["hint"], int)
+    is_last = {"has_more": False, "is_last": True, "next_cursor": None}
+    assert last["page"] == {**expected, **is_last, "server": page["server"], "next": None}
+
+
+# Errors and credentials.
+
+
+def test_errors_are_like_those_of_the_file(tmp_path):
+    errors = ErrorShape(
+        content_type="application/vnd.api+json",
+        body='{"errors": [{"title": "{message}", "code": "{code}", "see": "{this}"}]}',
+        statuses={"unknown_account": 403, "unknown_parameter": 400},
+    )
+    fake = like(tmp_path, attrs.evolve(SERVICE, errors=errors))
+    reply = sent(fake, account_id='"x"')
+    assert (reply.status, reply.headers["content-type"]) == (403, "application/vnd.api+json")
+    assert json.loads(reply.body) == {
+        "errors": [
+            {
+                "title": "no account '\"x\"' is connected",
+                "code": "account_not_found",
+                "see": "{this}",
+            }
+        ]
+    }
+    assert sent(fake, odd="1").status == 400
+    with pytest.raises(APIError) as caught:
+        fake.client().beta.pause_campaign(account_id="account_7", campaign_id="other")
+    assert (caught.value.status, caught.value.code) == (404, "campaign_not_found")
+
+
+def test_errors_that_the_file_lacks_are_those_of_the_profile(tmp_path):
+    fake = like(tmp_path, profile=Profile(errors="detail"))
+    assert json.loads(sent(fake, odd="1").body) == {"detail": "odd: unknown"}
+
+
+@each_case(
+    ("auth", "token", "headers"),
+    [
+        (None, None, {}),
+        (None, "s", {"authorization": "Bearer s"}),
+        (AuthShape(env="X"), None, {"authorization": "Bearer fake-token"}),
+        (AuthShape(env="X", scheme="Token"), "s", {"authorization": "Token s"}),
+        (AuthShape(env="X", scheme="", header="X-Key"), None, {"x-key": "fake-token"}),
+        (
+            AuthShape(file="key", scheme="Basic"),
+            None,
+            {"authorization": f"Basic {base64.b64encode(b'fake:token').decode()}"},
+        ),
+        (AuthShape(env="X", scheme="Basic"), "coded", {"authorization": "Basic coded"}),
+    ],
+)
+def test_secret_is_required_where_the_file_says(auth, token, headers, tmp_path):
+    service = attrs.evolve(SERVICE, auth=auth, headers={"x-tenant": "t"})
+    fake = like(tmp_path, service, {CAMPAIGNS: LISTING}, token=token)
+    assert len(items_of(fake, CAMPAIGNS)) == 7
+    assert sent(fake, headers=headers).status == 200
+    others = {"authorization": "Bearer other", "x-key": "other"}
+    assert sent(fake, headers=others).status == (401 if headers else 200)
+
+
+# Accounts and drafts.
+
+
+def test_accounts_serve_the_platforms_that_they_were_seen_to_serve(tmp_path):
+    service = attrs.evolve(SERVICE, accounts=("account_1", "account_7"))
+    listings = {
+        CAMPAIGNS: LISTING,
+        FATIGUE: LISTING,
+        ADS: attrs.evolve(LISTING, account_id="account_1"),
+    }
+    fake = like(tmp_path, service, listings)
+    assert len(items_of(fake, ADS, "account_1")) == 7
+    with pytest.raises(APIError, match="account_7 is an account of beta"):
+        items_of(fake, ADS)
+    with pytest.raises(APIError, match="account_1 is an account of gamma"):
+        items_of(fake, CAMPAIGNS, "account_1")
+    one_for_all = like(tmp_path, listings={CAMPAIGNS: LISTING, ADS: LISTING})
+    assert items_of(one_for_all, "delta.analyze_wasted_spend") == []
+
+
+def test_drafts_change_the_items(tmp_path):
+    listing = attrs.evolve(LISTING, item={**ITEM, "daily_budget": BUDGET})
+    fake = like(tmp_path, listings={CAMPAIGNS: listing, ADS: LISTING})
+    client, before = fake.client(), items_of(fake, CAMPAIGNS)
+    campaign = {"account_id": "account_7", "campaign_id": before[0]["id"]}
+    budget = client.alpha.update_campaign_budget(**campaign, daily_budget=123.5)
+    assert (budget.diff.before, budget.diff.after) == (before[0]["daily_budget"], 123.5)
+    pause = client.beta.pause_campaign(**campaign)
+    assert (pause.diff.before, pause.diff.after) == ("ENABLED", "PAUSED")
+    assert items_of(fake, CAMPAIGNS) == before
+    for draft in (budget, pause):
+        approve(fake, draft)
+    changed = {**before[0], "daily_budget": 123.5, "status": "PAUSED"}
+    assert items_of(fake, CAMPAIGNS) == [changed, *before[1:]]
+
+
+def test_everything_follows_from_the_seed(tmp_path):
+    listings = {CAMPAIGNS: attrs.evolve(LISTING, item={**ITEM, "cost": BUDGET})}
+    first, again, other = (
+        items_of(like(tmp_path, listings=listings, seed=seed), CAMPAIGNS) for seed in "aab"
+    )
+    assert first == again
+    assert first != other
+
+
+def test_file_that_cannot_be_read_is_refused(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"service\.toml"):
+        FakeAdService.like(tmp_path / "service.toml")
+
+
+# Items.
+
+
+def rows(shape, count=12, **arguments):
+    return [row["field"] for row in rows_of({"field": shape}, count, **arguments)]
+
+
+def test_items_are_as_those_of_the_service(tmp_path):
+    """What is seen of the fake is what was seen of the service."""
+    seen = [
+        {
+            "id": f"c-{n:06}",
+            "name": f"Campaign of autumn {n}",
+            "status": ["ENABLED", "PAUSED"][n % 2],
+            "cost_micros": 10**6 * n,
+            "rate": round(0.125 * n, 3),
+            "starts": f"2025-03-{n + 1:02}",
+            "seen_at": "2025-03-01T10:00:00.000Z",
+            "link": f"https://ads.example.com/campaigns/{n}",
+            "key": f"1b4e28ba-2fa1-41d2-883f-0016d3cca4{n:02}",
+            "number": f"{n:04}",
+            "end": None if n % 3 else "never",
+            "labels": [{"text": "x" * n, "is_on": n % 2 == 0}] * (n % 3),
+            "budget": {"amount": n, "currency": "EUR"},
+        }
+        | ({"parent_id": f"c-{n - 1:06}"} if n else {})
+        for n in range(20)
+    ]
+    ids = {CAMPAIGNS: [row["id"] for row in seen]}
+    shapes = shapes_of(seen, keep_texts=False, ids=ids)
+    listing = attrs.evolve(LISTING, count=20, page_size=None, item=shapes)
+    made = items_of(like(tmp_path, listings={CAMPAIGNS: listing}), CAMPAIGNS)
+    ids = {CAMPAIGNS: [row["id"] for row in made]}
+    found = shapes_of(made, keep_texts=False, ids=ids)
+    assert list(found) == list(shapes)
+    assert shapes["parent_id"].reference == CAMPAIGNS
+    loose = {"id", "status", "link"}  # whose lengths are their own
+    assert {k: v for k, v in found.items() if k not in loose} == {
+        k: v for k, v in shapes.items() if k not in loose
+    }
+    assert {row["status"] for row in made} == {"ENABLED", "STATUS_2"}
+    assert all(re.fullmatch("[0-9a-f]{8}|campaign_[0-9a-f]{4,}", row["id"]) for row in made)
+    assert not {row["name"] for row in seen} & {row["name"] for row in made}
+
+
+def test_kept_texts_are_used(tmp_path):
+    kept = Shape(types=("string",), distinct=2, values=("Spring", "Herbst"))
+    own = Shape(types=("string",), values=("c1", "c2"), min_length=2, max_length=2)
+    listing = attrs.evolve(LISTING, item={"id": own, "name": kept})
+    made = items_of(like(tmp_path, listings={CAMPAIGNS: listing}), CAMPAIGNS)
+    assert {row["name"] for row in made} == {"Spring", "Herbst"}
+    ids = [row["id"] for row in made]
+    assert ids[:2] == ["c1", "c2"]
+    assert len(set(ids)) == 7
+
+
+@each_case(
+    ("shape", "pattern"),
+    [
+        (Shape(), "campaign_[0-9a-f]{4}"),
+        (Shape(min_length=20, max_length=24), "campaign_[0-9a-f]{11}"),
+        (Shape(min_length=10, max_length=12), "[0-9a-f]{10}"),
+        (Shape(min_length=1, max_length=2), "[0-9a-f]{2}"),
+        (Shape(format="digits", min_length=6, max_length=6), "[0-9]{6}"),
+        (Shape(format="uuid"), "[0-9a-f-]{36}"),
+    ],
+)
+def test_ids_are_different_and_as_long_as_those_of_the_service(shape, pattern, tmp_path):
+    shape = attrs.evolve(shape, types=("string",))
+    listing = attrs.evolve(LISTING, count=60, page_size=60, item={**ITEM, "id": shape})
+    made = items_of(like(tmp_path, listings={CAMPAIGNS: listing}), CAMPAIGNS)
+    assert len({row["id"] for row in made}) == 60
+    for row in made:
+        assert re.fullmatch(pattern, row["id"])
+
+
+NAMES = st.text(st.characters(categories=["L"], codec="ascii"), min_size=1, max_size=5)
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-99, 10**20)
+    | st.floats(-1e9, 1e9)
+    | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.lists(st.dictionaries(NAMES, VALUES, max_size=4), min_size=1, max_size=5))
+def test_objects_of_any_shape_have_the_fields_and_types_of_the_shape(seen):
+    shapes = shapes_of(seen, keep_texts=False, ids={})
+    made = rows_of(shapes, 200)
+    found = shapes_of(made, keep_texts=False, ids={})
+    assert found.keys() == shapes.keys()
+    for name, shape in shapes.items():
+        assert (found[name].types, found[name].is_optional) == (shape.types, shape.is_optional)
+        assert found[name].minimum == shape.minimum
+        assert found[name].maximum == shape.maximum
+        assert shape.properties.keys() == found[name].properties.keys()
+
+
+def any_shape(inner):
+    sizes = st.none() | st.integers(0, 5)
+    numbers = st.none() | st.integers(-9, 9) | st.decimals(-9, 9, places=1)
+    return st.builds(
+        Shape,
+        types=st.lists(st.sampled_from(list(BY_TYPE)), max_size=3, unique=True).map(tuple),
+        is_optional=st.booleans(),
+        minimum=numbers,
+        maximum=numbers,
+        decimals=sizes,
+        min_length=sizes,
+        max_length=sizes,
+        format=st.sampled_from([None, "date", "date-time", "uri", "uuid", "digits"]),
+        distinct=sizes,
+        values=st.lists(st.text(max_size=3), max_size=3).map(tuple),
+        reference=st.sampled_from([None, CAMPAIGNS, ADS]),
+        items=st.none() | inner,
+        properties=st.dictionaries(NAMES, inner, max_size=2),
+    )
+
+
+BY_TYPE = {
+    "boolean": bool,
+    "integer": int,
+    "number": float,
+    "string": str,
+    "array": list,
+    "object": dict,
+    "null": type(None),
+}
+
+
+@settings(max_examples=200)
+@given(st.recursive(st.builds(Shape), any_shape, max_leaves=4), st.integers(0, 9))
+def test_shape_that_a_person_wrote_has_values_too(shape, count):
+    made = rows(shape, count, ids={CAMPAIGNS: ["c1"]}) if not shape.is_optional else []
+    jsontext.dumps(made, "rows")
+    expected = {BY_TYPE[kind] for kind in shape.types} or {type(None)}
+    assert {type(value) for value in made} <= expected
