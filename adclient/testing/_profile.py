@@ -25,21 +25,11 @@ ErrorStyle = Literal[
     "truncated",
 ]
 Continuation = Literal["text", "number", "url", "absolute_url", "object", "none"]
-_SHAPES = json.loads(
-    files("adclient.testing._http").joinpath("error_shapes.json").read_text("utf-8")
-)
-ERROR_SHAPES: dict[ErrorStyle, ErrorShape] = {
-    style: ErrorShape(**shape) for style, shape in _SHAPES.items()
-}
-_NEXT: dict[Continuation, Next | None] = {
-    "text": Next(form="string"),
-    "number": Next(form="number"),
-    "url": Next(form="URL", host="relative"),
-    "absolute_url": Next(form="URL", host="same"),
-    "object": Next(form="object"),
-    "none": None,
-}
 Place = Literal["query", "body", "either"]
+
+_SHAPES = json.loads(files("adclient.testing._http").joinpath("shapes.json").read_text("utf-8"))
+ERROR_SHAPES = {style: ErrorShape(**shape) for style, shape in _SHAPES["errors"].items()}
+_NEXT = {name: Next(**form) for name, form in _SHAPES["continuations"].items()}
 
 
 @attrs.frozen(kw_only=True)
@@ -106,7 +96,7 @@ class Profile:
 def service_of(profile: Profile, conventions: Conventions, page_size: int) -> Service:
     """The service that a fake with this profile is like."""
     header = profile.key_header
-    listing = Listing(account_id="", page_size=page_size, next=_NEXT[profile.continuation])
+    listing = Listing(account_id="", page_size=page_size, next=_NEXT.get(profile.continuation))
     return Service(
         url="",
         auth=AuthShape() if header is None else AuthShape(scheme="", header=header),

@@ -23,7 +23,6 @@ from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._http.in_process import FAKE_HOST, at_address
 from adclient._http.library import ServiceTransport
-from adclient._service.model import Service
 from adclient._service.reading import read_service
 from adclient._sync.client import AdClient, ClientSettings
 from adclient._values.json_values import copied_fields
@@ -144,7 +143,8 @@ class FakeAdService:
         for account in accounts or ():
             self._accounts.add(account)
         self._drafts = DraftStore(seed, self.clock, history)
-        self._follow(service_of(profile, conventions, page_size))
+        self._pages = Pages(seed, profile.continuation_life, self.clock)
+        self._like = service_of(profile, conventions, page_size)
         self.dashboard: Dashboard = Dashboard(
             self._drafts, self._accounts, self.clock, lock, profile.two_reviewers
         )
@@ -222,14 +222,8 @@ class FakeAdService:
             profile=profile,
             history=history,
         )
-        fake._follow(attrs.evolve(service, auth=service.auth or fake._like.auth))
+        fake._like = attrs.evolve(service, auth=service.auth or fake._like.auth)
         return fake
-
-    def _follow(self, service: Service) -> None:
-        """Behave as a service does."""
-        self._like = service
-        life = self._profile.continuation_life
-        self._pages = Pages(self._seed, service, life, self.clock)
 
     def __repr__(self) -> str:
         counts = f"{self._received} requests, {self._drafts.staged} drafts"

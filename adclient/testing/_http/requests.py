@@ -1,6 +1,6 @@
 """Requests, parsed into an operation and its arguments and checked against the interface."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import TypeGuard, cast
 from urllib.parse import parse_qsl, urlsplit
@@ -10,8 +10,8 @@ import attrs
 from adclient._core import jsontext
 from adclient._core.operations import OPERATIONS, Operation, ParameterType
 from adclient._core.request import Request
-from adclient._service.model import Next, Service
-from adclient.conventions import of_read
+from adclient._service.model import Listing, Next, Service
+from adclient.conventions import Conventions, of_read
 from adclient.models import JSON, Result
 from adclient.testing._http.responses import http_error, invalid_parameter
 from adclient.testing._profile import Place
@@ -22,6 +22,20 @@ _BY_PATH = {operation.path: operation for operation in OPERATIONS}
 
 
 @attrs.frozen
+class Style:
+    """What an operation expects: its conventions, its pages, and the form of continuations.
+
+    `names` are the parameters in which a continuation comes back: those of the next URL or object
+    where clients take it apart, else only one.
+    """
+
+    conventions: Conventions
+    listing: Listing
+    next: Next
+    names: tuple[str, ...]
+
+
+@attrs.frozen
 class ParsedRequest:
     """The operation and the arguments of a request, and what it continues a listing with."""
 
@@ -29,6 +43,7 @@ class ParsedRequest:
     url: str
     arguments: Mapping[str, JSON]
     continuation: Mapping[str, JSON]
+    style: Style
 
     def text(self, name: str) -> str | None:
         """A text argument."""
@@ -73,26 +88,25 @@ def parsed(
     if operation.method != request.method:
         method = operation.method
         raise http_error("method_not_allowed", headers={"allow": method}, method=method)
+    style = _style_of(service, operation)
     place: Place = "body"
-    names: tuple[str, ...] = ()
     if not operation.is_write:
-        place = reads_from or of_read(service.conventions, operation.full_name).read_parameters
-        names = continuation_names(service, operation)
+        place = reads_from or style.conventions.read_parameters
     url, _, text = request.url.partition("?")
     query = parse_qsl(text, keep_blank_values=True)
     known = {parameter.name: parameter for parameter in operation.parameters}
     if place == "query" or (place == "either" and not request.body):
         if request.body:
             raise http_error("unexpected_body")
-        arguments = _from_query(query, operation, service, names)
+        arguments = _from_query(query, operation, style)
     else:
         arguments = _from_body(request.body or b"")
         in_query = {name: text for name, text in query if name not in known}
-        is_next_url = names and next_of(service, operation).form == "URL"
-        if query and not (is_next_url and in_query and in_query.keys() <= set(names)):
+        is_next_url = style.next.form == "URL" and in_query.keys() <= set(style.names)
+        if query and not (in_query and is_next_url):
             raise http_error("unexpected_query")
         arguments |= in_query
-    continuation = {name: arguments.pop(name) for name in names if name in arguments}
+    continuation = {name: arguments.pop(name) for name in style.names if name in arguments}
     for name, value in arguments.items():
         if name not in known:
             raise invalid_parameter(name, "unknown")
@@ -102,28 +116,18 @@ def parsed(
     for name, parameter in known.items():
         if parameter.required and name not in arguments:
             raise invalid_parameter(name, "required")
-    return ParsedRequest(operation, url, arguments, continuation)
+    return ParsedRequest(operation, url, arguments, continuation, style)
 
 
-def continuation_names(service: Service, operation: Operation[Result]) -> tuple[str, ...]:
-    """The parameters in which a read takes back a continuation.
-
-    They are those of the next URL or object where clients take it apart, else only one.
-    """
+def _style_of(service: Service, operation: Operation[Result]) -> Style:
     conventions = of_read(service.conventions, operation.full_name)
-    following = next_of(service, operation)
+    listing = service.listings.get(operation.full_name, Listing(account_id=""))
+    following = listing.next or Next(form="string")
     is_followed = following.form == "URL" and conventions.follow_next_urls
-    names: list[str] = []
-    if is_followed or conventions.continuation is not None:
-        own = {parameter.name for parameter in operation.parameters}
-        names = [name for name in following.parameters if name not in own]
-    return tuple(names) or (conventions.cursor_parameter,)
-
-
-def next_of(service: Service, operation: Operation[Result]) -> Next:
-    """The form of a read's continuations."""
-    listing = service.listings.get(operation.full_name)
-    return (listing and listing.next) or Next(form="string")
+    names = following.parameters if is_followed or conventions.continuation else ()
+    own = {parameter.name for parameter in operation.parameters}
+    names = tuple(name for name in names if name not in own) or (conventions.cursor_parameter,)
+    return Style(conventions, listing, following, () if operation.is_write else names)
 
 
 def _from_body(body: bytes) -> dict[str, JSON]:
@@ -137,13 +141,10 @@ def _from_body(body: bytes) -> dict[str, JSON]:
 
 
 def _from_query(
-    query: list[tuple[str, str]],
-    operation: Operation[Result],
-    service: Service,
-    continuation: Collection[str],
+    query: list[tuple[str, str]], operation: Operation[Result], style: Style
 ) -> dict[str, JSON]:
     objects = {parameter.name for parameter in operation.parameters if parameter.type == "object"}
-    is_deep = of_read(service.conventions, operation.full_name).object_style == "deep_object"
+    is_deep = style.conventions.object_style == "deep_object"
     arguments: dict[str, JSON] = {}
     for name, text in query:
         root, *path = name.replace("]", "").split("[")
@@ -157,7 +158,7 @@ def _from_query(
             values[path[-1]] = text
         elif name in arguments:
             raise invalid_parameter(name, "repeated")
-        elif name in objects or (name in continuation and text.startswith("{")):
+        elif name in objects or (name in style.names and text.startswith("{")):
             try:
                 arguments[name] = jsontext.loads(text.encode())
             except jsontext.JSONError:

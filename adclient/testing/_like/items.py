@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import cycle, islice
 from typing import TypeVar
-from uuid import UUID
+from uuid import NAMESPACE_URL, uuid5
 
 import attrs
 
@@ -18,48 +18,40 @@ from adclient._values.json_values import JSON, folded
 
 T = TypeVar("T")
 Row = dict[str, JSON]
+Ids = Mapping[str, Sequence[str]]
 
+_NO_IDS: Ids = {}
 _FIRST_TIME = datetime(2026, 1, 1, 9, 30)
 # What may follow the seconds of a time, by its length.
 _ZONES = {len(zone): zone for zone in ("", "Z", ".000Z", "+00:00", ".000000Z", ".000+00:00")}
 _PROSE = " of the early spring, and more"
+_NAME_OF_ID = re.compile("(.*?)_?(?:id|Id|ID)")
 _CODE = "_ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def ids_of(shape: Shape, kind: str, count: int, seed: str) -> list[str]:
-    """The ids of items, all different, such as `campaign_57a7`."""
-    chance = random.Random(f"{seed}:{kind}")  # noqa: S311 (no secret)
-    least, most = shape.min_length or 0, shape.max_length or 100
-    prefix = f"{kind}_" if len(kind) + 5 <= most else ""
-    digits = max(min(max(4, least - len(prefix)), most - len(prefix)), len(f"{2 * count:x}"))
-    taken = dict.fromkeys(shape.values[:count])
-    for number in itertools.count(1):
-        if len(taken) >= count:
-            break
-        text = f"{prefix}{chance.getrandbits(4 * digits):0{digits}x}"
-        if shape.format is not None:
-            text = _in_format(shape, kind, number, max(least, len(f"{count}0")), chance)
-        taken[text] = None
-    return list(taken)
+def ids_of(shape: Shape, kind: str, count: int) -> list[str]:
+    """The ids of items, all different, such as `campaign_9e37`."""
+    known = shape.values[:count]
+    length = max(4, shape.min_length or 0)
+    made = (
+        _id(kind, shape, number)
+        if shape.format is None
+        else _in_format(shape, kind, number, length)
+        for number in itertools.count(1)
+    )
+    return [*known, *islice((text for text in made if text not in known), count - len(known))]
 
 
 def rows_of(
-    shapes: Shapes,
-    count: int,
-    *,
-    kind: str = "item",
-    seed: str = "",
-    own_ids: Sequence[str] = (),
-    ids: Mapping[str, Sequence[str]] | None = None,
+    shapes: Shapes, count: int, seed: str, kind: str = "item", ids: Ids = _NO_IDS
 ) -> list[Row]:
     """Objects with the shapes of a listing's items; the same arguments give the same objects.
 
     Args:
         shapes: The shape of each field.
         count: How many objects to make.
-        kind: What the objects are, for their names.
         seed: Determines what is left to chance.
-        own_ids: The ids of the objects; none if they need not differ.
+        kind: What the objects are, for their names.
         ids: The ids of the items of each read, for references.
 
     Returns:
@@ -67,10 +59,7 @@ def rows_of(
         where it may be, and reaches the ends of its range.
     """
     chance = random.Random(f"{seed}:{kind}:{count}")  # noqa: S311 (no secret)
-    rows = _Generator(kind, chance, ids or {}).objects(shapes, count)
-    for row, item_id in zip(rows, own_ids, strict=False):
-        row["id"] = item_id
-    return rows
+    return _Generator(kind, chance, ids).objects(shapes, count)
 
 
 def invented(shapes: Shapes, seed: str, total: int, size: int, *, is_last: bool) -> Row:
@@ -79,7 +68,7 @@ def invented(shapes: Shapes, seed: str, total: int, size: int, *, is_last: bool)
     A field that may be null or missing is so on the last page.
     """
     kept = {name: shape for name, shape in shapes.items() if not (is_last and shape.is_optional)}
-    (row,) = rows_of(kept, 1, seed=seed)
+    (row,) = rows_of(kept, 1, seed)
 
     def true(name: str, value: JSON) -> JSON:
         plain = folded(name)
@@ -102,7 +91,7 @@ class _Generator:
 
     kind: str
     chance: random.Random
-    ids: Mapping[str, Sequence[str]]
+    ids: Ids
 
     def objects(self, shapes: Shapes, count: int) -> list[Row]:
         rows: list[Row] = [{} for _ in range(count)]
@@ -124,7 +113,7 @@ class _Generator:
 
     def _mixed(self, options: Sequence[T], count: int) -> list[T]:
         """Options in any order: each once if there is room, and the first most often."""
-        rest = self.chance.choices(options, [len(options) + 1, *[1] * (len(options) - 1)], k=count)
+        rest = self.chance.choices(options, [2 * len(options), *[1] * (len(options) - 1)], k=count)
         mixed = [*options, *rest][:count]
         self.chance.shuffle(mixed)
         return mixed
@@ -182,33 +171,28 @@ class _Generator:
         known = list(shape.values[:different])
         if shape.reference is not None and (ids := self.ids.get(shape.reference)):
             known = self._mixed(ids, different)
-        # The first two have the extreme lengths; the others are as short as is readable.
-        longest = 40 if shape.max_length is None else shape.max_length
-        lengths = [shape.min_length or 0, longest, *[0] * different]
-        texts = [
-            self._text(name, shape, number, lengths[number - 1])
-            for number in range(len(known) + 1, different + 1)
-        ]
-        pool = [*known, *texts]
+        made = [self._text(name, shape, number) for number in range(len(known) + 1, different + 1)]
+        pool = [*known, *made]
         return [*pool, *self.chance.choices(pool, k=count - different)] if pool else []
 
-    def _text(self, name: str, shape: Shape, number: int, length: int) -> str:
+    def _text(self, name: str, shape: Shape, number: int) -> str:
         """An invented text; the same number of the same field is always the same text."""
-        if name == "status":
-            return "ENABLED" if number == 1 else f"STATUS_{number}"
         text, filler = f"{name.upper()}_{number}", _CODE
+        if name == "status":
+            return "ENABLED" if number == 1 else text
         if shape.format == "digits":
             text = str(number)
-        elif name.endswith("id"):
-            text = f"{name.removesuffix('id').strip('_') or self.kind}_{number:04x}"
+        elif shape.format is None and (match := _NAME_OF_ID.fullmatch(name)):
+            return _id(match[1] or self.kind, shape, number)
         elif shape.distinct is None:
             words = (self.kind if name == "name" else name).replace("_", " ").capitalize()
             text, filler = f"{words} {number}", _PROSE
+        # The first two have the extreme lengths; the others are as short as is readable.
         least = shape.min_length or 0
-        most = max(least, len(text) if shape.max_length is None else shape.max_length)
-        length = length or min(max(len(text), least), most)
+        most = max(least, 40 if shape.max_length is None else shape.max_length)
+        length = {1: least, 2: most}.get(number, min(max(len(text), least), most))
         if shape.format is not None:
-            return _in_format(shape, name, number, length, self.chance)
+            return _in_format(shape, name, number, length)
         return _fitted(text, filler, length)
 
 
@@ -226,7 +210,16 @@ def _fitted(text: str, filler: str, length: int) -> str:
     return filled.rstrip(" _").ljust(length, "s")
 
 
-def _in_format(shape: Shape, name: str, number: int, length: int, chance: random.Random) -> str:
+def _id(kind: str, shape: Shape, number: int) -> str:
+    """An id of a kind of items, with as much of the kind as there is room for."""
+    least, most = shape.min_length or 0, shape.max_length or 100
+    prefix = f"{kind[: most - 5]}_" if most > 5 else ""
+    digits = max(min(4, most), least - len(prefix), len(f"{number:x}"))
+    # An odd factor, so that different numbers stay different.
+    return f"{prefix}{number * 0x9E37 % 16**digits:0{digits}x}"
+
+
+def _in_format(shape: Shape, name: str, number: int, length: int) -> str:
     """A text in the format of a shape."""
     match shape.format:
         case "date":
@@ -235,9 +228,9 @@ def _in_format(shape: Shape, name: str, number: int, length: int, chance: random
             time = (_FIRST_TIME + timedelta(hours=number)).isoformat()
             return time + _ZONES.get((shape.max_length or 0) - len(time), "Z")
         case "uuid":
-            return str(UUID(int=chance.getrandbits(128), version=4))
+            return str(uuid5(NAMESPACE_URL, f"{name}:{number}"))
         case "uri":
             host = "".join(filter(str.isalnum, name.lower())) or "a"
             return f"https://{host}.example/{number}".ljust(length, "0")
         case _:
-            return str(number + 10 ** max(0, length - 1))[-max(1, length) :]
+            return str(number + 10 ** max(0, length - 1))

@@ -4,7 +4,7 @@ from adclient._core.operations import READS
 from adclient._service.model import AuthShape, Listing, Service, Shape
 from adclient.testing._accounts.account import FakeAccount
 from adclient.testing._accounts.state import Platform
-from adclient.testing._like.items import ids_of, rows_of
+from adclient.testing._like.items import Row, ids_of, rows_of
 
 _KINDS = {
     "beta.list_campaigns": "campaign",
@@ -20,34 +20,24 @@ _KINDS = {
 def accounts_like(service: Service, seed: str) -> list[FakeAccount]:
     """The accounts of a service, with as many items as it had, or more if not all were seen."""
     ids = {
-        read: ids_of(listing.item.get("id", Shape()), _KINDS[read], _count(listing), seed)
+        read: ids_of(listing.item.get("id", Shape()), _KINDS[read], _count(listing))
         for read, listing in service.listings.items()
     }
     accounts: list[FakeAccount] = []
     listed = (listing.account_id for listing in service.listings.values())
     for account_id in dict.fromkeys([*service.accounts, *listed]):
-        rows = {
-            read: rows_of(
-                listing.item,
-                len(ids[read]),
-                kind=_KINDS[read],
-                seed=seed,
-                own_ids=ids[read],
-                ids=ids,
-            )
-            for read, listing in service.listings.items()
-            if listing.account_id == account_id
-        }
-        platforms: set[Platform] = {READS[read].namespace for read in rows}
+        items: dict[str, list[Row]] = {}
+        for read, listing in service.listings.items():
+            if listing.account_id == account_id:
+                rows = rows_of(listing.item, len(ids[read]), seed, _KINDS[read], ids)
+                own = zip(rows, ids[read], strict=True)
+                items[read] = [{**row, "id": item_id} for row, item_id in own]
+        # Where one account serves several platforms, it may serve all.
+        platforms: set[Platform] = {READS[read].namespace for read in items}
+        platform = platforms.pop() if len(platforms) == 1 else None
+        campaigns, ads = items.pop("beta.list_campaigns", ()), items.pop("gamma.list_ads", ())
         accounts.append(
-            FakeAccount(
-                account_id,
-                # Where one account serves several platforms, it may serve all.
-                platform=platforms.pop() if len(platforms) == 1 else None,
-                campaigns=rows.pop("beta.list_campaigns", ()),
-                ads=rows.pop("gamma.list_ads", ()),
-                reads=rows,
-            )
+            FakeAccount(account_id, platform=platform, campaigns=campaigns, ads=ads, reads=items)
         )
     return accounts
 

@@ -10,12 +10,10 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import attrs
 
 from adclient._core import jsontext
-from adclient._service.model import Listing, Next, Service
 from adclient._values.json_values import folded
-from adclient.conventions import Conventions, EndOfListing, of_read
 from adclient.models import JSON
 from adclient.testing._clock import FakeClock
-from adclient.testing._http.requests import ParsedRequest, next_of
+from adclient.testing._http.requests import ParsedRequest
 from adclient.testing._http.responses import http_error
 from adclient.testing._like.items import invented
 
@@ -34,17 +32,13 @@ Rows = list[Callable[[], Row]]
 """Functions, so that only the rows of one page are computed."""
 
 _OFFSET_BITS = 16
-_ENDS: dict[EndOfListing, Row] = {
-    "null": {"next": None},
-    "missing": {},
-    "empty": {"next": ""},
-    "false": {"next": False},
-}
-_MEANINGS = {
-    "page": ("page", "pagenumber", "pageno", "pageindex", "currentpage", "p"),
-    "offset": ("offset", "pageoffset", "skip", "start", "startindex", "from", "position"),
-    "size": ("limit", "size", "pagesize", "pagelimit", "perpage", "count", "take", "maxresults"),
-}
+_ENDS: Row = {"empty": "", "false": False}
+_COUNTED = re.compile(
+    "(?P<page>p|page|(page|current)(page|no|number|index))"
+    "|(?P<offset>(page)?offset|skip|start(index)?|from|position)"
+    "|(?P<size>(page)?(limit|size)|perpage|count|take|maxresults)"
+)
+"""Names of parameters, without case and punctuation, that say what they count."""
 
 
 @attrs.frozen
@@ -57,13 +51,12 @@ class Pages:
     """
 
     seed: str
-    service: Service
     life: float | None
     clock: FakeClock
 
     def page(self, request: ParsedRequest, rows: Rows, fault: PagingFault | None) -> Row:
         """The page that a request asks for, with something wrong if there is a fault."""
-        listing = self.service.listings.get(request.operation.full_name) or Listing(account_id="")
+        listing = request.style.listing
         size = listing.page_size if listing.next and listing.page_size else max(1, len(rows))
         start = self._start(request, size)
         end = start + size
@@ -71,9 +64,12 @@ class Pages:
         shift = {"duplicates": -1, "shrinking_list": +1}.get(fault or "", 0) if start else 0
         items = [row() for row in rows[start + shift : end + shift]]
         data: JSON = None if fault == "data_null" else [] if fault == "empty_page" else [*items]
-        page = _ENDS[self._conventions(request).end_of_listing].copy()
+        convention = request.style.conventions.end_of_listing
+        page: Row = {"next": _ENDS.get(convention)}
         if not is_last:
-            page = {"next": self._continuation(request, end, size)}
+            page["next"] = self._continuation(request, end, size)
+        elif convention == "missing":
+            del page["next"]
         if fault == "same_next":
             page["next"] = self._continuation(request, size, size)
         elif fault == "foreign_next":
@@ -88,71 +84,56 @@ class Pages:
             return {"data": data, **extra}
         return {"data": data, "page": page, **extra}
 
-    def _conventions(self, request: ParsedRequest) -> Conventions:
-        return of_read(self.service.conventions, request.operation.full_name)
-
     def _continuation(self, request: ParsedRequest, offset: int, size: int) -> JSON:
         """The continuation of a listing at an item."""
-        following = next_of(self.service, request.operation)
+        following = request.style.next
         issued_at = 0 if self.life is None else ceil(self._milliseconds)
         token = self._signed(request, issued_at << _OFFSET_BITS | offset)
-        parameter = self._conventions(request).cursor_parameter
-        values: Row = {"page": offset // size + 1, "offset": offset, "size": size}
         if following.form == "string":
             return token
+        values: Row = {"page": offset // size + 1, "offset": offset, "size": size}
+        parameter = request.style.conventions.cursor_parameter
         if following.form == "number":
-            return values.get(_meaning(parameter) or "", int(token, 16))
+            return values.get(_meaning(parameter), int(token, 16))
         own = {each.name for each in request.operation.parameters}
         entries = {
-            name: request.arguments.get(name, values.get(_meaning(name) or "", token))
+            name: request.text(name) or values.get(_meaning(name), token)
             for name in following.parameters or (parameter,)
-            if name not in own or name in request.arguments
+            if name not in own or request.text(name)
         }
         if following.form == "object" and following.key is None:
             return entries
-        texts = {
-            name: value if isinstance(value, str) else jsontext.dumps(value, "next")
-            for name, value in entries.items()
-        }
-        address = urlsplit(request.url)
-        host = {"other": "http://ads.internal:8080", "relative": ""}.get(
-            following.host or "", f"{address.scheme}://{address.netloc}"
-        )
-        url = f"{host}{address.path}?{urlencode(texts)}"
+        path = urlsplit(request.url).path
+        places = {"relative": path, "other": f"http://ads.internal:8080{path}"}
+        url = f"{places.get(following.host or '', request.url)}?{urlencode(entries)}"
         return url if following.key is None else {following.key: url}
 
     def _start(self, request: ParsedRequest, size: int) -> int:
         """The item at which a request continues; 0 if it has no continuation."""
-        following = next_of(self.service, request.operation)
         entries: Row = {k: value for k, value in request.continuation.items() if value is not None}
         if not entries:
             return 0
-        if len(entries) == 1:
-            cursor: JSON = next(iter(entries.values()))
-            if following.form == "object" and isinstance(cursor, dict):
-                entries = cursor
-                cursor = cursor.get(following.key or "")
-            if following.form in ("object", "URL") and "?" in str(cursor):
+        if request.style.conventions.continuation is None:  # an object or URL comes back whole
+            cursor = next(iter(entries.values()))
+            if isinstance(cursor, dict):
+                entries, cursor = cursor, next(iter(cursor.values()), None)
+            if "?" in str(cursor):
                 entries = dict(parse_qsl(urlsplit(str(cursor)).query))
-        own = {parameter.name for parameter in request.operation.parameters}
         for name, value in entries.items():
-            meaning, text = _meaning(name), str(value)
-            if meaning == "size" or name in own:
-                continue
-            if meaning is None or following.form == "string":
-                return self._offset(request, following, text)
-            if not re.fullmatch("[0-9]{1,9}", text) or (meaning == "page" and int(text) == 0):
-                break
-            return int(text) if meaning == "offset" else (int(text) - 1) * size
+            start = self._position(request, _meaning(name), str(value), size)
+            if start is not None:
+                return start
         raise http_error("invalid_page")
 
-    def _offset(self, request: ParsedRequest, following: Next, token: str) -> int:
-        """The item that a token leads to."""
-        if following.form == "number" and token.isdecimal():
-            token = f"{int(token[:30]):012x}"
-        place = int(token[:-8], 16) if re.fullmatch("[0-9a-f]{12,24}", token) else 0
-        if not place or token != self._signed(request, place):
-            raise http_error("invalid_page")
+    def _position(self, request: ParsedRequest, meaning: str, text: str, size: int) -> int | None:
+        """The item that a part of a continuation names; None if it names none."""
+        if meaning in ("page", "offset") and re.fullmatch("0*[1-9][0-9]{,8}", text):
+            return int(text) if meaning == "offset" else (int(text) - 1) * size
+        if request.style.next.form == "number" and text.isdecimal():
+            text = f"{int(text[:30]):012x}"
+        place = int(text[:-8], 16) if re.fullmatch("[0-9a-f]{12,24}", text) else 0
+        if not place or text != self._signed(request, place):
+            return None
         issued_at, offset = divmod(place, 1 << _OFFSET_BITS)
         if self.life is not None and self._milliseconds - issued_at >= self.life * 1000:
             raise http_error("page_expired")
@@ -169,7 +150,7 @@ class Pages:
         return f"{place:04x}{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
 
-def _meaning(parameter: str) -> str | None:
-    """What the name of a parameter says that its value is; None for a token."""
-    plain = folded(parameter)
-    return next((meaning for meaning, names in _MEANINGS.items() if plain in names), None)
+def _meaning(parameter: str) -> str:
+    """What the name of a parameter says that its value is; empty for a token."""
+    match = _COUNTED.fullmatch(folded(parameter))
+    return (match and match.lastgroup) or ""
