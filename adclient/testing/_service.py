@@ -11,8 +11,10 @@ from datetime import timedelta
 from difflib import get_close_matches
 from email.utils import format_datetime
 from math import ceil
+from pathlib import Path
 from threading import RLock
 from typing import Self, Unpack
+from urllib.parse import urlsplit
 
 import attrs
 
@@ -144,7 +146,8 @@ class FakeAdService:
             self._accounts.add(account)
         self._drafts = DraftStore(seed, self.clock, history)
         self._pages = Pages(seed, profile.continuation_life, self.clock)
-        self._like = service_of(profile, conventions, page_size)
+        self._described = service_of(profile, conventions, page_size)
+        self._file: Path | None = None
         self.dashboard: Dashboard = Dashboard(
             self._drafts, self._accounts, self.clock, lock, profile.two_reviewers
         )
@@ -211,7 +214,7 @@ class FakeAdService:
             >>> client = FakeAdService.like("service.toml").client()
             >>> campaigns = client.beta.list_campaigns(account_id="account_7").data
             >>> campaigns[0].name, campaigns[0].extra["cost_micros"]
-            ('Campaign 1', 6000000)
+            ('Campaign 1', 5000000)
         """
         service = read_service(path)
         fake = cls(
@@ -222,7 +225,9 @@ class FakeAdService:
             profile=profile,
             history=history,
         )
-        fake._like = attrs.evolve(service, auth=service.auth or fake._like.auth)
+        fake._described = attrs.evolve(service, auth=service.auth or fake._described.auth)
+        fake._file = Path(path).absolute()
+        fake.base_url += urlsplit(service.url).path.rstrip("/")
         return fake
 
     def __repr__(self) -> str:
@@ -302,7 +307,9 @@ class FakeAdService:
         `ADCLIENT_SERVICE` is not set. Clients
         with its address send to it, in this process and by its clock. Clients with another
         `base_url=`, or with `http_client=` or `transport=`, do not. A client that was made inside
-        the block keeps its fake afterwards.
+        the block keeps its fake afterwards. With a fake `like` a service file, `ADCLIENT_SERVICE`
+        is that file instead, its address is that of the fake, and the variable that it names for
+        the secret is set.
 
         Blocks can be nested; the innermost one applies. The environment belongs to the whole
         process, with all its threads, and is restored at the end of the block. So do not enter
@@ -328,8 +335,17 @@ class FakeAdService:
         from unittest.mock import patch  # deferred: it loads much
 
         variables = dict.fromkeys(ENVIRONMENT, "")
-        variables |= {ENV_BASE_URL: self.base_url, ENV_TOKEN: self._token or ""}
-        with patch.dict(os.environ, variables), at_address(self.base_url, self._service):
+        token, auth = self._token or "", self._described.auth
+        if self._file is None:
+            variables |= {ENV_BASE_URL: self.base_url, ENV_TOKEN: token}
+        else:
+            variables[ENV_SERVICE] = str(self._file)
+            variables |= {} if auth is None or auth.env is None else {auth.env: token}
+        with (
+            patch.dict(os.environ, variables),
+            at_address(self.base_url, self._service),
+            at_address(self._described.url.rstrip("/"), self._service),
+        ):
             yield self
 
     def add_account(self, account: FakeAccount) -> None:
@@ -487,7 +503,7 @@ class FakeAdService:
 
     def _auth(self, _: Request) -> Mapping[str, str]:
         """The headers with which a client authenticates; none if all may call."""
-        auth, secret = self._like.auth, self._token
+        auth, secret = self._described.auth, self._token
         if auth is None or secret is None:
             return {}
         if auth.scheme.lower() == "basic" and ":" in secret:
@@ -517,7 +533,7 @@ class FakeAdService:
         digest = hashlib.sha256(f"{self._seed}:request:{number}".encode()).hexdigest()
         request_id = f"req_{digest[:12]}"
         if isinstance(outcome, HTTPError):
-            shape = self._like.errors or ERROR_SHAPES[self._profile.errors]
+            shape = self._described.errors or ERROR_SHAPES[self._profile.errors]
             outcome = error_response(outcome, shape, request_id)
         headers = {
             "content-type": "application/json",
@@ -534,7 +550,7 @@ class FakeAdService:
                 raise http_error("unauthenticated")
         with self._lock:
             self._count_request()
-        asked = parsed(request, operation, self._like, self._profile.read_parameters)
+        asked = parsed(request, operation, self._described, self._profile.read_parameters)
         with self._lock:
             account = self._account(asked)
             if asked.operation.is_write:

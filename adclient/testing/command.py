@@ -2,6 +2,7 @@
 
 import argparse
 import signal
+from urllib.parse import urlsplit
 
 from adclient._display.extras import needs
 from adclient._http.network import is_loopback
@@ -81,9 +82,9 @@ def _hints(options: argparse.Namespace, url: str) -> str:
     client = f'AdClient("{url}"{token})'
     if options.like is not None:
         service = read_service(options.like)
-        client = f'AdClient.from_service("{options.like}", base_url="{url}")'
-        if service.auth is not None:
-            secret = "…" if options.token else secret_of(service.auth)
-            client += f"\n  secret         {secret} in {service.auth.env or service.auth.file}"
+        address = url + urlsplit(service.url).path.rstrip("/")
+        client = f'AdClient.from_service("{options.like}", base_url="{address}")'
+        auth, secret = service.auth, "…" if options.token else secret_of(service.auth)
+        client += "" if auth is None else f"\n  secret         {secret} in {auth.env or auth.file}"
         accounts = ", ".join(service.accounts)
     return _HINTS.format(url=url, client=client, accounts=accounts)

@@ -11,7 +11,7 @@ from cases import each_case
 from fake_helpers import PATHS, approve
 from hypothesis import given, settings, strategies as st
 
-from adclient import APIError, ConfigurationError, Conventions, Request
+from adclient import AdClient, APIError, ConfigurationError, Conventions, Request
 from adclient._core import jsontext
 from adclient._core.operations import READS
 from adclient._service.model import AuthShape, ErrorShape, Listing, Next, Service, Shape
@@ -76,18 +76,22 @@ FORMS = [
     (
         attrs.evolve(URL, host="same"),
         {},
-        r'"https://fake\..*/v1/\S+\?account_id=account_7&after=\w+&limit=3"',
+        r'"https://fake\..*/api/v1/\S+\?account_id=account_7&after=\w+&limit=3"',
     ),
     (
         Next(form="URL", host="relative", parameters=("page",)),
         {},
-        r'"/v1/[^?]+\?page=[23]"',
+        r'"/api/v1/[^?]+\?page=[23]"',
     ),
-    (OTHER, {"continuation": query_of_url}, r'"http://ads.internal:8080/v1/\S+after=\w+&limit=3"'),
+    (
+        OTHER,
+        {"continuation": query_of_url},
+        r'"http://ads.internal:8080/api/v1/\S+after=\w+&limit=3"',
+    ),
     (
         Next(form="object", host="relative", key="href", parameters=("offset",)),
         {"continuation": query_of_url},
-        r'\{"href": "/v1/\S+\?offset=[36]"\}',
+        r'\{"href": "/api/v1/\S+\?offset=[36]"\}',
     ),
 ]
 ENDS = {"null": '"next":null', "missing": '"page":{}', "empty": '"next":""', "false": "false"}
@@ -232,6 +236,25 @@ def test_secret_is_required_where_the_file_says(auth, token, headers, tmp_path):
     assert sent(fake, headers=headers).status == 200
     others = {"authorization": "Bearer other", "x-key": "other"}
     assert sent(fake, headers=others).status == (401 if headers else 200)
+
+
+def test_code_that_reads_the_file_reaches_the_fake(tmp_path, monkeypatch):
+    monkeypatch.setenv("X", "of-production")
+    conventions = Conventions(cursor_parameter="after", read_parameters="body")
+    service = attrs.evolve(SERVICE, auth=AuthShape(env="X", scheme="Key"), conventions=conventions)
+    listing = attrs.evolve(LISTING, next=Next(form="string"))
+    fake = like(tmp_path, service, {CAMPAIGNS: listing})
+    makers = (AdClient, AdClient.from_service, lambda: fake.client())
+    with fake.as_environment():
+        for make in (*makers, lambda: AdClient.from_service(tmp_path / "service.toml")):
+            campaigns = make().beta.list_campaigns(account_id="account_7")
+            assert len(campaigns.collect()) == 7
+    assert len(fake.requests) == 12
+    assert {request.path for request in fake.requests} == {"/api" + PATHS[CAMPAIGNS].path}
+    monkeypatch.delenv("X")
+    assert len(items_of(fake, CAMPAIGNS)) == 7, "its own clients need no environment"
+    with like(tmp_path, SERVICE, {CAMPAIGNS: LISTING}).as_environment(), AdClient() as client:
+        assert client.beta.list_campaigns(account_id="account_7").data
 
 
 # Accounts and drafts.

@@ -63,12 +63,18 @@ def test_interrupt_directly_after_the_start_prints_no_traceback(seconds) -> None
     assert (server.returncode, complained) == (130, "")
 
 
-def use_then_interrupt(port: int, seen: list[object]) -> None:
-    # It begins before the command does, which may take its time to listen.
-    patient = RetryPolicy(max_retries=10**6, backoff_first=0.01, backoff_longest=0.01)
+# It begins before the command does, which may take its time to listen.
+PATIENT = RetryPolicy(max_retries=10**6, backoff_first=0.01, backoff_longest=0.01)
+
+
+def client_of(port: int) -> AdClient:
+    return AdClient(f"http://127.0.0.1:{port}", token="t", retry=PATIENT, timeout=60)
+
+
+def use_then_interrupt(client: AdClient, seen: list[object], account_id="account_b204") -> None:
     try:
-        with AdClient(f"http://127.0.0.1:{port}", token="t", retry=patient, timeout=60) as client:
-            seen.append(client.beta.list_campaigns(account_id="account_b204"))
+        with client:
+            seen.append(client.beta.list_campaigns(account_id=account_id))
     finally:
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -77,7 +83,7 @@ def test_the_options_take_effect(capsys) -> None:
     port, seen = free_port(), []
     arguments = ["--port", str(port), "--token", "t", "--page-size", "3", "--seed", "other"]
     arguments += ["--latency", "0.2"]
-    user = Thread(target=use_then_interrupt, args=(port, seen))
+    user = Thread(target=use_then_interrupt, args=(client_of(port), seen))
     user.start()
     assert main(["fake", *arguments, "--host", "localhost"]) == 130
     user.join()
@@ -87,9 +93,29 @@ def test_the_options_take_effect(capsys) -> None:
     assert f'AdClient("http://127.0.0.1:{port}", token="…")' in output
 
 
+def test_fake_like_a_service_is_served(tmp_path, monkeypatch, capsys) -> None:
+    file, port = tmp_path / "service.toml", free_port()
+    lines = ["format = 1", 'url = "https://ads.example.com/api"', 'accounts = ["a1", "a2"]']
+    lines += ["[auth]", 'env = "KEY"', 'scheme = "Key"']
+    file.write_text("\n".join(lines), "utf-8")
+    monkeypatch.setenv("KEY", "s")
+    address, seen = f"http://127.0.0.1:{port}/api", []
+    client = AdClient.from_service(file, base_url=address, retry=PATIENT, timeout=60)
+    user = Thread(target=use_then_interrupt, args=(client, seen, "a2"))
+    user.start()
+    arguments = ["--like", str(file), "--port", str(port), "--seed", "x", "--token", "s"]
+    assert main(["fake", *arguments]) == 130
+    user.join()
+    assert seen[0].data == []
+    output = capsys.readouterr().out
+    assert f'  client         AdClient.from_service("{file}", base_url="{address}")\n' in output
+    assert "  secret         … in KEY\n" in output
+    assert "  accounts       a1, a2\n" in output
+
+
 def test_exposed_host_is_served(capsys) -> None:
     port = free_port()
-    user = Thread(target=use_then_interrupt, args=(port, []))
+    user = Thread(target=use_then_interrupt, args=(client_of(port), []))
     user.start()
     main(["fake", "--host", "0.0.0.0", "--port", str(port), "--expose"])
     user.join()
@@ -106,6 +132,7 @@ def test_exposed_host_is_served(capsys) -> None:
         (["--token", ""], "token is empty"),
         (["--host", "0.0.0.0"], "--host 0.0.0.0 is not this machine alone: add --expose"),
         (["--host", "ads.example.com"], "is not this machine alone"),
+        (["--like", "no-such-file.toml"], "no-such-file.toml"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, complaint, capsys) -> None:

@@ -130,7 +130,7 @@ class _Generator:
                 return self._arrays(name, shape, count)
             case "object":
                 return self.objects(shape.properties, count)
-            case "null":
+            case _:  # "null"
                 return [None] * count
 
     def _between(self, low: T, high: T, count: int, draw: Callable[[], T]) -> list[T]:
@@ -188,9 +188,10 @@ class _Generator:
             words = (self.kind if name == "name" else name).replace("_", " ").capitalize()
             text, filler = f"{words} {number}", _PROSE
         # The first two have the extreme lengths; the others are as short as is readable.
-        least = shape.min_length or 0
-        most = max(least, 40 if shape.max_length is None else shape.max_length)
-        length = {1: least, 2: most}.get(number, min(max(len(text), least), most))
+        length = {1: shape.min_length, 2: shape.max_length}.get(number)
+        if length is None:
+            most = len(text) if shape.max_length is None else shape.max_length
+            length = max(shape.min_length or 0, min(len(text), most))
         if shape.format is not None:
             return _in_format(shape, name, number, length)
         return _fitted(text, filler, length)
