@@ -32,13 +32,7 @@ _CODE = "_ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def ids_of(shape: Shape, kind: str, count: int) -> list[str]:
     """The ids of items, all different, such as `campaign_9e37`."""
     known = shape.values[:count]
-    length = max(4, shape.min_length or 0)
-    made = (
-        _id(kind, shape, number)
-        if shape.format is None
-        else _in_format(shape, kind, number, length)
-        for number in itertools.count(1)
-    )
+    made = (_id(kind, shape, number) for number in itertools.count(1))
     return [*known, *islice((text for text in made if text not in known), count - len(known))]
 
 
@@ -180,10 +174,10 @@ class _Generator:
         text, filler = f"{name.upper()}_{number}", _CODE
         if name == "status":
             return "ENABLED" if number == 1 else text
+        if match := _NAME_OF_ID.fullmatch(name):
+            return _id(match[1] or self.kind, shape, number)
         if shape.format == "digits":
             text = str(number)
-        elif shape.format is None and (match := _NAME_OF_ID.fullmatch(name)):
-            return _id(match[1] or self.kind, shape, number)
         elif shape.distinct is None:
             words = (self.kind if name == "name" else name).replace("_", " ").capitalize()
             text, filler = f"{words} {number}", _PROSE
@@ -214,6 +208,8 @@ def _fitted(text: str, filler: str, length: int) -> str:
 def _id(kind: str, shape: Shape, number: int) -> str:
     """An id of a kind of items, with as much of the kind as there is room for."""
     least, most = shape.min_length or 0, shape.max_length or 100
+    if shape.format is not None:
+        return _in_format(shape, kind, number, least or 4)
     prefix = f"{kind[: most - 5]}_" if most > 5 else ""
     digits = max(min(4, most), least - len(prefix), len(f"{number:x}"))
     # An odd factor, so that different numbers stay different.

@@ -1,26 +1,19 @@
 """What a fake takes from a service file: accounts, with items of the same shapes, and a secret."""
 
+import re
+from typing import get_args
+
 from adclient._core.operations import READS
 from adclient._service.model import AuthShape, Listing, Service, Shape
 from adclient.testing._accounts.account import FakeAccount
 from adclient.testing._accounts.state import Platform
 from adclient.testing._like.items import Row, ids_of, rows_of
 
-_KINDS = {
-    "beta.list_campaigns": "campaign",
-    "gamma.list_ads": "ad",
-    "gamma.search_targeting": "option",
-    "beta.detect_creative_fatigue": "fatigue",
-    "alpha.explain_objectives": "objective",
-    "delta.analyze_wasted_spend": "waste",
-    "delta.infer_business_profile": "fact",
-}
-
 
 def accounts_like(service: Service, seed: str) -> list[FakeAccount]:
     """The accounts of a service, with as many items as it had, or more if not all were seen."""
     ids = {
-        read: ids_of(listing.item.get("id", Shape()), _KINDS[read], _count(listing))
+        read: ids_of(listing.item.get("id", Shape()), _kind(read), _count(listing))
         for read, listing in service.listings.items()
     }
     accounts: list[FakeAccount] = []
@@ -29,7 +22,7 @@ def accounts_like(service: Service, seed: str) -> list[FakeAccount]:
         items: dict[str, list[Row]] = {}
         for read, listing in service.listings.items():
             if listing.account_id == account_id:
-                rows = rows_of(listing.item, len(ids[read]), seed, _KINDS[read], ids)
+                rows = rows_of(listing.item, len(ids[read]), seed, _kind(read), ids)
                 own = zip(rows, ids[read], strict=True)
                 items[read] = [{**row, "id": item_id} for row, item_id in own]
         # Where one account serves several platforms, it may serve all.
@@ -40,6 +33,12 @@ def accounts_like(service: Service, seed: str) -> list[FakeAccount]:
             FakeAccount(account_id, platform=platform, campaigns=campaigns, ads=ads, reads=items)
         )
     return accounts
+
+
+def _kind(read: str) -> str:
+    """What the items of a read are, such as `targeting_option`."""
+    (item,) = get_args(READS[read].result)
+    return re.sub("(?<=[a-z])(?=[A-Z])", "_", item.__name__).lower()
 
 
 def _count(listing: Listing) -> int:
