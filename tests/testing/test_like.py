@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import attrs
 import pytest
 from cases import each_case
-from fake_helpers import PATHS, approve
+from fake_helpers import PATHS, approve, send
 from hypothesis import given, settings, strategies as st
 
 from adclient import AdClient, APIError, ConfigurationError, Conventions, Request
@@ -94,7 +94,7 @@ FORMS = [
         r'\{"href": "/api/v1/\S+\?offset=[36]"\}',
     ),
 ]
-ENDS = {"null": '"next":null', "missing": '"page":{}', "empty": '"next":""', "false": "false"}
+ENDS = {"null": {"next": None}, "missing": {}, "empty": {"next": ""}, "false": {"next": False}}
 
 
 @each_case(("number", "form"), enumerate(FORMS))
@@ -118,6 +118,31 @@ def test_client_of_the_file_reads_every_listing_to_its_end(number, form, place, 
     for name in {"cursor", "page", "key", "after", "last_id"} - names:
         refused = 422 if place == "query" else 400
         assert sent(fake, **{name: "1"}).status == refused
+
+
+@each_case("end", ENDS)
+def test_last_page_ends_as_in_the_file(end, tmp_path):
+    fake = like(tmp_path, attrs.evolve(SERVICE, conventions=Conventions(end_of_listing=end)))
+    assert json.loads(sent(fake).body)["page"] == ENDS[end]
+
+
+def test_continuation_comes_back_only_as_the_file_says(tmp_path):
+    following = Next(form="object", parameters=("cursor", "size"))
+    in_body = Conventions(read_parameters="body", continuation=dict)
+    for conventions in (in_body, attrs.evolve(in_body, read_parameters="query")):
+        service = attrs.evolve(SERVICE, conventions=conventions)
+        fake = like(tmp_path, service, {CAMPAIGNS: attrs.evolve(LISTING, next=following)})
+        whole = pages_of(fake, CAMPAIGNS)[0].next
+        client = attrs.evolve(conventions, continuation=None)
+        with AdClient(fake.base_url, conventions=client, transport=fake.transport) as other:
+            other.beta.list_campaigns(account_id="account_7")
+            with pytest.raises(APIError, match="does not belong"):
+                other.beta.list_campaigns(account_id="account_7", cursor=whole)
+    fake = like(tmp_path, attrs.evolve(SERVICE, conventions=in_body), {CAMPAIGNS: LISTING})
+    in_both = {"query": {"cursor": "x"}, "body": {"account_id": "account_7"}}
+    assert send(fake, CAMPAIGNS, **in_both)[1]["error"]["code"] == "unexpected_query"
+    write = {"account_id": "account_7", "campaign_id": "c", "cursor": "x"}
+    assert send(fake, "beta.pause_campaign", write)[0] == 422
 
 
 def test_reads_differ_where_the_file_says_so(tmp_path):
@@ -203,6 +228,14 @@ def test_errors_are_like_those_of_the_file(tmp_path):
         ]
     }
     assert sent(fake, odd="1").status == 400
+    in_array = attrs.evolve(errors, body='["{message}"]')
+    fake = like(tmp_path, attrs.evolve(SERVICE, errors=in_array))
+    assert json.loads(sent(fake, account_id='"x"').body) == ["no account '\"x\"' is connected"]
+
+
+def test_error_of_a_write_is_like_those_of_the_file(tmp_path):
+    errors = ErrorShape(body='{"message": "{message}", "code": "{code}"}')
+    fake = like(tmp_path, attrs.evolve(SERVICE, errors=errors))
     with pytest.raises(APIError) as caught:
         fake.client().beta.pause_campaign(account_id="account_7", campaign_id="other")
     assert (caught.value.status, caught.value.code) == (404, "campaign_not_found")
@@ -369,7 +402,8 @@ def test_kept_texts_are_used(tmp_path):
         (Shape(), "campaign_[0-9a-f]{4}"),
         (Shape(min_length=20, max_length=24), "campaign_[0-9a-f]{11}"),
         (Shape(min_length=10, max_length=12), "campaig_[0-9a-f]{4}"),
-        (Shape(min_length=1, max_length=2), "[0-9a-f]{2}"),
+        (Shape(min_length=1, max_length=1), "[0-9a-f]{1,2}"),
+        (Shape(format="digits", min_length=4, values=("1001",)), "10[0-9]{2}"),
         (Shape(format="digits", min_length=6, max_length=6), "[0-9]{6}"),
         (Shape(format="uuid"), "[0-9a-f-]{36}"),
     ],
