@@ -46,6 +46,8 @@ class Profile:
             the `"html"` of a proxy, `"empty"`, or `"truncated"` JSON.
         continuation: The shape of `page.next`: a `"text"`, a `"number"`, an `"object"`, a `"url"`
             or `"absolute_url"` of the same endpoint; or `"none"`, where one page has all items.
+            Where it is not a text and the cursor parameter is named `page`, `offset` or the like,
+            it is the number of the next page or item.
         continuation_life: Seconds, by the fake's clock, after which a continuation is refused with
             410 `page_expired`; None for never.
         read_parameters: Where reads take their parameters from; None for the place that the
