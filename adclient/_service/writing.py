@@ -77,5 +77,7 @@ def _value(value: object) -> str:
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, Decimal):
         return f"{value:f}" if "." in f"{value:f}" else f"{value:f}.0"
+    if isinstance(value, str) and '"' in value and "'" not in value and value.isprintable():
+        return f"'{value}'"  # a literal text needs no backslashes
     text = value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
