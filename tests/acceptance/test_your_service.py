@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import warnings
 from collections.abc import Iterator
 from operator import attrgetter
 from pathlib import Path
@@ -20,6 +19,8 @@ from adclient._service.shapes import shapes_of
 from adclient.testing import FakeAdService
 
 VARIABLE = "ADS_SECRET"
+# In one service, two ways to continue were told apart only by what they lead to.
+pytestmark = pytest.mark.filterwarnings("ignore:.*only likely, not observed")
 
 
 @attrs.frozen
@@ -95,7 +96,7 @@ def types_of(items) -> dict[str, tuple]:
 
 
 def test_client_of_the_file_reads_every_listing_to_its_end(examined) -> None:
-    with warnings.catch_warnings(), AdClient.from_service(examined.path) as client:
+    with AdClient.from_service(examined.path) as client:
         assert ids(read_all(client, examined)) == examined.service.items
 
 
