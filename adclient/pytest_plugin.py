@@ -114,7 +114,7 @@ def ad_environment(
             assert len(ad_environment.drafts) == 1
         ```
     """
-    from adclient.testing._service import ENVIRONMENT
+    from adclient.testing._endpoint import ENVIRONMENT
 
     # So that monkeypatch restores these last, even if the test sets them too.
     for name in ENVIRONMENT:

@@ -72,10 +72,7 @@ def operation_at(request: Request, base_url: str) -> Operation[Result] | None:
 
 
 def parsed(
-    request: Request,
-    operation: Operation[Result] | None,
-    service: Service,
-    reads_from: Place | None,
+    request: Request, base_url: str, service: Service, reads_from: Place | None
 ) -> ParsedRequest:
     """The arguments of a request for the operation at its path, if there is one.
 
@@ -83,6 +80,7 @@ def parsed(
     """
     if len(request.body or b"") > MAX_BODY:
         raise http_error("request_too_large", limit=MAX_BODY)
+    operation = operation_at(request, base_url)
     if operation is None:
         raise http_error("not_found")
     if operation.method != request.method:

@@ -1,0 +1,174 @@
+"""How requests reach a fake: its address, its transport, and clients that use them."""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self, Unpack
+
+from adclient._async.client import AsyncAdClient, AsyncClientSettings
+from adclient._core.request import Request
+from adclient._core.response import Outcome
+from adclient._http.in_process import FAKE_HOST, at_address
+from adclient._http.library import ServiceTransport
+from adclient._sync.client import AdClient, ClientSettings
+from adclient.options import ENV_BASE_URL, ENV_SERVICE, ENV_TOKEN
+from adclient.testing._faults.fault import received_within
+from adclient.testing._server import Server
+from adclient.transports import UniversalTransport
+
+ENVIRONMENT = (ENV_BASE_URL, ENV_SERVICE, ENV_TOKEN)
+"""The variables that lead the clients of other code to a fake."""
+
+
+class Endpoint:
+    """The place at which a server is reached, by its own clients and by those of other code."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._file: Path | None = None
+        self.base_url: str = f"https://{FAKE_HOST}"
+        # Waits advance the clock, by the middle of their range.
+        clock = server.clock.for_clients()
+        self._service = ServiceTransport(self.handle, clock, random=lambda: 0.5)
+        self.transport: UniversalTransport = self._service
+
+    def client(self, **settings: Unpack[ClientSettings]) -> AdClient:
+        """Make a client of this service, with its token and conventions.
+
+        Args:
+            **settings: Other arguments of `AdClient`, such as `policy`, or `timeout`, which is by
+                the fake's clock.
+
+        Returns:
+            A sync client that reaches this fake and nothing else.
+
+        Raises:
+            ConfigurationError: An argument is invalid; the message names it.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().client(max_retries=0)
+            >>> page = client.beta.list_campaigns(account_id="account_b204")
+            >>> page.data[0].name
+            'SPR26 · Prospecting · Trail Shoe Launch'
+        """
+        settings.setdefault("base_url", self.base_url)
+        settings.setdefault("conventions", self._server.service.conventions)
+        settings.setdefault("transport", self.transport)
+        settings.setdefault("auth", None if settings.get("token") else self._server.auth_headers)
+        return AdClient(**settings)
+
+    def async_client(self, **settings: Unpack[AsyncClientSettings]) -> AsyncAdClient:
+        """Make an async client of this service, with its token and conventions.
+
+        Args:
+            **settings: Other arguments of `AsyncAdClient`, such as `policy`, or `timeout`, which is
+                by the fake's clock.
+
+        Returns:
+            An async client that reaches this fake and nothing else.
+
+        Raises:
+            ConfigurationError: An argument is invalid; the message names it.
+
+        Examples:
+            >>> import asyncio
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().async_client()
+            >>> removing = client.delta.remove_auto_search_themes(account_id="account_d118")
+            >>> asyncio.run(removing).status
+            'pending_approval'
+        """
+        settings.setdefault("base_url", self.base_url)
+        settings.setdefault("conventions", self._server.service.conventions)
+        settings.setdefault("transport", self.transport)
+        settings.setdefault("auth", None if settings.get("token") else self._server.auth_headers)
+        return AsyncAdClient(**settings)
+
+    @contextmanager
+    def as_environment(self) -> Generator[Self, None, None]:
+        """Let code that calls `AdClient()` or `AsyncAdClient()` reach this fake, unchanged.
+
+        Inside the block, `ADCLIENT_BASE_URL` and `ADCLIENT_TOKEN` are those of the fake, and
+        `ADCLIENT_SERVICE` is not set. Clients with its address send to it, in this process and by
+        its clock. Clients with another `base_url=`, or with `http_client=` or `transport=`, do not.
+        A client that was made inside the block keeps its fake afterwards. With a fake `like` a
+        service file, `ADCLIENT_SERVICE` is that file instead, its address is that of the fake, and
+        the variable that it names for the secret is set.
+
+        Blocks can be nested; the innermost one applies. The environment belongs to the whole
+        process, with all its threads, and is restored at the end of the block. So do not enter
+        blocks in several threads at once; in pytest, use the fixture `ad_environment`.
+
+        Returns:
+            A context manager whose value is the fake.
+
+        Examples:
+            >>> from adclient import AdClient
+            >>> from adclient.testing import FakeAdService
+            >>> def pause(campaign_id: str) -> str:  # code to be tested
+            ...     with AdClient() as client:
+            ...         draft = client.beta.pause_campaign(
+            ...             account_id="account_b204", campaign_id=campaign_id
+            ...         )
+            ...     return draft.draft_id
+            >>> with FakeAdService().as_environment() as fake:
+            ...     draft_id = pause("campaign_57a7")
+            >>> fake.drafts[0].draft_id == draft_id
+            True
+        """
+        from unittest.mock import patch  # deferred: it loads much
+
+        variables = dict.fromkeys(ENVIRONMENT, "")
+        token, auth = self._server.token or "", self._server.service.auth
+        if self._file is None:
+            variables |= {ENV_BASE_URL: self.base_url, ENV_TOKEN: token}
+        else:
+            variables[ENV_SERVICE] = str(self._file)
+            variables |= {} if auth is None or auth.env is None else {auth.env: token}
+        with (
+            patch.dict(os.environ, variables),
+            at_address(self.base_url, self._service),
+            at_address(self._server.service.url.rstrip("/"), self._service),
+        ):
+            yield self
+
+    def handle(self, request: Request, time_left: float | None = None) -> Outcome:
+        """Handle one request; the clock moves by the time that it takes.
+
+        Args:
+            request: Any HTTP request.
+            time_left: Seconds, by the fake's clock, that the client waits; None for any time.
+
+        Returns:
+            A `RawResponse` with status, headers and body, or the `Failure` of a fault.
+
+        Examples:
+            >>> from adclient import Request
+            >>> from adclient.testing import FakeAdService
+            >>> FakeAdService().handle(Request(method="GET", url="/v2")).status
+            404
+        """
+        outcome, seconds = received_within(time_left, *self._server.outcome(request, self.base_url))
+        self._server.clock.take(seconds)
+        return self._server.recorded(request, self.base_url, outcome)
+
+    def handle_untimed(self, request: Request) -> tuple[Outcome, float]:
+        """Handle one request for a server that waits in real time; the clock does not move.
+
+        Args:
+            request: Any HTTP request.
+
+        Returns:
+            The outcome, and the seconds until the client receives it.
+
+        Examples:
+            >>> from adclient import Request
+            >>> from adclient.testing import FakeAdService, Profile
+            >>> fake = FakeAdService(profile=Profile(latency=2))
+            >>> fake.handle_untimed(Request(method="GET", url="/v2"))[1]
+            2.0
+        """
+        outcome, seconds = self._server.outcome(request, self.base_url)
+        return self._server.recorded(request, self.base_url, outcome), seconds
