@@ -82,7 +82,7 @@ class ErrorShape:
 
     `body` is the text of one, with `{message}` and `{code}` in the places of these. `statuses` are
     those that were seen, by what caused them: `unauthenticated`, `unknown_account`,
-    `unknown_parameter`.
+    `unknown_parameter`. An `unknown_account` is 200 where a read of one has no items.
     """
 
     content_type: str = "application/json"

@@ -126,7 +126,8 @@ class FakeAdService(Endpoint):
         the file, which `adclient doctor --save` writes. Its listings have as many items as the file
         says, with fields of the same types and ranges; texts that the file does not contain are
         invented. A listing that was not read to its end has one more page; one that was not read
-        is empty. Drafts change campaigns and ads as in any fake.
+        is empty, as is one of an unknown account where the status of that is 200. Drafts change
+        campaigns and ads as in any fake.
 
         Args:
             path: The service file.

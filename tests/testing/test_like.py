@@ -206,6 +206,22 @@ def test_totals_beside_the_items_are_true_and_the_rest_is_like_the_file(tmp_path
     assert last["page"] == {**expected, **is_last, "server": page["server"], "next": None}
 
 
+@each_case("place", ["query", "body"])
+@each_case("parameters", [("cursor", "limit"), ("page", "limit"), ("cursor",)])
+def test_object_whose_entries_are_parameters_does_not_continue_a_listing(
+    place, parameters, tmp_path
+):
+    conventions = Conventions(continuation=dict, read_parameters=place)
+    listing = attrs.evolve(LISTING, next=Next(form="object", parameters=parameters))
+    fake = like(tmp_path, attrs.evolve(SERVICE, conventions=conventions), {CAMPAIGNS: listing})
+    following, name = pages_of(fake, CAMPAIGNS)[0].next, parameters[0]
+    in_text = json.dumps if place == "query" else dict
+    for continuation, expected in ((following, 200), ({name: in_text(following)}, 400)):
+        given = {"account_id": "account_7", **continuation}
+        status, _ = send(fake, CAMPAIGNS, **{place: given})
+        assert status == expected
+
+
 # Errors and credentials.
 
 
@@ -239,6 +255,29 @@ def test_error_of_a_write_is_like_those_of_the_file(tmp_path):
     with pytest.raises(APIError) as caught:
         fake.client().beta.pause_campaign(account_id="account_7", campaign_id="other")
     assert (caught.value.status, caught.value.code) == (404, "campaign_not_found")
+
+
+@each_case("body", ['{"error": "{message}"}', ""])
+def test_unknown_account_has_an_empty_page_where_the_file_says(body, tmp_path):
+    errors = ErrorShape(body=body, statuses={"unknown_account": 200})
+    conventions = Conventions(end_of_listing="missing")
+    listing = attrs.evolve(
+        LISTING,
+        next=Next(form="number"),
+        page={"total": BUDGET, "has_more": Shape(types=("boolean",))},
+    )
+    service = attrs.evolve(SERVICE, errors=errors, conventions=conventions)
+    fake = like(tmp_path, service, {CAMPAIGNS: listing})
+    reply = sent(fake, account_id="account_8")
+    empty = {"data": [], "page": {"total": 0, "has_more": False}}
+    assert (reply.status, json.loads(reply.body)) == (200, empty)
+    for read in READS:
+        assert items_of(fake, read, "account_8") == []
+    with pytest.raises(APIError) as caught:
+        fake.client().delta.remove_auto_search_themes(account_id="account_8")
+    assert caught.value.status == 404
+    assert fake.drafts == ()
+    assert len(items_of(fake, CAMPAIGNS)) == 7
 
 
 def test_errors_that_the_file_lacks_are_those_of_the_profile(tmp_path):

@@ -77,7 +77,9 @@ def error_response(error: HTTPError, shape: ErrorShape, request_id: str) -> RawR
         "title": error.code.replace("_", " ").capitalize(),
         "request_id": request_id,
     }
-    status = shape.statuses.get(_CAUSES.get(error.code, ""), error.status)
+    seen = shape.statuses.get(_CAUSES.get(error.code, ""), 0)
+    # A read of an unknown account may succeed; what is refused has the status of an error.
+    status = error.status if seen < 300 else seen
     quoted = _QUOTED.get(shape.body[:1], str)
     values = {name: jsontext.dumps(part, "response") for name, part in parts.items()}
     values |= {name: quoted(text) for name, text in texts.items()} | {"status": str(status)}
