@@ -2,25 +2,32 @@
 
 import argparse
 import json
+from pathlib import Path
+from typing import Any
 
 import attrs
 
-from adclient._command import EXIT_CODES, connection, describe
+from adclient._command import EXIT_CODES, connection, describe, tell
+from adclient._core.operations import READS
+from adclient._service.arguments import credentials_of
+from adclient._service.model import AuthShape, Service
+from adclient._service.reading import read_service
 from adclient.doctor import Interrupted, Report, examine
-from adclient.doctor._examination import MOST_REQUESTS
-from adclient.doctor._probe import READS
-from adclient.doctor._report import quoted
+from adclient.doctor._examine import MOST_REQUESTS
 from adclient.doctor._session import TIMEOUT
+from adclient.doctor._text import quoted
+from adclient.errors import ConfigurationError
 from adclient.options import ENV_TOKEN, check_base_url
 
 CODES = EXIT_CODES | {
-    0: "examined, and a client with these settings works",
+    0: "examined, and a client with these settings has read everything that was tried",
     1: "examined, but a problem is reported, or it ended early",
     3: "no read was accepted, so there was nothing to examine",
+    6: "with --check: the service has changed",
     130: "interrupted by Ctrl-C, after a report on what was observed until then",
 }
-_ABOUT = f"""\
-At most {MOST_REQUESTS} reads are sent, one after the other, to this service alone; never a write.
+_ABOUT = """\
+Only reads are sent, one after the other, to this service alone; never a write.
 
 """
 _PLAN = """\
@@ -36,51 +43,139 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     describe(parser, _ABOUT, CODES)
     add = parser.add_argument
     about = "a connected account; repeat it if each belongs to one platform"
-    add("url", metavar="URL", help="the address of the service")
-    add("--account", "-a", action="append", required=True, metavar="ID", help=about)
+    add("url", metavar="URL", nargs="?", help="the address of the service")
+    add("--account", "-a", action="append", default=[], metavar="ID", help=about)
     about = "a search that finds some of the targeting options, to see how objects are written"
     add("--targeting", metavar="JSON", type=connection.json_object, help=about)
+    about = "the limit of requests (%(default)d)"
+    add("--requests", type=int, default=MOST_REQUESTS, metavar="N", help=about)
     about = "for everything (%(default)g); an eighth of it for one request, but at least 15"
     connection.add_timeout(parser, TIMEOUT, about)
     add("--dry-run", action="store_true", help="print what would be requested, and send nothing")
-    add = parser.add_mutually_exclusive_group().add_argument
+    add("--quiet", action="store_true", help="print no progress to standard error")
+    group = parser.add_argument_group("the service file")
+    add = group.add_mutually_exclusive_group().add_argument
+    add(
+        "--save",
+        metavar="FILE",
+        help="write what was found out, for clients and the other commands",
+    )
+    about = "examine the service of a file, and print what has changed since"
+    add("--check", metavar="FILE", help=about)
+    group.add_argument("--force", action="store_true", help="replace the file if it exists")
+    about = "keep texts of items and errors in it, which may be private"
+    group.add_argument("--keep-texts", action="store_true", help=about)
+    add = parser.add_argument_group("output").add_mutually_exclusive_group().add_argument
     add("--json", action="store_true", help="print the report as JSON")
     add("--details", action="store_true", help="also print what was observed, and each request")
+    about = "print questions to the makers of the service, and what was asked and received"
+    add("--markdown", action="store_true", help=about)
     connection.add_credentials(parser)
+    add = parser.add_argument_group("the connection").add_argument
+    about = "a header that is no credential, such as that of a tenant; may be repeated"
+    add("--header", action="append", default=[], metavar="NAME:VALUE", type=_header, help=about)
+    add("--ca-file", metavar="FILE", help="certificates to trust instead of the usual ones")
+    add("--proxy", metavar="URL", help="a proxy")
 
 
 def run(options: argparse.Namespace) -> int:
     """Examine a service, and print the report; the exit code."""
+    file: str | None = options.check
+    service = None if file is None else read_service(file)
+    url = options.url or (service and service.url)
+    accounts = options.account or (service and list(service.accounts))
+    if not url or not accounts:
+        missing = "--account" if url else "URL"
+        raise ConfigurationError(f"{missing} is missing: pass it, or a file with --check")
     if options.dry_run:
-        paths = "\n".join(f"  GET {operation.path}" for operation in READS)
-        url = check_base_url(options.url)
-        print(_PLAN.format(most=MOST_REQUESTS, url=url, reads=paths))
+        paths = "\n".join(f"  GET {operation.path}" for operation in READS.values())
+        print(_PLAN.format(most=options.requests, url=check_base_url(url), reads=paths))
         return 0
-    credentials = connection.credentials(options)
+    if options.save is not None:  # before anything is sent
+        folder = Path(options.save).parent
+        if not folder.is_dir():
+            raise ConfigurationError(f"--save: {folder} is no folder")
+        if not options.force and Path(options.save).exists():
+            raise ConfigurationError(f"--save: {options.save} exists; --force replaces it")
     try:
         report = examine(
-            options.url,
-            account_id=options.account,
+            url,
+            account_id=accounts,
             targeting=options.targeting,
             timeout=options.timeout,
-            **credentials,
+            most_requests=options.requests,
+            keep_texts=options.keep_texts,
+            progress=None if options.quiet else tell,
+            **_connection(options, service),
         )
     except Interrupted as interrupt:
-        _print(interrupt.report, credentials, options)
+        _print(_with_auth(interrupt.report, options), options)
         raise
-    _print(report, credentials, options)
-    return 3 if not report.is_accepted else 1 if report.problems else 0
+    report = _with_auth(report, options)
+    if options.save is not None and report.is_accepted:
+        report = report.save(options.save, replace=options.force)
+    changes = None if file is None else report.changes(file)
+    _print(report, options, changes)
+    if not report.is_accepted:
+        return 3
+    return 6 if changes else 1 if report.problems else 0
 
 
-def _print(report: Report, credentials: dict[str, object], options: argparse.Namespace) -> None:
-    """Print a report, whose code takes the token from the environment."""
-    token = f"os.environ[{quoted(options.token_env or ENV_TOKEN)}]"
-    if "auth" in credentials:
-        function = f"lambda request: {{{quoted(options.token_header)}: {token}}}"
-        report = attrs.evolve(report, arguments={"auth": function})
-    elif credentials["token"] is not None:
-        report = attrs.evolve(report, arguments={"token": token})
-    if options.json:
-        print(json.dumps(report.to_dict(), indent=2))
+def _connection(options: argparse.Namespace, service: Service | None) -> dict[str, Any]:
+    """The arguments for the connection: from the options, else from a service file."""
+    found = connection.credentials(options, in_environment=service is None)
+    headers, ca_file, proxy = dict(options.header), options.ca_file, options.proxy
+    if service is not None:
+        folder = Path(options.check).parent
+        if service.auth is not None and found == {"token": None}:
+            found = credentials_of(service.auth, folder)
+        headers = {**service.headers, **headers}
+        proxy = proxy or service.proxy
+        if ca_file is None and service.ca_file is not None:
+            ca_file = str(folder / service.ca_file)
+    return {**found, "headers": headers, "proxy": proxy, "verify": ca_file or True}
+
+
+def _with_auth(report: Report, options: argparse.Namespace) -> Report:
+    """A report whose file and code name the variable or file that holds the token."""
+    auth: AuthShape | None = report.service.auth
+    if auth is None:
+        return report
+    env, file = options.token_env or ENV_TOKEN, options.token_file
+    is_file = file not in (None, "-")
+    auth = attrs.evolve(auth, env=None if is_file else env, file=file if is_file else None)
+    secret, name = f"os.environ[{quoted(env)}]", quoted(auth.header)
+    if auth == attrs.evolve(AuthShape(), env=auth.env, file=auth.file):
+        code = {"token": secret}
+    elif auth.scheme == "Basic":
+        code = {"auth": "auth"}
     else:
-        print(report.details() if options.details else report)
+        value = f"{quoted(f'{auth.scheme} ')} + {secret}" if auth.scheme else secret
+        code = {"auth": f"lambda request: {{{name}: {value}}}"}
+    others = {key: text for key, text in report.arguments.items() if key not in ("token", "auth")}
+    service = attrs.evolve(report.service, auth=auth)
+    return attrs.evolve(report, service=service, arguments=code | others)
+
+
+def _print(
+    report: Report, options: argparse.Namespace, changes: tuple[str, ...] | None = None
+) -> None:
+    if options.json:
+        more = {} if changes is None else {"changes": list(changes)}
+        print(json.dumps({**report.to_dict(), **more}, indent=2))
+    elif options.markdown:
+        print(report.markdown())
+    elif options.details:
+        print(report.details())
+    elif changes is None:
+        print(report)
+    if changes is not None and not options.json:
+        for title, lines in (("Changes", changes or ("none",)), ("Problems", report.problems)):
+            print("\n  ".join([title, *lines] if lines else []), end="\n" * bool(lines))
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon:
+        raise argparse.ArgumentTypeError("expected NAME:VALUE")
+    return name.strip(), value.strip()

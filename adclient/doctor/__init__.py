@@ -5,6 +5,7 @@ the other, compares what comes back, and reports which settings follow and how c
 """
 
 from adclient.doctor._examine import Interrupted, examine
-from adclient.doctor._report import Finding, Report
+from adclient.doctor._finding import Finding
+from adclient.doctor._report import Report
 
 __all__ = ["Finding", "Interrupted", "Report", "examine"]

@@ -1,283 +1,233 @@
 """How a listing continues: which value, under which name, by experiment.
 
-With the right name, the second page has other items than the first. With a wrong one it has not.
-Only both facts together are proof: a service that returns other items for any name, such as in
-random order, proves nothing.
+A way is right only if it leads to items that no earlier page has, moves on from page to page,
+counts as its name says, and if a wrong name does nothing of the kind. Of two ways that lead to
+different pages, one loses items.
 """
 
 import re
-from collections.abc import Callable, Generator, Sequence
-from typing import Literal
-from urllib.parse import parse_qsl, urlencode
+from itertools import accumulate
 
 import attrs
 
-from adclient._core.call import cursor_text
-from adclient._core.paging import query_from_next_url
-from adclient._core.redact import excerpt
-from adclient.conventions import Conventions
-from adclient.doctor._probe import Observation, PageView, Probe
-from adclient.errors import InvalidRequest, PaginationError
+from adclient._core.jsontext import dumps
+from adclient._service.model import Certainty
+from adclient.doctor._candidates import (
+    COUNTING,
+    PAGE_NAMES,
+    RIVALS,
+    WRONG_NAME,
+    by_name,
+    candidates,
+    next_of,
+    number_of,
+)
+from adclient.doctor._examination import Candidate, Chain, Effect, Examination, Reading, Search
+from adclient.doctor._probe import Observation, PageView
 from adclient.models import JSON
 
-Asks = Generator[Probe, Observation, None]
+Way = tuple[Candidate, Chain]
 
-WRONG_NAME = "adclient_doctor"
-
-PAGE_NAMES = ("page", "page_number", "pageNumber", "page_no", "pageNo")
-OFFSET_NAMES = ("offset", "start", "skip", "start_index", "startIndex", "from", "position")
-# The most likely first: with a service that refuses unknown names, only a dozen can be tried.
-_NAMES = (
-    *("cursor", "page_token", "after", "next", "pageToken", "starting_after", "page", "offset"),
-    *("next_token", "next_page_token", "startingAfter", "nextToken", "nextPageToken"),
-    *("continuation_token", "continuationToken", "next_cursor", "nextCursor", "page_cursor"),
-    *("pageCursor", "continuation", "continue", "marker", "next_page", "nextPage", "bookmark"),
-    *("start_cursor", "startCursor", "start_after", "startAfter", "start_key", "startKey"),
-    *("pagination_token", "paginationToken", "page_id", "pageId", "page_key", "pageKey"),
-    *("paging_token", "pagingToken", "scroll_id", "scrollId", "since", "since_id"),
-    *PAGE_NAMES,
-    *OFFSET_NAMES,
-)
-# How many are tried one by one before the others are tried together.
-_SINGLY = 3
-_TO_TRY = 2  # requests: the name, and its repetition if it has an effect
-
-Form = Literal["string", "number", "object", "URL", "URL that is not followed", "something else"]
-Effect = Literal["other items", "other page", "same items", "refused", "no evidence"]
-# What contains the parameters of the next request, and how they are tried.
-_UNPACKED: dict[Form, str] = {
-    "URL": "the URL in `next`, followed",
-    "object": "each entry of `next` as a parameter",
-}
+_LARGER = "pass an account with more items"
+_MOST_COUNTED = 100_000  # larger numbers count neither pages nor items
+_TO_CONFIRM = 3  # pages
+_TO_COMPARE = 20
 
 
-def form_of(probe: Probe, page: PageView, endpoint: str) -> Form:
-    """The form of a continuation, as the client would treat it."""
-    cursor = page.next
-    try:
-        query = query_from_next_url(
-            attrs.evolve(probe, cursor=cursor).call(), endpoint, Conventions()
-        )
-    except PaginationError:
-        return "URL that is not followed"
-    except InvalidRequest:  # such as half of a surrogate pair
-        return "something else"
-    if isinstance(cursor, str):
-        return "string" if query is None else "URL"
-    if cursor is None or isinstance(cursor, bool | list):
-        return "something else"
-    return "object" if isinstance(cursor, dict) else "number"
+def search(found: Examination, reading: Reading, reserve: int) -> None:
+    """Find out how a listing continues, and read up to three pages of it."""
+    page = reading.first.page
+    assert page is not None
+    result = reading.search = Search(next_of(page.next, found.base_url))
+    if result.form is None:
+        result.trouble = "`next` is no text, number or object"
+        return
+    probe = by_name(WRONG_NAME, is_text=True).probe(reading.first)
+    result.control = found.ask(attrs.evolve(probe, purpose="a wrong name for the continuation"))
+    # The younger continuation: some expire.
+    again = found.ask(attrs.evolve(reading.first.probe, purpose="the first page, again"))
+    if again.page is None:
+        result.trouble = f"the first page, again: {again}"
+        return
+    for seen in (again, result.control):
+        if seen.page is not None and seen.page.ids != page.ids:
+            result.trouble = "its pages change from request to request"
+            return
+    reading.pages = [again]
+    ways: list[Way] = []
+    for candidate in candidates(found, again, result):
+        if candidate.name not in RIVALS and any(map(_is_acceptable, ways)):
+            continue
+        if found.left() < reserve + _TO_CONFIRM:
+            result.trouble = (
+                "too few requests were left to find its continuation; allow more: `--requests`"
+            )
+            return
+        effect, pages = _follow(found, [again], candidate, _TO_CONFIRM)
+        result.tried[candidate.label] = effect
+        if effect == "no items" and candidate.known:
+            result.trouble = f"its second page is empty; {_LARGER}"
+            return
+        if effect == "continues":
+            ways.append((candidate, pages))
+            if candidate.known or _certainty(candidate, pages) == "observed":
+                break
+    _decide(found, reading, result, ways)
 
 
-def effect_of(first: PageView, later: Observation) -> Effect:
-    """What a request that was to continue a page brought instead of it."""
-    page = later.page
+def read_on(found: Examination, reading: Reading, most: int) -> None:
+    """Read a listing to its end, or some pages of it."""
+    result = reading.search
+    if result is not None and result.chosen is not None:
+        most = len(reading.pages) + max(most, 0)
+        effect, reading.pages = _follow(found, reading.pages, result.chosen, most)
+        if not _fits(result.chosen, reading.pages):
+            effect = "overlaps or skips"
+        if effect != "continues":
+            result.trouble = f"page {len(reading.pages) + 1}: {effect}"
+
+
+def _decide(found: Examination, reading: Reading, result: Search, ways: list[Way]) -> None:
+    """Choose the way that loses no items, by reading each to its end if they differ."""
+    labels = " and ".join(candidate.label for candidate, _ in ways)
+    is_evident = any(_certainty(*way) == "observed" for way in ways)
+    if len({_ids(pages) for _, pages in ways}) > 1:
+        is_evident, compared = False, list[Way]()
+        for candidate, start in ways:
+            effect, pages = _follow(found, start, candidate, _TO_COMPARE)
+            if effect == "continues":
+                compared.append((candidate, pages))
+        items = [{each for ids in _ids(pages) for each in ids} for _, pages in compared]
+        most = set[str]().union(*items)
+        ways = [way for way, ids in zip(compared, items, strict=True) if ids == most]
+        if any(_page(pages).end is None for _, pages in compared):
+            ways = []
+    ways = [way for way in ways if _is_acceptable(way)]
+    if not ways:
+        result.trouble = f"no way to continue it was found, of {len(result.tried)}"
+        if labels:
+            result.trouble = f"whether {labels} loses items is not certain; {_LARGER}"
+        return
+    result.chosen, reading.pages = ways[0]
+    assert result.control is not None
+    is_proven = is_evident and (result.control.is_refused or result.control.page is not None)
+    result.certainty = "observed" if is_proven else result.chosen.known or "likely"
+    found.known.insert(0, result.chosen._replace(known=result.certainty))
+
+
+def _ids(pages: Chain) -> tuple[tuple[str, ...], ...]:
+    return tuple(seen.page.ids for seen in pages if seen.page is not None)
+
+
+def _follow(
+    found: Examination, pages: Chain, candidate: Candidate, most: int
+) -> tuple[Effect, Chain]:
+    """Continue a listing in one way, up to a number of pages, its end, or what is wrong."""
+    pages = list(pages)
+    is_right = len(pages) > 1
+    while len(pages) < most and found.left() > 0 and _page(pages).end is None:
+        seen = found.ask(candidate.probe(pages[-1]))
+        effect = _effect(pages, seen)
+        if effect not in ("continues", "no items"):
+            return effect, pages
+        is_right = is_right or effect == "continues"
+        pages.append(seen)
+    return "continues" if is_right else "no items", pages
+
+
+def _page(pages: Chain) -> PageView:
+    """The last page."""
+    page = pages[-1].page
+    assert page is not None
+    return page
+
+
+def _effect(pages: Chain, seen: Observation) -> Effect:
+    """What a request that was to continue some pages brought."""
+    page = seen.page
+    earlier = [each.page for each in pages if each.page is not None]
     if page is None:
-        return "refused" if later.is_refused else "no evidence"
-    if page.ids == first.ids:
+        return "refused" if seen.is_refused else "no evidence"
+    if page.ids and page.ids == earlier[0].ids:
         return "same items"
-    # The name may be that of a filter, which causes an empty or overlapping page.
-    return "other items" if page.ids and not page.ids & first.ids else "other page"
+    if any(set(page.ids) & set(each.ids) for each in earlier):
+        return "overlaps or skips"
+    if page.end is None and any(page.next == each.next for each in earlier):
+        return "does not move on"
+    return "continues" if page.ids else "no items"
 
 
-@attrs.define
-class Continuation:
-    """The search for the continuation of one page, and what it found."""
-
-    first: Observation
-    endpoint: str
-    form: Form = attrs.field(init=False)
-    control: Observation | None = None
-    unpacked: Observation | None = None
-    tried: dict[str, Effect] = attrs.field(factory=dict[str, Effect])
-    name: str | None = None
-    is_consistent: bool = False
-    is_stable: bool = True
-    is_repeated: bool = False
-    _page: PageView = attrs.field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        page = self.first.page
-        assert page is not None
-        self._page = page
-        self.form = form_of(self.first.probe, page, self.endpoint)
-
-    @property
-    def control_effect(self) -> Effect | None:
-        """The effect of a wrong name."""
-        return None if self.control is None else effect_of(self._page, self.control)
-
-    @property
-    def unpacked_effect(self) -> Effect | None:
-        """The effect of sending what a URL or an object contains, each under its own name."""
-        return None if self.unpacked is None else effect_of(self._page, self.unpacked)
-
-    @property
-    def is_url(self) -> bool:
-        """Whether the client takes the value for a URL, unless it is told otherwise."""
-        return self.form in ("URL", "URL that is not followed")
-
-    @property
-    def parameters_in_url(self) -> list[str]:
-        """The names in the query of a continuation that is a URL."""
-        return [name for name, _ in parse_qsl(str(self._page.next).partition("?")[2])]
-
-    def search(self, left: Callable[[], int]) -> Asks:
-        """Try a wrong name, what the value contains, and then names, while requests are left."""
-        if self.form == "something else":
-            return
-        again = yield attrs.evolve(self.first.probe, purpose="the first page, again")
-        if again.page is not None:
-            is_same = again.page.ids == self._page.ids
-            self.is_stable = is_same and form_of(self.first.probe, again.page, self.endpoint) == (
-                self.form
-            )
-            self._page = again.page  # its continuation is the younger one: some expire
-        if not self.is_stable:
-            return
-        self.control = yield self._probe(WRONG_NAME, "a wrong name for the continuation")
-        if self.control_effect in ("other items", "other page"):
-            return
-        conventions = self.first.probe.conventions
-        if self.form == "object":
-            yield from self._try("cursor")  # the default: it needs no setting
-            conventions = attrs.evolve(conventions, continuation=dict)
-        if self.form in _UNPACKED and not self._is_over:
-            self.unpacked = yield attrs.evolve(
-                self.first.probe,
-                purpose=_UNPACKED[self.form],
-                cursor=self._page.next,
-                conventions=conventions,
-            )
-            page = self.unpacked.page
-            if page is not None and self.unpacked_effect == "other items":
-                self.is_consistent = page.next != self._page.next
-                yield from self._repeat(self.unpacked)
-                return
-        names = [name for name in self._names() if name not in self.tried]
-        is_lenient = self.control_effect == "same items"
-        in_query = self.first.probe.conventions.read_parameters == "query"
-        singly = names[:_SINGLY] if is_lenient and in_query else names
-        for name in singly:
-            if self._is_over or left() < _TO_TRY:
-                return
-            yield from self._try(name)
-        # A service may refuse a text as the number of a page, and all that is sent along with it.
-        others = names[len(singly) :]
-        numeric = [name for name in others if name in (*PAGE_NAMES, *OFFSET_NAMES)]
-        yield from self._try_together([name for name in others if name not in numeric], left)
-        yield from self._try_together(numeric, left)
-
-    @property
-    def _is_over(self) -> bool:
-        """Whether there is nothing more to find: the name, or that names mean nothing."""
-        return self.is_consistent or not self.is_stable
-
-    def _try(self, name: str) -> Asks:
-        later = yield self._probe(name, f"the continuation as `{name}`")
-        self.tried[name] = effect_of(self._page, later)
-        if self.tried[name] == "other items" and later.page is not None:
-            is_consistent = _is_consistent(name, self._page, later.page)
-            if is_consistent or self.name is None:
-                self.name, self.is_consistent = name, is_consistent
-                yield from self._repeat(later)
-
-    def _repeat(self, later: Observation) -> Asks:
-        """Repeat what continued the page, more often if chance could do so, too.
-
-        A service that returns any one of two items looks like one that continues half of the time.
-        """
-        assert later.page is not None
-        self.is_repeated = False
-        for number in range(max(1, 5 - len(self._page.ids))):
-            again = yield attrs.evolve(later.probe, purpose=f"{later.probe.purpose}, again")
-            if again.page is None:  # such as of a continuation that can be used once
-                return
-            is_same = again.page.ids == later.page.ids
-            if number > 0:
-                control = yield self._probe(WRONG_NAME, "the wrong name, again")
-                is_same = is_same and effect_of(self._page, control) == self.control_effect
-            if not is_same:
-                self.is_stable = False
-                return
-        self.is_repeated = len(self._page.ids) > 1  # a single item may always be chance
-
-    def _try_together(
-        self, names: Sequence[str], left: Callable[[], int], *, has_effect: bool = False
-    ) -> Asks:
-        """Halve the names again and again, down to the one that has an effect.
-
-        A service that ignores unknown names lets us try many at once. A URL of the endpoint
-        carries them, since the client sends the query of such a URL.
-        """
-        if not names or left() < _TO_TRY or self._is_over:
-            return
-        if len(names) == 1:
-            yield from self._try(names[0])
-            return
-        if not has_effect:
-            value = self._page.next
-            if not isinstance(value, str):
-                value = cursor_text(self.first.probe.operation, value)
-            later = yield attrs.evolve(
-                self.first.probe,
-                purpose=f"the continuation under {len(names)} names, {names[0]} to {names[-1]}",
-                cursor="?" + urlencode(dict.fromkeys(names, value)),
-            )
-            if (effect := effect_of(self._page, later)) == "same items":
-                for name in names:
-                    self.tried[name] = effect
-                return
-        middle = len(names) // 2
-        yield from self._try_together(names[:middle], left)
-        # If the first half was ignored, the effect is that of the second.
-        is_ignored = all(self.tried.get(name) == "same items" for name in names[:middle])
-        yield from self._try_together(names[middle:], left, has_effect=is_ignored)
-
-    def _probe(self, name: str, purpose: str) -> Probe:
-        conventions = attrs.evolve(
-            self.first.probe.conventions, cursor_parameter=name, follow_next_urls=False
-        )
-        return attrs.evolve(
-            self.first.probe, purpose=purpose, cursor=self._page.next, conventions=conventions
-        )
-
-    def _names(self) -> list[str]:
-        """The names to try, those first that fit the value or that the service mentions."""
-        number, size = _number(self._page.next), len(self._page.items)
-        likely: tuple[str, ...] = ()
-        if number is not None and number in (size, size + 1):
-            likely = OFFSET_NAMES
-        elif number in (1, 2):
-            likely = PAGE_NAMES
-        hints = self._hints()
-        return sorted(dict.fromkeys([*likely[:3], *_NAMES]), key=lambda name: name not in hints)
-
-    def _hints(self) -> set[str]:
-        """The words of the service in which it may name its parameter."""
-        texts = [*self._page.extra, *self.parameters_in_url]
-        if self.control is not None and (response := self.control.response) is not None:
-            texts.append(response.headers.get("link", ""))
-            texts += [excerpt(response.body)] * self.control.is_refused
-        return {word for text in texts for word in re.findall(r"\w+", text)} - {"next", "page"}
+def _fits(candidate: Candidate, pages: Chain) -> bool:
+    """Whether no item is skipped, as far as the continuation shows it."""
+    first, second = pages[0].page, pages[1].page
+    assert first is not None
+    assert second is not None
+    if isinstance(first.next, str) and re.search("[g-z]", _pattern(first.next)):
+        # The id of an item that is on no page: that item was skipped.
+        return not _is_like_ids(first) or _names_item(first, second)
+    name = candidate.name
+    return name not in COUNTING or _counts(pages, by_page=name in PAGE_NAMES)
 
 
-def _is_consistent(name: str, first: PageView, later: PageView) -> bool:
-    """Whether a continuation moves on; a number by pages or items, whatever its name says."""
-    if later.next == first.next:
-        return False
-    value, following = _number(first.next), _number(later.next)
-    if value is None or name not in (*PAGE_NAMES, *OFFSET_NAMES):
-        return True
-    step = None if following is None else following - value
-    if name in PAGE_NAMES:
-        return value in (1, 2) and step in (None, 1)
-    size = len(first.items)
-    return value in (size, size + 1) and step in (None, size)
+def _is_acceptable(way: Way) -> bool:
+    return _fits(*way) and (way[0].known is not None or _certainty(*way) != "not observed")
 
 
-def _number(value: JSON) -> int | None:
-    """The number of a continuation; also of one that is a text of digits."""
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        return None
-    return int(value) if re.fullmatch(r"\d{1,18}", str(value), re.ASCII) else None
+def _counts(pages: Chain, *, by_page: bool) -> bool:
+    views = [seen.page for seen in pages if seen.page is not None]
+    numbers = [number_of(page.next) for page in views if page.end is None]
+    totals = accumulate(1 if by_page else len(page.items) for page in views)
+    # Pages are counted from 0 or 1, and so are items.
+    steps = {
+        total - number for number, total in zip(numbers, totals, strict=False) if number is not None
+    }
+    return steps <= {0} or steps == {-1} or numbers[0] is None
+
+
+def _certainty(candidate: Candidate, pages: Chain) -> Certainty:
+    """How certain it is that no other way leads to other pages; if not at all, all are tried.
+
+    A parameter may take a number, or an id, for something else than the service means by it.
+    """
+    first, second, last = pages[0].page, pages[1].page, _page(pages)
+    assert first is not None
+    assert second is not None
+    number, is_counting = number_of(first.next), candidate.name in COUNTING
+    if not _fits(candidate, pages):
+        return "not observed"
+    if not candidate.name or not isinstance(first.next, int | str):
+        return "observed"
+    if number is None:
+        return "observed" if not _is_like_ids(first) or _names_item(first, second) else "likely"
+    # A page that is not the last shows what the service took the number for, by counting on. Of
+    # one or two items, a number of pages may also be one of items.
+    is_counted = _counts(pages, by_page=True) or _counts(pages, by_page=False)
+    is_shown = second.end is None and (is_counting or last.end is None or len(first.items) > 2)
+    if is_counted and is_shown:
+        return "observed"
+    is_other = number > _MOST_COUNTED or _names_number(number, first, second)
+    return "likely" if is_counting or is_other else "not observed"
+
+
+def _names_number(number: int, first: PageView, second: PageView) -> bool:
+    """Whether the id of the last item of a page, or of the next one, ends with a number."""
+    ids = (first.ids[-1], *second.ids[:1])
+    return any(re.search(rf"(?<!\d){number}\"?$", each) for each in ids)
+
+
+def _is_like_ids(page: PageView) -> bool:
+    """Whether a continuation looks like the id of an item."""
+    return {_pattern(each) for each in page.ids} == {_pattern(_text(page.next))}
+
+
+def _names_item(first: PageView, second: PageView) -> bool:
+    """Whether a continuation is the id of the last item of a page, or of the next one."""
+    return _text(first.next) in (first.ids[-1], *second.ids[:1])
+
+
+def _text(value: JSON) -> str:
+    return dumps(value, "next", errors="backslashreplace")
+
+
+def _pattern(text: str) -> str:
+    return re.sub("[0-9a-f]+", "0", text)

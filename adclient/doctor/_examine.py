@@ -1,6 +1,6 @@
 """The examination of a service, from code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,14 @@ from adclient._display.signatures import deferred
 from adclient._display.tracebacks import forget_frames
 from adclient._http.network import build_network
 from adclient._http.resolve import resolve_clock, resolve_sender, resolve_transport
-from adclient.doctor._examination import Examination
-from adclient.doctor._findings import report_of
+from adclient._service.model import Service
+from adclient.doctor._examination import Examination, StoppedError
 from adclient.doctor._probe import Probe
-from adclient.doctor._report import Report, mapped, quoted
+from adclient.doctor._report import Report
+from adclient.doctor._service import report_of
 from adclient.doctor._session import TIMEOUT, Session
+from adclient.doctor._text import quoted
+from adclient.doctor._trials import run
 from adclient.models import JSON
 from adclient.options import ENV_TOKEN
 from adclient.transports import HTTPClient, Transport
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
     import ssl
 else:
     ssl = deferred("ssl.SSLContext")
+
+
+MOST_REQUESTS = 100
 
 
 class Interrupted(KeyboardInterrupt):  # not an error, as for every other interrupt
@@ -54,8 +60,12 @@ def examine(
     account_id: str | Sequence[str],
     token: Token | None = None,
     auth: Auth | None = None,
+    headers: Mapping[str, str] | None = None,
     targeting: Mapping[str, JSON] | None = None,
     timeout: float | None = None,
+    most_requests: int | None = None,
+    keep_texts: bool = False,
+    progress: Callable[[str], None] | None = None,
     http_client: HTTPClient | None = None,
     transport: Transport | None = None,
     proxy: str | None = None,
@@ -63,7 +73,7 @@ def examine(
 ) -> Report:
     """Find out by reads what a service does where its interface leaves it open.
 
-    At most thirty requests are sent, one after the other, to this service alone. Each is one of
+    At most a hundred requests are sent, one after the other, to this service alone. Each is one of
     the seven reads. Redirects are not followed; a `Retry-After` is obeyed.
 
     Args:
@@ -73,9 +83,14 @@ def examine(
         token: A bearer token, or a function that returns one, as for `AdClient`.
         auth: For other schemes than bearer tokens: a function that takes a `Request` and returns
             the headers to add to it.
+        headers: Headers of every request that are no credentials, such as that of a tenant.
         targeting: A search that the service understands and that finds some of the options, to
             find out how objects are encoded. None for a guess.
         timeout: Seconds for the whole examination; None for 120.
+        most_requests: The limit of requests; None for 100.
+        keep_texts: Whether the service file of the report has the texts of items and errors, where
+            these are few.
+        progress: A function that is called with a line of text before each request and wait.
         http_client: Your own `httpx.Client` or `httpx2.Client` to send with.
         transport: Your own transport, or that of `adclient.testing`.
         proxy: The URL of a proxy, as for `AdClient`.
@@ -103,11 +118,14 @@ def examine(
     options = settings.resolve(
         base_url=base_url,
         timeout=TIMEOUT if timeout is None else timeout,
-        max_retries=0,
+        max_retries=None,
         retry=None,
-        headers=None,
+        headers=headers,
         hooks=None,
         conventions=None,
+    )
+    settings.check_count(
+        "most_requests", MOST_REQUESTS if most_requests is None else most_requests, least=1
     )
     accounts = [account_id] if isinstance(account_id, str) else list(account_id)
     given = None if targeting is None else dict(targeting)
@@ -126,40 +144,70 @@ def examine(
     credentials = Credentials(token, auth).resolved()
     del token, auth  # tracebacks can show local variables
     session = Session(
-        examination=Examination(
-            base_url=options.base_url,
-            accounts=tuple(dict.fromkeys(accounts)),
-            has_credentials=credentials.kind != "none",
-            # A context may verify nothing, or no names.
-            verifies_tls=sent_by is None
-            and http_client is None
-            and bool(getattr(verify, "check_hostname", verify)),
-            targeting=given,
-        ),
         options=options,
         credentials=credentials,
         sender=resolve_sender(sent_by, http_client, network, 1),
         clock=clock,
         random=random,
+        most_requests=most_requests or MOST_REQUESTS,
+        progress=progress,
+    )
+    examination = Examination(
+        send=session.ask,
+        left=session.left,
+        base_url=options.base_url,
+        accounts=tuple(dict.fromkeys(accounts)),
+        has_credentials=credentials.kind != "none",
+        # A context may verify nothing, or no names.
+        verifies_tls=sent_by is None
+        and http_client is None
+        and bool(getattr(verify, "check_hostname", verify)),
+        targeting=given,
     )
     # In the code of the report; what no literal can say, or holds a secret, has its own name.
     arguments: dict[str, str] = {}
     if credentials.kind != "none":
         is_text = isinstance(credentials.token, str)
         arguments[credentials.kind] = f'os.environ["{ENV_TOKEN}"]' if is_text else credentials.kind
+    if options.headers:
+        pairs = [f"{quoted(name)}: {quoted(value)}" for name, value in options.headers.items()]
+        arguments["headers"] = f"{{{', '.join(pairs)}}}"
     connection = {"http_client": http_client, "transport": transport, "proxy": proxy}
     for name, value in {**connection, "verify": network.verify}.items():
         if value is not None and value is not True:
             arguments[name] = name
             if isinstance(value, str | bool) and "@" not in str(value):
                 arguments[name] = quoted(value)
+
+    def report() -> Report:
+        service = Service(
+            url=options.base_url,
+            accounts=tuple(examination.accounts),
+            auth=session.auth,
+            headers=options.headers,
+            ca_file=network.verify if isinstance(network.verify, str) else None,
+            proxy=None if proxy is None or "@" in proxy else proxy,
+        )
+        return report_of(
+            examination,
+            service,
+            session.redact,
+            limited=session.limited,
+            keep_texts=keep_texts,
+            sent=session.sent,
+            arguments=arguments,
+        )
+
     try:
-        session.run()
+        run(examination)
+    except StoppedError as stop:
+        examination.stopped = str(stop)
     except BaseException as interrupt:
         forget_frames(interrupt)
         if not isinstance(interrupt, KeyboardInterrupt):
             raise
-        session.examination.stopped = "interrupted: this report is partial"
-        report = mapped(report_of(session.examination, arguments), session.redact)
-        raise Interrupted(report) from interrupt
-    return mapped(report_of(session.examination, arguments), session.redact)
+        examination.stopped = "interrupted, so this report is partial; run the doctor again"
+        raise Interrupted(report()) from interrupt
+    finally:
+        session.sender.close()
+    return report()

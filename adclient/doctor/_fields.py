@@ -6,8 +6,8 @@ from decimal import Decimal
 from itertools import chain
 from typing import get_args
 
+from adclient._core.operations import READS
 from adclient._core.redact import one_line
-from adclient.doctor._probe import READ, Observation
 from adclient.models import JSON
 
 _DOCUMENTED = ("id", "name", "status")
@@ -30,17 +30,14 @@ class My{base}({base}):
 {fields}"""
 
 
-def classes_of(reads: Mapping[str, Observation]) -> dict[str, str]:
+def classes_of(items: Mapping[str, Iterable[JSON]]) -> dict[str, str]:
     """For each read whose items have additional fields, the code of a class that has them."""
-    return {
-        read: code
-        for read, seen in reads.items()
-        if seen.page is not None and (code := _class_for(read, seen.page.items)) is not None
-    }
+    classes = {read: _class_for(read, rows) for read, rows in items.items()}
+    return {read: code for read, code in classes.items() if code is not None}
 
 
 def _class_for(read: str, items: Iterable[JSON]) -> str | None:
-    (base,) = get_args(READ[read].result)
+    (base,) = get_args(READS[read].result)
     rows = [item for item in items if isinstance(item, dict)]
     names = [name for name in dict.fromkeys(chain(*rows)) if name not in _DOCUMENTED]
     usable = [name for name in names if _is_usable(name, base)]
@@ -56,11 +53,7 @@ def _class_for(read: str, items: Iterable[JSON]) -> str | None:
         imports.insert(0, "from decimal import Decimal\n")
     imports.append(f"from adclient import {'JSON, ' * ('JSON' in text)}{base.__name__}")
     return _CLASS.format(
-        read=read,
-        count=len(rows),
-        imports="\n".join(imports),
-        base=base.__name__,
-        fields=text,
+        read=read, count=len(rows), imports="\n".join(imports), base=base.__name__, fields=text
     )
 
 

@@ -1,81 +1,109 @@
-"""What follows from the observations: how sure is each conclusion, and what else could explain it.
+"""What follows from the observations, and how sure it is.
 
 A conclusion is *observed* only if the service treated two requests differently that differ in
 nothing but the point in question.
 """
 
+import re
 from collections.abc import Iterator, Mapping
+from typing import cast
 from urllib.parse import urlsplit
+
+import attrs
 
 from adclient._core.redact import one_line
 from adclient._core.response import Failure, RawResponse, problem_of
-from adclient.doctor._continuation import WRONG_NAME, Continuation
-from adclient.doctor._examination import IN_BODY, Examination
-from adclient.doctor._fields import classes_of
-from adclient.doctor._objects import STYLES
-from adclient.doctor._probe import READS, Observation
-from adclient.doctor._report import Certainty, Finding, Report, Setting, not_observed
-from adclient.doctor._responses import (
-    errors,
-    limits,
-    page_size,
-    reads,
-    request_id,
+from adclient._service.model import Certainty
+from adclient.conventions import Conventions, is_header_name
+from adclient.doctor._candidates import WRONG_NAME
+from adclient.doctor._examination import Examination, Reading
+from adclient.doctor._finding import Finding, Setting, not_observed
+from adclient.doctor._probe import Observation
+from adclient.doctor._trials import STYLES
+
+_IDS = re.compile(
+    r"(request|req|correlation|trace|transaction|operation|call)[-_]?id|traceparent|cf-ray"
+    r"|trace-context"
 )
+_LIMITS = re.compile(r"rate-?limit|^retry-after$")
+_ENDS = {
+    "null": "`next` is null on the last page",
+    "missing": "the last page has no `next`",
+    "empty": '`next` is "" on the last page',
+    "false": "`next` is false on the last page",
+}
 
 
-def report_of(found: Examination, arguments: Mapping[str, str]) -> Report:
-    """The report on what was observed so far; `arguments` are those of the client in its code."""
-    base = found.base
-    continuation = _continuation(found)
-    return Report(
-        base_url=found.base_url,
-        account_ids=tuple(found.accounts),
-        findings=(
-            _service(found),
-            _credentials(found),
-            _read_parameters(found),
-            _objects(found),
-            continuation,
-            _next_url(found.continuation, continuation.certainty),
-            page_size(found),
-            request_id(found.observations),
-            limits(found),
-            errors(found),
-            reads(found),
-            not_observed("idempotency", "unknown: only writes could show it, and none is sent"),
+def findings_of(found: Examination, limited: RawResponse | None) -> tuple[Finding, ...]:
+    """One finding for each open point, and one for each read that differs from the others."""
+    accepted = [reading for reading in found.readings.values() if reading.pages]
+    return (
+        _service(found),
+        _credentials(found),
+        *_read_parameters(found, accepted),
+        _objects(found),
+        *_together(
+            not_observed("continuation", "unknown: no listing had a next page"),
+            {each.name: _continuation(each) for each in accepted if each.search is not None},
         ),
-        problems=tuple(_problems(found, continuation)),
-        classes=classes_of(found.reads),
-        sent=found.requests,
-        requests=tuple(map(_line, found.observations)),
-        example=None if base is None else (base.probe.operation.full_name, base.probe.account_id),
-        arguments=arguments,
+        *_together(
+            not_observed("end of listing", "unknown: no listing was read to its end"),
+            {each.name: end for each in accepted if (end := _end(each)) is not None},
+        ),
+        _page_size(accepted),
+        _request_id(found),
+        _limits(found, limited),
+        _errors(found),
+        _reads(accepted),
+        not_observed("idempotency", "unknown: only writes could show it, and none is sent"),
     )
 
 
-def _line(seen: Observation) -> str:
-    probe = seen.probe
-    return f"GET {probe.operation.path}: {probe.purpose}: {seen} ({seen.seconds:.2f} s)"
+def _together(default: Finding, each: Mapping[str, Finding]) -> Iterator[Finding]:
+    """One finding for most reads, and one for each read that differs."""
+    common: dict[str, Setting] = {}
+    first: Finding | None = None
+    rest: list[Finding] = []
+    conclusions = [finding.conclusion for finding in each.values()]
+
+    def order(name: str) -> tuple[bool, bool, int]:
+        # A file cannot say that a read has no function, so functions are those of single reads.
+        finding = each[name]
+        has_function = finding.settings.get("continuation") is not None
+        is_unknown = finding.certainty == "not observed"
+        return is_unknown, has_function, -conclusions.count(finding.conclusion)
+
+    for name in sorted(each, key=order):
+        finding, settings = each[name], each[name].settings
+        is_other = any(common.get(key, value) != value for key, value in settings.items())
+        common |= {} if is_other else settings
+        first = first or finding
+        if is_other or finding.conclusion != first.conclusion:
+            own = {key: value for key, value in settings.items() if is_other and value is not None}
+            rest.append(attrs.evolve(finding, read=name, settings=own))
+        elif finding.certainty == "observed":
+            first = attrs.evolve(first, certainty="observed")
+    yield default if first is None else attrs.evolve(first, settings=common)
+    yield from rest
 
 
 def _service(found: Examination) -> Finding:
     point, is_tls = "service", found.base_url.startswith("https:")
     if found.base is not None:
         tls = ", its certificate is valid" * (is_tls and found.verifies_tls)
-        return Finding(point=point, conclusion=f"reachable{tls}", observed=_line(found.base))
+        return Finding(point, f"reachable{tls}", f"{found.base.first.probe}: {found.base.first}")
     if not found.observations:
         return not_observed(point, "nothing was sent")
     last = found.observations[-1]
-    observed, outcome = _line(last), last.outcome
+    outcome = last.outcome
     if isinstance(outcome, Failure):
         conclusion = f"does not respond: {one_line(outcome.reason, 120)}"
-    elif outcome.broken is not None or outcome.defect is not None:
+    elif last.response is None:
         conclusion = "its response breaks off or cannot be read"
     elif 300 <= outcome.status < 400:
-        conclusion = f"redirects{_target(outcome)}, which is never followed: check the URL"
+        conclusion = f"redirects{_target(outcome)}, which is never followed"
     elif outcome.is_success:
-        conclusion = "responds, but not with the documented shape: check the URL"
+        conclusion = f"responds, but not with the documented shape: {last.outline}"
     elif last.is_refused:
         # A 400 may only mean that the parameters were in the wrong place.
         refused = [seen.response for seen in found.observations if seen.is_refused]
@@ -84,7 +112,7 @@ def _service(found: Examination) -> Finding:
         conclusion = f"reachable, but refuses every read: {telling.status} {message}".strip()
     else:
         conclusion = f"reachable, but fails: {outcome.status}"
-    return Finding(point=point, conclusion=conclusion, observed=observed)
+    return Finding(point, conclusion, f"{last.probe}: {last}")
 
 
 def _target(response: RawResponse) -> str:
@@ -94,196 +122,194 @@ def _target(response: RawResponse) -> str:
     except ValueError:
         return ""
     host = parts.netloc.rpartition("@")[2]
-    origin = f"{parts.scheme}://{host}" if host else ""
-    return f" to {one_line(origin + parts.path, 80)}" if origin or parts.path else ""
+    target = (f"{parts.scheme}://{host}" if host else "") + parts.path
+    return f" to {one_line(target, 80)}" if target else ""
 
 
 def _credentials(found: Examination) -> Finding:
     point, base, anonymous = "credentials", found.base, found.anonymous
-    if base is None or base.page is None:
-        outcomes = [seen.outcome for seen in found.observations]
-        refused = [it for it in outcomes if isinstance(it, RawResponse) and it.status == 401]
+    if base is None:
+        responses = [seen.response for seen in found.observations]
+        refused = [it for it in responses if it is not None and it.status == 401]
         if not refused:
             return not_observed(point, "unknown: no read was accepted")
-        scheme = refused[0].headers.get("www-authenticate")
-        asked = "" if scheme is None else f", www-authenticate: {one_line(scheme, 60)}"
-        what = "the given ones are refused: check them, and the header that carries them"
-        return Finding(
-            point=point,
-            conclusion=what if found.has_credentials else "needed: pass a token",
-            observed=f"401{asked}",
-        )
-    needed, needless = "needed, and those given work", "none needed for reads"
+        asked = one_line(refused[0].headers.get("www-authenticate", ""), 60)
+        conclusion = "the given ones are refused" if found.has_credentials else "needed"
+        return Finding(point, conclusion, f"401, www-authenticate: {asked or 'none'}")
+    page = base.first.page
     # An empty page proves less.
-    by_items: Certainty = "observed" if base.page.ids else "likely"
+    by_items: Certainty = "observed" if page is not None and page.ids else "likely"
+    needed, needless = "needed, and those given work", "none needed for reads"
     if not found.has_credentials:
-        observed = "accepted without any"
-        return Finding(point=point, conclusion=needless, observed=observed, certainty=by_items)
-    if anonymous is not None and anonymous.is_refused:
-        observed = f"accepted with them, refused without: {anonymous}"
-        certainty: Certainty = "observed" if found.is_accepted_after(anonymous) else "likely"
-        return Finding(point=point, conclusion=needed, observed=observed, certainty=certainty)
-    if anonymous is not None and anonymous.page is not None:
-        if anonymous.page.ids == base.page.ids:
-            observed = "the same items with and without them"
-            return Finding(point=point, conclusion=needless, observed=observed, certainty=by_items)
-        again = found.again.page if found.again is not None else None
-        if again is not None and again.ids == base.page.ids != frozenset():
-            observed = "accepted with and without them, with different items"
-            return Finding(point=point, conclusion=needed, observed=observed, certainty="likely")
-    observed = "" if anonymous is None else f"without them: {anonymous}"
-    conclusion = "those given are accepted; whether they are needed is unknown"
-    return not_observed(point, conclusion, observed)
+        return Finding(point, needless, "accepted without any", by_items)
+    observed = f"without them: {anonymous}"
+    if anonymous is not None and anonymous.is_refused and anonymous.response is not None:
+        # Only a 401 says why; others may be chance.
+        is_telling = anonymous.response.status == 401 and found.is_accepted_after(anonymous)
+        return Finding(point, needed, observed, "observed" if is_telling else "likely")
+    if anonymous is None or anonymous.page is None or page is None:
+        unknown = "those given are accepted; whether they are needed is unknown"
+        return not_observed(point, unknown, observed)
+    if anonymous.page.ids == page.ids:
+        return Finding(point, needless, "the same items with and without them", by_items)
+    return Finding(point, needed, observed, "likely")
 
 
-def _read_parameters(found: Examination) -> Finding:
-    point, base = "read parameters", found.base
-    if base is None:
-        return not_observed(point, "unknown: no read was accepted")
-    place = base.probe.conventions.read_parameters
-    settings: dict[str, Setting] = {"read_parameters": place} if place == "body" else {}
-    where = f"in the {place}"
-    if found.reads_account:
-        assert found.unknown_account is not None
-        observed = f"{where}, an unknown account makes a difference: {found.unknown_account}"
-        is_proven = found.is_accepted_after(found.unknown_account)
-        return Finding(
-            point=point,
-            conclusion=where,
-            observed=observed,
-            certainty="observed" if is_proven else "likely",
-            settings=settings,
-        )
-    if base.probe.conventions == IN_BODY:
-        observed = "not accepted in the query, but in the body"
-    elif found.other_place is not None and found.other_place.is_refused:
-        observed = "accepted in the query, refused in the body"
-    else:
-        return not_observed(
-            point,
-            "unknown: the service does not seem to look at them",
-            f"an unknown account makes no difference: {found.unknown_account}",
-        )
+def _read_parameters(found: Examination, accepted: list[Reading]) -> list[Finding]:
+    default = not_observed("read parameters", "unknown: no read was accepted")
+    findings = [*_together(default, {each.name: _place(found, each) for each in accepted})]
+    if accepted and findings[0].certainty == "not observed":
+        unknown = "unknown: the service does not seem to look at them"
+        findings[0] = attrs.evolve(findings[0], conclusion=unknown)
+    return findings
+
+
+def _place(found: Examination, reading: Reading) -> Finding:
+    where, other, unknown = f"in the {reading.place}", reading.other_place, reading.unknown
+    certainty: Certainty = "not observed"
+    observed = f"an unknown account makes no difference: {unknown}"
+    if reading.makes_difference and unknown is not None:
+        observed = f"{where}, an unknown account makes a difference: {unknown}"
+        certainty = "observed" if found.is_accepted_after(unknown) else "likely"
+    elif other is not None and other.is_refused:
+        observed, certainty = f"accepted {where}, refused elsewhere", "likely"
     return Finding(
-        point=point, conclusion=where, observed=observed, certainty="likely", settings=settings
+        "read parameters", where, observed, certainty, {"read_parameters": reading.place}
     )
 
 
 def _objects(found: Examination) -> Finding:
-    point, objects = "objects", found.objects
-    if objects is None or len(objects.styled) < len(STYLES):
-        why = "unknown: the search has too few items to tell"
-        if found.base is not None and found.base.probe.conventions == IN_BODY:
-            why = "irrelevant: the body is JSON"
-        elif objects is None:
-            why = "unknown: no search was accepted"
+    point, search = "objects", found.readings.get("gamma.search_targeting")
+    if search is None or search.first.page is None:
+        return not_observed(point, "unknown: no search was accepted")
+    if len(found.styled) < len(STYLES):
+        is_body = search.place == "body"
+        why = "the body is JSON" if is_body else "unknown: the search has too few items to tell"
         return not_observed(point, why)
-    effects = {style: objects.effect(style) for style in STYLES}
+    effects = {style: _effect(search.first, seen) for style, seen in found.styled.items()}
     observed = ", ".join(f"{style}: {effect}" for style, effect in effects.items())
-    json, deep = effects["json"], effects["deep_object"]
-    deep_setting: dict[str, Setting] = {"object_style": "deep_object"}
-    both = [seen.page.ids for seen in objects.styled.values() if seen.page is not None]
-    if not objects.is_stable:
-        observed += "; but repeated, they give other items"
-    elif json == deep == "understood" and both[0] != both[1]:
-        observed += ", with different items"
-    elif "understood" in (json, deep):
-        # A search that finds nothing may have been understood.
-        is_proven = objects.is_repeated and "no evidence" not in (json, deep)
-        return Finding(
-            point=point,
-            conclusion="one JSON value" if json == "understood" else "brackets",
-            observed=observed,
-            certainty="observed" if is_proven else "likely",
-            settings={} if json == "understood" else deep_setting,
-        )
-    elif (json, deep) == ("refused", "ignored") and objects.targeting is not None:
-        # Of a guess, JSON may be refused for what it says.
-        return Finding(
-            point=point,
-            conclusion="brackets",
-            observed=observed,
-            certainty="likely",
-            settings=deep_setting,
-        )
-    return not_observed(point, "unknown: pass a targeting that the service understands", observed)
+    understood = [style for style, effect in effects.items() if effect == "understood"]
+    found_ids = {seen.page.ids for seen in found.styled.values() if seen.page is not None}
+    if not understood or (len(understood) == 2 and len(found_ids) > 1):
+        count = "none" if not understood else "more than one"
+        return not_observed(point, f"unknown: {count} of the styles has an effect", observed)
+    conclusion = "one JSON value" if understood[0] == "json" else "brackets"
+    # A search that finds nothing may have been understood.
+    certainty: Certainty = "likely" if "no evidence" in effects.values() else "observed"
+    return Finding(point, conclusion, observed, certainty, {"object_style": understood[0]})
 
 
-def _continuation(found: Examination) -> Finding:
-    point, search = "continuation", found.continuation
-    if search is None:
-        why = "unknown: no listing had a next page" if found.base else "unknown"
-        return not_observed(point, why)
-    form = f"`next` is a {search.form}".replace("a object", "an object")
-    if search.form == "something else":
-        return not_observed(point, "unknown: `next` is no text, number or object")
-    wrong = f"as `{WRONG_NAME}`: {search.control_effect or 'not tried'}"
-    is_unlike_control = search.control_effect in ("same items", "refused")
-    is_proven = is_unlike_control and search.is_repeated and search.is_consistent
-    settings: dict[str, Setting] = {}
-    if search.is_stable and search.unpacked_effect == "other items":
-        what, how = "the URL in `next` is followed", "followed"
-        if search.form == "object":
-            what, how = "each entry of the object in `next` is a parameter", "each sent"
-            settings["continuation"] = dict
-        return Finding(
-            point=point,
-            conclusion=what,
-            observed=f"{form}; {how}: other items; {wrong}",
-            certainty="observed" if is_proven else "likely",
-            settings=settings,
-        )
-    if search.is_stable and search.name is not None:
-        if search.name != "cursor":
-            settings["cursor_parameter"] = search.name
-        return Finding(
-            point=point,
-            conclusion=f"`{search.name}` takes {form.removeprefix('`next` is ')}",
-            observed=f"{form}; as `{search.name}`: other items; {wrong}",
-            certainty="observed" if is_proven else "likely",
-            settings=settings,
-        )
-    conclusion = "unknown: too few requests were left, or no time"
-    if not search.is_stable or search.control_effect in ("other items", "other page"):
-        conclusion = "unknown: pages change from request to request"
-    elif search.tried:
-        effects, count = set(search.tried.values()), len(search.tried)
-        how = "ignored" if effects == {"same items"} else "ignored or refused"
-        conclusion = f"unknown: {how} under {count} names"
-        conclusion += ", and entry by entry" * (search.unpacked is not None and not search.is_url)
-    return not_observed(point, conclusion, f"{form}; {wrong}; tried: {', '.join(search.tried)}")
+def _effect(plain: Observation, seen: Observation) -> str:
+    """The effect of a search in a style."""
+    if seen.page is None or plain.page is None:
+        return "refused" if seen.is_refused else "no evidence"
+    if seen.page.ids == plain.page.ids:
+        return "ignored"
+    # A service that searches for this text as a word finds nothing.
+    return "understood" if seen.page.ids else "no evidence"
 
 
-def _next_url(search: Continuation | None, certainty: Certainty) -> Finding:
-    point = "next URLs"
-    if search is None or not search.is_url:
-        return not_observed(point, "unknown: no `next` was a URL")
-    names = ", ".join(dict.fromkeys(search.parameters_in_url))
-    observed = one_line(f"a {search.form} with the parameters {names or '(none)'}", 120)
-    if search.is_stable and search.unpacked_effect == "other items":
-        return Finding(point=point, conclusion="followed", observed=observed, certainty=certainty)
-    if search.is_stable and search.name is not None:
-        return Finding(
-            point=point,
-            conclusion="sent back unchanged",
-            observed=observed,
-            certainty=certainty,
-            settings={"follow_next_urls": False},
-        )
-    return not_observed(
-        point, "unknown: neither following it nor sending it back continues the listing", observed
+def _continuation(reading: Reading) -> Finding:
+    point, search = "continuation", reading.search
+    assert search is not None
+    kind = "value that cannot be sent" if search.form is None else search.form.form
+    form = f"an {kind}" if kind == "object" else f"a {kind}"
+    tried = ", ".join(f"{label}: {effect}" for label, effect in search.tried.items())
+    observed = f"`next` is {form}; {WRONG_NAME}: {search.control}; {tried}"
+    if search.chosen is None:
+        return not_observed(point, f"unknown: {search.trouble}", observed)
+    label, settings = search.chosen.label, cast("dict[str, Setting]", search.chosen.settings)
+    conclusion = f"{label} takes {form}" if search.chosen.name else label
+    return Finding(point, conclusion, observed, search.certainty, settings)
+
+
+def _end(reading: Reading) -> Finding | None:
+    page = reading.pages[-1].page
+    if page is None or page.end is None:
+        return None
+    observed = f"on page {len(reading.pages)} of {reading.name}"
+    # Where no page follows another, a page without a continuation may mean something else.
+    is_sure = len(reading.pages) > 1 or page.end == "null"
+    certainty: Certainty = "observed" if is_sure else "likely"
+    return Finding(
+        "end of listing", _ENDS[page.end], observed, certainty, {"end_of_listing": page.end}
     )
 
 
-def _problems(found: Examination, continuation: Finding) -> Iterator[str]:
-    if found.stopped is not None:
-        yield found.stopped
-    for operation in READS:
-        seen = found.reads.get(operation.full_name)
-        if seen is not None and seen.page is not None and seen.mismatch is not None:
-            yield f"{operation.full_name} fails: {seen.mismatch}"
-    search = found.continuation
-    if search is not None and continuation.certainty == "not observed":
-        name = search.first.probe.operation.full_name
-        advice = "set `cursor_parameter` or `continuation`"
-        yield f"{name}: no way to continue it was found; {advice}"
+def _page_size(accepted: list[Reading]) -> Finding:
+    pages = [seen.page for reading in accepted for seen in reading.pages if seen.page is not None]
+    sizes = sorted({len(page.items) for page in pages if page.end is None})
+    if not sizes:
+        return not_observed("page size", "unknown: no listing had a next page")
+    is_one = sizes[0] == sizes[-1]
+    conclusion = f"{sizes[0]} items" if is_one else f"{sizes[0]} to {sizes[-1]} items"
+    observed = "of pages that have a next one"
+    return Finding("page size", conclusion, observed, "observed" if is_one else "likely")
+
+
+def _request_id(found: Examination) -> Finding:
+    """The headers that hold another id in every response."""
+    point, default = "request id", Conventions().request_id_headers
+    responses = [seen.response for seen in found.observations if seen.page is not None]
+    headers = [response.headers for response in responses if response is not None]
+    if not headers:
+        return not_observed(point, "unknown: no read was accepted")
+    present = [name for name in headers[0] if _IDS.search(name) and is_header_name(name)]
+    ids = {name: {each.get(name, "") for each in headers} for name in present}
+    unique = [name for name, values in ids.items() if len(values - {""}) == len(headers)]
+    unique.sort(key=lambda name: (*default, name).index(name))
+    if not unique:
+        return Finding(point, "no header has one", certainty="likely")
+    is_default = next((n for n in default if any(n in each for each in headers)), "") == unique[0]
+    observed = f"another value in each of {len(headers)} responses"
+    certainty: Certainty = "observed" if len(headers) > 1 else "likely"
+    settings: dict[str, Setting] = {"request_id_headers": tuple(default if is_default else unique)}
+    return Finding(point, one_line(", ".join(unique), 100), observed, certainty, settings)
+
+
+def _limits(found: Examination, limited: RawResponse | None) -> Finding:
+    """Headers and refusals that indicate rate limits."""
+    shown: dict[str, str] = {}
+    for response in (*(seen.response for seen in found.observations), limited):
+        if response is not None:
+            shown |= {name: it for name, it in response.headers.items() if _LIMITS.search(name)}
+    observed = one_line(", ".join(f"{name}: {text}" for name, text in shown.items()), 160)
+    if limited is not None:
+        conclusion = "429 when they are exceeded" + ", with a Retry-After" * (
+            "retry-after" in shown
+        )
+    elif shown:
+        conclusion = one_line(f"in the headers {', '.join(shown)}", 80)
+    else:
+        return not_observed("limits", "unknown: no header names one, and none was met")
+    return Finding("limits", conclusion, observed)
+
+
+def _errors(found: Examination) -> Finding:
+    """The shape of an error response, and what the client reads in it."""
+    refused = refused_of(found)
+    response = None if refused is None else refused.response
+    if refused is None or response is None:
+        return not_observed("errors", "unknown: nothing was refused")
+    kind = response.headers.get("content-type", "no content-type").partition(";")[0]
+    problem = problem_of(response)
+    parts = [name for name in ("message", "code", "details") if getattr(problem, name) is not None]
+    observed = one_line(f"{response.status} {kind} {refused.outline}: {problem.message}", 160)
+    read = ", ".join(parts) or "nothing but the status"
+    return Finding("errors", f"the client reads: {read}", observed)
+
+
+def refused_of(found: Examination) -> Observation | None:
+    """The refusal that is the example of an error: that of an unknown account, if it is one."""
+    base = found.base
+    first = [] if base is None or base.unknown is None else [base.unknown]
+    return next((seen for seen in (*first, *found.observations) if seen.is_refused), None)
+
+
+def _reads(accepted: list[Reading]) -> Finding:
+    """Which of the seven reads were accepted."""
+    if not accepted:
+        return not_observed("reads", "unknown: no read was accepted")
+    items = {each.name: sum(len(s.page.ids) for s in each.pages if s.page) for each in accepted}
+    observed = ", ".join(f"{name}: {count} items" for name, count in items.items())
+    return Finding("reads", f"{len(accepted)} of 7 are accepted", observed)

@@ -6,21 +6,17 @@ from typing import NamedTuple
 import attrs
 
 from adclient._core.call import Call, validated
-from adclient._core.decode import result_of
 from adclient._core.jsontext import JSONError, dumps, loads
-from adclient._core.operations import OPERATIONS, Operation
+from adclient._core.operations import Operation
 from adclient._core.redact import one_line
-from adclient._core.response import Failure, Outcome, RawResponse
-from adclient.conventions import Conventions
-from adclient.models import JSON, ResponseInfo, Result
+from adclient._core.response import Failure, Outcome, RawResponse, problem_of
+from adclient.conventions import Conventions, EndOfListing
+from adclient.models import JSON, Result
 
 Read = Operation[Result]
 
-READS: tuple[Read, ...] = tuple(operation for operation in OPERATIONS if not operation.is_write)
-READ = {operation.full_name: operation for operation in READS}
-
 # Client errors that are temporary, not caused by the request.
-_PASSING = (408, 425, 429)
+PASSING = frozenset({408, 425, 429, *range(500, 600)})
 
 
 def _check_read(_: object, __: object, operation: Read) -> None:
@@ -50,13 +46,22 @@ class Probe:
             arguments["targeting"] = self.targeting
         return validated(self.operation, arguments, self.cursor)
 
+    def __str__(self) -> str:
+        return f"GET {self.operation.path}: {self.purpose}"
+
 
 class PageView(NamedTuple):
-    """A page as far as it has the documented outline, whatever its items are."""
+    """A page as far as it has the documented outline, whatever its items are.
+
+    `end` is how it says that it is the last; `next` is then None. `page` and `extra` are what is
+    besides `next`, and besides `data` and `page`.
+    """
 
     items: list[JSON]
-    ids: frozenset[str]
+    ids: tuple[str, ...]
     next: JSON
+    end: EndOfListing | None
+    page: dict[str, JSON]
     extra: dict[str, JSON]
 
 
@@ -66,7 +71,6 @@ class Observation:
 
     probe: Probe
     outcome: Outcome
-    seconds: float = 0.0
 
     @property
     def response(self) -> RawResponse | None:
@@ -77,52 +81,81 @@ class Observation:
         return None if outcome.defect is not None else outcome
 
     @cached_property
-    def page(self) -> PageView | None:
-        """The page in a successful response; None if it contains none."""
+    def body(self) -> JSON:
+        """The body of a successful response; None if it is no JSON."""
         response = self.response
-        if response is None or not response.is_success:
-            return None
         try:
-            body = loads(response.body)
-            if not isinstance(body, dict):
-                return None
-            items, page = body.get("data"), body.get("page")
-            if not isinstance(items, list) or not isinstance(page, dict):
-                return None
-            found = (
-                item["id"] if isinstance(item, dict) and "id" in item else item for item in items
-            )
-            ids = frozenset(dumps(each, "data", errors="backslashreplace") for each in found)
-        except JSONError:  # no JSON, or nested too deeply
+            return loads(response.body) if response is not None and response.is_success else None
+        except JSONError:
             return None
-        return PageView(items, ids, page.get("next"), page)
 
     @cached_property
-    def mismatch(self) -> str | None:
-        """How a response differs from the documented shape; None if it does not."""
-        if self.page is None or self.response is None:
-            return str(self)
-        try:
-            result_of(self.probe.call(), self.response, ResponseInfo())
-        except JSONError as error:
-            return one_line(str(error), 100)
-        return None
+    def page(self) -> PageView | None:
+        """The page in a successful response; None if it contains none."""
+        body = self.body if isinstance(self.body, dict) else {}
+        items, page = body.get("data"), body.get("page")
+        if not isinstance(items, list) or not isinstance(page, dict):
+            return None
+        found = (item["id"] if isinstance(item, dict) and "id" in item else item for item in items)
+        ids = tuple(dumps(each, "data", errors="backslashreplace") for each in found)
+        rest = {name: value for name, value in page.items() if name != "next"}
+        extra = {name: value for name, value in body.items() if name not in ("data", "page")}
+        end = end_of(page)
+        return PageView(items, ids, None if end else page["next"], end, rest, extra)
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether there was a request: not if a client could not make one."""
+        return not (isinstance(self.outcome, Failure) and self.outcome.is_permanent)
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether the same request may succeed another time, so that nothing follows from it."""
+        return self.response is None or self.response.status in PASSING
 
     @property
     def is_refused(self) -> bool:
         """Whether the service refused the request, and would refuse it again."""
         response = self.response
-        return (
-            response is not None
-            and 400 <= response.status < 500
-            and response.status not in _PASSING
-        )
+        return response is not None and 400 <= response.status < 500 and not self.is_temporary
 
     def __str__(self) -> str:
         """What came of the probe, in a few words."""
         response, page = self.response, self.page
-        if page is not None and response is not None:
-            return f"{response.status}, {len(page.items)} items"
-        if response is not None and response.is_success:
-            return f"{response.status}, not the documented shape"
-        return one_line(str(self.outcome), 100)
+        if response is None:
+            return one_line(str(self.outcome), 100)
+        if page is not None:
+            more = "" if page.end is None else ", the last page"
+            return f"{response.status}, {len(page.items)} items{more}"
+        if response.is_success:
+            return f"{response.status}, not the documented shape: {self.outline}"
+        return one_line(f"{response.status} {problem_of(response).message or ''}", 100)
+
+    @property
+    def outline(self) -> str:
+        """The names in the JSON of a body, without what they stand for."""
+        response = self.response
+        try:
+            body = None if response is None else loads(response.body)
+        except JSONError:
+            return "(no JSON)" if response is not None and response.body else "(empty)"
+        return one_line(_outline(body, 3), 100)
+
+
+def end_of(page: dict[str, JSON]) -> EndOfListing | None:
+    """How a `page` says that it is the last; None if it does not."""
+    if "next" not in page:
+        return "missing"
+    following = page["next"]
+    if following is None:
+        return "null"
+    return "empty" if following == "" else "false" if following is False else None
+
+
+def _outline(value: JSON, depth: int) -> str:
+    if isinstance(value, dict) and depth:
+        inner = {name: _outline(child, depth - 1) for name, child in value.items()}
+        return f"{{{', '.join(name + (text and ' ' + text) for name, text in inner.items())}}}"
+    if isinstance(value, list):
+        return f"[{_outline(value[0], depth)}]" if value else "[]"
+    return "" if depth < 3 else type(value).__name__

@@ -1,52 +1,24 @@
-"""What the doctor reports: findings, and the code that follows from them."""
+"""What the doctor reports: findings, and the code and the service file that follow from them."""
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Mapping
+from pathlib import Path
 from textwrap import fill
-from typing import Any, Literal
 
 import attrs
 
+from adclient._service.model import Service
+from adclient._service.reading import read_service
+from adclient._service.writing import text_of
 from adclient.conventions import Conventions
+from adclient.doctor._changes import changes_of
+from adclient.doctor._finding import Finding
+from adclient.doctor._text import code_of, markdown_of, plain
+from adclient.errors import ConfigurationError
 from adclient.models import JSON
-
-Certainty = Literal["observed", "likely", "not observed"]
-Setting = str | bool | tuple[str, ...] | type[dict[str, JSON]]
 
 FORMAT_VERSION = "1.0"
 _COLUMNS = 100
-
-
-@attrs.frozen(kw_only=True)
-class Finding:
-    """One open point of the interface, and what was found out about it.
-
-    Attributes:
-        point: The open point, such as `"read parameters"`.
-        conclusion: What follows from the observation.
-        observed: What was observed, in words.
-        certainty: `"observed"` if the observation has only one explanation, `"likely"` if it has
-            others, and `"not observed"` if there was nothing to conclude from.
-        settings: The settings of `Conventions` that follow, without those that are the default.
-
-    Examples:
-        >>> from adclient.doctor import examine
-        >>> from adclient.testing import FakeAdService
-        >>> fake = FakeAdService()
-        >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
-        >>> report["read parameters"].conclusion
-        'in the query'
-    """
-
-    point: str
-    conclusion: str
-    observed: str = ""
-    certainty: Certainty = "observed"
-    settings: Mapping[str, Setting] = attrs.field(factory=dict[str, Setting], hash=False)
-
-
-def not_observed(point: str, conclusion: str, observed: str = "") -> Finding:
-    """The finding on a point of which nothing follows."""
-    return Finding(point=point, conclusion=conclusion, observed=observed, certainty="not observed")
 
 
 @attrs.frozen(kw_only=True)
@@ -54,10 +26,11 @@ class Report:
     """What the doctor found out about a service; `print` shows it on one screen.
 
     Attributes:
-        base_url: The address of the service.
-        account_ids: The accounts that were examined.
-        findings: One finding for each open point; `report["errors"]` is the one on errors.
-        problems: What will fail in a client, and why the examination ended early, if it did.
+        service: What a service file holds: the address, the conventions, and what was seen.
+        findings: One finding for each open point, and one for each read that differs.
+        problems: What a client with these settings cannot read, or what is not certain to be
+            right; each ends with what to do. Without any, a client has read everything that was
+            tried.
         classes: For each read, the source of an attrs class for `typed()` with the fields that the
             interface does not name.
         sent: How many requests were sent.
@@ -65,6 +38,7 @@ class Report:
             temporary failure occurs once.
         example: The method and the account of a read that was accepted; None if there was none.
         arguments: Further arguments of the client in `code`: names and Python expressions.
+        path: The service file, if the report was saved.
 
     Examples:
         >>> from adclient.doctor import examine
@@ -82,10 +56,11 @@ class Report:
         print(list(page.data))
         >>> report["continuation"].certainty, report.is_accepted
         ('observed', True)
+        >>> report.base_url, report.account_ids
+        ('https://fake.adclient.test', ('account_b204',))
     """
 
-    base_url: str
-    account_ids: tuple[str, ...]
+    service: Service
     findings: tuple[Finding, ...]
     problems: tuple[str, ...] = ()
     classes: Mapping[str, str] = attrs.field(factory=dict[str, str], hash=False)
@@ -93,10 +68,21 @@ class Report:
     requests: tuple[str, ...] = ()
     example: tuple[str, str] | None = None
     arguments: Mapping[str, str] = attrs.field(factory=dict[str, str], hash=False)
+    path: str | None = None
 
     def __getitem__(self, point: str) -> Finding:
-        """The finding on a point."""
-        return {finding.point: finding for finding in self.findings}[point]
+        """The finding on a point, for most reads."""
+        return {finding.point: finding for finding in self.findings if finding.read is None}[point]
+
+    @property
+    def base_url(self) -> str:
+        """The address of the service."""
+        return self.service.url
+
+    @property
+    def account_ids(self) -> tuple[str, ...]:
+        """The accounts that were examined."""
+        return self.service.accounts
 
     @property
     def is_accepted(self) -> bool:
@@ -119,37 +105,71 @@ class Report:
             >>> report.conventions() == Conventions(read_parameters="body")
             True
         """
-        found: dict[str, Any] = {}
-        for finding in self.findings:
-            found.update(finding.settings)
-        return attrs.evolve(Conventions(), **found)
+        return self.service.conventions
+
+    def save(self, path: str | os.PathLike[str], *, replace: bool = False) -> "Report":
+        """Write a service file, for `AdClient.from_service` and `adclient --service`.
+
+        It holds no secrets, and no texts of the service unless the report was made with
+        `keep_texts`. It is written as a whole, or not at all.
+
+        Args:
+            path: The file.
+            replace: Whether to replace a file that exists.
+
+        Returns:
+            The same report; its `code` uses the file.
+
+        Raises:
+            ConfigurationError: The file exists.
+            OSError: The file cannot be written.
+
+        Examples:
+            >>> from adclient.doctor import examine
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+            >>> saved = report.save("service.toml")
+            >>> fake.client().from_service("service.toml", transport=fake.transport)
+            <AdClient https://fake.adclient.test, credentials: none, timeout 30 s, max_retries 2>
+        """
+        target = Path(path)
+        if target.exists() and not replace:
+            raise ConfigurationError(f"{target} exists; pass replace=True", argument="path")
+        part = Path(f"{target}.part")
+        part.write_text(text_of(_relative_to(target.parent, self.service)), "utf-8")
+        part.replace(target)
+        return attrs.evolve(self, path=str(path))
+
+    def changes(self, path: str | os.PathLike[str]) -> tuple[str, ...]:
+        """Compare the service with an earlier service file.
+
+        Settings, errors, and the names and types of fields are compared, but not the data. What
+        was not observed this time counts as unchanged.
+
+        Args:
+            path: The file.
+
+        Returns:
+            What changed since, one line for each change.
+
+        Raises:
+            ConfigurationError: The file cannot be read.
+
+        Examples:
+            >>> from adclient.doctor import examine
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+            >>> report.save("service.toml").changes("service.toml")
+            ()
+        """
+        return changes_of(read_service(path), self.service)
 
     @property
     def code(self) -> str:
         """Code that makes a client with these settings, and a first read."""
-        settings = [f"{name}={text}," for name, text in self.arguments.items()]
-        found = [
-            f"{name}={quoted(value)},{'  # likely' * (finding.certainty == 'likely')}"
-            for finding in self.findings
-            for name, value in finding.settings.items()
-        ]
-        if found:
-            settings += ["conventions=Conventions(", *(f"    {line}" for line in found), "),"]
-        lines = ["import os", ""] if "os.environ[" in str(self.arguments) else []
-        lines += [f"from adclient import AdClient{', Conventions' * bool(found)}", ""]
-        url = quoted(self.base_url)
-        if settings:
-            settings = [f"    {line}" for line in (f"{url},", *settings)]
-            lines += ["client = AdClient(", *settings, ")"]
-        else:
-            lines += [f"client = AdClient({url})"]
-        if self.example is not None:
-            name, account_id = self.example
-            lines += [
-                f"page = client.{name}(account_id={quoted(account_id)})",
-                "print(list(page.data))",
-            ]
-        return "\n".join(lines)
+        return code_of(self)
 
     def to_dict(self) -> dict[str, JSON]:
         """Convert the report to JSON values.
@@ -165,7 +185,7 @@ class Report:
             >>> report.to_dict()["findings"][0]["point"]
             'service'
         """
-        conventions = attrs.asdict(self.conventions())
+        conventions = attrs.asdict(self.conventions(), filter=lambda field, _: field.init)
         return {
             "format_version": FORMAT_VERSION,
             "base_url": self.base_url,
@@ -174,15 +194,16 @@ class Report:
             "problems": list(self.problems),
             "findings": [
                 {
-                    "point": finding.point,
-                    "observed": finding.observed,
-                    "conclusion": finding.conclusion,
-                    "certainty": finding.certainty,
-                    "settings": {name: _plain(value) for name, value in finding.settings.items()},
+                    "point": found.point,
+                    "read": found.read,
+                    "observed": found.observed,
+                    "conclusion": found.conclusion,
+                    "certainty": found.certainty,
+                    "settings": {name: plain(value) for name, value in found.settings.items()},
                 }
-                for finding in self.findings
+                for found in self.findings
             ],
-            "conventions": {name: _plain(value) for name, value in conventions.items()},
+            "conventions": {name: plain(value) for name, value in conventions.items()},
             "code": self.code,
             "classes": dict(self.classes),
             "sent": self.sent,
@@ -194,7 +215,7 @@ class Report:
         return self._text(
             [
                 fill(
-                    f"  {found.certainty:<12}  {found.point:<15}  {found.conclusion}",
+                    f"  {found.certainty:<12}  {found.point:<15}  {found}",
                     width=_COLUMNS,
                     subsequent_indent=" " * 33,
                 )
@@ -217,13 +238,29 @@ class Report:
             True
         """
         rows: list[str] = []
-        for finding in self.findings:
-            rows.append(f"  {finding.certainty:<12}  {finding.point}: {finding.conclusion}")
-            rows += [f"  {'':<12}  {finding.observed}"] * bool(finding.observed)
+        for found in self.findings:
+            rows.append(f"  {found.certainty:<12}  {found.point}: {found}")
+            rows += [f"  {'':<12}  {found.observed}"] * bool(found.observed)
         requests = [f"  {number:>2}. {line}" for number, line in enumerate(self.requests, 1)]
         return "\n\n".join(
             [self._text(rows), *self.classes.values(), "\n".join(["Requests", *requests])]
         )
+
+    def markdown(self) -> str:
+        """Format the report for the makers of the service, with what is left as questions.
+
+        Returns:
+            Markdown with the questions, the findings, and what was asked and received.
+
+        Examples:
+            >>> from adclient.doctor import examine
+            >>> from adclient.testing import FakeAdService
+            >>> fake = FakeAdService()
+            >>> report = examine(fake.base_url, account_id="account_b204", transport=fake.transport)
+            >>> print(report.markdown().splitlines()[2])
+            ## Questions
+        """
+        return markdown_of(self)
 
     def _text(self, rows: list[str]) -> str:
         title = f"{self.base_url}: {self.sent} reads, no write"
@@ -238,43 +275,11 @@ class Report:
         return "\n\n".join([*parts, *([self.code] if self.is_accepted else [])])
 
 
-def mapped(report: Report, change: Callable[[str], str]) -> Report:
-    """The report with every text of the service changed, such as by a redactor."""
-
-    def changed(value: Setting) -> Setting:
-        if isinstance(value, tuple):
-            return tuple(map(change, value))
-        return change(value) if isinstance(value, str) else value
-
-    findings = tuple(
-        attrs.evolve(
-            finding,
-            conclusion=change(finding.conclusion),
-            observed=change(finding.observed),
-            settings={name: changed(value) for name, value in finding.settings.items()},
-        )
-        for finding in report.findings
-    )
+def _relative_to(folder: Path, service: Service) -> Service:
+    """The service with paths as a file in a folder names them."""
+    auth, ca_file = service.auth, service.ca_file
+    if auth is not None and auth.file is not None:
+        auth = attrs.evolve(auth, file=os.path.relpath(auth.file, folder))
     return attrs.evolve(
-        report,
-        findings=findings,
-        problems=tuple(map(change, report.problems)),
-        classes={name: change(source) for name, source in report.classes.items()},
-        requests=tuple(map(change, report.requests)),
+        service, auth=auth, ca_file=None if ca_file is None else os.path.relpath(ca_file, folder)
     )
-
-
-def quoted(value: Setting) -> str:
-    """A value as Python code, with the quotes of this project."""
-    if isinstance(value, tuple):
-        return f"({', '.join(map(quoted, value))},)"
-    if isinstance(value, type):
-        return value.__name__
-    text = repr(value)
-    return f'"{text[1:-1]}"' if text.startswith("'") and '"' not in text else text
-
-
-def _plain(value: JSON | Setting) -> JSON:
-    if isinstance(value, type):
-        return value.__name__
-    return list(value) if isinstance(value, tuple) else value

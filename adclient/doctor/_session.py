@@ -8,37 +8,38 @@ from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, bearer, check
 from adclient._core.redact import Redactor
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, Outcome, RawResponse, redacted
-from adclient._core.retry import backoff
+from adclient._core.retry import backoff, retry_after
 from adclient._http.clock import Clock
 from adclient._http.send import Sender
+from adclient._service.model import AuthShape
 from adclient.conventions import Conventions
-from adclient.doctor._examination import MOST_REQUESTS, Examination
-from adclient.doctor._probe import Observation, Probe
+from adclient.doctor._examination import StoppedError
+from adclient.doctor._probe import PASSING, Observation, Probe
 from adclient.errors import AdClientError
-from adclient.options import Options, RetryPolicy
+from adclient.options import ENV_TOKEN, Options, RetryPolicy
 
 TIMEOUT = 120.0
 _LONGEST_REQUEST = TIMEOUT / 8  # so that one that hangs leaves time for others
-_MOST_FAILURES = 3
+_MOST_FAILURES = 2
 
-# A temporary failure is repeated once, so that it does not count as evidence.
-_RETRY = RetryPolicy(max_retries=1, statuses=frozenset({429, 502, 503, 504}))
-
-
-class _StopError(Exception):
-    """No further probe can be sent."""
+# A temporary failure is repeated, so that it does not count as evidence.
+_RETRY = RetryPolicy(max_retries=2, statuses=PASSING)
 
 
 @attrs.define(eq=False, repr=False)
 class Session:
     """The connections, credentials and limits of one examination."""
 
-    examination: Examination
     options: Options
     credentials: Credentials
     sender: Sender
     clock: Clock
     random: Callable[[], float]
+    most_requests: int
+    progress: Callable[[str], None] | None
+    sent: int = 0
+    limited: RawResponse | None = None
+    auth: AuthShape | None = None
     _deadline: float = attrs.field(init=False)
     _secrets: set[Redactor] = attrs.field(init=False, factory=set[Redactor])
     _builders: dict[Conventions, RequestBuilder] = attrs.field(
@@ -49,20 +50,10 @@ class Session:
     def __attrs_post_init__(self) -> None:
         self._deadline = self.clock.now() + self.options.timeout
 
-    def run(self) -> None:
-        """Send the probes of the examination, until it ends or has to stop."""
-        found, steps = self.examination, self.examination.steps()
-        try:
-            probe = next(steps)
-            while found.stopped is None:
-                found.observations.append(self._observe(probe))
-                probe = steps.send(found.observations[-1])
-        except StopIteration:
-            pass
-        except _StopError as stop:
-            found.stopped = str(stop)
-        finally:
-            self.sender.close()
+    def left(self) -> int:
+        """How many requests may still be sent; none if the time is nearly over."""
+        is_late = self._deadline - self.clock.now() < self.options.timeout / 10
+        return 0 if is_late else self.most_requests - self.sent
 
     def redact(self, text: str) -> str:
         """A text without the credentials that were sent."""
@@ -70,65 +61,86 @@ class Session:
             text = redactor.redact(text)
         return text
 
-    def _observe(self, probe: Probe) -> Observation:
-        """Send a probe, and again if its failure may be temporary."""
-        started = self.clock.now()
-        builder = self._builders.get(probe.conventions)
+    def build(self, probe: Probe, conventions: Conventions) -> Request:
+        """The request of a probe, as a client with these conventions would send it."""
+        builder = self._builders.get(conventions)
         if builder is None:
-            options = attrs.evolve(self.options, conventions=probe.conventions)
+            options = attrs.evolve(self.options, conventions=conventions)
             # It only reads, so no request has an idempotency key.
-            builder = self._builders[probe.conventions] = RequestBuilder(options, new_key=str)
+            builder = self._builders[conventions] = RequestBuilder(options, new_key=str)
+        return builder.build(probe.call())
+
+    def ask(self, probe: Probe) -> Observation:
+        """Send a probe, and again if its failure may be temporary."""
         try:
-            request = builder.build(probe.call())
-        except AdClientError as error:  # such as a continuation that is too long for a URL
-            failure = Failure(reason=str(error), sent=False)
-            return Observation(probe=probe, outcome=failure)
-        attempt = 0
-        while True:
-            attempt += 1
-            outcome = self._send(request, has_credentials=probe.has_credentials)
+            request = self.build(probe, probe.conventions)
+        # Such as a continuation that is too long for a URL, or that a function cannot take.
+        except (AdClientError, TypeError, ValueError) as error:
+            reason = f"not sent: {self.redact(str(error))}"
+            unsent = Failure(reason=reason, sent=False, is_permanent=True)
+            return Observation(probe=probe, outcome=unsent)
+        self._tell(f"{probe.operation.full_name}: {probe.purpose}")
+        outcome = self._send(request, probe)
+        for attempt in range(1, _RETRY.max_retries + 1):
             wait = backoff(
                 _RETRY, outcome, attempt=attempt, is_idempotent=True, random=self.random()
             )
-            if wait is not None and self.clock.now() + wait >= self._deadline:
-                wait = None
-            if isinstance(outcome, RawResponse) and outcome.status == 429:
-                self.examination.limited = outcome
-                if wait is None:
-                    self.examination.stopped = "ended early: the service limits the rate"
             if wait is None:
                 break
+            asked = retry_after(outcome) if isinstance(outcome, RawResponse) else None
+            if self.clock.now() + wait >= self._deadline:
+                if asked is None:
+                    break
+                again = "run the doctor again later, or with a longer timeout"
+                raise StoppedError(f"the service asks to wait {asked:.0f} s; {again}")
+            reason = f"after: {outcome}" if asked is None else "as the service asked"
+            self._tell(f"waiting {wait:.0f} s, {reason}")
             self.clock.sleep(wait)
-        seconds = self.clock.now() - started
-        observation = Observation(probe=probe, outcome=outcome, seconds=seconds)
+            outcome = self._send(request, probe)
+        observation = Observation(probe=probe, outcome=outcome)
         self._failures = self._failures + 1 if observation.response is None else 0
         return observation
 
-    def _send(self, request: Request, *, has_credentials: bool) -> Outcome:
-        examination, now = self.examination, self.clock.now()
-        if examination.left == 0:
-            raise _StopError(f"ended early: {MOST_REQUESTS} requests were sent")
+    def _tell(self, line: str) -> None:
+        if self.progress is not None:
+            self.progress(self.redact(line))
+
+    def _send(self, request: Request, probe: Probe) -> Outcome:
+        now = self.clock.now()
+        if self.sent == self.most_requests:
+            raise StoppedError(f"{self.sent} requests were sent; allow more: `--requests`")
         if now >= self._deadline:
-            raise _StopError("ended early: the time was over")
+            raise StoppedError("the time was over; allow more: `--timeout`")
         if self._failures == _MOST_FAILURES:
-            raise _StopError(f"ended early: no whole response to {_MOST_FAILURES} requests")
-        auth = self._auth(request) if has_credentials else NO_AUTH
+            raise StoppedError(
+                f"no whole response to {_MOST_FAILURES} requests; run the doctor again when the "
+                "service responds"
+            )
+        auth = self._auth(request) if probe.has_credentials else NO_AUTH
         self._secrets.add(auth.redactor)
-        examination.requests += 1
+        self.sent += 1
         longest = max(_LONGEST_REQUEST, self.options.timeout / 8)
         deadline = min(self._deadline, now + longest)
         outcome = redacted(self.sender.send(auth.apply(request), deadline), auth.redactor)
         if isinstance(outcome, Failure) and outcome.error is not None:
             raise outcome.error
+        if isinstance(outcome, RawResponse) and outcome.status == 429:
+            self.limited = outcome
         return outcome
 
     def _auth(self, request: Request) -> AuthHeaders:
         credentials = self.credentials
-        if credentials.fixed is not None:
-            return credentials.fixed
         if credentials.auth is not None:
             # A copy: the headers are shared with other requests of the operation.
             copy = attrs.evolve(request, headers=dict(request.headers))
-            return checked_auth(credentials.auth(copy))
-        token = credentials.token
-        return bearer(token() if callable(token) else token)
+            headers = checked_auth(credentials.auth(copy))
+        elif credentials.fixed is not None:
+            headers = credentials.fixed
+        else:
+            token = credentials.token
+            headers = bearer(token() if callable(token) else token)
+        if len(headers.headers) == 1:
+            ((name, value),) = headers.headers.items()
+            scheme, _, secret = value.partition(" ")
+            self.auth = AuthShape(scheme=scheme if secret else "", header=name, env=ENV_TOKEN)
+        return headers

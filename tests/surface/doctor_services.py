@@ -1,317 +1,287 @@
-"""Services for the doctor that contradict the defaults, or mislead whoever guesses."""
+"""Services for the doctor, each of any shape that the interface allows, and with old habits."""
 
 import json
 import random
-from urllib.parse import parse_qsl
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from operator import attrgetter
+from urllib.parse import parse_qsl, quote, urlencode
 
 import attrs
 import httpx
+from raw_server import RawServer, reply
 
+from adclient import AdClient, Conventions
+from adclient._core.operations import READS
 from adclient.doctor import Report, examine
 
+URL = "https://ads.example.com"
 ACCOUNT = "account_1"
 OWN = {"account_id", "campaign_id", "creative_id", "date_range", "targeting"}
+ENDS = ("null", "missing", "empty", "false")
+# What `page.next` can be. Those with a colon name the parameter themselves.
+BY_NAME = ("text", "object", "last", "following", "item number", "page", "offset", "foreign token")
+FORMS = (*BY_NAME, "entries", "url", "path", "foreign", "foreign path", "other account", "href")
+
+
+@attrs.frozen(kw_only=True)
+class Listing:
+    """One read: where it takes its parameters, and how it continues and ends."""
+
+    place: str = "query"
+    name: str = "cursor"
+    form: str = "text"
+    end: str = "null"
+    size: int = 4
+    count: int = 10
+    # Parameters that are read as well, and what each takes its value for.
+    old: Mapping[str, str] = {}
+    is_strict: bool = False
+    hint: str = ""  # where the name is mentioned: "400", "link" or "page"
+    total: int | None = None
+    is_descending: bool = False
+    style: str = "json"
+    extra: Mapping[str, object] = {}
+    more: Mapping[str, object] = {}  # fields of each item
 
 
 @attrs.define(kw_only=True)
 class Service:
-    """A service with one account for all platforms; by default it follows our conventions."""
+    """Reads that differ from each other; `account` is what an unknown account gets."""
 
-    place: str = "query"
-    style: str = "json"
-    name: str = "cursor"
-    form: str = "text"
-    size: int = 4
-    count: int = 10
-    is_strict: bool = False
-    token_header: str | None = None
-    token: str = "sesame"
-    unknown_account: str = "404"
-    headers: dict[str, str] = attrs.field(factory=dict)
+    listing: Listing = attrs.field(factory=Listing)
+    others: Mapping[str, Listing] = attrs.field(factory=dict)
+    account: str = "404"
+    foreign: tuple[str, ...] = ()  # the platforms of which the account is none
+    header: str | None = None
+    secret: str = "sesame"
+    tenant: str | None = None
+    is_random: bool = False
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+    faults: Callable[[int], httpx.Response | Exception | None] = lambda number: None
     requests: list[httpx.Request] = attrs.field(factory=list)
+
+    def listing_of(self, read: str) -> Listing:
+        return self.others.get(read, self.listing)
+
+    def items(self, read: str, account: str = ACCOUNT) -> list[dict]:
+        """The items of a read; another account has others."""
+        listing = self.listing_of(read)
+        numbers = range(21, 21 + listing.count)
+        owner = "" if account == ACCOUNT else "x"
+        items = [
+            {"id": f"item_{owner}{n}", "name": f"Name {n}", "status": "ENABLED", **listing.more}
+            for n in numbers
+        ]
+        return items[::-1] if listing.is_descending else items
 
     def handle(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
         assert request.method == "GET"
-        if self.token_header and request.headers.get(self.token_header) != self.token:
+        fault = self.faults(len(self.requests))
+        if isinstance(fault, Exception):
+            raise fault
+        if fault is not None:
+            return fault
+        (read,) = [name for name, each in READS.items() if request.url.path.endswith(each.path)]
+        listing = self.listing_of(read)
+        if self.header and request.headers.get(self.header) != self.secret:
             return self.refusal(401, "who are you?")
-        given = self.parameters(request)
-        if given is None:
-            return self.refusal(400, "the parameters are not here")
-        known = {*OWN, self.name, *(["region"] if self.form == "entries" else [])}
-        unknown = {name.partition("[")[0] for name in given} - known
-        if self.is_strict and unknown:
-            return self.refusal(422, f"unknown parameter {min(unknown)}")
-        if given.get("account_id") != ACCOUNT and self.unknown_account != "same":
-            if self.unknown_account == "empty":
-                return self.page(request, [], None)
+        if self.tenant and request.headers.get("x-tenant") != self.tenant:
+            return self.refusal(403, "which tenant?")
+        given = dict(parse_qsl(request.url.query.decode(), keep_blank_values=True))
+        if listing.place == "body":
+            if listing.is_strict and given.keys() & OWN:
+                return self.refusal(400, "the parameters are not here")
+            given |= json.loads(request.content) if request.content else {}
+            if "account_id" not in (json.loads(request.content) if request.content else {}):
+                given["account_id"] = "account_default"
+        elif listing.is_strict and request.content:
+            return self.refusal(400, "no body")
+        if listing.is_strict:
+            names = {listing.name, *listing.old, *OWN}
+            names |= {"region"} if listing.form == "entries" else set()
+            unknown = {name for name in given if name not in names and name[:9] != "targeting"}
+            if unknown:
+                known = f"; known is {listing.name}" if listing.hint == "400" else ""
+                return self.refusal(422, f"unknown parameter {min(unknown)}{known}")
+        account = given.get("account_id", "account_default")
+        if account == ACCOUNT and read.partition(".")[0] in self.foreign:
             return self.refusal(404, "no such account")
-        return self.listing(request, given)
+        if account not in (ACCOUNT, "account_default"):
+            if self.account == "404":
+                return self.refusal(404, "no such account")
+            if self.account == "empty":
+                return self.page(listing, [], None)
+        if self.account == "same":
+            account = ACCOUNT
+        items = self.items(read, account)
+        if self.is_random:
+            random.Random(len(self.requests)).shuffle(items)
+        if read == "gamma.search_targeting":
+            items = self.searched(listing, given, items)
+        start = start_of(listing, given, items)
+        if start is None:
+            return self.refusal(400, "invalid continuation")
+        following = items[start : start + listing.size]
+        end = start + listing.size
+        more = next_of(listing, request, items, end) if end < len(items) else None
+        return self.page(listing, following, more)
 
-    def parameters(self, request: httpx.Request) -> dict | None:
-        """The parameters of a request; None if they are in the wrong place."""
-        query = dict(parse_qsl(request.url.query.decode()))
-        if self.place == "query":
-            return None if self.is_strict and request.content else query
-        if not request.content:
-            return None
-        return {**query, **json.loads(request.content)}
-
-    def listing(self, request: httpx.Request, given: dict) -> httpx.Response:
-        items = self.items(request)
-        if request.url.path.endswith("search-gamma-targeting"):
-            found = self.searched(given, items)
-            if isinstance(found, httpx.Response):
-                return found
-            items = found
-        start = self.start(given)
-        end = start + self.size
-        following = self.next(request, end) if end < len(items) else None
-        return self.page(request, items[start:end], following)
-
-    def items(self, request: httpx.Request) -> list[dict]:
-        return [
-            {"id": f"item_{n}", "name": f"Name {n}", "status": "ENABLED"} for n in range(self.count)
-        ]
-
-    def searched(self, given: dict, items: list[dict]) -> list[dict] | httpx.Response:
+    def searched(self, listing: Listing, given: dict, items: list[dict]) -> list[dict]:
         """The items that the targeting finds."""
-        if self.style == "json":
+        if listing.style == "json" or listing.place == "body":
             text = given.get("targeting", "{}")
             targeting = text if isinstance(text, dict) else json.loads(text)
-            if self.is_strict and any("[" in name for name in given):
-                return self.refusal(422, "brackets")
         else:
-            if "targeting" in given and self.is_strict:
-                return self.refusal(422, "targeting must be an object")
-            prefix = "targeting["
-            targeting = {
-                name.removeprefix(prefix)[:-1]: value
-                for name, value in given.items()
-                if name.startswith(prefix)
-            }
+            targeting = {"query": given.get("targeting[query]")}
         query = targeting.get("query")
         return [item for item in items if query is None or item["name"] == query]
 
-    def start(self, given: dict) -> int:
-        """The item at which a request continues."""
-        value = given.get(self.name)
-        if value is None:
-            return 0
-        match self.form:
-            case "object":
-                value = value if isinstance(value, dict) else json.loads(value)
-                return int(value["at"])
-            case "entries":
-                return int(value) if given.get("region") == "eu" else 0
-            case "page":
-                return (int(value) - 1) * self.size
-            case "offset":
-                return int(value)
-            case _:
-                return int(str(value).rpartition("_")[2])
-
-    def next(self, request: httpx.Request, end: int) -> object:
-        """The continuation at an item."""
-        match self.form:
-            case "object":
-                return {"at": end}
-            case "entries":
-                return {self.name: end, "region": "eu"}
-            case "page":
-                return end // self.size + 1
-            case "offset":
-                return end
-            case "path":
-                return f"{request.url.path}?{self.name}=at_{end}"
-            case "url":
-                return (
-                    f"{request.url.copy_with(query=None)}?account_id={ACCOUNT}&{self.name}=at_{end}"
-                )
-            case "of another account":
-                return f"{request.url.copy_with(query=None)}?account_id=x&{self.name}=at_{end}"
-            case "yes or no":
-                return True
-            case "relative":
-                return f"?{self.name}=at_{end}"
-            case "elsewhere":
-                return f"https://other.example/v1/all?at_{end}"
-            case "with a question mark":
-                return f"to?ken_{end}"
-            case _:
-                return f"at_{end}"
-
-    def page(self, request: httpx.Request, items: list, following: object) -> httpx.Response:
-        body = {"data": items, "page": {"next": following}}
-        return httpx.Response(200, json=body, headers=self.headers)
+    def page(self, listing: Listing, items: list, more: object) -> httpx.Response:
+        page: dict = {"next": more}
+        headers = {name: text.format(len(self.requests)) for name, text in self.headers.items()}
+        if more is None:
+            page = {"next": {"empty": "", "false": False}.get(listing.end)}
+            if listing.end == "missing":
+                del page["next"]
+        else:
+            if listing.hint == "link":
+                link = f"{URL}/x?{quote(listing.name)}=1"
+                headers["link"] = f'<{link}>; rel="next"'
+            if listing.hint == "page":
+                page[listing.name] = more
+        if listing.total is not None:
+            page["total"] = listing.total
+        body = {"data": items, "page": page, **listing.extra}
+        return httpx.Response(200, json=body, headers=headers)
 
     def refusal(self, status: int, message: str) -> httpx.Response:
-        return httpx.Response(status, json={"error": {"message": message}}, headers=self.headers)
+        body = {
+            "error": {"message": message, "code": "no", "of": ["x"]},
+            "status": status,
+            "ok": False,
+        }
+        return httpx.Response(status, json=body, headers=self.headers)
 
 
-@attrs.define(kw_only=True)
-class Shuffled(Service):
-    """Other items each time, whatever is asked."""
-
-    seed: int = 0
-
-    def items(self, request: httpx.Request) -> list[dict]:
-        items = super().items(request)
-        random.Random(1000 * self.seed + len(self.requests)).shuffle(items)
-        return items
+def start_of(listing: Listing, given: dict, items: list[dict]) -> int | None:
+    """The item at which a request continues; None if its value is invalid."""
+    meanings = {**listing.old, listing.name: meaning_of(listing.form)}
+    for name in (listing.name, *listing.old):
+        if name in given:
+            return position(meanings[name], given[name], listing, items, given)
+    return 0
 
 
-class Flickering(Service):
-    """Finds nothing every second time."""
-
-    def items(self, request: httpx.Request) -> list[dict]:
-        return super().items(request) if len(self.requests) % 2 else []
-
-
-class Seeded(Service):
-    """Takes any unknown parameter for a wish for other items."""
-
-    def start(self, given: dict) -> int:
-        return self.size if given.keys() - OWN else 0
+def meaning_of(form: str) -> str:
+    return (
+        form
+        if form in ("object", "last", "following", "item number", "page", "offset")
+        else ("entries" if form == "entries" else "text")
+    )
 
 
-class Unsteady(Service):
-    """Continues each time somewhere else."""
-
-    def start(self, given: dict) -> int:
-        start = super().start(given)
-        return start and start + len(self.requests)
-
-
-class Changeable(Service):
-    """Has continuations of another form after a while."""
-
-    def next(self, request: httpx.Request, end: int) -> object:
-        return end if len(self.requests) > 11 else f"at_{end}"
-
-
-class Rotating(Service):
-    """The next page at each request, whatever is asked."""
-
-    def start(self, given: dict) -> int:
-        return len(self.requests) * self.size % self.count
-
-
-class Deaf(Service):
-    """Ignores the continuation."""
-
-    def start(self, given: dict) -> int:
+def position(
+    kind: str, value: object, listing: Listing, items: list[dict], given: dict
+) -> int | None:
+    """The place in the listing that a value means."""
+    ids = [item["id"] for item in items]
+    text = str(value)
+    if kind == "object":
+        value = value if isinstance(value, dict) else json.loads(text)
+        return int(value["at"]) if isinstance(value, dict) else None
+    if kind == "entries":
+        return int(text) if given.get("region") == "eu" else 0
+    if kind in ("last", "following"):
+        return ids.index(text) + (kind == "last") if text in ids else None
+    if kind == "ignored":
         return 0
+    if kind == "text":
+        text = text.rpartition("at_")[2]
+    if not text.isdecimal():
+        return None
+    number = int(text)
+    if kind == "item number":
+        found = [index for index, each in enumerate(ids) if each.endswith(f"_{number}")]
+        return found[0] + 1 if found else None
+    if kind == "circle":
+        return {24: 8, 32: 16, 40: 24}.get(number, 8)
+    if kind == "page":
+        return (number - 1) * listing.size
+    return number
 
 
-class EqualPages(Service):
-    """All pages have the same ids."""
-
-    def page(self, request: httpx.Request, items: list, following: object) -> httpx.Response:
-        same = [{**item, "id": f"item_{n}"} for n, item in enumerate(items)]
-        return super().page(request, same, following)
-
-
-class Standing(Service):
-    """Has the continuation of the first page on every page."""
-
-    def next(self, request: httpx.Request, end: int) -> object:
-        return super().next(request, self.size)
-
-
-class OneTime(Service):
-    """A continuation can be used once."""
-
-    used: set
-
-    def start(self, given: dict) -> int:
-        return super().start(given)
-
-    def handle(self, request: httpx.Request) -> httpx.Response:
-        value = dict(parse_qsl(request.url.query.decode())).get(self.name)
-        before = [dict(parse_qsl(r.url.query.decode())).get(self.name) for r in self.requests]
-        if value is not None and value in before:
-            self.requests.append(request)
-            return self.refusal(410, "used")
-        return super().handle(request)
-
-
-class Uneven(Service):
-    """Has larger pages of ads than of campaigns."""
-
-    def listing(self, request: httpx.Request, given: dict) -> httpx.Response:
-        self.size = 3 if request.url.path.endswith("ads") else 2
-        return super().listing(request, given)
-
-
-class Both(Service):
-    """Understands a page and an offset, of which `next` is only one."""
-
-    def start(self, given: dict) -> int:
-        if "page" in given:
-            return (int(given["page"]) - 1) * self.size
-        return int(given.get("offset", 0))
-
-
-class Leaping(Both):
-    """Has the same odd number as the continuation of each page."""
-
-    def next(self, request: httpx.Request, end: int) -> object:
-        return 7
-
-
-class NoBodies(Service):
-    """Serves the account of the token, and refuses a GET with a body."""
-
-    def parameters(self, request: httpx.Request) -> dict | None:
-        return None if request.content else {"account_id": ACCOUNT, **super().parameters(request)}
-
-
-class DefaultAccount(Service):
-    """Takes parameters from the body, and without them serves a default account."""
-
-    def parameters(self, request: httpx.Request) -> dict | None:
-        return super().parameters(request) or {"account_id": ACCOUNT}
-
-
-class FreeText(Service):
-    """Takes the whole `targeting` for words to search for, and ignores brackets."""
-
-    def searched(self, given: dict, items: list[dict]) -> list[dict]:
-        words = given.get("targeting")
-        return [item for item in items if words is None or words in item["name"]]
-
-
-class FuzzyText(Service):
-    """The same, by every word; but it understands brackets."""
-
-    def searched(self, given: dict, items: list[dict]) -> list[dict]:
-        words = given.get("targeting")
-        if words is None:
-            return super().searched(given, items)
-        return [item for item in items if item["name"].split()[1] in words] + items[:2]
-
-
-class RefusesText(Service):
-    """Refuses JSON, and ignores brackets of which it does not know the name."""
-
-    def searched(self, given: dict, items: list[dict]) -> list[dict] | httpx.Response:
-        return self.refusal(400, "targeting must be an object") if "targeting" in given else items
-
-
-class IgnoresSearch(Service):
-    """Ignores the targeting."""
-
-    def searched(self, given: dict, items: list[dict]) -> list[dict]:
-        return items
+def next_of(listing: Listing, request: httpx.Request, items: list[dict], end: int) -> object:
+    """The continuation at an item."""
+    last, token = items[end - 1]["id"], f"at_{end}"
+    place = f"{request.url.path}?{urlencode({listing.name: token})}"
+    match listing.form:
+        case "object":
+            return {"at": end}
+        case "entries":
+            return {listing.name: end, "region": "eu"}
+        case "last":
+            return last
+        case "following":
+            return items[end]["id"]
+        case "item number":
+            return int(last.rpartition("_")[2].strip("x"))
+        case "page":
+            return end // listing.size + 1
+        case "offset":
+            return end
+        case "path":
+            return place
+        case "url":
+            return f"{URL}{place}&account_id={ACCOUNT}"
+        case "foreign":
+            return f"http://internal:8080{place}&account_id={ACCOUNT}"
+        case "foreign path":
+            return f"/internal{place}"
+        case "other account":
+            return f"{URL}{place}&account_id=number_7"
+        case "href":
+            return {"href": f"http://internal{place}", "rel": "next"}
+        case "foreign token":
+            return f"https://internal.example/token/{token}"
+        case "yes":
+            return True
+        case _:
+            return token
 
 
 def examined(service: Service, **options: object) -> Report:
     transport = httpx.MockTransport(service.handle)
-    return examine(
-        "https://ads.example.com", **{"account_id": ACCOUNT, "transport": transport} | options
-    )
+    return examine(URL, **{"account_id": ACCOUNT, "transport": transport} | options)
 
 
-def certainty(report: Report, *points: str) -> dict[str, str]:
-    return {point: report[point].certainty for point in points}
+def read_by_client(service: Service, conventions: Conventions, read: str, **options) -> list[str]:
+    """The ids of a whole listing, as a client reads it."""
+    transport = httpx.MockTransport(service.handle)
+    with AdClient(URL, transport=transport, conventions=conventions, **options) as client:
+        return [item.id for item in attrgetter(read)(client)(account_id=ACCOUNT)]
+
+
+def true_ids(service: Service, read: str) -> list[str]:
+    return [item["id"] for item in service.items(read)]
+
+
+@contextmanager
+def served(service: Service) -> Iterator[str]:
+    """Serve a service over HTTP, at the URL that this yields."""
+
+    def serve(connection) -> None:
+        while (raw := connection.read()) is not None:
+            head, _, body = raw.partition(b"\r\n\r\n")
+            first, *lines = head.decode().split("\r\n")
+            method, target, _ = first.split()
+            headers = dict(line.split(": ", 1) for line in lines)
+            request = httpx.Request(method, URL + target, headers=headers, content=body)
+            response = service.handle(request)
+            names = [name for name in service.headers if name in response.headers]
+            extra = [f"{name}: {response.headers[name]}" for name in names]
+            connection.send(reply(response.status_code, response.content, *extra))
+
+    with RawServer(serve) as server:
+        yield server.url

@@ -60,9 +60,9 @@ def check(chosen: dict) -> None:
     fake = FakeAdService(page_size=5, token=token, conventions=conventions, profile=profile)
     auth = {"auth": lambda request: {"X-Api-Key": token}} if is_locked else {}
     report = examine(
-        fake.base_url, account_id=ACCOUNTS, transport=fake.transport, timeout=600, **auth
+        fake.base_url, account_id=ACCOUNTS, transport=fake.transport, timeout=3600, **auth
     )
-    assert len(fake.requests) == report.sent <= 30
+    assert len(fake.requests) == report.sent <= 100
     assert {request.method for request in fake.requests} == {"GET"}
     assert fake.drafts == ()
     assert report.is_accepted
@@ -83,16 +83,22 @@ def check_findings(
         assert told["objects"][0] == "observed"
         assert found.object_style == conventions.object_style
     certainty, conclusion = told["continuation"]
+    is_number = profile.continuation == "number"
     if profile.continuation == "none":
         assert (certainty, told["page size"][0]) == ("not observed", "not observed")
     elif "url" in profile.continuation:
-        assert (certainty, told["next URLs"]) == ("observed", ("observed", "followed"))
-    else:
+        assert told["continuation"] == ("observed", "the URL in `next`, followed")
+    elif is_number and conventions.cursor_parameter == "page":
         # A long number under the name of a page number may be something else.
-        is_odd = profile.continuation == "number" and conventions.cursor_parameter == "page"
-        assert certainty == ("likely" if is_odd else "observed"), conclusion
-        assert found.cursor_parameter == conventions.cursor_parameter
-        assert found.continuation is None
+        assert certainty == "not observed"
+        assert "overlaps or skips" in report.problems[0]
+        return
+    else:
+        # What a number means, nothing shows.
+        assert certainty == ("likely" if is_number else "observed"), conclusion
+        # The fake also accepts the entries of an object one by one.
+        is_named = found.cursor_parameter == conventions.cursor_parameter
+        assert is_named or (found.continuation is dict and profile.continuation == "object")
         assert told["page size"] == ("observed", "5 items")
     assert told["request id"] == ("observed", conventions.request_id_headers[0].lower())
     assert found.request_id_headers[0] in (told["request id"][1], "x-request-id")

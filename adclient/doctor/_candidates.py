@@ -1,0 +1,160 @@
+"""The ways in which a listing may continue, the likely ones first."""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import attrs
+
+from adclient._core.operations import READS
+from adclient._core.paging import query_from_next_url
+from adclient._core.redact import excerpt
+from adclient._service.model import Next
+from adclient.conventions import Conventions, ReadConventions, query_of_url
+from adclient.doctor._examination import Candidate, Examination, Search
+from adclient.doctor._probe import Observation
+from adclient.errors import AdClientError
+from adclient.models import JSON
+
+WRONG_NAME = "adclient_doctor"
+
+PAGE_NAMES = ("page", "page_number", "pageNumber", "page_no", "pageNo", "page[number]")
+OFFSET_NAMES = ("offset", "start", "skip", "start_index", "startIndex", "from", "position")
+# Those that count come last: beside the true one, an old one may still work, and lose items.
+_NAMES = (
+    *("page_token", "after", "next", "pageToken", "starting_after", "next_token"),
+    *("next_page_token", "page[after]", "page[cursor]", "after_token", "last_id", "lastKey"),
+    *("before", "exclusiveStartKey", "ExclusiveStartKey", "startingAfter", "nextToken"),
+    *("nextPageToken", "continuation_token", "continuationToken", "next_cursor", "nextCursor"),
+    *("page_cursor", "pageCursor", "continuation", "continue", "marker", "next_page", "nextPage"),
+    *("bookmark", "start_cursor", "startCursor", "start_after", "startAfter", "start_key"),
+    *("startKey", "last_key", "lastId", "after_id", "afterId", "pagination_token"),
+    *("paginationToken", "page_id", "page_key", "paging_token", "scroll_id", "since", "since_id"),
+    *("token", "key", *PAGE_NAMES, *OFFSET_NAMES),
+)
+COUNTING = frozenset({*PAGE_NAMES, *OFFSET_NAMES})
+
+# Which may take a number, or an id, for something else than the service means by it.
+RIVALS = COUNTING | {"after", "since_id", "last_id", "starting_after", "page_token", "before"}
+_OWN = {parameter.name for operation in READS.values() for parameter in operation.parameters}
+_WORD = re.compile(r"[A-Za-z_][\w.-]*(?:\[\w+\])*")
+_PAGING = re.compile(
+    r"cursor|token|page|after|before|next|last|start|key|offset|skip|from|since|mark|contin|scroll",
+    re.IGNORECASE,
+)
+_MOST_HINTS = 12
+
+
+def number_of(value: JSON) -> int | None:
+    """The number of a continuation; also of one that is a text of digits."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    return int(value) if re.fullmatch(r"\d{1,18}", str(value), re.ASCII) else None
+
+
+def candidates(found: Examination, first: Observation, result: Search) -> Iterator[Candidate]:
+    """The ways to try, the likely ones first."""
+    form, is_url, is_followed = result.form, *_as_url(first, found.base_url)
+    assert form is not None
+    if is_followed:
+        yield Candidate(
+            "the URL in `next`, followed", {"follow_next_urls": True, "continuation": None}
+        )
+    yield from [each for each in found.known if _applies(each, form)]
+    if form.form == "URL" or form.key is not None:
+        yield Candidate("the query of the URL in `next`", {"continuation": query_of_url})
+    if form.form == "object" and form.key is None:
+        yield by_name("cursor")  # the default: it needs no setting
+        yield Candidate("each entry of the object in `next`", {"continuation": dict})
+    for name in ("cursor", *_hints(first, result.control), *_names_for(first)):
+        candidate = by_name(name, is_text=is_url)
+        if candidate.label not in result.tried:
+            yield candidate
+
+
+def _names_for(first: Observation) -> Iterator[str]:
+    """The common names; those of numbers first if a continuation counts as they say."""
+    assert first.page is not None
+    number, size = number_of(first.page.next), len(first.page.items)
+    likely = OFFSET_NAMES if number in (size, size + 1) else PAGE_NAMES
+    yield from likely[:3] if number in (1, 2, size, size + 1) else ()
+    yield from _NAMES
+
+
+def _applies(candidate: Candidate, form: Next) -> bool:
+    """Whether what continues another listing can be tried with a continuation."""
+    if candidate.settings.get("continuation") is not None:
+        return form.form in ("URL", "object")
+    is_text = candidate.settings.get("follow_next_urls") is False
+    return bool(candidate.name) and is_text == (form.form == "URL")
+
+
+def by_name(name: str, *, is_text: bool = False) -> Candidate:
+    settings: ReadConventions = {"cursor_parameter": name, "continuation": None}
+    if is_text:  # that a client would take for a URL
+        settings["follow_next_urls"] = False
+    return Candidate(f"`{name}`", settings)
+
+
+def _as_url(first: Observation, base_url: str) -> tuple[bool, bool]:
+    """Whether a client takes a continuation for a URL, and whether it follows that."""
+    assert first.page is not None
+    endpoint = base_url + first.probe.operation.path
+    try:
+        call = attrs.evolve(first.probe, cursor=first.page.next).call()
+        is_url = query_from_next_url(call, endpoint, Conventions()) is not None
+    except AdClientError:
+        return True, False
+    return is_url, is_url
+
+
+def _hints(first: Observation, control: Observation | None) -> list[str]:
+    """The names that the service itself mentions: in URLs, beside `next`, and in a refusal."""
+    page = first.page
+    assert page is not None
+    urls, texts = [page.next], [*page.page, *(each for each in page.page.values())]
+    for response in (first.response, None if control is None else control.response):
+        if response is not None:
+            urls += re.findall("<([^>]*)>", response.headers.get("link", ""))
+            texts += [unquote(excerpt(response.body))] * (not response.is_success)
+    names = [name for url in urls for name, _ in _query(url)]
+    words = [word for text in texts if isinstance(text, str) for word in _WORD.findall(text)]
+    names += [word for word in words if word in _NAMES or "_" in word or "[" in word]
+    names += [word for word in words if _PAGING.search(word)]
+    return [name for name in dict.fromkeys(names) if name and name not in {*_OWN, WRONG_NAME}][
+        :_MOST_HINTS
+    ]
+
+
+def next_of(value: JSON, base_url: str) -> Next | None:
+    """What a continuation looks like; None if a client cannot send it."""
+    if value is None or isinstance(value, bool | list):
+        return None
+    if isinstance(value, dict):
+        key = next((name for name, each in value.items() if _query(each)), None)
+        if key is None:
+            return Next(form="object", parameters=tuple(value))
+        url = next_of(value[key], base_url)
+        assert url is not None
+        return attrs.evolve(url, form="object", key=key)
+    if not isinstance(value, str):
+        return Next(form="number")
+    query = _query(value)
+    if not query and "://" not in value:
+        return Next(form="string")
+    is_same = value.startswith(f"{base_url}/")
+    return Next(
+        form="URL",
+        parameters=tuple(dict.fromkeys(name for name, _ in query)),
+        host="same" if is_same else "other" if "://" in value else "relative",
+    )
+
+
+def _query(value: JSON) -> list[tuple[str, str]]:
+    """The query of a text that is a URL; empty for another value."""
+    if not isinstance(value, str) or not ("://" in value or value[:1] in ("/", "?")):
+        return []
+    try:
+        return parse_qsl(urlsplit(value).query, keep_blank_values=True)
+    except ValueError:
+        return []

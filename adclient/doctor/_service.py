@@ -1,0 +1,166 @@
+"""The report and the service file that follow from an examination."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+import attrs
+
+from adclient._core.jsontext import JSONError, dumps, loads
+from adclient._core.response import RawResponse, problem_of
+from adclient._service.model import Certainty, ErrorShape, Listing, Service
+from adclient._service.shapes import shapes_of
+from adclient.conventions import Conventions, ReadConventions
+from adclient.doctor._examination import Examination, Reading
+from adclient.doctor._fields import classes_of
+from adclient.doctor._finding import Finding, mapped
+from adclient.doctor._findings import findings_of, refused_of
+from adclient.doctor._probe import Observation
+from adclient.doctor._problems import problems_of
+from adclient.doctor._report import Report
+from adclient.models import JSON
+
+_OTHER_TEXT = "…"
+
+
+def report_of(
+    found: Examination,
+    service: Service,
+    redact: Callable[[str], str],
+    *,
+    limited: RawResponse | None,
+    keep_texts: bool,
+    sent: int,
+    arguments: Mapping[str, str],
+) -> Report:
+    """The report on what was observed so far of a service, without secrets."""
+    findings = findings_of(found, limited)
+    conventions = _conventions_of(findings)
+    problems = [*problems_of(found, conventions)]
+    findings = tuple(_redacted(finding, redact) for finding in findings)
+    if _conventions_of(findings) != conventions:
+        problems.append("a setting contains the secret, and is hidden; set it yourself")
+    accepted = [reading for reading in found.readings.values() if reading.pages]
+    ids = {reading.name: _ids(reading) for reading in accepted}
+    listings = {each.name: _listing(each, ids, keep_texts=keep_texts) for each in accepted}
+    example = None if found.base is None else found.base.first.probe
+    return Report(
+        service=attrs.evolve(
+            service,
+            conventions=_conventions_of(findings),
+            certainty=_certainty_of(findings),
+            errors=mapped(_errors(found, keep_texts=keep_texts), redact),
+            listings={name: mapped(listing, redact) for name, listing in listings.items()},
+        ),
+        findings=findings,
+        problems=tuple(map(redact, problems)),
+        classes={name: redact(code) for name, code in classes_of(_rows(accepted)).items()},
+        sent=sent,
+        requests=tuple(redact(f"{seen.probe}: {seen}") for seen in found.observations),
+        example=None if example is None else (example.operation.full_name, example.account_id),
+        arguments=arguments,
+    )
+
+
+def _redacted(finding: Finding, redact: Callable[[str], str]) -> Finding:
+    settings = dict(finding.settings)
+    for name in ("cursor_parameter", "request_id_headers"):  # which are words of the service
+        if name in settings:
+            settings[name] = mapped(settings[name], redact)
+    conclusion, observed = redact(finding.conclusion), redact(finding.observed)
+    return attrs.evolve(finding, conclusion=conclusion, observed=observed, settings=settings)
+
+
+def _conventions_of(findings: Iterable[Finding]) -> Conventions:
+    """The conventions that follow from findings."""
+    common: dict[str, Any] = {}
+    reads: dict[str, dict[str, Any]] = {}
+    for finding in findings:
+        settings = common if finding.read is None else reads.setdefault(finding.read, {})
+        settings |= finding.settings
+    own = {name: cast("ReadConventions", settings) for name, settings in reads.items() if settings}
+    return attrs.evolve(Conventions(), reads=own, **common)
+
+
+def _certainty_of(findings: Iterable[Finding]) -> dict[str, Certainty]:
+    """How sure each setting is that was examined."""
+    return {
+        name if finding.read is None else f"{finding.read}.{name}": finding.certainty
+        for finding in findings
+        for name, value in sorted(finding.settings.items())
+        if value is not None
+    }
+
+
+def _rows(accepted: list[Reading]) -> dict[str, list[JSON]]:
+    return {reading.name: _items(reading) for reading in accepted}
+
+
+def _items(reading: Reading) -> list[JSON]:
+    return [item for seen in reading.pages if seen.page is not None for item in seen.page.items]
+
+
+def _ids(reading: Reading) -> list[str]:
+    ids = (item.get("id") for item in _items(reading) if isinstance(item, dict))
+    return [each for each in ids if isinstance(each, str)]
+
+
+def _listing(reading: Reading, ids: Mapping[str, list[str]], *, keep_texts: bool) -> Listing:
+    pages = [seen.page for seen in reading.pages if seen.page is not None]
+    sizes = [len(page.items) for page in pages if page.end is None]
+    items = _items(reading)
+    return Listing(
+        account_id=reading.first.probe.account_id,
+        count=len(items),
+        is_complete=pages[-1].end is not None,
+        page_size=max(sizes, default=None),
+        next=None if reading.search is None else reading.search.form,
+        item=shapes_of(items, keep_texts=keep_texts, ids=ids),
+        page=shapes_of([page.page for page in pages], keep_texts=keep_texts, ids=ids),
+        extra=shapes_of([page.extra for page in pages], keep_texts=keep_texts, ids=ids),
+    )
+
+
+def _errors(found: Examination, *, keep_texts: bool) -> ErrorShape | None:
+    refused, base, search = refused_of(found), found.base, _control(found)
+    response = None if refused is None else refused.response
+    if response is None:
+        return None
+    causes = {
+        "unauthenticated": found.anonymous,
+        "unknown_account": None if base is None else base.unknown,
+        "unknown_parameter": search,
+    }
+    problem = problem_of(response)
+    try:
+        body = dumps(_template(loads(response.body), problem, keep_texts=keep_texts), "body")
+    except JSONError:
+        body = "{message}" if response.body else ""
+    return ErrorShape(
+        content_type=response.headers.get("content-type", ""),
+        body=body,
+        statuses={
+            cause: seen.response.status
+            for cause, seen in causes.items()
+            if seen is not None and seen.is_refused and seen.response is not None
+        },
+    )
+
+
+def _control(found: Examination) -> Observation | None:
+    searches = (reading.search for reading in found.readings.values())
+    return next((each.control for each in searches if each is not None), None)
+
+
+def _template(value: JSON, problem: tuple[object, ...], *, keep_texts: bool) -> JSON:
+    """The body of an error with placeholders for its message and code."""
+    if isinstance(value, dict):
+        return {n: _template(v, problem, keep_texts=keep_texts) for n, v in value.items()}
+    if isinstance(value, list):
+        return [_template(each, problem, keep_texts=keep_texts) for each in value]
+    message, code, *_ = problem
+    if isinstance(value, str | int) and not isinstance(value, bool):
+        if str(value) == message:
+            return "{message}"
+        if str(value) == code:
+            return "{code}"
+    return _OTHER_TEXT if isinstance(value, str) and not keep_texts else value

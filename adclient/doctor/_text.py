@@ -1,0 +1,121 @@
+"""The report as code, and as questions to the makers of the service."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from adclient._values.json_values import is_array, is_object
+from adclient.conventions import Conventions, query_of_url
+from adclient.doctor._finding import Setting
+from adclient.models import JSON
+
+if TYPE_CHECKING:
+    from adclient.doctor._report import Report
+
+_QUESTIONS = {
+    "credentials": "How does a caller authenticate: with which scheme, in which header?",
+    "read parameters": "Are the parameters of the GET operations read from the query or the body?",
+    "objects": "How is `targeting` written in a query: as JSON, or with brackets?",
+    "continuation": "In which parameter, and in which form, is `page.next` sent back?",
+    "end of listing": "What does the last page of a listing have as `page.next`?",
+    "page size": "How many items does a page have?",
+    "request id": "Which header of a response has the id of the request?",
+    "limits": "What are the rate limits, for whom, and what does a response over them look like?",
+    "errors": "What do errors look like, and which statuses and codes are there?",
+    "idempotency": "Is there a header for idempotency keys, so that a write can be repeated?",
+}
+
+
+def code_of(report: "Report") -> str:
+    """Code that makes a client with the settings of a report, and a first read."""
+    arguments = report.arguments
+    if report.path is not None:  # the file has the others
+        arguments = {name: text for name, text in arguments.items() if name == text != "proxy"}
+    settings = [f"{name}={text}," for name, text in arguments.items()]
+    found = [] if report.path is not None else _settings(report)
+    if found:
+        settings += ["conventions=Conventions(", *(f"    {line}" for line in found), "),"]
+    lines = ["import os", ""] if "os.environ[" in str(arguments) else []
+    lines += [f"from adclient import AdClient{', Conventions' * bool(found)}"]
+    if query_of_url.__name__ in str(found):
+        lines += ["from adclient.conventions import query_of_url"]
+    call = "AdClient" if report.path is None else "AdClient.from_service"
+    first = quoted(report.base_url if report.path is None else report.path)
+    if settings:
+        settings = [f"    {line}" for line in (f"{first},", *settings)]
+        lines += ["", f"client = {call}(", *settings, ")"]
+    else:
+        lines += ["", f"client = {call}({first})"]
+    if report.example is not None:
+        name, account_id = report.example
+        lines += [
+            f"page = client.{name}(account_id={quoted(account_id)})",
+            "print(list(page.data))",
+        ]
+    return "\n".join(lines)
+
+
+def _settings(report: "Report") -> list[str]:
+    """The settings that differ from the defaults, as arguments of `Conventions`."""
+    default = Conventions()
+    lines = [
+        f"{name}={quoted(value)},{'  # likely' * (found.certainty == 'likely')}"
+        for found in report.findings
+        for name, value in found.settings.items()
+        if found.read is None and value != getattr(default, name)
+    ]
+    own: list[str] = []
+    for read, settings in report.service.conventions.reads.items():
+        pairs = [f"{quoted(k)}: {quoted(cast(Setting, v))}" for k, v in settings.items()]
+        own.append(f"    {quoted(read)}: {{{', '.join(pairs)}}},")
+    return lines + (["reads={", *own, "},"] if own else [])
+
+
+def markdown_of(report: "Report") -> str:
+    """The questions that are left, the findings, and what was asked and received."""
+    questions = [
+        f"{_QUESTIONS[found.point]} ({found.certainty}: {found})"
+        for found in report.findings
+        if found.certainty != "observed" and found.point in _QUESTIONS
+    ]
+    questions += [f"Why? {problem.rpartition('; ')[0]}" for problem in report.problems]
+    findings = [
+        f"| {found.point} | {_escaped(str(found))} | {_escaped(found.observed)} |"
+        for found in report.findings
+    ]
+    return "\n".join(
+        [
+            f"# What adclient asked {report.base_url}, and what it received",
+            *("", "## Questions", "", *_numbered(questions)),
+            *("", "## What follows", "", "| point | conclusion | observed |", "|---|---|---|"),
+            *findings,
+            *("", f"## The {report.sent} requests, all of them reads", ""),
+            *_numbered(report.requests),
+        ]
+    )
+
+
+def _numbered(lines: Sequence[str]) -> list[str]:
+    return [f"{number}. {_escaped(line)}" for number, line in enumerate(lines, 1)]
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "\\<")
+
+
+def quoted(value: Setting) -> str:
+    """A value as Python code, with the quotes of this project."""
+    if is_array(value):
+        return f"({', '.join(quoted(str(each)) for each in value)},)"
+    if callable(value):
+        return value.__name__
+    text = repr(value)
+    return f'"{text[1:-1]}"' if text.startswith("'") and '"' not in text else text
+
+
+def plain(value: object) -> JSON:
+    """A setting as a JSON value."""
+    if callable(value):
+        return str(getattr(value, "__name__", value))
+    if is_object(value):
+        return {str(name): plain(each) for name, each in value.items()}
+    return list(cast("tuple[str, ...]", value)) if is_array(value) else cast(JSON, value)

@@ -1,0 +1,183 @@
+"""The trials, in order: each sends a few reads, compares what comes back, and notes it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import attrs
+
+from adclient._core.operations import READS, SEARCH_GAMMA_TARGETING
+from adclient.conventions import Conventions
+from adclient.doctor._continuation import read_on, search
+from adclient.doctor._examination import Examination, Reading
+from adclient.doctor._probe import Observation, Probe, Read
+from adclient.models import JSON
+
+NO_ACCOUNT = "adclient-doctor-no-such-account"
+STYLES: tuple[Literal["json", "deep_object"], ...] = ("json", "deep_object")
+
+_IN_QUERY, _IN_BODY = Conventions(), Conventions(read_parameters="body")
+# Listings first: the others are less likely to have more than one page.
+_FIRST_READS = (
+    *("beta.list_campaigns", "gamma.list_ads", "alpha.explain_objectives"),
+    "delta.analyze_wasted_spend",
+)
+_MOST_TO_FIND = 12
+_TO_CONFIRM = 5  # requests for one listing
+
+
+def run(found: Examination) -> None:
+    """Find a read that is accepted; then vary it and the others, one thing at a time."""
+    _find(found)
+    if found.base is None:
+        return
+    if found.has_credentials:
+        found.anonymous = found.ask(
+            attrs.evolve(
+                found.base.first.probe, purpose="without credentials", has_credentials=False
+            )
+        )
+    for operation in READS.values():
+        _read(found, operation)
+    _try_objects(found)
+    listings = [
+        reading
+        for reading in found.readings.values()
+        if reading.first.page is not None and reading.first.page.end is None
+    ]
+    for number, reading in enumerate(listings, 1):
+        reserve = _TO_CONFIRM * (len(listings) - number)
+        search(found, reading, reserve)
+        # Half of what is left, so that one long listing does not use up all of it.
+        share = (found.left() - reserve) // (2 if reserve else 1)
+        read_on(found, reading, share)
+
+
+def _find(found: Examination) -> None:
+    """Find a read that is accepted, with its parameters in the query or in the body."""
+    unpromising = 0
+    for probe in _first_probes(found.accounts):
+        seen = found.ask(probe)
+        if seen.page is not None:
+            found.base = Reading(seen)
+            _try_unknown_account(found, found.base)
+            if found.base.place == "query" or not found.base.may_be_of_another:
+                return
+            continue
+        response = seen.response
+        if response is None or 300 <= response.status < 400:
+            return
+        # Other reads would fail as well, unless this one was refused for its arguments.
+        unpromising = 0 if seen.is_refused and response.status != 401 else unpromising + 1
+        if unpromising == 2 or len(found.observations) == _MOST_TO_FIND:
+            return
+
+
+def _first_probes(accounts: Sequence[str]) -> Iterator[Probe]:
+    for name in _FIRST_READS:
+        for account_id in accounts:
+            for conventions in (_IN_QUERY, _IN_BODY):
+                yield _probe(READS[name], account_id, conventions)
+
+
+def _probe(operation: Read, account_id: str, conventions: Conventions) -> Probe:
+    return Probe(
+        purpose=f"the parameters in the {conventions.read_parameters}",
+        operation=operation,
+        account_id=account_id,
+        conventions=conventions,
+    )
+
+
+def _try_unknown_account(found: Examination, reading: Reading) -> None:
+    """Find out whether the account is read where it is sent.
+
+    A service may ignore it, and serve a default account: only one that treats an unknown account
+    differently reads it.
+    """
+    probe = reading.first.probe
+    reading.unknown = _unknown_account(found, probe)
+    reading.makes_difference = _differs(reading.first, reading.unknown)
+    if reading.makes_difference or reading.unknown.is_temporary:
+        return
+    other = _IN_QUERY if probe.conventions == _IN_BODY else _IN_BODY
+    seen = found.ask(_probe(probe.operation, probe.account_id, other))
+    reading.other_place = seen
+    if seen.page is not None:
+        unknown = _unknown_account(found, seen.probe)
+        if _differs(seen, unknown):
+            reading.first, reading.unknown, reading.pages = seen, unknown, [seen]
+            reading.makes_difference = True
+
+
+def _unknown_account(found: Examination, probe: Probe) -> Observation:
+    return found.ask(
+        attrs.evolve(probe, purpose="an account that cannot exist", account_id=NO_ACCOUNT)
+    )
+
+
+def _differs(known: Observation, unknown: Observation) -> bool:
+    """Whether an unknown account has an effect: it is refused, or has other items."""
+    page, other = known.page, unknown.page
+    if page is None or unknown.is_temporary:
+        return False
+    if other is None:
+        return unknown.response is not None and not 300 <= unknown.response.status < 400
+    return bool(page.ids) and not set(page.ids) & set(other.ids)
+
+
+def _read(found: Examination, operation: Read) -> None:
+    """Send one of the seven reads, where the others are read, for an account that it accepts."""
+    assert found.base is not None
+    if operation.full_name == found.base.name:
+        found.readings[operation.full_name] = found.base
+        return
+    place = found.base.first.probe.conventions
+    refused: Observation | None = None
+    for conventions in (place, _IN_QUERY if place == _IN_BODY else _IN_BODY):
+        for account_id in _accounts(found, operation):
+            seen = found.ask(_probe(operation, account_id, conventions))
+            if seen.page is not None:
+                reading = Reading(seen)
+                _try_unknown_account(found, reading)
+                if refused is None or not reading.may_be_of_another:
+                    found.readings[operation.full_name] = reading
+                    return
+            refused = refused or seen
+            if not seen.is_refused:
+                break
+    assert refused is not None
+    found.readings[operation.full_name] = Reading(refused)
+
+
+def _accounts(found: Examination, operation: Read) -> list[str]:
+    """The accounts to try, first those that serve no other platform; one if none fits."""
+    probes = [each.first.probe for each in found.readings.values() if each.pages]
+    known = {probe.operation.namespace: probe.account_id for probe in probes}
+    if operation.namespace in known:
+        return [known[operation.namespace]]
+    accounts = sorted(found.accounts, key=lambda account: account in known.values())
+    was_refused = operation.namespace in {name.partition(".")[0] for name in found.readings}
+    return accounts[:1] if was_refused else accounts
+
+
+def _try_objects(found: Examination) -> None:
+    """Search in both styles: a style that changes nothing is ignored."""
+    reading = found.readings[SEARCH_GAMMA_TARGETING.full_name]
+    page = reading.first.page
+    if page is None or reading.place == "body":
+        return
+    names = [item.get("name") for item in page.items if isinstance(item, dict)]
+    name = next((name for name in reversed(names) if isinstance(name, str) and name), None)
+    guess: JSON = None if name is None or len(page.ids) < 2 else {"query": name}
+    targeting = found.targeting or guess
+    if targeting is None:
+        return
+    for style in STYLES:
+        found.styled[style] = found.ask(
+            attrs.evolve(
+                reading.first.probe,
+                purpose=f"an object, written as {style}",
+                targeting=targeting,
+                conventions=attrs.evolve(reading.first.probe.conventions, object_style=style),
+            )
+        )
