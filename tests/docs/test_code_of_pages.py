@@ -7,7 +7,8 @@ from cases import each_case
 from pages import PAGES, ROOT, run_page
 
 from adclient import Conventions
-from adclient.testing import FakeAdService
+from adclient._core.operations import READS
+from adclient.testing import FakeAccount, FakeAdService
 
 # What `adclient doctor` finds out on its page is not the fake's default.
 SERVICES = {
@@ -19,7 +20,34 @@ SERVICES = {
             cursor_parameter="page_token",
             request_id_headers=("x-correlation-id",),
         ),
-    }
+    },
+    # As somebody's service, with fields of its own.
+    "your-service.md": {
+        "page_size": 20,
+        "token": "YOUR-TOKEN",
+        "conventions": Conventions(cursor_parameter="page_token"),
+        "accounts": [
+            FakeAccount(
+                "account_7",
+                campaigns=[
+                    {
+                        "id": f"cmp_{number}",
+                        "name": f"Campaign {number}",
+                        "status": "PAUSED" if number % 7 == 0 else "ENABLED",
+                        "cost_micros": 1_000_000 + number * 250_000,
+                        "started": f"2026-01-{number % 28 + 1:02}",
+                    }
+                    for number in range(1, 48)
+                ],
+                ads=[{"id": f"ad_{number}", "landing_page": None} for number in range(1, 13)],
+                reads={
+                    name: [{"id": f"{name}_{number}", "score": 0.25} for number in range(1, 4)]
+                    for name in READS
+                    if not name.endswith((".list_campaigns", ".list_ads"))
+                },
+            )
+        ],
+    },
 }
 
 
