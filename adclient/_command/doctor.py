@@ -82,8 +82,10 @@ def run(options: argparse.Namespace) -> int:
     """Examine a service, and print the report; the exit code."""
     file: str | None = options.check
     service = None if file is None else read_service(file)
-    url = options.url or (service and service.url)
-    accounts = options.account or (service and list(service.accounts))
+    url: str | None = options.url
+    accounts: list[str] = options.account
+    if service is not None:
+        url, accounts = url or service.url, accounts or list(service.accounts)
     if not url or not accounts:
         missing = "--account" if url else "URL"
         raise ConfigurationError(f"{missing} is missing: pass it, or a file with --check")

@@ -99,7 +99,7 @@ def sent_as(scheme: str, header: str, secret: str | Callable[[], str]) -> dict[s
         return {"token": secret}
 
     def auth(_: Request) -> dict[str, str]:
-        text = secret() if callable(secret) else secret
+        text = secret if isinstance(secret, str) else secret()
         if scheme.lower() == "basic" and ":" in text:
             text = b64encode(text.encode()).decode()
         return {header: f"{scheme} {text}" if scheme else text}

@@ -107,7 +107,7 @@ def quoted(value: Setting) -> str:
     if is_array(value):
         return f"({', '.join(quoted(str(each)) for each in value)},)"
     if callable(value):
-        return value.__name__
+        return str(plain(value))
     text = repr(value)
     return f'"{text[1:-1]}"' if text.startswith("'") and '"' not in text else text
 

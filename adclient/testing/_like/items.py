@@ -98,7 +98,8 @@ class _Generator:
 
     def values(self, name: str, shape: Shape, count: int) -> list[JSON]:
         """Values of one field."""
-        chosen = self._mixed(shape.types or ("null",), count)
+        types: Sequence[JSONType] = shape.types or ("null",)
+        chosen = self._mixed(types, count)
         made = {
             kind: iter(self._of_type(kind, name, shape, chosen.count(kind)))
             for kind in dict.fromkeys(chosen)
