@@ -60,7 +60,7 @@ def candidates(found: Examination, first: Observation, result: Search) -> Iterat
         yield Candidate(
             "the URL in `next`, followed", {"follow_next_urls": True, "continuation": None}
         )
-    yield from [each for each in found.known if _applies(each, form)]
+    yield from [each for each in found.known.values() if _applies(each, form)]
     if form.form == "URL" or form.key is not None:
         yield Candidate("the query of the URL in `next`", {"continuation": query_of_url})
     if form.form == "object" and form.key is None:

@@ -100,8 +100,6 @@ def _decide(found: Examination, reading: Reading, result: Search, ways: list[Way
         items = [{each for ids in _ids(pages) for each in ids} for _, pages in compared]
         most = set[str]().union(*items)
         ways = [way for way, ids in zip(compared, items, strict=True) if ids == most]
-        if any(_page(pages).end is None for _, pages in compared):
-            ways = []
     ways = [way for way in ways if _is_acceptable(way)]
     if not ways:
         result.trouble = f"no way to continue it was found, of {len(result.tried)}"
@@ -112,7 +110,7 @@ def _decide(found: Examination, reading: Reading, result: Search, ways: list[Way
     assert result.control is not None
     is_proven = is_evident and (result.control.is_refused or result.control.page is not None)
     result.certainty = "observed" if is_proven else result.chosen.known or "likely"
-    found.known.insert(0, result.chosen._replace(known=result.certainty))
+    found.known[result.chosen.label] = result.chosen._replace(known=result.certainty)
 
 
 def _ids(pages: Chain) -> tuple[tuple[str, ...], ...]:

@@ -116,7 +116,7 @@ class Examination:
     anonymous: Observation | None = None
     readings: dict[str, Reading] = attrs.field(factory=dict[str, Reading])
     styled: dict[str, Observation] = attrs.field(factory=dict[str, Observation])
-    known: list[Candidate] = attrs.field(factory=list[Candidate])
+    known: dict[str, Candidate] = attrs.field(factory=dict[str, Candidate])
 
     def ask(self, probe: Probe) -> Observation:
         """Send a probe, and keep its observation."""
