@@ -197,7 +197,7 @@ def position(
         return ids.index(text) + (kind == "last") if text in ids else None
     if kind == "ignored":
         return 0
-    if kind == "text":
+    if kind in ("text", "overlap"):
         text = text.rpartition("at_")[2]
     if not text.isdecimal():
         return None
@@ -205,6 +205,8 @@ def position(
     if kind == "item number":
         found = [index for index, each in enumerate(ids) if each.endswith(f"_{number}")]
         return found[0] + 1 if found else None
+    if kind == "overlap":
+        return number - 1
     if kind == "circle":
         return {24: 8, 32: 16, 40: 24}.get(number, 8)
     if kind == "page":

@@ -283,10 +283,18 @@ def by_secret_name(request: httpx.Request) -> httpx.Response:
     return httpx.Response(200, json={"data": [item], "page": page})
 
 
+def leaks_in_refusal(request: httpx.Request) -> httpx.Response:
+    """Name the secret to those who do not know it."""
+    if "authorization" not in request.headers:
+        return httpx.Response(401, json={"message": SECRET, SECRET: SECRET})
+    return httpx.Response(200, content=LISTING)
+
+
 def test_no_secret_is_shown(tmp_path) -> None:
     for where in (
         echo,
         by_secret_name,
+        leaks_in_refusal,
         lambda request: httpx.Response(302, headers={"location": f"https://x.example/{SECRET}"}),
         lambda request: httpx.Response(401, headers={"www-authenticate": f"Bearer {SECRET}"}),
         lambda request: httpx.Response(200, text=SECRET),

@@ -120,8 +120,13 @@ def test_report_without_problems_is_never_wrong(service) -> None:
         (Listing(name="k7", old={"cursor": "ignored"}), None),
         # An old name goes round in circles, later.
         (Listing(form="item number", name="last_id", old={"after": "circle"}, count=60), "last_id"),
-        # It would take too long to compare them.
+        # An old offset takes the number of an item, and would lose items.
+        (Listing(form="item number", name="last_id", old={"after": "offset"}, count=60), "last_id"),
         (Listing(form="item number", name="last_id", old={"after": "offset"}, count=200), None),
+        (Listing(form="offset", name="k7", old={"cursor": "page"}, size=3, count=8), None),
+        # Pages overlap by one item.
+        (Listing(name="k7", old={"cursor": "overlap"}), None),
+        (Listing(name="after", old={"cursor": "overlap"}), "after"),
         # One that loses nothing.
         (Listing(form="offset", name="k7", old={"offset": "offset"}), "offset"),
     ],
@@ -351,6 +356,14 @@ def test_default_account_is_not_taken_for_one_of_the_platform() -> None:
     assert report.problems == (
         "beta.list_campaigns and 1 other: not accepted: 404 no such account; "
         "pass an account of beta with `--account`",
+    )
+
+
+def test_account_that_is_refused_elsewhere_is_not_that_of_the_items() -> None:
+    report = examined(Service(foreign=("beta",), listing=Listing(place="body")))
+    assert report.problems == (
+        "beta.list_campaigns and 1 other: accepted in the query alone, and an account that cannot "
+        "exist makes no difference; pass an account of beta with `--account`",
     )
 
 
