@@ -143,7 +143,7 @@ def test_doctor_finds_the_fake_like_the_service(examined) -> None:
     report = examine(
         fake.base_url,
         account_id=list(known.accounts),
-        auth=fake._auth if known.auth is not None else None,
+        auth=fake._server.auth_headers if known.auth is not None else None,
         transport=fake.transport,
     )
     assert report.problems == ()
