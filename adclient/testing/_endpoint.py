@@ -30,8 +30,8 @@ class Endpoint:
         self.base_url: str = f"https://{FAKE_HOST}"
         # Waits advance the clock, by the middle of their range.
         clock = server.clock.for_clients()
-        self._service = ServiceTransport(self.handle, clock, random=lambda: 0.5)
-        self.transport: UniversalTransport = self._service
+        self._transport = ServiceTransport(self.handle, clock, random=lambda: 0.5)
+        self.transport: UniversalTransport = self._transport
 
     def client(self, **settings: Unpack[ClientSettings]) -> AdClient:
         """Make a client of this service, with its token and conventions.
@@ -41,7 +41,8 @@ class Endpoint:
                 the fake's clock.
 
         Returns:
-            A sync client that reaches this fake and nothing else.
+            A sync client that reaches this fake, or what a `transport=` or `http_client=` of your
+                own reaches.
 
         Raises:
             ConfigurationError: An argument is invalid; the message names it.
@@ -53,10 +54,7 @@ class Endpoint:
             >>> page.data[0].name
             'SPR26 · Prospecting · Trail Shoe Launch'
         """
-        settings.setdefault("base_url", self.base_url)
-        settings.setdefault("conventions", self._server.service.conventions)
-        settings.setdefault("transport", self.transport)
-        settings.setdefault("auth", None if settings.get("token") else self._server.auth_headers)
+        self._complete(settings)
         return AdClient(**settings)
 
     def async_client(self, **settings: Unpack[AsyncClientSettings]) -> AsyncAdClient:
@@ -67,7 +65,8 @@ class Endpoint:
                 by the fake's clock.
 
         Returns:
-            An async client that reaches this fake and nothing else.
+            An async client that reaches this fake, or what a `transport=` or `http_client=` of your
+                own reaches.
 
         Raises:
             ConfigurationError: An argument is invalid; the message names it.
@@ -80,11 +79,19 @@ class Endpoint:
             >>> asyncio.run(removing).status
             'pending_approval'
         """
-        settings.setdefault("base_url", self.base_url)
-        settings.setdefault("conventions", self._server.service.conventions)
-        settings.setdefault("transport", self.transport)
-        settings.setdefault("auth", None if settings.get("token") else self._server.auth_headers)
+        self._complete(settings)
         return AsyncAdClient(**settings)
+
+    def _complete(self, settings: ClientSettings | AsyncClientSettings) -> None:
+        """Set the arguments that are not given; None would be taken from the environment."""
+        if settings.get("base_url") is None:
+            settings["base_url"] = self.base_url
+        if settings.get("conventions") is None:
+            settings["conventions"] = self._server.service.conventions
+        if settings.get("transport") is None and settings.get("http_client") is None:
+            settings["transport"] = self.transport
+        if settings.get("token") is None and settings.get("auth") is None:
+            settings["auth"] = self._server.auth_headers
 
     @contextmanager
     def as_environment(self) -> Generator[Self, None, None]:
@@ -94,8 +101,9 @@ class Endpoint:
         `ADCLIENT_SERVICE` is not set. Clients with its address send to it, in this process and by
         its clock. Clients with another `base_url=`, or with `http_client=` or `transport=`, do not.
         A client that was made inside the block keeps its fake afterwards. With a fake `like` a
-        service file, `ADCLIENT_SERVICE` is that file instead, its address is that of the fake, and
-        the variable that it names for the secret is set.
+        service file, `ADCLIENT_SERVICE` is that file instead of `ADCLIENT_BASE_URL`, its address is
+        that of the fake, and the variable that it names for the secret is set, too. Other fakes are
+        not reached by `AdClient.from_service`, whose file has an address of its own.
 
         Blocks can be nested; the innermost one applies. The environment belongs to the whole
         process, with all its threads, and is restored at the end of the block. So do not enter
@@ -120,17 +128,19 @@ class Endpoint:
         """
         from unittest.mock import patch  # deferred: it loads much
 
-        variables = dict.fromkeys(ENVIRONMENT, "")
-        token, auth = self._server.token or "", self._server.service.auth
+        token, service = self._server.token or "", self._server.service
+        variables = {**dict.fromkeys(ENVIRONMENT, ""), ENV_TOKEN: token}
         if self._file is None:
-            variables |= {ENV_BASE_URL: self.base_url, ENV_TOKEN: token}
+            variables[ENV_BASE_URL] = self.base_url
         else:
             variables[ENV_SERVICE] = str(self._file)
-            variables |= {} if auth is None or auth.env is None else {auth.env: token}
+            if service.auth is not None and service.auth.env is not None:
+                variables[service.auth.env] = token
         with (
             patch.dict(os.environ, variables),
-            at_address(self.base_url, self._service),
-            at_address(self._server.service.url.rstrip("/"), self._service),
+            at_address(self.base_url, self._transport),
+            # That of the file; a fake that is like none has only one address.
+            at_address(service.url.rstrip("/") or self.base_url, self._transport),
         ):
             yield self
 

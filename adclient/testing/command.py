@@ -8,7 +8,7 @@ from adclient._display.extras import needs
 from adclient._http.network import is_loopback
 from adclient._service.reading import read_service
 from adclient.errors import ConfigurationError
-from adclient.testing._like.service import secret_of
+from adclient.testing._like.service import account_ids, secret_of
 from adclient.testing._profile import Profile
 from adclient.testing._service import FakeAdService
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", default="halden", help="determines names, ids and metrics")
     add("--like", metavar="FILE", help="a service file, to serve accounts like those of a service")
     add("--token", help="the token, or other secret, that every request must carry")
-    add("--page-size", type=int, default=50, help="how many items a page holds; not with --like")
+    add("--page-size", type=int, help="how many items a page holds, 50 by default; not with --like")
     add("--latency", type=float, default=0, help="how many seconds each response takes")
     add("--expose", action="store_true", help="allow a host that others can reach")
 
@@ -72,19 +72,28 @@ def run(options: argparse.Namespace) -> int:
 def _fake(options: argparse.Namespace) -> FakeAdService:
     seed, token, profile = options.seed, options.token, Profile(latency=options.latency)
     if options.like is not None:
+        if options.page_size is not None:
+            raise ConfigurationError("--page-size: with --like, pages are those of the file")
         return FakeAdService.like(options.like, seed=seed, token=token, profile=profile)
-    return FakeAdService(seed=seed, token=token, page_size=options.page_size, profile=profile)
+    size = 50 if options.page_size is None else options.page_size
+    return FakeAdService(seed=seed, token=token, page_size=size, profile=profile)
 
 
 def _hints(options: argparse.Namespace, url: str) -> str:
     """How to reach the fake, and what it has."""
-    token, accounts = "" if options.token is None else ', token="…"', _STORY
-    client = f'AdClient("{url}"{token})'
+    token, accounts = "" if options.token is None else "…", _STORY
+    client = f'AdClient("{url}", token="{token}")' if token else f'AdClient("{url}")'
     if options.like is not None:
         service = read_service(options.like)
         address = url + urlsplit(service.url).path.rstrip("/")
-        client = f'AdClient.from_service("{options.like}", base_url="{address}")'
-        auth, secret = service.auth, "…" if options.token else secret_of(service.auth)
-        client += "" if auth is None else f"\n  secret         {secret} in {auth.env or auth.file}"
-        accounts = ", ".join(service.accounts)
+        arguments, auth = f'"{options.like}", base_url="{address}"', service.auth
+        secret = "" if auth is None else f"\n  secret         {token or secret_of(auth)}"
+        if auth is not None and auth.env is not None:
+            secret += f" in {auth.env}"
+        elif auth is not None:  # what the file holds is for the service itself
+            arguments, secret = f"{arguments}, auth=…", f"{secret}, for auth="
+        if service.ledger is not None:  # which is for drafts of the service itself
+            arguments += ', ledger=open_ledger("fake.db")'
+        client = f"AdClient.from_service({arguments}){secret}"
+        accounts = ", ".join(account_ids(service))
     return _HINTS.format(url=url, client=client, accounts=accounts)

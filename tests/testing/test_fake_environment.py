@@ -83,6 +83,20 @@ def test_client_with_another_address_or_sender_does_not_reach_the_fake(client_ki
     assert fake.requests == ()
 
 
+@CLIENT_KINDS
+def test_none_as_an_argument_of_the_own_client_is_none_of_the_environment(client_kind) -> None:
+    fake = FakeAdService()
+    make = fake.client if client_kind == "sync" else fake.async_client
+    pause(make(auth=None, token=None, base_url=None, transport=None, conventions=None))
+    assert "authorization" not in fake.requests[0].headers
+    sender = httpx.MockTransport(lambda request: httpx.Response(418))
+    kind = httpx.Client if client_kind == "sync" else httpx.AsyncClient
+    for way in ({"transport": sender}, {"http_client": kind(transport=sender)}):
+        with pytest.raises(AdClientError, match="418"):
+            pause(make(**way, max_retries=0))
+    assert len(fake.requests) == 1
+
+
 def test_environment_without_the_settings_is_restored_after_an_error(monkeypatch) -> None:
     for name in NAMES:
         monkeypatch.delenv(name)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
@@ -13,7 +14,7 @@ import httpx
 import pytest
 from cases import each_case
 
-from adclient import AdClient, RetryPolicy
+from adclient import AdClient, NotFound, RetryPolicy
 from adclient._command import main
 from adclient.testing.server.uvicorn_server import listen
 
@@ -73,10 +74,31 @@ def client_of(port: int) -> AdClient:
 
 def use_then_interrupt(client: AdClient, seen: list[object], account_id="account_b204") -> None:
     try:
-        with client:
+        with client, suppress(NotFound):
             seen.append(client.beta.list_campaigns(account_id=account_id))
     finally:
         os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_client_of_a_fake_like_a_service_uses_neither_its_secret_nor_its_ledger(
+    tmp_path, capsys
+) -> None:
+    file, port = tmp_path / "service.toml", free_port()
+    lines = ["format = 1", 'url = "https://ads.example.com"', 'ledger = "drafts.db"']
+    file.write_text("\n".join([*lines, "[auth]", 'file = "key"', 'scheme = "Key"']), "utf-8")
+    fake_client = AdClient(f"http://127.0.0.1:{port}", auth=with_key, retry=PATIENT, timeout=60)
+    user = Thread(target=use_then_interrupt, args=(fake_client, [], "a"), daemon=True)
+    user.start()
+    assert main(["fake", "--like", str(file), "--port", str(port)]) == 130
+    user.join()
+    output = capsys.readouterr().out
+    assert ', auth=…, ledger=open_ledger("fake.db"))\n  secret         fake-token, for auth=\n' in (
+        output
+    )
+
+
+def with_key(_) -> dict[str, str]:
+    return {"authorization": "Key fake-token"}
 
 
 def test_the_options_take_effect(capsys) -> None:
@@ -97,6 +119,7 @@ def test_fake_like_a_service_is_served(tmp_path, monkeypatch, capsys) -> None:
     file, port = tmp_path / "service.toml", free_port()
     lines = ["format = 1", 'url = "https://ads.example.com/api"', 'accounts = ["a1", "a2"]']
     lines += ["[auth]", 'env = "KEY"', 'scheme = "Key"']
+    lines += ['[listings."gamma.list_ads"]', 'account_id = "a3"']
     file.write_text("\n".join(lines), "utf-8")
     monkeypatch.setenv("KEY", "s")
     address, seen = f"http://127.0.0.1:{port}/api", []
@@ -110,7 +133,7 @@ def test_fake_like_a_service_is_served(tmp_path, monkeypatch, capsys) -> None:
     output = capsys.readouterr().out
     assert f'  client         AdClient.from_service("{file}", base_url="{address}")\n' in output
     assert "  secret         … in KEY\n" in output
-    assert "  accounts       a1, a2\n" in output
+    assert "  accounts       a1, a2, a3\n" in output
 
 
 def test_exposed_host_is_served(capsys) -> None:
@@ -133,6 +156,7 @@ def test_exposed_host_is_served(capsys) -> None:
         (["--host", "0.0.0.0"], "--host 0.0.0.0 is not this machine alone: add --expose"),
         (["--host", "ads.example.com"], "is not this machine alone"),
         (["--like", "no-such-file.toml"], "no-such-file.toml"),
+        (["--like", "f.toml", "--page-size", "5"], "--page-size: with --like, pages are those"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, complaint, capsys) -> None:

@@ -6,7 +6,6 @@ from typing import get_args
 from adclient._core.operations import READS
 from adclient._service.model import AuthShape, Listing, Service, Shape
 from adclient.testing._accounts.account import FakeAccount
-from adclient.testing._accounts.state import Platform
 from adclient.testing._like.items import Row, ids_of, rows_of
 
 
@@ -17,22 +16,22 @@ def accounts_like(service: Service, seed: str) -> list[FakeAccount]:
         for read, listing in service.listings.items()
     }
     accounts: list[FakeAccount] = []
-    listed = (listing.account_id for listing in service.listings.values())
-    for account_id in dict.fromkeys([*service.accounts, *listed]):
+    for account_id in account_ids(service):
         items: dict[str, list[Row]] = {}
         for read, listing in service.listings.items():
             if listing.account_id == account_id:
                 rows = rows_of(listing.item, len(ids[read]), seed, _kind(read), ids)
                 own = zip(rows, ids[read], strict=True)
                 items[read] = [{**row, "id": item_id} for row, item_id in own]
-        # Where one account serves several platforms, it may serve all.
-        platforms: set[Platform] = {READS[read].namespace for read in items}
-        platform = platforms.pop() if len(platforms) == 1 else None
         campaigns, ads = items.pop("beta.list_campaigns", ()), items.pop("gamma.list_ads", ())
-        accounts.append(
-            FakeAccount(account_id, platform=platform, campaigns=campaigns, ads=ads, reads=items)
-        )
+        accounts.append(FakeAccount(account_id, campaigns=campaigns, ads=ads, reads=items))
     return accounts
+
+
+def account_ids(service: Service) -> list[str]:
+    """The accounts that a service file names, by themselves or in a listing."""
+    listed = (listing.account_id for listing in service.listings.values())
+    return list(dict.fromkeys([*service.accounts, *listed]))
 
 
 def _kind(read: str) -> str:
