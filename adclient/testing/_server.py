@@ -15,7 +15,7 @@ from adclient._core import jsontext
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._service.model import Service
-from adclient.testing._accounts.account import FakeAccount, connected
+from adclient.testing._accounts.account import FakeAccount, build_account
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._accounts.state import Account
 from adclient.testing._approval.dashboard import Dashboard
@@ -171,7 +171,7 @@ class Server:
             errors = self.service.errors
             if operation.is_write or not errors or errors.statuses.get("unknown_account") != 200:
                 raise http_error("account_not_found", account_id=account_id)
-            return connected(FakeAccount(account_id), self.seed)  # whose listings are empty
+            return build_account(FakeAccount(account_id), self.seed)  # whose listings are empty
         if account.access == "disconnected":
             raise http_error("account_disconnected")
         if account.platform not in (None, operation.namespace):

@@ -12,11 +12,10 @@ from urllib.parse import urlsplit
 import attrs
 
 from adclient._service.reading import read_service
-from adclient._values.json_values import copied_fields
 from adclient.conventions import Conventions
 from adclient.models import JSON
 from adclient.options import check_count, check_token, check_type
-from adclient.testing._accounts.account import FakeAccount
+from adclient.testing._accounts.account import FakeAccount, copied_json
 from adclient.testing._accounts.accounts import Accounts
 from adclient.testing._approval.dashboard import Dashboard
 from adclient.testing._approval.drafts import FakeDraft
@@ -266,7 +265,8 @@ class FakeAdService(Endpoint):
             **values: The new values of fields that it has, as JSON values.
 
         Raises:
-            ValueError: There is no such account or entity, or it has no such field.
+            ValueError: There is no such account or entity, it has no such field, or a value is not
+                JSON.
 
         Examples:
             >>> from adclient.testing import FakeAdService
@@ -287,4 +287,4 @@ class FakeAdService(Endpoint):
             for name in values.keys() - fields:
                 near = get_close_matches(name, fields, 1) or sorted(fields)
                 raise ValueError(f"{entity_id} has no {name!r}, but {', '.join(near)}")
-            account.put(entity.changed(copied_fields(values), self.clock.today()))
+            account.put(entity.changed(copied_json(values, entity_id), self.clock.today()))

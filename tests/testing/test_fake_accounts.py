@@ -52,6 +52,21 @@ def test_missing_id_name_and_status_are_made_up_and_the_same_each_time():
     assert second["id"] != first["id"]
 
 
+def test_item_without_id_may_follow_one_whose_id_is_its_kind():
+    fake = mine(ads=[{"id": "ad"}, {"name": "x"}])
+    assert [item["name"] for item in read(fake, "gamma.list_ads")] == ["Ad 1", "x"]
+
+
+@each_case("name", [each.full_name for each in READS if each.full_name not in LISTINGS])
+def test_rows_without_an_id_are_listed_by_a_client(name):
+    namespace, method = name.split(".")
+    client = mine(reads={name: [{"value": 1}] * 600 + [{"id": "r"}]}).client()
+    items = getattr(getattr(client, namespace), method)(account_id="mine").collect()
+    assert len({item.id for item in items}) == 601
+    assert (items[0].name, items[0].status, items[0].extra) == (None, None, {"value": 1})
+    assert items[-1].id == "r"
+
+
 def test_given_items_are_copied():
     items = [{"id": "1", "labels": ["a"]}]
     fake = mine(campaigns=items)
@@ -163,6 +178,10 @@ def test_accounts_are_added_to_those_that_exist():
         ({"ads": [5]}, "ads must be a list of JSON objects"),
         ({"ads": {"id": "a"}}, "ads must be a list of JSON objects"),
         ({"reads": {"beta.list_campaigns": []}}, "reads: 'beta.list_campaigns' is not one of"),
+        ({"reads": None}, "reads must be items by the names of reads"),
+        ({"campaigns": ({} for _ in "ab")}, "account.campaigns: expected a JSON value, got gen"),
+        ({"name": 5}, "name must be a str, not int"),
+        ({"currency": ["USD"]}, "currency must be a text"),
     ],
 )
 def test_invalid_accounts_are_refused(given, message):
@@ -170,6 +189,16 @@ def test_invalid_accounts_are_refused(given, message):
         mine(**given)
 
 
-def test_anything_but_an_account_is_refused():
-    with pytest.raises(ValueError, match="account must be a FakeAccount, not str"):
-        FakeAdService(accounts=["mine"])
+@each_case("account_id", [None, "", 5, ["a"]])
+def test_account_without_a_text_as_id_is_refused(account_id):
+    with pytest.raises(ValueError, match="id must be a text that is not empty"):
+        FakeAccount(account_id)
+
+
+@each_case("given", ["mine", None])
+def test_anything_but_an_account_is_refused(given):
+    expected = f"account must be a FakeAccount, not {type(given).__name__}"
+    with pytest.raises(ValueError, match=expected):
+        FakeAdService(accounts=[given])
+    with pytest.raises(ValueError, match=expected):
+        FakeAdService().add_account(given)

@@ -7,7 +7,7 @@ from cases import each_case
 from fake_helpers import READS, asked, call, refusal, send
 
 from adclient import APIError, BadRequest, Conventions, Request, RetryPolicy
-from adclient.testing import FakeAdService, Fault, Profile
+from adclient.testing import FakeAccount, FakeAdService, Fault, Profile
 
 ADS, SEARCH, PAUSE = "gamma.list_ads", "gamma.search_targeting", "beta.pause_campaign"
 GAMMA = {"account_id": "account_c3d8"}
@@ -144,6 +144,17 @@ def test_continuation_is_valid_for_its_life(continuation):
     with pytest.raises(APIError) as caught:
         client.gamma.list_ads(**GAMMA, cursor=page.next)
     assert (caught.value.status, caught.value.code) == (410, "page_expired")
+
+
+@each_case(("continuation", "life"), [("text", None), ("number", 10**8)])
+def test_listing_of_many_items_ends(continuation, life):
+    ads = [{"id": f"{number:x}"} for number in range(70_000)]
+    profile = Profile(continuation=continuation, continuation_life=life)
+    fake = FakeAdService(accounts=[], page_size=66_000, profile=profile)
+    fake.add_account(FakeAccount("account_c3d8", ads=ads))
+    fake.clock.advance(10**7)
+    first, last = fake.client().gamma.list_ads(**GAMMA).pages()
+    assert (first.data[0].id, last.data[-1].id) == ("0", f"{69_999:x}")
 
 
 # Keys and request ids.

@@ -157,6 +157,8 @@ def test_change_live_bypasses_drafts_and_copies_its_values():
         ("account_b204", "campaign_57a7", {"spend": 5}, "has no 'spend', but ad_groups, daily_bud"),
         ("account_b204", "campaign_57a7", {"id": "x"}, "has no 'id'"),
         ("mine", "1", {"name": "x"}, "there is no single 1 in an account mine"),
+        ("account_b204", "campaign_57a7", {"name": object()}, r"name: expected a JSON value"),
+        ("account_b204", "campaign_57a7", {"name": float("nan")}, r"name: expected a finite"),
     ],
 )
 def test_change_live_of_what_is_not_there_is_refused(account_id, entity_id, values, message):

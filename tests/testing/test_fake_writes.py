@@ -173,3 +173,9 @@ def test_removed_themes_are_listed_in_the_diff(fake):
     assert [group["asset_group"] for group in before] == ["AUTO · Footwear", "AUTO · All Pages"]
     assert before[0]["texts"][0] == "outdoor gear"
     assert sum(len(group["texts"]) for group in before) == 23
+
+
+def test_error_for_an_unknown_keyword_quotes_it_once():
+    given = {"keywords": ["zither"], "fields": {"action": "PAUSE"}}
+    _, answer = asked(FakeAdService(), "delta.update_keyword", given)
+    assert answer["error"]["message"] == "this account has no keyword 'zither'"

@@ -4,8 +4,7 @@ from copy import deepcopy
 
 import attrs
 
-from adclient.options import check_type
-from adclient.testing._accounts.account import FakeAccount, connected
+from adclient.testing._accounts.account import FakeAccount, build_account
 from adclient.testing._accounts.state import Account
 from adclient.testing._accounts.story import STORY, story_account
 
@@ -26,7 +25,8 @@ class Accounts:
 
     def add(self, given: FakeAccount) -> None:
         """Connect an account."""
-        check_type("account", given, FakeAccount)
+        if not isinstance(given, FakeAccount):
+            raise ValueError(f"account must be a FakeAccount, not {type(given).__name__}")
         if self.get(given.id) is not None:
             raise ValueError(f"there is already an account {given.id}")
-        self._connected[given.id] = connected(given, self.seed)
+        self._connected[given.id] = build_account(given, self.seed)

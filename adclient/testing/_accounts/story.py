@@ -5,7 +5,7 @@ from functools import cache, lru_cache, partial
 from importlib.resources import files
 from typing import Any
 
-from adclient.testing._accounts.account import FakeAccount, connected
+from adclient.testing._accounts.account import FakeAccount, build_account
 from adclient.testing._accounts.metrics import Delivery, Figures
 from adclient.testing._accounts.state import Account, unique_id
 from adclient.testing._reads.computed import objectives, targeting_options, with_figures
@@ -35,7 +35,7 @@ def story_account(account_id: str, seed: str) -> Account:
             data.setdefault(f"{kind}s", []).append({"id": ids[-1], **linked(row)})
         if "delivery" in row:
             deliveries[ids[-1]] = Delivery(**row["delivery"])
-    account = connected(FakeAccount(account_id, **data), seed)
+    account = build_account(FakeAccount(account_id, **data), seed)
     figures = Figures(seed=seed, currency=account.currency, deliveries=deliveries)
     waste = [linked(row) for row in shares]
     account.reads = {

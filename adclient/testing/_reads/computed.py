@@ -10,7 +10,7 @@ from adclient.testing._accounts.metrics import Figures, days_between
 from adclient.testing._accounts.state import Account, Entity, Kind
 from adclient.testing._http.requests import ParsedRequest
 from adclient.testing._reads.pages import Row, Rows
-from adclient.testing._reads.reads import wanted
+from adclient.testing._reads.reads import select_entities
 
 _DAY = timedelta(days=1)
 _FIGURES = {"impressions", "clicks", "ctr", "conversions", "roas", "hook_rate", "frequency"}
@@ -28,7 +28,7 @@ def with_figures(
     """Campaigns or ads with their figures in a date range; an unknown one is the last 30 days."""
     ranges = date_ranges(today)
     days = days_between(*ranges.get(request.text("date_range") or "", ranges["LAST_30_DAYS"]))
-    return [partial(_row, figures, each, days) for each in wanted(account, request, kind)]
+    return [partial(_row, figures, each, days) for each in select_entities(account, request, kind)]
 
 
 def _row(figures: Figures, entity: Entity, days: list[date]) -> Row:

@@ -10,7 +10,7 @@ from adclient.testing._accounts.metrics import Figures, Metrics, days_between
 from adclient.testing._accounts.state import Account, Entity
 from adclient.testing._http.requests import ParsedRequest
 from adclient.testing._reads.pages import Row, Rows
-from adclient.testing._reads.reads import wanted
+from adclient.testing._reads.reads import select_entities
 from adclient.testing._writes.writes import plain_keyword
 
 Share = dict[str, Any]
@@ -26,7 +26,7 @@ _SEVERITIES = {"CRITICAL": 0.15, "HIGH": 0.05, "MEDIUM": 0.01, "LOW": 0.0}
 
 def fatigue(figures: Figures, account: Account, request: ParsedRequest, today: date) -> Rows:
     """The rows of the creatives that run, the most worn out first."""
-    creatives = wanted(account, request, "creative")
+    creatives = select_entities(account, request, "creative")
     findings = (_fatigue(figures, account, creative, today) for creative in creatives)
     ranked = [finding for finding in findings if finding is not None]
     ranked.sort(key=lambda finding: -finding[0])

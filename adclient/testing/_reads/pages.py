@@ -31,7 +31,7 @@ Row = dict[str, JSON]
 Rows = list[Callable[[], Row]]
 """Functions, so that only the rows of one page are computed."""
 
-_OFFSET_BITS = 16
+_OFFSET_BITS = 32
 _ENDS: Row = {"empty": "", "false": False}
 _COUNTED = re.compile(
     "(?P<page>p|page|(page|current)(page|no|number|index))"
@@ -130,8 +130,8 @@ class Pages:
         if meaning in ("page", "offset") and re.fullmatch("0*[1-9][0-9]{,8}", text):
             return int(text) if meaning == "offset" else (int(text) - 1) * size
         if request.style.next.form == "number" and text.isdecimal():
-            text = f"{int(text[:30]):012x}"
-        place = int(text[:-8], 16) if re.fullmatch("[0-9a-f]{12,24}", text) else 0
+            text = f"{int(text[:40]):012x}"
+        place = int(text[:-8], 16) if re.fullmatch("[0-9a-f]{12,32}", text) else 0
         if not place or text != self._signed(request, place):
             return None
         issued_at, offset = divmod(place, 1 << _OFFSET_BITS)

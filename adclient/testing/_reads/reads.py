@@ -9,16 +9,16 @@ from adclient.testing._http.requests import ParsedRequest
 from adclient.testing._reads.pages import Row, Rows
 
 
-def items(kind: Kind) -> Read:
+def read_entities(kind: Kind) -> Read:
     """A read of the entities of a kind, with all their fields."""
 
     def read(account: Account, request: ParsedRequest, _: date) -> Rows:
-        return [partial(dict, each.values) for each in wanted(account, request, kind)]
+        return [partial(dict, each.values) for each in select_entities(account, request, kind)]
 
     return read
 
 
-def rows(given: Sequence[Row]) -> Read:
+def read_rows(given: Sequence[Row]) -> Read:
     """A read of rows that no draft changes; they may be about creatives."""
 
     def read(account: Account, request: ParsedRequest, _: date) -> Rows:
@@ -33,7 +33,7 @@ def rows(given: Sequence[Row]) -> Read:
     return read
 
 
-def wanted(account: Account, request: ParsedRequest, kind: Kind) -> list[Entity]:
+def select_entities(account: Account, request: ParsedRequest, kind: Kind) -> list[Entity]:
     """The entity that a request names, or all of a kind."""
     entity_id = request.text(f"{kind}_id")
     return account.all(kind) if entity_id is None else [account.get(kind, entity_id)]

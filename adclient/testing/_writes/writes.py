@@ -125,7 +125,7 @@ def _keywords(account: Account, texts: Sequence[str], match_type: JSON) -> list[
             and match_type in (None, keyword.values.get("match_type"))
         }
         if not matching:
-            raise not_found("keywords", "keyword", repr(text))
+            raise not_found("keywords", "keyword", text)
         found |= matching
     return list(found.values())
 
