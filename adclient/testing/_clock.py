@@ -41,6 +41,11 @@ _call: ContextVar[_Call | None] = ContextVar("_call", default=None)
 _changed = Condition()
 
 
+# Clocks in a block of `held`, which is no part of a snapshot, and at which advanced time each of
+# their sleepers may go on.
+_held: "dict[FakeClock, list[timedelta]]" = {}
+
+
 class FakeClock:
     """A clock that moves only when it is advanced.
 
@@ -64,9 +69,6 @@ class FakeClock:
 
     def __init__(self) -> None:
         self._time = _Time()
-        self._is_held = False
-        # While it is held: at which advanced time each sleeper may go on.
-        self._ends: list[timedelta] = []
 
     def __repr__(self) -> str:
         return f"<FakeClock {self.now():%Y-%m-%d %H:%M:%S} UTC>"
@@ -114,7 +116,8 @@ class FakeClock:
             raise ValueError("the clock only goes forward")
         with _changed:
             self._time.advanced += step
-            self._ends = [end for end in self._ends if end > self._time.advanced]
+            if self in _held:
+                _held[self] = [end for end in _held[self] if end > self._time.advanced]
             _changed.notify_all()
 
     @contextmanager
@@ -140,13 +143,12 @@ class FakeClock:
             >>> clock.monotonic()
             60.0
         """
-        self._is_held = True
+        _held.setdefault(self, [])
         try:
             yield
         finally:
             with _changed:
-                self._is_held = False
-                self._ends.clear()
+                _held.pop(self, None)
                 _changed.notify_all()
 
     def wait_for_sleepers(self, count: int) -> None:
@@ -169,8 +171,8 @@ class FakeClock:
             ...     clock.wait_for_sleepers(2)
         """
         with _changed:
-            if not _changed.wait_for(lambda: len(self._ends) >= count, _PATIENCE):
-                raise TimeoutError(f"{len(self._ends)} of {count} threads or tasks wait")
+            if not _changed.wait_for(lambda: len(_held.get(self, ())) >= count, _PATIENCE):
+                raise TimeoutError(f"{len(_held.get(self, ()))} of {count} threads or tasks wait")
 
     def sleep(self, seconds: float) -> None:
         """Advance the clock, in place of `time.sleep`.
@@ -212,7 +214,7 @@ class FakeClock:
             (60,)
         """
         begin, step = self._call_waited(), self._begin_sleep(seconds)
-        if self._is_held:
+        if self in _held:
             held = self._wait_while_held
             step = await anyio.to_thread.run_sync(held, step, abandon_on_cancel=True)
         else:
@@ -271,13 +273,13 @@ class FakeClock:
     def _wait_while_held(self, step: timedelta) -> timedelta:
         """Wait in real time until the clock was advanced; return what is left of the wait."""
         with _changed:
-            if not self._is_held:
+            if self not in _held:
                 return step
             end = self._time.advanced + step
-            self._ends.append(end)
+            _held[self].append(end)
             _changed.notify_all()
-            if not _changed.wait_for(lambda: end not in self._ends, _PATIENCE):
-                self._ends.remove(end)
+            if not _changed.wait_for(lambda: end not in _held.get(self, ()), _PATIENCE):
+                _held[self].remove(end)
                 raise TimeoutError("the clock is held, and nobody advances it")
             return max(_NO_TIME, end - self._time.advanced)
 

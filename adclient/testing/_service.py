@@ -242,6 +242,9 @@ class FakeAdService(Endpoint):
         Args:
             saved: What `snapshot` returned. No call may be under way.
 
+        Raises:
+            ValueError: It is no fake.
+
         Examples:
             >>> from adclient.testing import FakeAdService
             >>> fake = FakeAdService()
@@ -253,8 +256,10 @@ class FakeAdService(Endpoint):
             draft_35ea 1
             draft_35ea 1
         """
+        if not isinstance(saved, FakeAdService):
+            raise ValueError(f"expected a snapshot of a fake, not {type(saved).__name__}")
         self._server.restore(saved._server)
-        self.base_url = saved.base_url
+        self.base_url, self._file = saved.base_url, saved._file
 
     def change_live(self, account_id: str, entity_id: str, **values: JSON) -> None:
         """Change the live data without a draft, as somebody does on the ad platform itself.

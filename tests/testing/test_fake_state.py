@@ -1,6 +1,7 @@
 """Snapshots and copies of a fake, and live changes."""
 
 import copy
+import os
 from datetime import timedelta
 
 import pytest
@@ -132,6 +133,47 @@ def test_clock_of_a_restored_fake_starts_from_the_snapshot():
     fake.restore(saved)
     fake.clock.sleep(1)
     assert (fake.clock.monotonic(), fake.clock.sleeps) == (1, (1,))
+
+
+def test_holding_the_clock_is_no_part_of_a_snapshot():
+    fake = FakeAdService()
+    with fake.clock.held():
+        saved = fake.snapshot()
+        saved.clock.sleep(1)
+    fake.restore(saved)
+    fake.clock.sleep(2)
+    assert fake.clock.sleeps == (1, 2)
+
+
+def test_only_a_fake_can_be_restored():
+    with pytest.raises(ValueError, match="expected a snapshot of a fake, not int"):
+        FakeAdService().restore(5)
+
+
+def test_service_file_is_that_of_the_snapshot(tmp_path):
+    path = tmp_path / "service.toml"
+    path.write_text('format = 1\nurl = "https://ads.example.com"\n', "utf-8")
+    fake, plain = FakeAdService.like(path), FakeAdService()
+    saved = fake.snapshot()
+    for state, expected in ((plain, ""), (saved, str(path))):
+        fake.restore(state)
+        with fake.as_environment():
+            assert os.environ["ADCLIENT_SERVICE"] == expected
+
+
+def test_edits_of_a_draft_are_copies():
+    fake = FakeAdService(accounts=[FakeAccount("account_a91f", campaigns=[{"id": "1", "a": [1]}])])
+    where = {"campaign_id": "1", "fields": {"a": [2]}}
+    stage(fake, "alpha.update_campaign_budget", **where)
+    [draft], saved = fake.drafts, fake.snapshot()
+    [edit] = draft.edits
+    edit.before["a"].append(0)
+    assert approve(saved, draft).status == "applied"
+    edit.before["a"].remove(0)
+    approve(fake, draft)
+    edit.after["a"].append(0)
+    for each in (fake, saved):
+        assert stage(each, "alpha.update_campaign_budget", **where).diff.before == [2]
 
 
 # Live changes.

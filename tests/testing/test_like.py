@@ -192,6 +192,11 @@ def test_totals_beside_the_items_are_true_and_the_rest_is_like_the_file(tmp_path
             "server": TEXT,
             "next_cursor": Shape(types=("string", "null")),
             "hint": Shape(types=("integer",), is_optional=True),
+            "account_number": number,
+            "discount": number,
+            "next_step_done": Shape(types=("boolean",)),
+            "hasNextPage": flag,
+            "itemsTotal": number,
         },
         extra={"meta": Shape(types=("object",), properties={"total": number, "v": number})},
     )
@@ -200,10 +205,13 @@ def test_totals_beside_the_items_are_true_and_the_rest_is_like_the_file(tmp_path
     assert first["meta"] == last["meta"] == {"total": 7, "v": 1}
     page = first["page"]
     expected = {"total_count": 7, "total_pages": 3, "has_more": True, "is_last": False}
+    expected |= {"account_number": 1, "discount": 1, "hasNextPage": True, "itemsTotal": 7}
     assert {name: page[name] for name in expected} == expected
     assert isinstance(page["next_cursor"], str)
     assert isinstance(page["hint"], int)
-    is_last = {"has_more": False, "is_last": True, "next_cursor": None}
+    assert page["next_step_done"] == last["page"]["next_step_done"]
+    expected["next_step_done"] = page["next_step_done"]
+    is_last = {"has_more": False, "hasNextPage": False, "is_last": True, "next_cursor": None}
     assert last["page"] == {**expected, **is_last, "server": page["server"], "next": None}
 
 
@@ -245,9 +253,14 @@ def test_errors_are_like_those_of_the_file(tmp_path):
         ]
     }
     assert sent(fake, odd="1").status == 400
-    in_array = attrs.evolve(errors, body='["{message}"]')
-    fake = like(tmp_path, attrs.evolve(SERVICE, errors=in_array))
-    assert json.loads(sent(fake, account_id='"x"').body) == ["no account '\"x\"' is connected"]
+    text = "no account '\"x\"' is connected"
+    for body, expected in (
+        ('["{message}"]', [text]),
+        (' "{message}"', text),
+        ('\n{"e":"{message}"}', {"e": text}),
+    ):
+        fake = like(tmp_path, attrs.evolve(SERVICE, errors=attrs.evolve(errors, body=body)))
+        assert json.loads(sent(fake, account_id='"x"').body) == expected
 
 
 def test_error_of_a_write_is_like_those_of_the_file(tmp_path):

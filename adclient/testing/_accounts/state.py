@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from datetime import date
 from typing import Literal, Self
 
@@ -180,7 +181,8 @@ class Account:
         )
 
     def apply(self, edit: Edit, today: date) -> None:
-        """Apply an approved edit."""
+        """Apply an approved edit, whose values others may hold."""
+        edit = deepcopy(edit)
         if edit.id is None:
             self.add(edit.kind, edit.after or {})
         elif edit.after is None:

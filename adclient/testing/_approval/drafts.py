@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import OrderedDict, deque
+from copy import deepcopy
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Literal
@@ -182,7 +183,7 @@ class DraftStore:
             diff=Diff(field=change.field, before=copied(change.before), after=copied(change.after)),
             created_at=now,
             expires_at=now + _LIFE,
-            edits=change.edits,
+            edits=deepcopy(change.edits),
         )
         self.staged += 1
         self._open[draft.draft_id] = None

@@ -80,7 +80,7 @@ def error_response(error: HTTPError, shape: ErrorShape, request_id: str) -> RawR
     seen = shape.statuses.get(_CAUSES.get(error.code, ""), 0)
     # A read of an unknown account may succeed; what is refused has the status of an error.
     status = error.status if seen < 300 else seen
-    quoted = _QUOTED.get(shape.body[:1], str)
+    quoted = _QUOTED.get(shape.body.lstrip()[:1], str)
     values = {name: jsontext.dumps(part, "response") for name, part in parts.items()}
     values |= {name: quoted(text) for name, text in texts.items()} | {"status": str(status)}
     body = _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), shape.body)
@@ -102,4 +102,7 @@ def _in_quotes(text: str) -> str:
     return jsontext.quoted(text)[1:-1]
 
 
-_QUOTED: dict[str, Callable[[str], str]] = {"{": _in_quotes, "[": _in_quotes, "<": escape}
+_QUOTED: dict[str, Callable[[str], str]] = {
+    **dict.fromkeys('{["', _in_quotes),
+    "<": escape,
+}

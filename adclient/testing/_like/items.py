@@ -14,7 +14,7 @@ from uuid import NAMESPACE_URL, uuid5
 import attrs
 
 from adclient._service.model import JSONType, Shape, Shapes
-from adclient._values.json_values import JSON, folded
+from adclient._values.json_values import JSON
 
 T = TypeVar("T")
 Row = dict[str, JSON]
@@ -26,6 +26,8 @@ _FIRST_TIME = datetime(2026, 1, 1, 9, 30)
 _ZONES = {len(zone): zone for zone in ("", "Z", ".000Z", "+00:00", ".000000Z", ".000+00:00")}
 _PROSE = " of the early spring, and more"
 _NAME_OF_ID = re.compile("(.*?)_?(?:id|Id|ID)")
+_HUMP = re.compile("(?<=[a-z])[A-Z]")
+_OF_PAGES = {"has", "is", "next", "last", "page"}
 _CODE = "_ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -65,15 +67,13 @@ def invented(shapes: Shapes, seed: str, total: int, size: int, *, is_last: bool)
     (row,) = rows_of(kept, 1, seed)
 
     def true(name: str, value: JSON) -> JSON:
-        plain = folded(name)
+        words = set(re.findall("[a-z]+", _HUMP.sub(r"_\g<0>", name).lower()))
         if isinstance(value, dict):
             return {key: true(key, inner) for key, inner in value.items()}
-        if isinstance(value, bool) and re.search("more|next", plain):
-            return not is_last
-        if isinstance(value, bool) and "last" in plain:
-            return is_last
-        if isinstance(value, int) and re.search("total|count", plain):
-            return math.ceil(total / size) if "page" in plain else total
+        if isinstance(value, bool) and ("more" in words or words <= _OF_PAGES):
+            return is_last if "last" in words else not is_last
+        if isinstance(value, int) and not isinstance(value, bool) and words & {"total", "count"}:
+            return math.ceil(total / size) if words & {"page", "pages"} else total
         return None if is_last and "null" in shapes.get(name, Shape()).types else value
 
     return {name: true(name, value) for name, value in row.items()}
