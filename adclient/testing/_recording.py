@@ -1,6 +1,7 @@
 """The requests that reached the fake service, and a report of them for failed tests."""
 
 from collections.abc import Mapping, Sequence
+from typing import Self
 from urllib.parse import parse_qsl, urlsplit
 
 import attrs
@@ -27,7 +28,6 @@ class RecordedRequest:
         query: The parameters in the query, decoded.
         headers: The headers, with names in lower case. They may contain a token.
         body: The bytes of the body; empty if there was none.
-        json: The body as JSON values; None if it was not JSON.
         operation: The operation, such as `beta.list_campaigns`; None if there is none.
         account_id: The account that the request named; None if it named none.
         status: The HTTP status of the response; None if the response was lost.
@@ -46,10 +46,20 @@ class RecordedRequest:
     query: Mapping[str, str]
     headers: Mapping[str, str] = attrs.field(repr=False)
     body: bytes = attrs.field(repr=False)
-    json: JSON
     operation: str | None
     account_id: str | None
     status: int | None
+
+    @property
+    def json(self) -> JSON:
+        """The body as JSON values; None if it was not JSON."""
+        try:
+            return jsontext.loads(self.body)
+        except jsontext.JSONError:
+            return None
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self  # snapshots share what never changes
 
 
 def recorded(
@@ -70,7 +80,6 @@ def recorded(
         query=query,
         headers=request.headers,
         body=request.body or b"",
-        json=body,
         operation=operation.full_name if operation and operation.method == request.method else None,
         account_id=account_id if isinstance(account_id, str) else None,
         status=outcome.status if isinstance(outcome, RawResponse) else None,
@@ -83,8 +92,8 @@ def report(requests: Sequence[RecordedRequest]) -> str:
     lines = [f"… {earlier} earlier"] if earlier > 0 else []
     for request in requests[-_MAX_REQUESTS:]:
         status = "no response" if request.status is None else request.status
-        body = request.json if isinstance(request.json, dict) else {}
-        parameters = {**request.query, **body}
+        body = request.json
+        parameters = {**request.query, **(body if isinstance(body, dict) else {})}
         shown = " ".join(f"{short(name)}={short(value)}" for name, value in parameters.items())
         lines.append(one_line(f"{request.method} {request.path} → {status} {shown}", _MAX_LINE))
     return "\n".join(lines or ["none"])

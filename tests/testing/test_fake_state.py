@@ -145,6 +145,16 @@ def test_holding_the_clock_is_no_part_of_a_snapshot():
     assert fake.clock.sleeps == (1, 2)
 
 
+def test_snapshots_share_requests_closed_drafts_and_events():
+    fake = used()
+    saved = fake.snapshot()
+    for each in (lambda f: f.requests, lambda f: f.dashboard.events, lambda f: f.drafts[:1]):
+        assert [id(record) for record in each(saved)] == [id(record) for record in each(fake)]
+    assert fake.drafts[0].status == "applied"
+    assert saved.drafts[1] == fake.drafts[1]
+    assert saved.drafts[1] is not fake.drafts[1], "it is open"
+
+
 def test_only_a_fake_can_be_restored():
     with pytest.raises(ValueError, match="expected a snapshot of a fake, not int"):
         FakeAdService().restore(5)

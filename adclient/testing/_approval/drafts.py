@@ -5,7 +5,7 @@ from collections import OrderedDict, deque
 from copy import deepcopy
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Literal
+from typing import Literal, Self
 
 import attrs
 
@@ -76,6 +76,12 @@ class FakeDraft:
         since = self.armed_at if self.status == "armed" else None
         return None if since is None else since + _ARMED_FOR
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        if not self.is_open:
+            return self  # snapshots share what takes no further effect
+        diff, edits = deepcopy((self.diff, self.edits), memo)
+        return attrs.evolve(self, diff=diff, edits=edits)
+
     def __repr__(self) -> str:
         return f"<FakeDraft {self.draft_id}, {self.operation}, {self.diff!r}, {self.status}>"
 
@@ -106,6 +112,9 @@ class AuditEvent:
     actor: str
     kind: EventKind
     draft_id: str
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self  # snapshots share what never changes
 
 
 def is_armed_by(draft: FakeDraft, reviewer: str) -> bool:
