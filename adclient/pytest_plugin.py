@@ -138,7 +138,7 @@ def pytest_fixture_setup(
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Fail a test in which a fault met no request, if its marker asks for that."""
     yield
-    service = _service_of(item)
+    service = _fake_behind(item)
     if service is not None and service.faults.unmet and _options_of(item).get(_MEETS_FAULTS):
         unmet = "\n".join(map(repr, service.faults.unmet))
         pytest.fail(f"no request met these faults:\n{unmet}", pytrace=False)
@@ -153,7 +153,7 @@ def _options_of(node: pytest.Item) -> dict[str, Any]:
     return options
 
 
-def _service_of(item: pytest.Item) -> "FakeAdService | None":
+def _fake_behind(item: pytest.Item) -> "FakeAdService | None":
     nodes = reversed(item.listchain())
     return next((node.stash[_SERVICE] for node in nodes if _SERVICE in node.stash), None)
 
@@ -164,7 +164,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Show the requests to the fake service in the report of a failure."""
     report = yield
-    service = _service_of(item)
+    service = _fake_behind(item)
     if service is not None and report.failed:
         from adclient.testing._recording import report as report_of
 

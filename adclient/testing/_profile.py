@@ -24,8 +24,8 @@ ErrorStyle = Literal[
     "empty",
     "truncated",
 ]
-Continuation = Literal["text", "number", "url", "absolute_url", "object", "none"]
-Place = Literal["query", "body", "either"]
+NextStyle = Literal["text", "number", "url", "absolute_url", "object", "none"]
+ReadPlace = Literal["query", "body", "either"]
 
 _SHAPES = json.loads(files("adclient.testing._http").joinpath("shapes.json").read_text("utf-8"))
 ERROR_SHAPES = {style: ErrorShape(**shape) for style, shape in _SHAPES["errors"].items()}
@@ -72,9 +72,9 @@ class Profile:
     """
 
     errors: ErrorStyle = "error_object"
-    continuation: Continuation = "text"
+    continuation: NextStyle = "text"
     continuation_life: float | None = None
-    read_parameters: Place | None = None
+    read_parameters: ReadPlace | None = None
     key_header: str | None = None
     business_rules: bool = False
     two_reviewers: bool = False
@@ -83,10 +83,10 @@ class Profile:
 
     def __attrs_post_init__(self) -> None:
         check_choice("errors", self.errors, ErrorStyle)
-        check_choice("continuation", self.continuation, Continuation)
+        check_choice("continuation", self.continuation, NextStyle)
         check_seconds("latency", self.latency)
         if self.read_parameters is not None:
-            check_choice("read_parameters", self.read_parameters, Place)
+            check_choice("read_parameters", self.read_parameters, ReadPlace)
         if self.continuation_life is not None:
             check_timeout(self.continuation_life, "continuation_life")
         if self.requests_a_minute is not None:
@@ -95,7 +95,7 @@ class Profile:
             raise ValueError("key_header must be the name of a header that nothing else uses")
 
 
-def service_of(profile: Profile, conventions: Conventions, page_size: int) -> Service:
+def describe_service(profile: Profile, conventions: Conventions, page_size: int) -> Service:
     """The service that a fake with this profile is like."""
     header = profile.key_header
     listing = Listing(account_id="", page_size=page_size, next=_NEXT.get(profile.continuation))

@@ -23,7 +23,7 @@ from adclient.testing._clock import FakeClock
 from adclient.testing._endpoint import Endpoint
 from adclient.testing._faults.faults import Faults
 from adclient.testing._like.service import accounts_like, secret_of
-from adclient.testing._profile import Profile, service_of
+from adclient.testing._profile import Profile, describe_service
 from adclient.testing._recording import RecordedRequest
 from adclient.testing._server import Server
 
@@ -93,7 +93,7 @@ class FakeAdService(Endpoint):
         if token is not None:
             check_token(token)
         profile = profile or Profile()
-        service = service_of(profile, conventions or Conventions(), page_size)
+        service = describe_service(profile, conventions or Conventions(), page_size)
         connected = Accounts(seed, has_story=accounts is None)
         for account in accounts or ():
             connected.add(account)

@@ -14,7 +14,7 @@ from adclient._service.model import Listing, Next, Service
 from adclient.conventions import Conventions, of_read
 from adclient.models import JSON, Result
 from adclient.testing._http.responses import http_error, invalid_parameter
-from adclient.testing._profile import Place
+from adclient.testing._profile import ReadPlace
 
 MAX_BODY = 1024 * 1024
 """The most bytes that the body of a request may have."""
@@ -72,7 +72,7 @@ def operation_at(request: Request, base_url: str) -> Operation[Result] | None:
 
 
 def parsed(
-    request: Request, base_url: str, service: Service, reads_from: Place | None
+    request: Request, base_url: str, service: Service, reads_from: ReadPlace | None
 ) -> ParsedRequest:
     """The arguments of a request for the operation at its path, if there is one.
 
@@ -87,7 +87,7 @@ def parsed(
         method = operation.method
         raise http_error("method_not_allowed", headers={"allow": method}, method=method)
     style = _style_of(service, operation)
-    place: Place = "body"
+    place: ReadPlace = "body"
     if not operation.is_write:
         place = reads_from or style.conventions.read_parameters
     url, _, text = request.url.partition("?")
