@@ -39,6 +39,8 @@ class RecordedRequest:
         >>> request = fake.requests[0]
         >>> request.method, request.path, request.query
         ('GET', '/v1/gamma-ads/list-gamma-ads', {'account_id': 'account_c3d8'})
+        >>> request.body, request.json
+        (b'', None)
     """
 
     method: str
