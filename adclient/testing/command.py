@@ -87,11 +87,10 @@ def _hints(options: argparse.Namespace, url: str) -> str:
         service = read_service(options.like)
         address = url + urlsplit(service.url).path.rstrip("/")
         arguments, auth = f'"{options.like}", base_url="{address}"', service.auth
-        secret = "" if auth is None else f"\n  secret         {token or secret_of(auth)}"
-        if auth is not None and auth.env is not None:
-            secret += f" in {auth.env}"
-        elif auth is not None:  # what the file holds is for the service itself
-            arguments, secret = f"{arguments}, auth=…", f"{secret}, for auth="
+        place = "" if auth is None or auth.env is None else f" in {auth.env}"
+        if auth is not None and auth.env is None:  # its file holds what is for the service itself
+            arguments, place = f"{arguments}, auth=…", ", for auth="
+        secret = f"\n  secret         {token or secret_of(auth)}{place}" if auth else ""
         if service.ledger is not None:  # which is for drafts of the service itself
             arguments += ', ledger=open_ledger("fake.db")'
         client = f"AdClient.from_service({arguments}){secret}"

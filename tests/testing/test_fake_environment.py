@@ -7,7 +7,7 @@ import httpx
 import pytest
 from fake_helpers import CLIENT_KINDS
 
-from adclient import AdClient, AsyncAdClient, ConfigurationError
+from adclient import AdClient, AsyncAdClient, ConfigurationError, Conventions
 from adclient.errors import AdClientError
 from adclient.testing import FakeAdService, Fault
 
@@ -89,12 +89,17 @@ def test_none_as_an_argument_of_the_own_client_is_none_of_the_environment(client
     make = fake.client if client_kind == "sync" else fake.async_client
     pause(make(auth=None, token=None, base_url=None, transport=None, conventions=None))
     assert "authorization" not in fake.requests[0].headers
+    in_body = fake.client(conventions=Conventions(read_parameters="body"))
+    with pytest.raises(AdClientError, match="400"):
+        in_body.beta.list_campaigns(account_id="account_b204")
+    fake = FakeAdService()
+    make = fake.client if client_kind == "sync" else fake.async_client
     sender = httpx.MockTransport(lambda request: httpx.Response(418))
     kind = httpx.Client if client_kind == "sync" else httpx.AsyncClient
     for way in ({"transport": sender}, {"http_client": kind(transport=sender)}):
         with pytest.raises(AdClientError, match="418"):
             pause(make(**way, max_retries=0))
-    assert len(fake.requests) == 1
+    assert fake.requests == ()
 
 
 def test_environment_without_the_settings_is_restored_after_an_error(monkeypatch) -> None:
