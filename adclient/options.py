@@ -3,7 +3,9 @@
 import math
 import os
 import re
+import sys
 import threading
+import warnings
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, TypeGuard, cast
 from urllib.parse import urlsplit
@@ -28,6 +30,7 @@ ENV_BASE_URL = "ADCLIENT_BASE_URL"
 ENV_SERVICE = "ADCLIENT_SERVICE"
 ENV_TOKEN = "ADCLIENT_TOKEN"  # noqa: S105  the name of a variable, not a token
 
+_PACKAGE = f"{__name__.partition('.')[0]}."
 _SCHEME = re.compile(r"\A\s*(bearer|basic|token)\s", re.IGNORECASE)  # of the whole header
 
 
@@ -170,6 +173,14 @@ def names_service() -> bool:
 def from_environment(name: str) -> str | None:
     """The value of an environment variable; a blank one counts as not set."""
     return os.environ.get(name, "").strip() or None
+
+
+def warn_caller(problem: str) -> None:
+    """Issue a `UserWarning` that names the line from which the package was called."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(problem, UserWarning, stacklevel=level)
 
 
 def check_base_url(value: object) -> str:

@@ -1,6 +1,5 @@
 """The client: its settings and its four namespaces."""
 
-import warnings
 from collections.abc import Mapping
 from os import PathLike
 from types import TracebackType
@@ -68,7 +67,8 @@ class AsyncAdClient(notebook.HTMLRepr):
             None for that of `ADCLIENT_BASE_URL`, or for the service file that `ADCLIENT_SERVICE`
             names, as with `from_service`. A path in it precedes the path of each endpoint.
         token: A bearer token, or a function that returns one for each request. None for that of
-            `ADCLIENT_TOKEN`; without it, and without `auth`, no credentials are sent.
+            `ADCLIENT_TOKEN`; without it, and without `auth`, no credentials are sent. A service
+            file replaces `ADCLIENT_TOKEN`.
             Sending it to another machine over plain http issues a `UserWarning`.
         auth: For other schemes than bearer tokens: a function that takes a `Request` and returns
             the headers to add to it.
@@ -147,9 +147,21 @@ class AsyncAdClient(notebook.HTMLRepr):
         proxy: str | None = None,
         verify: bool | str | PathLike[str] | ssl.SSLContext = True,
     ) -> None:
-        if base_url is None and settings.names_service():
+        try:
+            is_in_file = base_url is None and settings.names_service()
+        except ConfigurationError:
+            del token, auth, headers, proxy  # tracebacks can show local variables
+            raise
+        if is_in_file:
             given = dict(locals())
-            del given["self"], token, auth, headers, proxy  # tracebacks can show local variables
+            del (
+                given["self"],
+                given["is_in_file"],
+                token,
+                auth,
+                headers,
+                proxy,
+            )  # tracebacks can show local variables
             AsyncAdClient.__init__(self, **_with_service(None, given))
             return
         held = Credentials(token, auth)
@@ -160,10 +172,10 @@ class AsyncAdClient(notebook.HTMLRepr):
         from adclient._http.async_limiter import AsyncCapacityLimiter
         from adclient._http.network import build_network
         from adclient._http.resolve import (
-            exposes_token,
             resolve_async_sender,
             resolve_clock,
             resolve_transport,
+            warn_if_exposed,
         )
 
         try:
@@ -195,9 +207,7 @@ class AsyncAdClient(notebook.HTMLRepr):
         slots = settings.check_max_concurrency(max_concurrency)
         sent_by = resolve_transport(transport, http_client, options.base_url)
         credentials = held.resolved()
-        if exposes_token(credentials, sent_by, options.base_url):
-            problem = f"{options.base_url}: over plain http, others can read the token; use https"
-            warnings.warn(problem, UserWarning, stacklevel=2)
+        warn_if_exposed(credentials, sent_by, options.base_url)
         clock, random = resolve_clock(sent_by)
         self._use(
             AsyncEngine(
@@ -351,11 +361,11 @@ class AsyncAdClient(notebook.HTMLRepr):
 
 def _with_service(path: str | PathLike[str] | None, given: dict[str, Any]) -> dict[str, Any]:
     """The arguments that are given, which are moved, and those of a service file."""
-    from adclient._service.arguments import Arguments, arguments_of
+    from adclient._service.arguments import HiddenArguments, client_arguments
 
-    held = Arguments(given)
+    held = HiddenArguments(given)
     given.clear()
     try:
-        return arguments_of(path, held)
+        return client_arguments(path, held)
     except ConfigurationError as refused:
         raise refused.with_traceback(None) from None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from adclient._core.jsontext import JSONError, loads
-from adclient._service.arguments import arguments_of, files_of, sent_as
+from adclient._service.arguments import build_auth, client_arguments, named_files
 from adclient._values.json_values import JSON
 from adclient.errors import ConfigurationError
 from adclient.options import (
@@ -58,16 +58,16 @@ def add_credentials(parser: argparse.ArgumentParser) -> None:
 def settings(options: argparse.Namespace, **given: object) -> dict[str, Any]:
     """The arguments of a client; a `ConfigurationError` if one cannot be used."""
     known = {"base_url": options.url, "timeout": options.timeout, **given}
-    service = service_of(options)
+    service = service_path(options)
     if service is not None:
-        return arguments_of(service, known | credentials(options, in_environment=False))
+        return client_arguments(service, known | credentials(options, in_environment=False))
     if options.url is None and from_environment(ENV_BASE_URL) is None:
         ways = f"--service, --url, {ENV_SERVICE} or {ENV_BASE_URL}"
         raise ConfigurationError(f"the address of the service is missing: {ways}")
     return known | credentials(options)
 
 
-def service_of(options: argparse.Namespace) -> str | None:
+def service_path(options: argparse.Namespace) -> str | None:
     """The path of the service file; an address on the command line rules out the environment's."""
     service: str | None = options.service
     if service is None and getattr(options, "url", None) is None and names_service():
@@ -77,9 +77,9 @@ def service_of(options: argparse.Namespace) -> str | None:
 
 def add_from_service(options: argparse.Namespace) -> None:
     """Take the policy and the ledger from the service file, unless options name others."""
-    if (path := service_of(options)) is None:
+    if (path := service_path(options)) is None:
         return
-    files = files_of(path)
+    files = named_files(path)
     for name in ("policy", "ledger"):
         if name in options and getattr(options, name) is None:
             setattr(options, name, files[name])
@@ -103,7 +103,7 @@ def credentials(options: argparse.Namespace, *, in_environment: bool = True) -> 
         return {"token": None}
     # A header of its own has no scheme, unless one is named.
     scheme = scheme or ("Bearer" if header is None else "")
-    return sent_as(scheme, header or "authorization", token)
+    return build_auth(scheme, header or "authorization", token)
 
 
 def json_object(text: str) -> dict[str, JSON]:

@@ -9,7 +9,7 @@ import attrs
 
 from adclient._command import EXIT_CODES, connection, describe, tell
 from adclient._core.operations import READS
-from adclient._service.arguments import credentials_of
+from adclient._service.arguments import file_credentials
 from adclient._service.model import AuthShape, Service
 from adclient._service.reading import read_service
 from adclient.doctor import Interrupted, Report, examine
@@ -129,8 +129,8 @@ def _connection(options: argparse.Namespace, service: Service | None) -> dict[st
     headers, ca_file, proxy = dict(options.header), options.ca_file, options.proxy
     if service is not None:
         folder = Path(options.check).parent
-        if service.auth is not None and found == {"token": None}:
-            found = credentials_of(service.auth, folder)
+        if found == {"token": None}:
+            found = file_credentials(service.auth, folder)
         headers = {**service.headers, **headers}
         proxy = proxy or service.proxy
         if ca_file is None and service.ca_file is not None:

@@ -1,5 +1,6 @@
 """The credentials of a client, and the headers that carry them."""
 
+from base64 import b64decode, b64encode
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 
@@ -32,6 +33,27 @@ class AuthHeaders:
 NO_AUTH = AuthHeaders()
 
 
+def no_credentials(_: Request) -> dict[str, str]:
+    """The `auth` function for no credentials, also if the environment has a token."""
+    return {}
+
+
+@attrs.frozen(repr=False)
+class SecretHeader:
+    """An `auth` function that sends a secret in a header, behind a scheme; never shown."""
+
+    header: str
+    scheme: str
+    secret: str | Callable[[], str]
+
+    def __call__(self, _: Request) -> dict[str, str]:
+        """The header; with the scheme `Basic`, the secret is `user:password`."""
+        text = self.secret if isinstance(self.secret, str) else self.secret()
+        if self.scheme.lower() == "basic" and ":" in text:
+            text = b64encode(text.encode()).decode()
+        return {self.header: f"{self.scheme} {text}" if self.scheme else text}
+
+
 @attrs.frozen(repr=False)
 class Credentials:
     """One of `token` and `auth`, or neither; never shown."""
@@ -44,6 +66,8 @@ class Credentials:
         if self.token is None and self.auth is None:
             known = Credentials(from_environment(ENV_TOKEN))
             return self if known.token is None else known.resolved()
+        if self.token is None and self.auth is no_credentials:
+            return Credentials()
         if self.token is not None and self.auth is not None:
             raise ConfigurationError("pass token or auth, not both", argument="auth")
         if self.token is not None and not callable(self.token):
@@ -81,7 +105,20 @@ def checked_auth(headers: object) -> AuthHeaders:
     checked = check_headers(headers, argument="auth")
     secrets: list[str] = []
     for name, value in checked.items():
-        # The scheme of `Authorization` is no secret, and helps in a log.
+        # The service may repeat a secret without its scheme.
         scheme, _, secret = value.partition(" ")
-        secrets.append(secret or scheme if name == "authorization" else value)
+        secrets.append(secret or value)
+        if name != "authorization":  # whose scheme is no secret, and helps in a log
+            secrets.append(value)
+        if scheme.lower() == "basic":
+            secrets += _decoded(secret)
     return AuthHeaders(checked, Redactor(secrets))
+
+
+def _decoded(basic: str) -> list[str]:
+    """The `user:password` that Basic authentication encodes, and the password."""
+    try:
+        text = b64decode(basic).decode()
+    except ValueError:  # it is something else
+        return []
+    return [text, text.partition(":")[2]]

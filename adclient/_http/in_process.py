@@ -28,24 +28,27 @@ class InProcess:
         self.random = random
 
 
-_by_address: list[tuple[str, InProcess]] = []
+_by_address: list[tuple[tuple[object, ...], InProcess]] = []
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 @contextmanager
 def at_address(base_url: str, service: InProcess) -> Generator[None, None, None]:
     """Connect clients that are made in this block with an address to this service."""
-    _by_address.append((base_url, service))
+    entry = _address(base_url), service
+    _by_address.append(entry)
     try:
         yield
     finally:
-        _by_address.remove((base_url, service))
+        _by_address.remove(entry)
 
 
 def service_at(base_url: str) -> InProcess | None:
     """The service at an address, the innermost of several; None if there is none."""
-    is_fake = urlsplit(base_url).hostname == FAKE_HOST
+    wanted = _address(base_url)
+    is_fake = FAKE_HOST in wanted
     for address, service in reversed(_by_address):
-        if address == base_url or (is_fake and urlsplit(address).hostname == FAKE_HOST):
+        if address == wanted or (is_fake and FAKE_HOST in address):
             return service
     if is_fake:
         raise ConfigurationError(
@@ -54,6 +57,13 @@ def service_at(base_url: str) -> InProcess | None:
             argument="base_url",
         )
     return None
+
+
+def _address(base_url: str) -> tuple[object, ...]:
+    """The parts of an address, equal for all spellings of it."""
+    parts = urlsplit(base_url)
+    port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
+    return parts.scheme, parts.hostname, port, parts.path.rstrip("/")
 
 
 class InProcessSender:

@@ -5,12 +5,13 @@ from functools import partial
 from random import random
 from typing import TYPE_CHECKING, cast
 
-from adclient._core.auth import Credentials
+from adclient._core.auth import Credentials, SecretHeader
 from adclient._http.clock import SYSTEM_CLOCK, Clock
 from adclient._http.in_process import AsyncInProcessSender, InProcess, InProcessSender, service_at
 from adclient._http.network import Network, is_loopback
 from adclient._http.send import AsyncSender, Sender
 from adclient.errors import ConfigurationError
+from adclient.options import warn_caller
 
 if TYPE_CHECKING:
     import httpx
@@ -77,10 +78,12 @@ def resolve_async_sender(
     return AsyncLibrarySender(library, send, limiter)
 
 
-def exposes_token(credentials: Credentials, transport: object, base_url: str) -> bool:
-    """Check if the token leaves this machine without TLS, so that others can read it."""
+def warn_if_exposed(credentials: Credentials, transport: object, base_url: str) -> None:
+    """Warn if the token leaves this machine without TLS."""
     is_sent_in_clear = base_url.startswith("http:") and not is_loopback(base_url)
-    return is_sent_in_clear and credentials.kind == "token" and not isinstance(transport, InProcess)
+    has_token = credentials.kind == "token" or isinstance(credentials.auth, SecretHeader)
+    if is_sent_in_clear and has_token and not isinstance(transport, InProcess):
+        warn_caller(f"{base_url}: over plain http, others can read the token; use https")
 
 
 def resolve_clock(transport: object) -> tuple[Clock, Callable[[], float]]:

@@ -1,45 +1,60 @@
 """What a service file means for a client: the arguments that it stands for."""
 
 import os
-import warnings
-from base64 import b64encode
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import attrs
+
+from adclient._core.auth import SecretHeader, no_credentials
 from adclient._core.request import Request
+from adclient._http.in_process import service_at
 from adclient._service.model import AuthShape, Service
 from adclient._service.reading import read_service
 from adclient.errors import ConfigurationError
-from adclient.options import ENV_SERVICE, check_headers, from_environment
+from adclient.options import (
+    ENV_SERVICE,
+    ENV_TOKEN,
+    check_base_url,
+    check_headers,
+    from_environment,
+    warn_caller,
+)
 
 
-class Arguments(dict[str, Any]):
+class HiddenArguments(dict[str, Any]):
     """The arguments of a client, some of them secret: a traceback shows no more than this."""
 
     def __repr__(self) -> str:
         return "<arguments>"
 
 
-def arguments_of(path: str | os.PathLike[str] | None, given: Mapping[str, Any]) -> Arguments:
+def client_arguments(
+    path: str | os.PathLike[str] | None, given: Mapping[str, Any]
+) -> HiddenArguments:
     """The arguments of a client: those that are given, else those of a service file.
 
-    None and `verify=True`, the defaults, do not count as given.
+    None and `verify=True`, the defaults, do not count as given. In the block of a fake that takes
+    the place of the service, the file's secrets, network and ledger are left alone.
     """
     if path is None and (path := from_environment(ENV_SERVICE)) is None:
         problem = f"the service file is missing: pass its path, or set {ENV_SERVICE}"
         raise ConfigurationError(problem, argument="path")
     service, folder = read_service(path), Path(path).parent
-    known = Arguments(base_url=service.url, conventions=service.conventions)
-    known["headers"] = {**service.headers, **(given.get("headers") or {})}
-    given = Arguments(
+    known = HiddenArguments(base_url=service.url, conventions=service.conventions)
+    known["headers"] = {**service.headers, **check_headers(given.get("headers") or {})}
+    given = HiddenArguments(
         (name, value)
         for name, value in given.items()
         if not (value is None or name == "headers" or (name == "verify" and value is True))
     )
-    if service.auth is not None and not given.keys() & {"token", "auth"}:
-        known |= credentials_of(service.auth, folder)
-    if not given.keys() & {"transport", "http_client"}:  # which have their own
+    has_sender = bool(given.keys() & {"transport", "http_client"})
+    url = check_base_url(given.get("base_url", service.url))
+    is_fake = not has_sender and service_at(url) is not None
+    if not given.keys() & {"token", "auth"}:
+        known |= _credentials(service.auth, folder, is_fake=is_fake)
+    if not is_fake and not has_sender:  # which have their own
         known["proxy"] = service.proxy
         known["verify"] = True if service.ca_file is None else folder / service.ca_file
     files = _files(service, folder)
@@ -47,7 +62,7 @@ def arguments_of(path: str | os.PathLike[str] | None, given: Mapping[str, Any]) 
         from adclient.policy import Policy
 
         known["policy"] = Policy.read(files["policy"])
-    if files["ledger"] is not None and "ledger" not in given:
+    if files["ledger"] is not None and "ledger" not in given and not is_fake:
         from adclient.ledger import open_ledger
 
         known["ledger"] = open_ledger(files["ledger"])
@@ -55,13 +70,12 @@ def arguments_of(path: str | os.PathLike[str] | None, given: Mapping[str, Any]) 
         likely = [name for name, sure in service.certainty.items() if sure == "likely"]
         if likely:
             problem = f"{path}: only likely, not observed: {', '.join(likely)}"
-            advice = "check it, and remove it from `certainty`"
-            warnings.warn(f"{problem}; {advice}", UserWarning, stacklevel=4)
+            warn_caller(f"{problem}; check it, and remove it from `certainty`")
     known.update(given)
     return known
 
 
-def files_of(path: str | os.PathLike[str]) -> dict[str, str | None]:
+def named_files(path: str | os.PathLike[str]) -> dict[str, str | None]:
     """The policy and the ledger that a service file names."""
     return _files(read_service(path), Path(path).parent)
 
@@ -74,8 +88,21 @@ def _files(service: Service, folder: Path) -> dict[str, str | None]:
     }
 
 
-def credentials_of(shape: AuthShape, folder: Path) -> dict[str, Any]:
-    """The argument `token` or `auth` for a secret that is in a variable or a file."""
+def _credentials(shape: AuthShape | None, folder: Path, *, is_fake: bool) -> dict[str, Any]:
+    if shape is not None and shape.file is not None and is_fake:
+        # Its block sets the variable, but cannot replace a file.
+        is_needed = from_environment(ENV_TOKEN) is not None
+        shape = attrs.evolve(shape, env=ENV_TOKEN, file=None) if is_needed else None
+    return file_credentials(shape, folder)
+
+
+def file_credentials(shape: AuthShape | None, folder: Path) -> dict[str, Any]:
+    """The argument `token` or `auth` for a secret that is in a variable or a file.
+
+    Without a shape none are sent: a token of the environment is that of another service.
+    """
+    if shape is None:
+        return {"auth": no_credentials}
     if shape.file is not None:
         path = folder / shape.file
 
@@ -86,24 +113,18 @@ def credentials_of(shape: AuthShape, folder: Path) -> dict[str, Any]:
                 problem = getattr(error, "strerror", None) or "it is not UTF-8"
                 raise ConfigurationError(f"auth: {path} cannot be read: {problem}") from None
 
-        return sent_as(shape.scheme, shape.header, secret)
+        return build_auth(shape.scheme, shape.header, secret)
     text = from_environment(str(shape.env))
     if text is None:
         raise ConfigurationError(f"auth: {shape.env} is not set", argument="token")
-    return sent_as(shape.scheme, shape.header, text)
+    return build_auth(shape.scheme, shape.header, text)
 
 
-def sent_as(scheme: str, header: str, secret: str | Callable[[], str]) -> dict[str, Any]:
+def build_auth(scheme: str, header: str, secret: str | Callable[[], str]) -> dict[str, Any]:
     """The argument `token` or `auth` that sends a secret in a header, behind a scheme."""
     if (scheme.lower(), header.lower()) == ("bearer", "authorization"):
         return {"token": secret}
-
-    def auth(_: Request) -> dict[str, str]:
-        text = secret if isinstance(secret, str) else secret()
-        if scheme.lower() == "basic" and ":" in text:
-            text = b64encode(text.encode()).decode()
-        return {header: f"{scheme} {text}" if scheme else text}
-
+    auth = SecretHeader(header, scheme, secret)
     if isinstance(secret, str):  # refused now, not by the first call
         check_headers(auth(Request(method="GET", url="")), argument="auth")
     return {"auth": auth}

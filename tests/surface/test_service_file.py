@@ -3,6 +3,8 @@
 import json
 import warnings
 
+import anyio
+import httpx
 import pytest
 from cases import each_case
 from clients import (
@@ -365,7 +367,11 @@ async def test_traceback_of_a_client_of_the_environment_shows_no_secret(
     monkeypatch.setenv("ADCLIENT_SERVICE", str(path))
     with pytest.raises(AdClientError) as caught:
         client_kind.client(token=SECRET, headers={"x-key": SECRET}, timeout=0)
-    frame = caught.tb
+    check_frames(caught.tb)
+
+
+def check_frames(frame) -> None:
+    """Check that no frame of a traceback, besides those of this file, shows the secret."""
     while frame is not None:
         if frame.tb_frame.f_code.co_filename != __file__:
             assert SECRET not in repr(frame.tb_frame.f_locals)
@@ -445,3 +451,146 @@ def test_block_of_a_fake_hides_the_service_of_the_environment(fake_ad_service, m
     with fake_ad_service.as_environment(), AdClient() as client:
         client.beta.list_campaigns(account_id="account_b204")
     assert len(fake_ad_service.requests) == 1
+
+
+@each_client_class
+def test_client_in_the_block_of_a_fake_leaves_what_is_of_the_service_alone(
+    client_class, tmp_path, monkeypatch
+) -> None:
+    (tmp_path / "policy.toml").write_text('accounts = ["account_b204"]')
+    path = tmp_path / "service.toml"
+    path.write_text(
+        f'{HEAD}policy = "policy.toml"\nledger = "drafts.db"\nca_file = "no.pem"\n'
+        'proxy = "http://proxy.example.com"\n[auth]\nfile = "no-secret"\n'
+    )
+    fake = FakeAdService(token="of-the-fake")
+    fake.base_url = "https://ads.example.com"
+    own = SQLiteLedger(tmp_path / "own.db")
+
+    async def scenario() -> None:
+        for arguments in ({}, {"ledger": own}):
+            client = client_class.from_service(path, **arguments)
+            ids = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
+            await wait(client.beta.pause_campaign(**ids))
+            with pytest.raises(PolicyRefused):
+                await wait(client.beta.list_campaigns(account_id="account_c3d8"))
+            await close(client)
+
+    with fake.as_environment():
+        anyio.run(scenario)
+    headers = [request.headers["authorization"] for request in fake.requests]
+    assert headers == ["Bearer of-the-fake"] * 2
+    assert not (tmp_path / "drafts.db").exists()
+    assert len(own.entries()) == 1
+    # A fake without a token needs none.
+    fake = FakeAdService()
+    fake.base_url = "https://ads.example.com"
+    with fake.as_environment():
+        assert "credentials: none" in repr(client_class.from_service(path))
+
+
+SPELLINGS = [
+    ("https://ads.example.com", "HTTPS://ADS.example.com:443/"),
+    ("https://Ads.example.com:443", "https://ads.example.com"),
+    ("http://ads.example.com/prefix", "http://ads.example.com:80/prefix/"),
+]
+
+
+@each_case(("registered", "spelling"), SPELLINGS)
+def test_fake_is_found_however_its_address_is_spelt(registered, spelling, tmp_path) -> None:
+    fake = FakeAdService()
+    fake.base_url = registered
+    path = tmp_path / "service.toml"
+    path.write_text(f'format = 1\nurl = "{spelling}"\n')
+    with fake.as_environment():
+        for client in (AdClient(spelling), AdClient.from_service(path)):
+            client.beta.list_campaigns(account_id="account_b204")
+    assert len(fake.requests) == 2
+
+
+@each_case("url", ["http://ads.example.com", "https://ads.example.com:444", "https://ads.example"])
+def test_other_address_is_not_that_of_the_fake(url, fake_ad_service) -> None:
+    fake_ad_service.base_url = "https://ads.example.com"
+    with (
+        fake_ad_service.as_environment(),
+        AdClient(url, max_retries=0, timeout=0.01) as client,
+        pytest.raises(AdClientError),
+    ):
+        client.beta.list_campaigns(account_id="account_b204")
+    assert len(fake_ad_service.requests) == 0
+
+
+@sync_and_async
+async def test_token_of_the_environment_is_not_sent_to_the_service_of_a_file(
+    client_kind, tmp_path, monkeypatch
+) -> None:
+    path = tmp_path / "service.toml"
+    path.write_text(HEAD)
+    monkeypatch.setenv("ADCLIENT_TOKEN", SECRET)
+    monkeypatch.setenv("ADCLIENT_SERVICE", str(path))
+    service = Service(a_page(), a_page(), a_page())
+    for arguments in ({}, {"token": None, "auth": None}, {"token": "mine"}):
+        client = client_kind.client(transport=service.transport, **arguments)
+        await wait(read(client))
+        await close(client)
+    sent = [request.headers.get("authorization") for request in service.requests]
+    assert sent == [None, None, "Bearer mine"]
+
+
+def test_command_does_not_send_the_token_of_the_environment_to_the_service_of_a_file(
+    tmp_path, fake_ad_service, monkeypatch
+) -> None:
+    path = tmp_path / "service.toml"
+    path.write_text(f'format = 1\nurl = "{fake_ad_service.base_url}"\n')
+    monkeypatch.setenv("ADCLIENT_TOKEN", SECRET)
+    with fake_ad_service.as_environment():
+        monkeypatch.setenv("ADCLIENT_TOKEN", SECRET)
+        command = ["list", "beta.campaigns", "-a", "account_b204", "--service", str(path)]
+        assert main(command) == 0
+    assert "authorization" not in fake_ad_service.requests[0].headers
+
+
+ECHOED = [
+    ('scheme = "Token"', SECRET, SECRET),
+    ('scheme = "Token"\nheader = "x-auth"', SECRET, SECRET),
+    ('scheme = ""\nheader = "x-auth"', SECRET, SECRET),
+    ('scheme = "Basic"', f"joe:{SECRET}", f"joe:{SECRET}"),
+    ('scheme = "basic"\nheader = "x-auth"', f"joe:{SECRET}", SECRET),
+    ('scheme = "Basic"', "no-base64-text", "no-base64-text"),
+]
+
+
+@each_case(("auth", "secret", "echoed"), ECHOED)
+def test_secret_of_a_file_is_redacted_where_the_service_repeats_it(
+    auth, secret, echoed, path, monkeypatch
+) -> None:
+    monkeypatch.setenv("ADS_KEY", secret)
+    path.write_text(f'{HEAD}[auth]\nenv = "ADS_KEY"\n{auth}\n')
+    service = Service(httpx.Response(403, json={"error": {"message": f"bad: {echoed}"}}))
+    with (
+        AdClient.from_service(path, transport=service.transport) as client,
+        pytest.raises(AdClientError, match=r"bad: \*\*\*") as caught,
+    ):
+        read(client)
+    assert echoed not in str(caught.value)
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "Token"])
+@each_client_class
+def test_secret_of_a_file_over_plain_http_warns(client_class, scheme, path, monkeypatch) -> None:
+    text = 'format = 1\nurl = "http://ads.example.com"\n[auth]\nenv = "ADS_KEY"\n'
+    path.write_text(f'{text}scheme = "{scheme}"')
+    monkeypatch.setenv("ADCLIENT_SERVICE", str(path))
+    for make in (client_class, client_class.from_service):
+        with pytest.warns(UserWarning, match="over plain http") as warned:
+            make()
+        assert [warning.filename for warning in warned] == [__file__]
+
+
+@each_client_class
+def test_refusal_of_two_services_shows_no_secret(client_class, path, monkeypatch) -> None:
+    monkeypatch.setenv("ADCLIENT_SERVICE", str(path))
+    monkeypatch.setenv("ADCLIENT_BASE_URL", "https://ads.example.com")
+    with pytest.raises(ConfigurationError) as caught:
+        client_class(token=SECRET, proxy=f"http://u:{SECRET}@p:1", headers={"x-key": SECRET})
+    check_frames(caught.tb)
