@@ -63,24 +63,38 @@ def query_of_url(next: JSON) -> dict[str, JSON]:
         The parameters to send, by name.
 
     Raises:
-        PaginationError: There is no URL with a query in it.
+        PaginationError: There is no URL with a query in it, or an object has several and none of
+            them is its `href`, `next` or `url`.
 
     Examples:
         >>> from adclient.conventions import query_of_url
         >>> query_of_url({"href": "http://internal:8080/v1/ads?account_id=a1&after=x7"})
         {'after': 'x7'}
     """
-    for value in next.values() if isinstance(next, dict) else [next]:
-        if isinstance(value, str) and (query := urlsplit(value).query):
-            pairs = parse_qs(query, keep_blank_values=True)
-            return {
-                name: texts[-1]
-                for name, texts in pairs.items()
-                if name.partition("[")[0] not in _READ_PARAMETERS
-            }
-    raise PaginationError(
-        "the continuation is neither a URL with a query, nor an object that holds one", cursor=next
-    )
+    values = next if isinstance(next, dict) else {"next": next}
+    queries = {name: query for name, value in values.items() if (query := _query_of(value))}
+    usual = [queries[name] for name in ("href", "next", "url") if name in queries]
+    found = usual[:1] or [*queries.values()]
+    if len(found) != 1:
+        problem = (
+            "is an object with several URLs, none of them its `href`, `next` or `url`"
+            if found
+            else "is neither a URL with a query, nor an object that holds one"
+        )
+        raise PaginationError(f"the continuation {problem}", cursor=next)
+    return {
+        name: texts[-1]
+        for name, texts in parse_qs(found[0], keep_blank_values=True).items()
+        if name.partition("[")[0] not in _READ_PARAMETERS
+    }
+
+
+def _query_of(value: JSON) -> str:
+    """The query of a URL; empty without one."""
+    try:
+        return urlsplit(value).query if isinstance(value, str) else ""
+    except ValueError:
+        return ""
 
 
 def _as_tuple(names: Sequence[str]) -> Sequence[str]:
@@ -195,9 +209,9 @@ class Conventions:
 
 def of_read(conventions: Conventions, name: str) -> Conventions:
     """The conventions of one operation, by its name."""
-    settings = conventions.reads.get(name)
-    if settings is None:
+    if name not in conventions.reads:
         return conventions
+    settings = conventions.reads[name]
     known = ReadConventions.__annotations__
     _require(
         isinstance(settings, Mapping) and known.keys() >= settings.keys(),

@@ -161,7 +161,10 @@ def cursor_fields(call: Call[Result], conventions: Conventions) -> dict[str, JSO
     cursor, operation = call.cursor, call.operation
     if conventions.continuation is None:
         return {conventions.cursor_parameter: cursor}
-    fields: object = conventions.continuation(cursor)
+    try:
+        fields: object = conventions.continuation(cursor)
+    except PaginationError as error:
+        raise _named_error(call, error.message, cursor) from None
     own = {parameter.name for parameter in operation.parameters}
     try:
         if not jsontext.is_object(fields):
@@ -183,9 +186,14 @@ def _error(call: Call[Result], problem: str, cursor: JSON = None) -> PaginationE
     # The query of a URL may contain credentials that the service put there.
     if isinstance(shown, str) and "?" in shown:
         shown = shown.partition("?")[0] + "?…"
+    return _named_error(call, f"the continuation {one_line(repr(shown), 80)} {problem}", cursor)
+
+
+def _named_error(call: Call[Result], problem: str, cursor: JSON) -> PaginationError:
+    """An error that names the operation."""
     operation = call.operation
     return PaginationError(
-        f"{operation.full_name}: the continuation {one_line(repr(shown), 80)} {problem}",
+        f"{operation.full_name}: {problem}",
         operation=operation.full_name,
         method=operation.method,
         path=operation.path,

@@ -1,17 +1,28 @@
 """What a service file contains."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 
 from adclient.conventions import Conventions
+from adclient.errors import ConfigurationError
 
 Certainty = Literal["observed", "likely", "not observed"]
 JSONType = Literal["boolean", "integer", "number", "string", "array", "object", "null"]
 TextFormat = Literal["date", "date-time", "uri", "uuid", "digits"]
 NextForm = Literal["string", "number", "object", "URL"]
+
+
+def _at_least(least: int) -> Callable[[object, "attrs.Attribute[Any]", int | None], None]:
+    """The validator of a count."""
+
+    def check(_: object, field: "attrs.Attribute[Any]", value: int | None) -> None:
+        if value is not None and value < least:
+            raise ConfigurationError(f"expected {least} or more", argument=field.name)
+
+    return check
 
 
 @attrs.frozen(kw_only=True)
@@ -28,15 +39,24 @@ class Shape:
     is_optional: bool = False
     minimum: int | Decimal | None = None
     maximum: int | Decimal | None = None
-    decimals: int | None = None
-    min_length: int | None = None
-    max_length: int | None = None
+    decimals: int | None = attrs.field(default=None, validator=_at_least(0))
+    min_length: int | None = attrs.field(default=None, validator=_at_least(0))
+    max_length: int | None = attrs.field(default=None, validator=_at_least(0))
     format: TextFormat | None = None
-    distinct: int | None = None
+    distinct: int | None = attrs.field(default=None, validator=_at_least(0))
     values: tuple[str, ...] = ()
     reference: str | None = None
     items: "Shape | None" = None
     properties: Mapping[str, "Shape"] = attrs.field(factory=dict[str, "Shape"])
+
+    def __attrs_post_init__(self) -> None:
+        for name, number in (("minimum", self.minimum), ("maximum", self.maximum)):
+            if isinstance(number, Decimal) and not number.is_finite():
+                raise ConfigurationError("expected a finite number", argument=name)
+        for low, high in (("minimum", "maximum"), ("min_length", "max_length")):
+            least, most = getattr(self, low), getattr(self, high)
+            if least is not None and most is not None and least > most:
+                raise ConfigurationError(f"{low} is above {high}", argument=low)
 
 
 Shapes = Mapping[str, Shape]
@@ -67,9 +87,9 @@ class Listing:
     """
 
     account_id: str
-    count: int = 0
+    count: int = attrs.field(default=0, validator=_at_least(0))
     is_complete: bool = False
-    page_size: int | None = None
+    page_size: int | None = attrs.field(default=None, validator=_at_least(1))
     next: Next | None = None
     item: Shapes = attrs.field(factory=dict[str, Shape])
     page: Shapes = attrs.field(factory=dict[str, Shape])
@@ -88,6 +108,12 @@ class ErrorShape:
     content_type: str = "application/json"
     body: str = ""
     statuses: Mapping[str, int] = attrs.field(factory=dict[str, int])
+
+    def __attrs_post_init__(self) -> None:
+        for cause, status in self.statuses.items():
+            if not 200 <= status <= 599:
+                problem = f"{cause}: expected a status from 200 to 599"
+                raise ConfigurationError(problem, argument="statuses")
 
 
 @attrs.frozen(kw_only=True)

@@ -1,8 +1,10 @@
 """Reads a service file; an error names the line."""
 
 import os
-from collections.abc import Collection
-from typing import Any, cast
+import re
+from collections.abc import Callable, Collection
+from difflib import get_close_matches
+from typing import Any, Literal, cast, get_args, get_origin
 
 import attrs
 from cattrs.errors import ForbiddenExtraKeysError
@@ -22,13 +24,20 @@ from adclient.conventions import (
     query_of_url,
 )
 from adclient.errors import ConfigurationError
-from adclient.options import check_base_url, check_headers
+from adclient.options import ENV_TOKEN, check_base_url, check_headers
 
 FORMAT = 1
-CONTINUATIONS: dict[str, Continuation] = {"dict": dict, "query_of_url": query_of_url}
-"""The functions that a file can name."""
+CONTINUATIONS: dict[str, Continuation | None] = {
+    "none": None,
+    "dict": dict,
+    "query_of_url": query_of_url,
+}
+"""The functions that a file can name; TOML has no null."""
 
 _SETTINGS = [field.name for field in attrs.fields(Conventions) if field.init]
+_OF_READS = list(ReadConventions.__annotations__)
+_PASSWORD = re.compile("://(.*:.*@|.*password=)", re.DOTALL)  # in a URL of PostgreSQL
+_LISTED = (("page", "next"), ("extra", "data"), ("extra", "page"))  # have a place of their own
 
 
 def read_service(path: str | os.PathLike[str]) -> Service:
@@ -39,7 +48,8 @@ def read_service(path: str | os.PathLike[str]) -> Service:
     """
     document = toml.read(path)
     values = dict(document.values)
-    if values.pop("format", None) != FORMAT:
+    version = values.pop("format", None)
+    if type(version) is not int or version != FORMAT:  # true equals 1
         problem = f"expected format = {FORMAT}, the only one that this version of adclient reads"
         raise document.error(problem, "format")
     try:
@@ -67,16 +77,23 @@ def _checked(service: Service) -> Service:
     if service.proxy is not None and "@" in checked_proxy("proxy", service.proxy):
         problem = "proxy: a service file holds no secrets; name the proxy in HTTPS_PROXY instead"
         raise ConfigurationError(problem, argument="proxy")
-    auth = service.auth or AuthShape(env="")
-    if (auth.env is None) == (auth.file is None):
+    if service.ledger is not None and _PASSWORD.search(service.ledger):
+        problem = "ledger: a service file holds no secrets; use PGPASSWORD or ~/.pgpass instead"
+        raise ConfigurationError(problem, argument="ledger")
+    auth = service.auth or AuthShape(env=ENV_TOKEN)
+    if "" in (auth.env, auth.file) or (auth.env is None) == (auth.file is None):
         problem = (
             "auth: expected either env, the name of a variable, or file, which hold the secret"
         )
         raise ConfigurationError(problem, argument="auth")
     if not is_header_name(auth.header):
         raise ConfigurationError("auth: header is not the name of a header", argument="auth/header")
-    for name in service.listings:
+    for name, listing in service.listings.items():
         _check_name("listings", name, READS)
+        for table, key in _LISTED:
+            if key in getattr(listing, table):
+                problem = f"{key} is not a field that {table} describes"
+                raise ConfigurationError(problem, argument=f"listings/{name}/{table}/{key}")
     for name in service.conventions.reads:
         _check_name("conventions/reads", name, READS)
     settings = [*_SETTINGS, *(f"{read}.{name}" for read in READS for name in _OF_READS)]
@@ -87,11 +104,10 @@ def _checked(service: Service) -> Service:
 
 def _check_name(table: str, name: str, known: Collection[str]) -> None:
     if name not in known:
-        problem = f"{short(name)} is none of {', '.join([*known][:7])}"
+        near = get_close_matches(short(name), known, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        problem = f"{short(name)} is none of {', '.join([*known][:7])}{hint}"
         raise ConfigurationError(problem, argument=f"{table}/{name}")
-
-
-_OF_READS = list(ReadConventions.__annotations__)
 
 
 def _conventions(value: object, _: type) -> Conventions:
@@ -101,11 +117,26 @@ def _conventions(value: object, _: type) -> Conventions:
     settings = {str(key): each for key, each in value.items()}
     reads = settings.get("reads", {})
     if is_object(reads):
-        settings["reads"] = {name: _named(table) for name, table in reads.items()}
+        settings["reads"] = {name: _of_read(str(name), table) for name, table in reads.items()}
     unknown = settings.keys() - set(_SETTINGS)
     if unknown:
         raise ForbiddenExtraKeysError("", Conventions, unknown)
     return Conventions(**cast("dict[str, Any]", _named(settings)))
+
+
+def _of_read(name: str, table: object) -> object:
+    """The settings of one read; the argument of an error is the path of the key."""
+    if not is_object(table):
+        raise ConfigurationError("expected a table", argument=f"reads/{name}")
+    for key in table:
+        _check_name(f"reads/{name}", str(key), _OF_READS)
+    try:
+        settings = _named(table)
+        Conventions(**cast("dict[str, Any]", settings))
+    except ConfigurationError as error:
+        path = f"reads/{name}/{error.argument}"
+        raise ConfigurationError(f"{name}: {error.message}", argument=path) from None
+    return settings
 
 
 def _named(table: object) -> object:
@@ -113,11 +144,23 @@ def _named(table: object) -> object:
     if not is_object(table) or "continuation" not in table:
         return table
     name = table["continuation"]
-    if name not in CONTINUATIONS:
+    if not isinstance(name, str) or name not in CONTINUATIONS:
         expected = " or ".join(map(repr, CONTINUATIONS))
         raise ConfigurationError(f"expected {expected}", argument="continuation")
-    return {**table, "continuation": CONTINUATIONS[str(name)]}
+    return {**table, "continuation": CONTINUATIONS[name]}
 
 
 _converter = strict_converter.copy(forbid_extra_keys=True)
 _converter.register_structure_hook(Conventions, _conventions)
+
+
+@_converter.register_structure_hook_factory(lambda cls: cast(object, get_origin(cls)) is Literal)
+def _choice_reader(cls: type) -> Callable[[object, type], object]:
+    names = get_args(cls)
+
+    def read(value: object, _: type) -> object:
+        if value not in names:
+            raise ConfigurationError(f"expected one of {', '.join(names)}")
+        return value
+
+    return read

@@ -56,9 +56,13 @@ class _Inference:
     ) -> dict[str, Shape]:
         """The shapes of the fields of objects; `own_id` is no reference to another item."""
         objects = [row for row in rows if isinstance(row, dict)]
+        if own_id is None and _has_data_as_keys(objects):
+            return {}
         columns: dict[str, list[JSON]] = {}
         for row in objects:
             for name, value in row.items():
+                if not name.isprintable():  # no name of a field; TOML has no lone surrogates
+                    continue
                 if name in columns or len(columns) < _MAX_FIELDS:
                     columns.setdefault(name, []).append(value)
         shapes: dict[str, Shape] = {}
@@ -103,6 +107,16 @@ class _Inference:
     def _reference(self, texts: AbstractSet[str]) -> str | None:
         """The first read whose items have all these ids."""
         return next((read for read, ids in self.ids.items() if texts and texts <= ids), None)
+
+
+def _has_data_as_keys(objects: Sequence[Mapping[str, JSON]]) -> bool:
+    """Whether the keys of objects are data, such as people, not the names of fields."""
+    keys = [frozenset(each) for each in objects if each]
+    if not keys:
+        return False
+    every, common = frozenset[str]().union(*keys), keys[0].intersection(*keys)
+    is_named = all(map(str.isidentifier, every))
+    return not is_named or not common or len(every - common) > _FEW
 
 
 def _decimals(number: int | Decimal) -> int:

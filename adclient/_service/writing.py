@@ -11,7 +11,6 @@ import attrs
 from adclient._service.model import Service
 from adclient._service.reading import CONTINUATIONS, FORMAT
 from adclient._values.json_values import is_array, is_object
-from adclient.conventions import Conventions
 
 _NAMES: dict[object, str] = {function: name for name, function in CONTINUATIONS.items()}
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -29,17 +28,20 @@ def text_of(service: Service) -> str:
     for name in service.certainty:  # also of what was observed to be the default
         if (value := getattr(service.conventions, name, None)) is not None:
             settings[name] = _written(service, None, value)
+    if not settings:
+        del values["conventions"]
     return "\n".join([_ABOUT, *_lines({"format": FORMAT, **values}, ())]) + "\n"
 
 
 def _is_set(attribute: Any, value: object) -> bool:
-    is_empty = value is None or value in ((), {}, Conventions())
-    return attribute.init and not is_empty and value != attribute.default
+    factory = getattr(attribute.default, "factory", None)
+    default = attribute.default if factory is None else factory()
+    return bool(attribute.init and value != default)
 
 
 def _written(_: object, __: object, value: object) -> object:
     """A value, or the name of a function."""
-    if callable(value):
+    if value is None or callable(value):
         if value not in _NAMES:
             raise ValueError(
                 f"a service file cannot name {value!r}, only {', '.join(CONTINUATIONS)}"
@@ -52,7 +54,7 @@ def _lines(table: dict[str, Any], path: tuple[str, ...]) -> Iterator[str]:
     """A table: its own values, then the tables in it."""
     inner = {key: value for key, value in table.items() if _is_table(value, (*path, key))}
     own = [f"{_key(key)} = {_value(table[key])}" for key in table if key not in inner]
-    if path and own:
+    if path and (own or not inner):
         yield ""
         yield f"[{'.'.join(map(_key, path))}]"
     yield from own

@@ -85,8 +85,8 @@ def test_format_is_one_that_all_texts_have(texts, expected):
 
 def test_fields_of_objects_are_merged_in_the_order_first_seen():
     rows = [
-        {"b": 1, "in": {"x": "t"}},
-        {"c": None, "b": None, "in": {"y": True}},
+        {"b": 1, "in": {"id": 1, "x": "t"}},
+        {"c": None, "b": None, "in": {"id": 2, "y": True}},
         "skipped",
     ]
     shapes = shapes_of(rows, keep_texts=False, ids={})
@@ -97,19 +97,45 @@ def test_fields_of_objects_are_merged_in_the_order_first_seen():
     ]
     inner = shapes["in"].properties
     assert [(name, each.types, each.is_optional) for name, each in inner.items()] == [
+        ("id", ("integer",), False),
         ("x", ("string",), True),
         ("y", ("boolean",), True),
     ]
 
 
 def test_array_of_objects_has_the_fields_of_all_its_elements():
-    items = shape_of([{"a": 1}], [], [{"b": "x"}, {"a": 2}]).items
+    items = shape_of([{"a": 1}], [], [{"a": 0, "b": "x"}, {"a": 2}]).items
     assert items is not None
     assert {name: each.is_optional for name, each in items.properties.items()} == {
-        "a": True,
+        "a": False,
         "b": True,
     }
     assert items.properties["a"].maximum == 2
+
+
+@each_case(
+    ("objects", "names"),
+    [
+        ([{"alice@example.com": 3}], []),
+        ([{"alice": 3}, {"bob": 4}], []),
+        ([{"alice": 3}, {}], ["alice"]),
+        ([{"id": 1, **{f"user{n}": n}} for n in range(21)], []),
+        (
+            [{"id": 1, **{f"user{n}": n}} for n in range(20)],
+            ["id", *(f"user{n}" for n in range(20))],
+        ),
+        ([{f"metric{n}": n for n in range(30)}] * 2, [f"metric{n}" for n in range(30)]),
+        ([{}], []),
+    ],
+)
+def test_keys_that_are_data_are_left_out(objects, names):
+    for shape in (shape_of(*objects), shape_of(objects).items):
+        assert shape.types == ("object",)
+        assert list(shape.properties) == names
+
+
+def test_name_that_no_file_can_hold_is_left_out():
+    assert list(shapes_of([{"a": 1, "a\ud800": 2}], keep_texts=False, ids={})) == ["a"]
 
 
 def test_texts_are_kept_only_on_request_and_if_few():
@@ -158,7 +184,8 @@ def test_depth_and_number_of_fields_are_limited():
 def test_any_json_has_a_shape(rows, keep_texts):
     decoded = jsontext.loads(jsontext.dumps(rows, "rows").encode())
     shapes = shapes_of(decoded, keep_texts=keep_texts, ids={})
-    assert list(shapes) == list(dict.fromkeys(name for row in rows for name in row))
+    names = dict.fromkeys(name for row in rows for name in row if name.isprintable())
+    assert list(shapes) == list(names)
     for name, shape in shapes.items():
         assert shape.types
         assert list(shape.types) == [kind for kind in get_args(JSONType) if kind in shape.types]

@@ -188,7 +188,19 @@ async def test_read_with_its_own_conventions_follows_them_and_others_do_not(clie
 INTERNAL = "http://ads-internal:8080/v1/ads?account_id=z&targeting[a]=b&after=x%20y&limit=2"
 
 
-@pytest.mark.parametrize("next", [INTERNAL, {"href": INTERNAL}, {"rel": "next", "url": INTERNAL}])
+FIRST = "http://ads-internal/v1/ads?page=1"
+
+
+@pytest.mark.parametrize(
+    "next",
+    [
+        INTERNAL,
+        {"href": INTERNAL},
+        {"rel": "next", "url": INTERNAL},
+        {"first": FIRST, "prev": None, "next": INTERNAL},
+        {"link": INTERNAL, "title": "Next"},
+    ],
+)
 @sync_and_async
 async def test_query_of_a_foreign_url_continues_at_the_own_address(client_kind, next) -> None:
     service = Service(a_page("a", next), a_page("b"))
@@ -199,11 +211,27 @@ async def test_query_of_a_foreign_url_continues_at_the_own_address(client_kind, 
     assert service.requests[1].url.host == "ads.example.com"
 
 
-@each_case("next", ["token", 5, {"href": "/v1/ads"}, ["/v1?a=b"], {}])
+@each_case("next", ["token", 5, {"href": "/v1/ads"}, ["/v1?a=b"], {}, "http://[x?y=1"])
 def test_query_of_what_is_no_url_is_an_error(next) -> None:
     with pytest.raises(PaginationError, match="neither a URL with a query") as caught:
         query_of_url(next)
     assert caught.value.cursor == next
+
+
+def test_query_of_one_of_several_urls_is_an_error() -> None:
+    with pytest.raises(PaginationError, match="several URLs"):
+        query_of_url({"first": FIRST, "last": INTERNAL})
+
+
+@sync_and_async
+async def test_error_of_a_continuation_names_the_operation(client_kind) -> None:
+    service = Service(a_page("a", "http://[x?y=1"))
+    conventions = Conventions(continuation=query_of_url)
+    async with client_kind.open(transport=service.transport, conventions=conventions) as client:
+        with pytest.raises(PaginationError) as caught:
+            await everything(await wait(client.gamma.list_ads(account_id="a")))
+    assert str(caught.value).startswith("gamma.list_ads: the continuation is neither a URL")
+    assert (caught.value.operation, caught.value.cursor) == ("gamma.list_ads", "http://[x?y=1")
 
 
 # `%7e`, `+`, a name without a value, an empty pair, brackets: each could be written otherwise.

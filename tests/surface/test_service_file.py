@@ -43,7 +43,7 @@ from adclient.testing import FakeAdService
 
 names = st.text(max_size=8)
 counts = st.none() | st.integers(0, 99)
-amounts = counts | st.decimals(-99, 99, allow_nan=False, places=2)
+low, high = st.none() | st.integers(0, 9), st.none() | st.integers(9, 99)
 forms = st.sampled_from(["boolean", "integer", "number", "string", "array", "object", "null"])
 
 
@@ -52,11 +52,11 @@ def shapes(inner):
         model.Shape,
         types=st.lists(forms, max_size=2).map(tuple),
         is_optional=st.booleans(),
-        minimum=amounts,
-        maximum=amounts,
+        minimum=low | st.decimals(-99, 9, allow_nan=False, places=2),
+        maximum=high | st.decimals(9, 99, allow_nan=False, places=2),
         decimals=counts,
-        min_length=counts,
-        max_length=counts,
+        min_length=low,
+        max_length=high,
         format=st.none() | st.sampled_from(["date", "uri"]),
         distinct=counts,
         values=st.lists(names, max_size=2).map(tuple),
@@ -79,16 +79,15 @@ settings = {
 conventions = st.builds(
     Conventions,
     **settings,
-    reads=st.dictionaries(
-        reads, st.fixed_dictionaries({}, optional=settings).filter(bool), max_size=2
-    ),
+    request_id_headers=st.lists(st.sampled_from(["x-request-id", "x-id"]), max_size=2),
+    reads=st.dictionaries(reads, st.fixed_dictionaries({}, optional=settings), max_size=2),
 )
 listings = st.builds(
     model.Listing,
     account_id=names,
     count=st.integers(0, 9),
     is_complete=st.booleans(),
-    page_size=counts,
+    page_size=st.none() | st.integers(1, 9),
     next=st.none()
     | st.builds(
         model.Next,
@@ -98,14 +97,15 @@ listings = st.builds(
         key=st.none() | names,
     ),
     item=tables,
-    page=tables,
-    extra=tables,
+    page=tables.filter(lambda table: "next" not in table),
+    extra=tables.filter(lambda table: table.keys().isdisjoint({"data", "page"})),
 )
 services = st.builds(
     model.Service,
     url=st.just("https://ads.example.com"),
     accounts=st.lists(names, max_size=2).map(tuple),
-    auth=st.none() | st.builds(model.AuthShape, scheme=names, env=names, file=st.none()),
+    auth=st.none()
+    | st.builds(model.AuthShape, scheme=names, env=names.filter(bool), file=st.none()),
     headers=st.just({}) | st.just({"x-tenant": "acme"}),
     ca_file=st.none() | names,
     proxy=st.none() | st.just("http://proxy.example.com:3128"),
@@ -117,7 +117,9 @@ services = st.builds(
         st.sampled_from(["observed", "likely", "not observed"]),
         max_size=3,
     ),
-    errors=st.none() | st.builds(model.ErrorShape, body=names, statuses=st.just({"x": 404})),
+    errors=st.none()
+    | st.just(model.ErrorShape())
+    | st.builds(model.ErrorShape, body=names, statuses=st.just({"x": 404})),
     listings=st.dictionaries(reads, listings, max_size=2),
 )
 
@@ -130,6 +132,8 @@ def test_what_is_written_is_read_again(tmp_path_factory, service) -> None:
 
 
 HEAD = 'format = 1\nurl = "https://ads.example.com"\n'
+ADS = f'{HEAD}[conventions.reads."gamma.list_ads"]\n'
+LISTING = f'{HEAD}[listings."gamma.list_ads"]\naccount_id = "a"\n[listings."gamma.list_ads"'
 WRONG = [
     ("# nothing", "the file has none", None),
     ("format = 2", "expected format = 1", 1),
@@ -137,7 +141,13 @@ WRONG = [
     ('format = 1\nurl = "ads.example.com"', "base_url must start with http", 2),
     (f'{HEAD}token = "{SECRET}"', "token is not a key here", 3),
     (f'{HEAD}[auth]\ntoken = "{SECRET}"', "token is not a key here: expected scheme", 4),
+    (f'format = true\nurl = "https://ads.example.com"', "expected format = 1", 1),
     (f"{HEAD}[auth]", "expected either env", 3),
+    (f'{HEAD}[auth]\nenv = ""', "expected either env", 3),
+    (f'{HEAD}[auth]\nfile = ""', "expected either env", 3),
+    (f'{HEAD}ledger = "postgresql://u:{SECRET}@h/db"', "use PGPASSWORD", 3),
+    (f'{HEAD}ledger = "postgresql://h/db?user=u&password={SECRET}"', "use PGPASSWORD", 3),
+    (f'format = 1\nurl = "https://u:{SECRET}@ads.example.com"', "must not contain a user name", 2),
     (f'{HEAD}[auth]\nenv = "A"\nfile = "b"', "expected either env", 3),
     (f'{HEAD}[auth]\nenv = "A"\nheader = "a b"', "header", 5),
     (f'{HEAD}proxy = "http://u:{SECRET}@p.example.com:1"', "holds no secrets", 3),
@@ -147,18 +157,44 @@ WRONG = [
     (f'{HEAD}[conventions]\nread_parameters = "header"', "'query' or 'body'", 4),
     (f'{HEAD}[conventions]\ncontinuation = "os.system"', "'dict' or 'query_of_url'", 4),
     (f'{HEAD}[conventions.reads."gamma.ads"]\nend_of_listing = "null"', "gamma.ads is none of", 3),
-    (f'{HEAD}[conventions.reads."gamma.list_ads"]\nrate_limit_scope = "call"', "can have its", 3),
+    (f"{ADS}rate_limit_scope = 'call'", "rate_limit_scope is none of read_parameters", 4),
+    (f"{ADS}\ncursor_paramter = 'a'", "did you mean cursor_parameter?", 5),
+    (f"{ADS}\nend_of_listing = 'nil'", "gamma.list_ads: conventions: end_of_listing must", 5),
+    (f"{ADS}continuation = 'os.system'", "gamma.list_ads: expected 'none' or 'dict'", 4),
+    (f'{HEAD}[conventions]\nreads = {{ "gamma.list_ads" = 3 }}', "expected a table", 4),
+    (f'{HEAD}[conventions]\ncontinuation = ["dict"]', "'dict' or 'query_of_url'", 4),
     (f'{HEAD}[certainty]\ncursor = "likely"', "cursor is none of", 4),
-    (f'{HEAD}[certainty]\ncursor_parameter = "sure"', "sure not in", 4),
+    (
+        f'{HEAD}[certainty]\ncursor_parameter = "sure"',
+        "expected one of observed, likely, not observed",
+        4,
+    ),
     (f'{HEAD}[listings."gamma.ads"]\naccount_id = "a"', "gamma.ads is none of", 3),
     (f'{HEAD}[listings."gamma.list_ads"]\ncount = 3', "account_id is missing", 3),
     (f'{HEAD}[listings."gamma.list_ads"]\naccount_id = 3', "expected text, got a number", 4),
     (
         f'{HEAD}[listings."gamma.list_ads"]\naccount_id = "a"\n'
         '[listings."gamma.list_ads".item]\nid = { types = ["text"] }',
-        "text not in",
+        "expected one of boolean, integer",
         6,
     ),
+    *[
+        (f"{LISTING}.item]\nid = {{ minimum = 9, {shape} }}", problem, 6)
+        for shape, problem in (
+            ("maximum = 8", "minimum is above maximum"),
+            ("maximum = inf", "expected a finite number"),
+            ("maximum = nan", "expected a finite number"),
+            ("min_length = 2, max_length = 1", "min_length is above max_length"),
+            ("decimals = -1", "expected 0 or more"),
+            ("distinct = -1", "expected 0 or more"),
+        )
+    ],
+    (f"{LISTING}.page]\n\nnext = {{}}", "next is not a field that page describes", 7),
+    (f"{LISTING}.extra]\n\ndata = {{}}", "data is not a field that extra describes", 7),
+    (f"{LISTING}.extra]\n\npage = {{}}", "page is not a field that extra describes", 7),
+    (f'{HEAD}[listings."gamma.list_ads"]\naccount_id = "a"\ncount = -1', "0 or more", 5),
+    (f'{HEAD}[listings."gamma.list_ads"]\naccount_id = "a"\npage_size = 0', "1 or more", 5),
+    (f"{HEAD}[errors]\n\nstatuses = {{ unauthenticated = 42 }}", "from 200 to 599", 5),
 ]
 
 
@@ -258,6 +294,12 @@ def test_environment_with_two_services_is_refused(client_class, path, monkeypatc
     # Neither has an effect on a client that is told where to go.
     assert "credentials: none" in repr(client_class("https://other.example.com"))
     assert "credentials: auth" in repr(client_class.from_service(path))
+
+
+@each_client_class
+def test_headers_that_are_no_mapping_are_refused(client_class, path) -> None:
+    with pytest.raises(ConfigurationError, match="headers: expected a mapping"):
+        client_class.from_service(path, headers=[("a", "b")])
 
 
 @each_client_class
