@@ -77,11 +77,12 @@ def service_path(options: argparse.Namespace) -> str | None:
 
 def add_from_service(options: argparse.Namespace) -> None:
     """Take the policy and the ledger from the service file, unless options name others."""
-    if (path := service_path(options)) is None:
-        return
-    files = named_files(path)
-    for name in ("policy", "ledger"):
-        if name in options and getattr(options, name) is None:
+    missing = [
+        name for name in ("policy", "ledger") if name in options and getattr(options, name) is None
+    ]
+    if missing and (path := service_path(options)) is not None:
+        files = named_files(path)
+        for name in missing:
             setattr(options, name, files[name])
 
 
@@ -98,11 +99,13 @@ def credentials(options: argparse.Namespace, *, in_environment: bool = True) -> 
     header, scheme = options.token_header, options.auth_scheme
     if token is None and (header or scheme):
         option = "--auth-scheme" if header is None else "--token-header"
-        raise ConfigurationError(f"{option}: pass the token, or set {ENV_TOKEN}")
+        way = f"or set {ENV_TOKEN}" if in_environment else f"such as --token-env {ENV_TOKEN}"
+        raise ConfigurationError(f"{option}: pass the token, {way}")
     if token is None:
         return {"token": None}
     # A header of its own has no scheme, unless one is named.
-    scheme = scheme or ("Bearer" if header is None else "")
+    if scheme is None:
+        scheme = "Bearer" if header is None else ""
     return build_auth(scheme, header or "authorization", token)
 
 
@@ -127,7 +130,7 @@ def _token(options: argparse.Namespace, *, in_environment: bool) -> str | None:
             raise ConfigurationError(f"--token-file: {file} is not UTF-8") from None
         given = text.strip()
     if given is not None:
-        return given if options.auth_scheme else check_token(given)
+        return given if given and options.auth_scheme else check_token(given)
     variable = options.token_env or (ENV_TOKEN if in_environment else "")
     token = from_environment(variable)
     if token is None and options.token_env is not None:

@@ -34,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         shape = action.add_mutually_exclusive_group().add_argument
         shape("--markdown", action="store_true", help="for a pull request")
         shape("--json", action="store_true", help="for programs")
-        if name == "stage":
+        if name == "check":
+            connection.add_service(add)
+        else:
             add_ledger(action)
             connection.add_arguments(action)
 
@@ -42,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Check or stage a plan, and print the report; its exit code."""
     plan = Plan.read(options.plan)
-    if options.action == "stage":
+    if options.action == "check":
+        connection.add_from_service(options)
+    else:
         connection.require_ledger(options)
     policy = None if options.policy is None else Policy.read(options.policy)
     report = plan.check(policy) if options.action == "check" else _staged(plan, policy, options)
