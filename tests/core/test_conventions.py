@@ -41,7 +41,7 @@ def test_every_setting_can_be_changed(settings):
         ("idempotency_header", ["", "a b", "a:b", "a\n", 7, "é", b"key"]),
         ("idempotency_header", ["Authorization", "Host", "Content-Length", "content-type"]),
         ("end_of_listing", ["", None, False, "none", ["null"]]),
-        ("reads", [None, "gamma.list_ads", {"gamma.list_ads": "page"}]),
+        ("reads", [None, "gamma.list_ads", {"gamma.list_ads": "page"}, {"gamma.list_ads": None}]),
         ("reads", [{"gamma.list_ads": {"reads": {}}}]),
         ("request_id_headers", ["x-request-id", b"x", ["a b"], [7], [None], [""], None, 7]),
     ],

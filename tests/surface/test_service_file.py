@@ -141,7 +141,7 @@ WRONG = [
     ('format = 1\nurl = "ads.example.com"', "base_url must start with http", 2),
     (f'{HEAD}token = "{SECRET}"', "token is not a key here", 3),
     (f'{HEAD}[auth]\ntoken = "{SECRET}"', "token is not a key here: expected scheme", 4),
-    (f'format = true\nurl = "https://ads.example.com"', "expected format = 1", 1),
+    ('format = true\nurl = "https://ads.example.com"', "expected format = 1", 1),
     (f"{HEAD}[auth]", "expected either env", 3),
     (f'{HEAD}[auth]\nenv = ""', "expected either env", 3),
     (f'{HEAD}[auth]\nfile = ""', "expected either env", 3),
@@ -445,6 +445,10 @@ def test_every_command_takes_the_service_from_the_file(
         assert len(listed) > 1
         assert main(["list", "beta.campaigns", "-a", "account_c3d8", *service]) == 2
         assert "policy" in capsys.readouterr().err
+        (tmp_path / "policy.toml").write_text('accounts = ["account_c3d8"]')
+        assert main(["plan", "check", "plan.toml", *service]) == 3
+        (tmp_path / "policy.toml").write_text('accounts = ["account_b204"]')
+        assert main(["plan", "check", "plan.toml", *service]) == 0
         assert main(["plan", "stage", "plan.toml", "--new-ledger", *service]) == 0
         monkeypatch.setenv("ADCLIENT_SERVICE", "service.toml")
         capsys.readouterr()
@@ -468,6 +472,7 @@ def test_every_command_takes_the_service_from_the_file(
     (["--token", "abc"], {"authorization": "Bearer abc"}),
     (["--token", "abc", "--auth-scheme", "Token"], {"authorization": "Token abc"}),
     (["--token", "u:p", "--auth-scheme", "Basic"], {"authorization": "Basic dTpw"}),
+    (["--token", "abc", "--auth-scheme", ""], {"authorization": "abc"}),
     (["--token", "abc", "--token-header", "x-key"], {"x-key": "abc"}),
     (["--token", "abc", "--token-header", "x-key", "--auth-scheme", "K"], {"x-key": "K abc"}),
 ])  # fmt: skip
@@ -636,3 +641,20 @@ def test_refusal_of_two_services_shows_no_secret(client_class, path, monkeypatch
     with pytest.raises(ConfigurationError) as caught:
         client_class(token=SECRET, proxy=f"http://u:{SECRET}@p:1", headers={"x-key": SECRET})
     check_frames(caught.tb)
+
+
+@each_case(("options", "problem"), [
+    (["--token", "", "--auth-scheme", "Token"], "token is empty"),
+    (["--token-header", "x-key"], "such as --token-env ADCLIENT_TOKEN"),
+])  # fmt: skip
+def test_command_says_what_its_token_lacks(options, problem, path, capsys) -> None:
+    command = ["list", "beta.campaigns", "-a", "a", "--service", str(path)]
+    assert main([*command, *options]) == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_command_with_a_ledger_needs_no_service_file(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("ADCLIENT_SERVICE", "no-such.toml")
+    ledger = SQLiteLedger(tmp_path / "drafts.db")
+    ledger.create()
+    assert main(["ledger", "show", "--ledger", str(tmp_path / "drafts.db")]) == 0
