@@ -3,10 +3,10 @@
 import math
 import os
 import re
-import sys
 import threading
 import warnings
 from collections.abc import Collection, Mapping
+from inspect import currentframe
 from typing import TYPE_CHECKING, TypeGuard, cast
 from urllib.parse import urlsplit
 
@@ -177,8 +177,8 @@ def from_environment(name: str) -> str | None:
 
 def warn_caller(problem: str) -> None:
     """Issue a `UserWarning` that names the line from which the package was called."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith(_PACKAGE):
+    level, frame = 1, currentframe()
+    while frame is not None and frame.f_globals["__name__"].startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
     warnings.warn(problem, UserWarning, stacklevel=level)
 

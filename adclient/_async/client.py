@@ -154,14 +154,8 @@ class AsyncAdClient(notebook.HTMLRepr):
             raise
         if is_in_file:
             given = dict(locals())
-            del (
-                given["self"],
-                given["is_in_file"],
-                token,
-                auth,
-                headers,
-                proxy,
-            )  # tracebacks can show local variables
+            del given["self"], given["is_in_file"]
+            del token, auth, headers, proxy
             AsyncAdClient.__init__(self, **_with_service(None, given))
             return
         held = Credentials(token, auth)

@@ -155,14 +155,8 @@ class AdClient(notebook.HTMLRepr):
             raise
         if is_in_file:
             given = dict(locals())
-            del (
-                given["self"],
-                given["is_in_file"],
-                token,
-                auth,
-                headers,
-                proxy,
-            )  # tracebacks can show local variables
+            del given["self"], given["is_in_file"]
+            del token, auth, headers, proxy
             AdClient.__init__(self, **_with_service(None, given))
             return
         held = Credentials(token, auth)

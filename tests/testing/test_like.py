@@ -497,16 +497,15 @@ def test_objects_of_any_shape_have_the_fields_and_types_of_the_shape(seen):
 
 def any_shape(inner):
     sizes = st.none() | st.integers(0, 5)
-    numbers = st.none() | st.integers(-9, 9) | st.decimals(-9, 9, places=1)
     return st.builds(
         Shape,
         types=st.lists(st.sampled_from(list(BY_TYPE)), max_size=3, unique=True).map(tuple),
         is_optional=st.booleans(),
-        minimum=numbers,
-        maximum=numbers,
+        minimum=st.none() | st.integers(-9, 1) | st.decimals(-9, 1, places=1),
+        maximum=st.none() | st.integers(1, 9) | st.decimals(1, 9, places=1),
         decimals=sizes,
-        min_length=sizes,
-        max_length=sizes,
+        min_length=st.none() | st.integers(0, 2),
+        max_length=st.none() | st.integers(2, 5),
         format=st.sampled_from([None, "date", "date-time", "uri", "uuid", "digits"]),
         distinct=sizes,
         values=st.lists(st.text(max_size=3), max_size=3).map(tuple),
