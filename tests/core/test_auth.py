@@ -2,7 +2,7 @@ import pytest
 from cases import each_case
 from core_helpers import BASE_URL
 
-from adclient._core.auth import Credentials, bearer, checked_auth
+from adclient._core.auth import Credentials, bearer, checked_auth, no_credentials
 from adclient._core.request import Request
 from adclient.errors import ConfigurationError
 
@@ -63,6 +63,12 @@ def test_invalid_token_in_the_environment_is_refused_and_not_shown(monkeypatch):
     with pytest.raises(ConfigurationError) as caught:
         Credentials(None, None).resolved()
     assert "ary" not in str(caught.value)
+
+
+def test_no_credentials_rule_out_the_token_of_the_environment(monkeypatch):
+    monkeypatch.setenv("ADCLIENT_TOKEN", "canary")
+    assert Credentials(None, no_credentials).resolved() == Credentials()
+    assert no_credentials(REQUEST) == {}
 
 
 def test_token_becomes_a_bearer_header():

@@ -111,7 +111,7 @@ services = st.builds(
     proxy=st.none() | st.just("http://proxy.example.com:3128"),
     policy=st.none() | names,
     ledger=st.none() | names,
-    conventions=conventions,
+    conventions=st.just(Conventions()) | conventions,
     certainty=st.dictionaries(
         st.sampled_from([*ReadConventions.__annotations__, "gamma.list_ads.continuation"]),
         st.sampled_from(["observed", "likely", "not observed"]),
@@ -162,6 +162,7 @@ WRONG = [
     (f"{ADS}\nend_of_listing = 'nil'", "gamma.list_ads: conventions: end_of_listing must", 5),
     (f"{ADS}continuation = 'os.system'", "gamma.list_ads: expected 'none' or 'dict'", 4),
     (f'{HEAD}[conventions]\nreads = {{ "gamma.list_ads" = 3 }}', "expected a table", 4),
+    (f"{HEAD}[conventions]\nreads = 3", "reads must be settings", 4),
     (f'{HEAD}[conventions]\ncontinuation = ["dict"]', "'dict' or 'query_of_url'", 4),
     (f'{HEAD}[certainty]\ncursor = "likely"', "cursor is none of", 4),
     (
