@@ -192,8 +192,8 @@ class AsyncItemIterator(PublicDir, Generic[T]):
                 return item
 
 
-async def collect(items: AsyncItemIterator[T], limit: int | None) -> Items[T]:
-    """Collect the items of an iterator, at most `limit` of them."""
+async def collect(items: AsyncItemIterator[T], limit: int | None, cls: type[T] | None) -> Items[T]:
+    """Collect the items of an iterator, at most `limit` of them; `cls` is that of `typed()`."""
     collected: list[T] = []
     try:
         is_count = isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0
@@ -206,4 +206,4 @@ async def collect(items: AsyncItemIterator[T], limit: int | None) -> Items[T]:
     except AdClientError as error:
         forget_frames(error)
         raise
-    return Items(collected)
+    return Items(collected, cls=cls)

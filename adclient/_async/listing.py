@@ -237,14 +237,15 @@ class AsyncListing(PublicDir, Coroutine[Any, Any, AsyncPage[T]], AsyncTabular[T]
             >>> len(ads)
             126
         """
-        return await collect(self.__aiter__(), limit)
+        return await collect(self.__aiter__(), limit, self._source.cls)
 
     def typed(self, cls: type[A]) -> "AsyncListing[A]":
         """Read the items into an attrs class of yours.
 
         Args:
-            cls: An attrs class. A subclass of `Item`, or of one of its kinds, keeps unknown fields
-                in `extra`; any other class gets the fields that it names.
+            cls: An attrs class, which also determines the tables. A subclass of `Item`, or of one
+                of its kinds, keeps unknown fields in `extra`; any other class gets the fields that
+                it names.
 
         Returns:
             A listing of instances of your class.

@@ -34,7 +34,7 @@ class AsyncSource(Generic[T]):
     It is not an attrs class, so `attrs.asdict(page)` does not reach the credentials in the engine.
     """
 
-    __slots__ = ("_cls", "_engine", "call", "shows_progress")
+    __slots__ = ("_engine", "call", "cls", "shows_progress")
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class AsyncSource(Generic[T]):
     ) -> None:
         self._engine = engine
         self.call: Call[PageBody[T]] | None = call
-        self._cls = cls  # the class of `typed()`
+        self.cls: type[Any] | None = cls  # the class of `typed()`
         self.shows_progress: bool = shows_progress
 
     @property
@@ -76,7 +76,7 @@ class AsyncSource(Generic[T]):
                 response=body.response,
                 source=self,
             )
-            return page if as_received or self._cls is None else self.read(page)
+            return page if as_received or self.cls is None else self.read(page)
         except BaseException as error:
             if isinstance(error, AdClientError):
                 error.cursor = cursor
@@ -85,7 +85,7 @@ class AsyncSource(Generic[T]):
 
     def read(self, page: "AsyncPage[T]") -> "AsyncPage[T]":
         """A page as it was received, with items of the class of `typed()`."""
-        return page if self._cls is None else page.typed(self._cls)
+        return page if self.cls is None else page.typed(self.cls)
 
     def typed(self, cls: type[A]) -> "AsyncSource[A]":
         """The same listing, read into another class."""
@@ -97,7 +97,7 @@ class AsyncSource(Generic[T]):
         from adclient._display.progress import check_installed
 
         check_installed()
-        return AsyncSource(self._engine, self.call, cls=self._cls, shows_progress=True)
+        return AsyncSource(self._engine, self.call, cls=self.cls, shows_progress=True)
 
     def new_bar(self) -> "Bar | None":
         """The progress bar of one iteration; None without `with_progress`."""
@@ -235,14 +235,15 @@ class AsyncPage(Result, AsyncTabular[T], notebook.HTMLRepr):
             >>> len(await page.collect(limit=60))
             60
         """
-        return await collect(self.__aiter__(), limit)
+        return await collect(self.__aiter__(), limit, self._source.cls)
 
     def typed(self, cls: type[A]) -> "AsyncPage[A]":
         """Read the items, also those of later pages, into an attrs class of yours.
 
         Args:
-            cls: An attrs class. A subclass of `Item`, or of one of its kinds, keeps unknown fields
-                in `extra`; any other class gets the fields that it names.
+            cls: An attrs class, which also determines the tables. A subclass of `Item`, or of one
+                of its kinds, keeps unknown fields in `extra`; any other class gets the fields that
+                it names.
 
         Returns:
             The page with instances of your class.
@@ -271,7 +272,7 @@ class AsyncPage(Result, AsyncTabular[T], notebook.HTMLRepr):
         operation = self._source.operation or "typed()"
         data = read_items(self._received_items(), cls, operation)
         page = cast("AsyncPage[A]", self)
-        return attrs.evolve(page, data=Items(data), source=self._source.typed(cls))
+        return attrs.evolve(page, data=Items(data, cls=cls), source=self._source.typed(cls))
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the page as it was received.
@@ -299,11 +300,12 @@ class AsyncPage(Result, AsyncTabular[T], notebook.HTMLRepr):
     # Pickles and copies keep everything except the client.
 
     def __getstate__(self) -> tuple[object, ...]:
-        return self.response, self.data, self.next, self.extra
+        return self.response, self.data, self.next, self.extra, self._source.cls
 
-    def __setstate__(self, state: tuple[object, ...]) -> None:
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        *fields, cls = state
         names = ("response", "data", "next", "extra", "_source")
-        for name, value in zip(names, (*state, AsyncSource[T]()), strict=True):
+        for name, value in zip(names, (*fields, AsyncSource[T](cls=cls)), strict=True):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:

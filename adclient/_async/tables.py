@@ -63,6 +63,8 @@ class AsyncTabular(Generic[T]):
         Raises:
             InvalidRequest: `limit` is not a whole number from 0.
             AdClientError: A page could not be read; the `cursor` of the error is where it begins.
+            ValueError: A value does not fit the type that its class declares; the message names the
+                item and the field.
             ModuleNotFoundError: pyarrow is missing; `pip install 'adclient[arrow]'`.
 
         Examples:
@@ -89,6 +91,8 @@ class AsyncTabular(Generic[T]):
         Raises:
             InvalidRequest: `limit` is not a whole number from 0.
             AdClientError: A page could not be read; the `cursor` of the error is where it begins.
+            ValueError: A value does not fit the type that its class declares; the message names the
+                item and the field.
             ModuleNotFoundError: pandas or pyarrow is missing; `pip install 'adclient[pandas]'`.
 
         Examples:
@@ -114,6 +118,8 @@ class AsyncTabular(Generic[T]):
         Raises:
             InvalidRequest: `limit` is not a whole number from 0.
             AdClientError: A page could not be read; the `cursor` of the error is where it begins.
+            ValueError: A value does not fit the type that its class declares; the message names the
+                item and the field.
             ModuleNotFoundError: polars or pyarrow is missing; `pip install 'adclient[polars]'`.
 
         Examples:

@@ -14,15 +14,14 @@ else:  # pragma: no cover
 Class = TypeVar("Class", bound=type)
 
 
-def deferred(full_name: str) -> SimpleNamespace:
-    """A stand-in for a module in annotations, with one of its types, shown by its full name.
+def deferred(*full_names: str) -> SimpleNamespace:
+    """A stand-in for a module in annotations, with some of its types, shown by their full names.
 
     It saves the import of the module for a signature that is rarely read.
     """
-    _, _, name = full_name.rpartition(".")
     # Type checkers accept only literals here; they import the module instead.
     alias = cast("Callable[[str, str], object]", TypeAliasType)
-    return SimpleNamespace(**{name: alias(full_name, full_name)})
+    return SimpleNamespace(**{name.rpartition(".")[2]: alias(name, name) for name in full_names})
 
 
 def public_in(module: str) -> Callable[[Class], Class]:

@@ -193,8 +193,8 @@ class ItemIterator(PublicDir, Generic[T]):
                 return item
 
 
-def collect(items: ItemIterator[T], limit: int | None) -> Items[T]:
-    """Collect the items of an iterator, at most `limit` of them."""
+def collect(items: ItemIterator[T], limit: int | None, cls: type[T] | None) -> Items[T]:
+    """Collect the items of an iterator, at most `limit` of them; `cls` is that of `typed()`."""
     collected: list[T] = []
     try:
         is_count = isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0
@@ -207,4 +207,4 @@ def collect(items: ItemIterator[T], limit: int | None) -> Items[T]:
     except AdClientError as error:
         forget_frames(error)
         raise
-    return Items(collected)
+    return Items(collected, cls=cls)

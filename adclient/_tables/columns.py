@@ -1,85 +1,153 @@
-"""The Arrow type of a column, and the conversion of its values to that type."""
+"""The columns that an attrs class declares: its annotations alone determine their types."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
+from enum import Enum
+from itertools import chain
+from types import UnionType
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 import attrs
 import pyarrow
 
-from adclient._tables.infer import NUMBERS, ColumnStats, Kind, exact
-from adclient._tables.records import Row, json_text
+from adclient._display.notebook import short
+from adclient._tables.arrays import Array, arrow_array, exact, flattened, list_array, struct_array
+from adclient._tables.records import json_text
 
-_MAX_DIGITS = 38  # of a decimal that pandas and polars accept
+Prepare = Callable[[Any], object]
 
-Convert = Callable[[Any], object]
+
+def _checked_time(value: datetime) -> datetime:
+    if value.tzinfo is None:
+        raise ValueError("a time without a time zone")
+    return value
+
+
+# The type of each scalar, and how its values are prepared; a class before its base.
+_SCALARS: dict[object, tuple[pyarrow.DataType, Prepare | None]] = {
+    Enum: (pyarrow.string(), lambda member: str(member.value)),
+    bool: (pyarrow.bool_(), None),
+    int: (pyarrow.int64(), None),
+    float: (pyarrow.float64(), None),
+    Decimal: (pyarrow.decimal128(38, 9), exact),
+    str: (pyarrow.string(), None),
+    datetime: (pyarrow.timestamp("us", "UTC"), _checked_time),
+    date: (pyarrow.date32(), None),
+}
+
+
+class MisfitError(ValueError):
+    """A value does not fit its column."""
 
 
 @attrs.frozen
 class Column:
-    """The type of a column; `convert` prepares each value except None for it."""
+    """A column of a table, or of the elements of a list or the fields of a struct in it.
+
+    Inside of others, all are nullable. `prepare` converts a value other than None for Arrow.
+    """
 
     type: pyarrow.DataType
-    convert: Convert | None = None
+    is_nullable: bool
+    prepare: Prepare | None = None
+    element: "Column | None" = None
+    fields: "Mapping[str, Column]" = attrs.field(factory=dict[str, "Column"])
+
+    def checked(self, values: Sequence[Any], name: str) -> Array:
+        """The array of values; a `MisfitError` if they do not fit, or may not be null."""
+        array = self.array(values, name)
+        if array.null_count and not self.is_nullable:
+            raise MisfitError(f"{name}: expected {self.type}, got null")
+        return array
+
+    def array(self, values: Sequence[Any], path: str) -> Array:
+        """The array of values; the `path` names their place in an item."""
+        try:
+            if self.element is not None:
+                return list_array(values, self.element.array(flattened(values), f"{path}[]"))
+            if self.fields:
+                fields = {
+                    name: field.array([getattr(v, name, None) for v in values], f"{path}.{name}")
+                    for name, field in self.fields.items()
+                }
+                return struct_array(values, fields)
+            if (prepare := self.prepare) is not None:
+                values = [None if value is None else prepare(value) for value in values]
+            return arrow_array(values, self.type)
+        except MisfitError:
+            raise
+        except (AttributeError, ValueError, TypeError, OverflowError):  # also those of Arrow
+            got = short(values[0] if len(values) == 1 else values)
+            raise MisfitError(f"{path}: expected {self.type}, got {got}") from None
 
 
-Columns = Mapping[str, Column]
-
-
-def column_of(stats: ColumnStats) -> Column:
-    """The column for values with these statistics."""
-    simple: dict[Kind, pyarrow.DataType] = {
-        Kind.BOOL: pyarrow.bool_(),
-        Kind.TEXT: pyarrow.string(),
-        Kind.DATETIME: pyarrow.timestamp("us", "UTC"),
-        Kind.DATE: pyarrow.date32(),
+def columns_of(cls: type[attrs.AttrsInstance], inside: tuple[type, ...] = ()) -> dict[str, Column]:
+    """The columns of an attrs class, by field."""
+    annotations = get_type_hints(cls)
+    return {
+        field.name: _column(
+            [annotations.get(field.name, object)], field.metadata.get("decimal"), (*inside, cls)
+        )
+        for field in attrs.fields(cls)
     }
-    as_json = Column(pyarrow.string(), json_text)
-    if not stats.kinds:
-        return Column(pyarrow.null())
-    if stats.kinds <= NUMBERS:
-        if not stats.needs_decimals:
-            is_whole = stats.kinds == {Kind.WHOLE}
-            return Column(pyarrow.int64() if is_whole else pyarrow.float64())
-        whole = Decimal(max(-stats.lowest, stats.highest)).adjusted() + 1
-        digits = max(stats.digits, whole, 1) + stats.places
-        if digits > _MAX_DIGITS:
-            return as_json
-        return Column(pyarrow.decimal128(digits, stats.places), exact)
-    if len(stats.kinds) > 1:
-        return as_json
-    (kind,) = stats.kinds
-    if kind is Kind.ARRAY and stats.element is not None:
-        inner = column_of(stats.element)
-        return Column(pyarrow.list_(inner.type), inner.convert and _ConvertElements(inner.convert))
-    if kind is Kind.OBJECT and stats.fields:
-        columns = {name: column_of(field) for name, field in stats.fields.items()}
-        converts = {name: c.convert for name, c in columns.items() if c.convert is not None}
-        struct = pyarrow.struct([(name, column.type) for name, column in columns.items()])
-        return Column(struct, _ConvertFields(converts) if converts else None)
-    return Column(simple[kind]) if kind in simple else as_json
 
 
-# Classes, not closures, so that equal columns compare equal.
+def _column(
+    annotations: Iterable[object], digits: tuple[int, int] | None, inside: tuple[type, ...]
+) -> Column:
+    """The column of values of any of the annotations, in a field of the last class `inside`.
+
+    `digits` are the precision and the scale of its decimals.
+    """
+    members = set(chain.from_iterable(map(_members, annotations)))
+    is_nullable = not members.isdisjoint({type(None), object, Any})
+    kinds = {_kind(member) for member in members - {type(None)}}
+    if kinds and kinds <= {int, float, Decimal}:
+        has_digits = digits is not None or Decimal in kinds
+        kinds = {Decimal if has_digits else float if float in kinds else int}
+    kind = kinds.pop() if len(kinds) == 1 else object
+    if kind in _SCALARS:
+        scalar, prepare = _SCALARS[kind]
+        if kind is Decimal and digits is not None:
+            scalar = pyarrow.decimal128(*digits)
+        return Column(scalar, is_nullable, prepare)
+    cls = _class_of(kind)
+    if _is_array(cls):
+        inner = [each for each in get_args(kind) if each is not ...]
+        element = _column(inner or [object], digits, inside)
+        return Column(pyarrow.list_(element.type), is_nullable, element=element)
+    # A class inside itself would have no end.
+    if attrs.has(cls) and cls not in inside and (fields := columns_of(cls, inside)):
+        struct = pyarrow.struct([(name, field.type) for name, field in fields.items()])
+        return Column(struct, is_nullable, fields=fields)
+    return Column(pyarrow.string(), is_nullable, json_text)
 
 
-@attrs.frozen
-class _ConvertElements:
-    convert: Convert
-
-    def __call__(self, value: Sequence[object]) -> list[object]:
-        return [converted(element, self.convert) for element in value]
-
-
-@attrs.frozen
-class _ConvertFields:
-    converts: Mapping[str, Convert]
-
-    def __call__(self, value: Row) -> Row:
-        fields = {name: converted(value.get(name), c) for name, c in self.converts.items()}
-        return {**value, **fields}
+def _members(annotation: object) -> Iterator[object]:
+    """The members of a union, of aliases and of literals."""
+    alias = getattr(annotation, "__value__", None) or getattr(annotation, "__supertype__", None)
+    if alias is not None:
+        yield from _members(alias)
+    elif get_origin(annotation) in (Union, UnionType):
+        yield from chain.from_iterable(map(_members, get_args(annotation)))
+    elif get_origin(annotation) is Literal:
+        yield from map(type, get_args(annotation))
+    else:
+        yield annotation
 
 
-def converted(value: object, convert: Convert) -> object:
-    """A value as its column holds it."""
-    return None if value is None else convert(value)
+def _class_of(annotation: object) -> type[object]:
+    """The class of an annotation, without its arguments."""
+    cls: object = get_origin(annotation) or annotation
+    return cast("type[object]", cls) if isinstance(cls, type) else object
+
+
+def _kind(annotation: object) -> object:
+    """The scalar class that a class derives from, else the annotation."""
+    cls = _class_of(annotation)
+    return next((base for base in _SCALARS if issubclass(cls, cast(type, base))), annotation)
+
+
+def _is_array(cls: type) -> bool:
+    return issubclass(cls, Collection) and not issubclass(cls, Mapping)

@@ -1,148 +1,49 @@
-"""Type inference: statistics of all values of a column, the last as much as the first."""
+"""Type inference for fields that no class declares: all values of a column determine its type."""
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
-from enum import Enum
-from itertools import chain
 from typing import Any
 
-import attrs
+import pyarrow
 
-from adclient._tables.records import by_name, encodable_name
+from adclient._tables.arrays import Array, arrow_array, exact, flattened, list_array, struct_array
+from adclient._tables.records import by_name, encodable_name, json_text
 
 _MAX_FIELDS = 64  # of an object whose fields have columns; a larger one is more like a map
 _MAX_DEPTH = 8
-_EXACT_IN_A_FLOAT = 2**53
 
 
-class Kind(Enum):
-    """The kind of a value in a table."""
-
-    BOOL = "true or false"
-    WHOLE = "whole number"
-    FLOAT = "float"
-    DECIMAL = "decimal"
-    TEXT = "text"
-    DATETIME = "time"
-    DATE = "date"
-    ARRAY = "array"
-    OBJECT = "object"
-    OTHER = "something else"
-
-
-NUMBERS = {Kind.WHOLE, Kind.FLOAT, Kind.DECIMAL}
-_KINDS: dict[type, Kind] = {  # a class before its base
-    bool: Kind.BOOL,
-    int: Kind.WHOLE,
-    float: Kind.FLOAT,
-    Decimal: Kind.DECIMAL,
-    str: Kind.TEXT,
-    datetime: Kind.DATETIME,
-    date: Kind.DATE,
-    list: Kind.ARRAY,
-    dict: Kind.OBJECT,
-}
-# Those whose values matter for the type, not only their kind.
-_INSPECTED = {Kind.WHOLE, Kind.DECIMAL, Kind.DATETIME, Kind.ARRAY, Kind.OBJECT}
+def inferred(values: Sequence[Any], depth: int = 0) -> Array:
+    """The array of JSON values; those that no other type can hold are JSON text."""
+    kinds = set(map(type, values)) - {type(None)}
+    if not kinds:
+        return pyarrow.nulls(len(values))
+    if kinds == {bool}:
+        return pyarrow.array(values, pyarrow.bool_())
+    if kinds == {str}:
+        return arrow_array(values, pyarrow.string())
+    if kinds <= {int, float, Decimal} and (numbers := _numbers(values, kinds)) is not None:
+        return numbers
+    if kinds == {list} and depth < _MAX_DEPTH:
+        return list_array(values, inferred(flattened(values), depth + 1))
+    if kinds == {dict} and depth < _MAX_DEPTH:
+        fields = by_name([value or {} for value in values])
+        if 0 < len(fields) <= _MAX_FIELDS and all(encodable_name(name) == name for name in fields):
+            children = {name: inferred(inner, depth + 1) for name, inner in fields.items()}
+            return struct_array(values, children)
+    as_json = [None if value is None else json_text(value) for value in values]
+    return pyarrow.array(as_json, pyarrow.string())
 
 
-@attrs.define
-class ColumnStats:
-    """Statistics of the values of a column.
-
-    The digits of floats are counted only if `exactly`: it is slow and rarely needed.
-    """
-
-    exactly: bool
-    depth: int = 0
-    kinds: set[Kind] = attrs.field(factory=set[Kind])
-    lowest: int = 0
-    highest: int = 0
-    digits: int = 0  # the most before the decimal point
-    places: int = 0  # the most after it
-    element: "ColumnStats | None" = None
-    fields: "dict[str, ColumnStats]" = attrs.field(factory=dict[str, "ColumnStats"])
-
-    def add(self, values: Sequence[object]) -> None:
-        """Add values."""
-        classes = set(map(type, values))
-        for cls in classes - {type(None)}:
-            kind = next((k for base, k in _KINDS.items() if issubclass(cls, base)), Kind.OTHER)
-            self.kinds.add(kind)
-            if kind in _INSPECTED or (kind is Kind.FLOAT and self.exactly):
-                is_mixed = len(classes) > 1
-                self._inspect(kind, [v for v in values if type(v) is cls] if is_mixed else values)
-
-    def add_fields(self, columns: "Mapping[str, Sequence[object]]") -> None:
-        """Add the fields of objects, by name."""
-        for name, values in columns.items():
-            if name not in self.fields:
-                self.fields[name] = ColumnStats(self.exactly, self.depth + 1)
-            self.fields[name].add(values)
-
-    def _inspect(self, kind: Kind, values: Sequence[Any]) -> None:
-        match kind:
-            case Kind.WHOLE:
-                self.lowest = min(self.lowest, *values)
-                self.highest = max(self.highest, *values)
-            case Kind.FLOAT:
-                self._count_digits([Decimal(repr(value)) for value in values])
-            case Kind.DECIMAL:
-                self._count_digits(values)
-            case Kind.DATETIME if not all(map(_has_utc, values)):
-                self.kinds.add(Kind.OTHER)
-            case Kind.ARRAY | Kind.OBJECT if self.depth >= _MAX_DEPTH:
-                self.kinds.add(Kind.OTHER)
-            case Kind.ARRAY:
-                self.element = self.element or ColumnStats(self.exactly, self.depth + 1)
-                self.element.add(list(chain.from_iterable(values)))
-            case Kind.OBJECT:
-                names = {*self.fields, *chain.from_iterable(values)}
-                if len(names) > _MAX_FIELDS or any(encodable_name(name) != name for name in names):
-                    self.kinds.add(Kind.OTHER)
-                else:
-                    self.add_fields(by_name(values))
-            case _:
-                pass
-
-    def _count_digits(self, values: Sequence[Decimal]) -> None:
-        for value in values:
-            exponent = value.as_tuple().exponent
-            if isinstance(exponent, int):
-                self.digits = max(self.digits, value.adjusted() + 1)
-                self.places = max(self.places, -exponent)
-            else:  # infinite, or NaN
-                self.kinds.add(Kind.OTHER)
-
-    @property
-    def needs_decimals(self) -> bool:
-        """True if these are numbers that neither 64-bit integers nor floats can hold."""
-        if self.kinds == {Kind.WHOLE}:
-            return not -(2**63) <= self.lowest <= self.highest < 2**63
-        is_large = max(-self.lowest, self.highest) > _EXACT_IN_A_FLOAT
-        return self.kinds <= NUMBERS and (Kind.DECIMAL in self.kinds or is_large)
-
-    @property
-    def has_floats_to_count(self) -> bool:
-        """True if the digits of floats matter here or inside, so `exactly` is needed."""
-        inner = [*self.fields.values(), *([self.element] if self.element else [])]
-        return (self.needs_decimals and Kind.FLOAT in self.kinds) or any(
-            stats.has_floats_to_count for stats in inner
-        )
-
-
-def _has_utc(value: datetime) -> bool:
-    """Check if a time has a zone, and is within the years 1 to 9999 in UTC."""
-    if value.tzinfo is None:
-        return False
-    try:
-        value.astimezone(UTC)
-    except OverflowError:
-        return False
-    return True
-
-
-def exact(value: object) -> object:
-    """A float as the decimal that it prints; any other number unchanged."""
-    return Decimal(repr(value)) if isinstance(value, float) else value
+def _numbers(values: Sequence[int | float | Decimal | None], kinds: set[type]) -> "Array | None":
+    """The array of numbers that keeps all digits; None if a decimal of 38 digits cannot."""
+    if Decimal not in kinds:
+        # Arrow refuses a whole number that a 64-bit integer, or a float, cannot hold.
+        with suppress(OverflowError, pyarrow.ArrowInvalid):
+            is_whole = kinds == {int}
+            return pyarrow.array(values, pyarrow.int64() if is_whole else pyarrow.float64())
+    with suppress(pyarrow.ArrowInvalid, TypeError):  # too many digits, or infinite
+        decimals = pyarrow.array([exact(value) for value in values])
+        return decimals if pyarrow.types.is_decimal128(decimals.type) else None
+    return None

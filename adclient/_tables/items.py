@@ -1,6 +1,7 @@
 """Items as a collection that is also a table: records, Arrow, pandas and polars.
 
-The type of a column depends on all of its values, never on the first rows only.
+A class of the caller determines its table. Otherwise the type of a column depends on all of its
+values, never on the first rows only.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow
 else:
     pandas, polars = deferred("pandas.DataFrame"), deferred("polars.DataFrame")
-    pyarrow = deferred("pyarrow.Table")
+    pyarrow = deferred("pyarrow.Schema", "pyarrow.Table")
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -47,6 +48,8 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
 
     Args:
         items: The items.
+        cls: The attrs class of the items, which determines the table even without items;
+            `typed()` sets it. By default, the one class of all items.
 
     Examples:
         >>> from adclient.testing import FakeAdService
@@ -60,10 +63,37 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
         (10, 13)
     """
 
-    __slots__ = ("_items",)
+    __slots__ = ("_cls", "_items")
 
-    def __init__(self, items: Iterable[T_co] = ()) -> None:
+    def __init__(self, items: Iterable[T_co] = (), *, cls: type[T_co] | None = None) -> None:
         self._items: tuple[T_co, ...] = tuple(items)
+        self._cls = cls
+
+    @property
+    def schema(self) -> pyarrow.Schema:
+        """The schema of the table, a `pyarrow.Schema`.
+
+        For items that `typed()` read, it depends only on your class: `Items(cls=…).schema` is the
+        same. It is inferred from all values for other items.
+
+        Raises:
+            ModuleNotFoundError: pyarrow is missing; `pip install 'adclient[arrow]'`.
+
+        Examples:
+            >>> import attrs
+            >>> from decimal import Decimal
+            >>> from adclient import Items
+            >>> @attrs.frozen
+            ... class Spend:
+            ...     id: str
+            ...     spend: Decimal | None = attrs.field(metadata={"decimal": (12, 2)})
+            >>> print(Items(cls=Spend).schema)
+            id: string not null
+            spend: decimal128(12, 2)
+        """
+        with needs("arrow"):
+            from adclient._tables.table import schema_of  # deferred: it loads pyarrow
+        return schema_of(self._items, self._cls)
 
     def to_records(self) -> list[dict[str, object]]:
         """Convert the items to dictionaries of plain Python values.
@@ -87,9 +117,11 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
         """Convert the items to an Arrow table.
 
         Returns:
-            A row for each item and a column for each field.
+            A row for each item and a column for each field, of the types of `schema`.
 
         Raises:
+            ValueError: A value does not fit the type that its class declares; the message names the
+                item and the field.
             ModuleNotFoundError: pyarrow is missing; `pip install 'adclient[arrow]'`.
 
         Examples:
@@ -110,6 +142,8 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
                 accessible by `.list` and `.struct`.
 
         Raises:
+            ValueError: A value does not fit the type that its class declares; the message names the
+                item and the field.
             ModuleNotFoundError: pandas or pyarrow is missing; `pip install 'adclient[pandas]'`.
 
         Examples:
@@ -129,9 +163,11 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
         """Convert the items to a polars data frame.
 
         Returns:
-            A row for each item and a column for each field.
+            A row for each item and a column for each field, of the types of `schema`.
 
         Raises:
+            ValueError: A value does not fit the type that its class declares; the message names the
+                item and the field.
             ModuleNotFoundError: polars or pyarrow is missing; `pip install 'adclient[polars]'`.
 
         Examples:
@@ -153,7 +189,7 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
     def _table(self, extra: str) -> pyarrow.Table:
         with needs(extra):
             from adclient._tables.table import table_of  # deferred: it loads pyarrow
-        return table_of(self._items)
+        return table_of(self._items, self._cls)
 
     def __len__(self) -> int:
         return len(self._items)
@@ -169,10 +205,13 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
     @overload
     def __getitem__(self, index: slice, /) -> "Items[T_co]": ...
     def __getitem__(self, index: SupportsIndex | slice, /) -> "T_co | Items[T_co]":
-        return Items(self._items[index]) if isinstance(index, slice) else self._items[index]
+        if isinstance(index, slice):
+            return Items(self._items[index], cls=self._cls)
+        return self._items[index]
 
     def __add__(self, other: "Items[S] | Sequence[S]", /) -> "Items[T_co | S]":
-        return Items((*self._items, *other))
+        cls = self._cls if getattr(other, "_cls", None) is self._cls else None
+        return Items((*self._items, *other), cls=cls)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Items | list | tuple):

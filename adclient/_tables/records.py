@@ -1,13 +1,15 @@
 """Items as plain Python values, by field, with strings that a table can hold."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from enum import Enum
 from itertools import chain
-from typing import TypeAlias, cast
+from typing import cast
 
 from adclient import models
 from adclient._core import jsontext
 from adclient._display import notebook
+from adclient._values.items import as_json
 from adclient._values.json_values import as_mapping
 from adclient.models import Item
 
@@ -15,6 +17,8 @@ Row = Mapping[str, object]
 
 # Their fields are JSON values only.
 OURS = {cls for cls in vars(models).values() if isinstance(cls, type) and issubclass(cls, Item)}
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def record(item: object) -> dict[str, object]:
@@ -69,43 +73,12 @@ def encodable_name(name: str) -> str:
 
 
 def json_text(value: object) -> str:
-    """The whole value as JSON text; a value that is not JSON as a short text."""
-    text: list[str] = []
-    waiting = [_pieces(value)]  # instead of recursion: a response may be nested deeply
-    while waiting:
-        for piece in waiting[-1]:
-            if not isinstance(piece, str):
-                waiting.append(piece)
-                break
-            text.append(piece)
-        else:
-            waiting.pop()
-    # Lone surrogates, which a table cannot hold, are escaped as in JSON.
-    return "".join(text).encode("utf-8", "backslashreplace").decode()
-
-
-def _pieces(value: object, *, inside: bool = False) -> Iterator["str | Pieces"]:
-    """JSON text in pieces, with the pieces of inner values in between."""
-    if jsontext.is_object(value):
-        yield "{"
-        for index, (name, inner) in enumerate(value.items()):
-            yield f"{',' * (index > 0)}{jsontext.quoted(str(name))}:"
-            yield _pieces(inner, inside=True)
-        yield "}"
-    elif jsontext.is_array(value):
-        yield "["
-        for index, inner in enumerate(value):
-            yield "," * (index > 0)
-            yield _pieces(inner, inside=True)
-        yield "]"
-    elif isinstance(value, str):
-        yield jsontext.quoted(str.__str__(value))
-    else:
-        try:
-            yield jsontext.dumps(value, "value")
-        except jsontext.JSONError:  # an object of the caller's
-            text = notebook.short(value)
-            yield jsontext.quoted(text) if inside else text
-
-
-Pieces: TypeAlias = "Iterator[str | Pieces]"
+    """The whole value as JSON text; a short text if it contains what is not JSON."""
+    try:
+        return str(encodable(_encode(value)))
+    except (TypeError, ValueError):  # a decimal, or an object of the caller's
+        pass
+    try:
+        return jsontext.dumps(as_json(value), "value", errors="backslashreplace")
+    except jsontext.JSONError:
+        return notebook.short(value)

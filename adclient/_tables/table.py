@@ -1,43 +1,36 @@
-"""The Arrow table of items, built chunk by chunk.
+"""The Arrow table of items: of the class that declares their fields, else of their values."""
 
-Items are converted a few thousand at a time, so there is never a second copy of all of them as
-Python values. Types only widen, and the first chunk usually determines them: each chunk is
-converted as soon as it was inspected, and again at the end if the types have widened since.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, cast
+from typing import cast
 
+import attrs
 import pyarrow
 
-from adclient._tables.columns import Columns, column_of, converted
-from adclient._tables.infer import ColumnStats, Kind
-from adclient._tables.records import OURS, by_name, encodable, encodable_name, fields_of
+from adclient._display.notebook import short
+from adclient._tables.arrays import Array
+from adclient._tables.columns import Column, MisfitError, columns_of
+from adclient._tables.infer import inferred
+from adclient._tables.records import OURS, Row, by_name, encodable_name, fields_of
+from adclient._values.items import as_json
 from adclient.models import Item
 
-ROWS_AT_ONCE = 8192
-_PROMISED = ("id", "name", "status")
+_ALWAYS_TEXT = ("id", "name", "status")  # even if all of them are None
 
 
-def table_of(items: Sequence[object], *, exactly: bool = False) -> pyarrow.Table:
-    """Build the table of items; it calls itself with `exactly` if digits of floats matter."""
-    stats = ColumnStats(exactly)
-    batches, columns_of_batch = list[pyarrow.RecordBatch](), list[Columns]()
-    if not items:
-        stats.add_fields(dict.fromkeys(_PROMISED, ()))
-    for start in range(0, len(items), ROWS_AT_ONCE):
-        values = _chunk(items, start)
-        stats.add_fields(values)
-        if stats.has_floats_to_count and not exactly:
-            return table_of(items, exactly=True)
-        columns_of_batch.append(_columns(stats))
-        batches.append(_batch(values, columns_of_batch[-1]))
-    columns = _columns(stats)
-    for number, earlier in enumerate(columns_of_batch):
-        if earlier != columns:
-            batches[number] = _batch(_chunk(items, number * ROWS_AT_ONCE), columns)
-    return pyarrow.Table.from_batches(batches, _schema(columns))
+def table_of(items: Sequence[object], cls: type | None = None) -> pyarrow.Table:
+    """Build the table of items, which `cls` determines even without items."""
+    if (declared := _declared_class(items, cls)) is None:
+        return _inferred_table(items)
+    columns = columns_of(declared)
+    arrays = [_column_array(column, name, items) for name, column in columns.items()]
+    return pyarrow.Table.from_arrays(arrays, schema=_schema(columns))
+
+
+def schema_of(items: Sequence[object], cls: type | None) -> pyarrow.Schema:
+    """The schema of the table of items."""
+    declared = _declared_class(items, cls)
+    return table_of(items).schema if declared is None else _schema(columns_of(declared))
 
 
 def write_parquet(path: str, items: Sequence[object]) -> None:
@@ -46,40 +39,43 @@ def write_parquet(path: str, items: Sequence[object]) -> None:
     import_module("pyarrow.parquet").write_table(table_of(items), path)
 
 
-def _chunk(items: Sequence[object], start: int) -> dict[str, list[object]]:
-    chunk = items[start : start + ROWS_AT_ONCE]
-    if not set(map(type, chunk)) <= OURS:
-        return by_name([fields_of(item) for item in chunk])
-    # The same without a dictionary for each item, which is twice as fast.
-    ours = cast("Sequence[Item]", chunk)
-    named: dict[str, list[object]] = {
-        "id": [item.id for item in ours],
-        "name": [item.name for item in ours],
-        "status": [item.status for item in ours],
-    }
-    return {**named, **by_name([item.extra for item in ours]), **named}
+def _declared_class(
+    items: Sequence[object], cls: type[object] | None
+) -> type[attrs.AttrsInstance] | None:
+    """The class that determines the table; None if the service, or several classes, do."""
+    classes = set(map(type, items)) if cls is None else {cls}
+    only = classes.pop() if len(classes) == 1 else Item
+    return only if attrs.has(only) and only not in OURS else None
 
 
-def _columns(stats: ColumnStats) -> Columns:
-    for name in _PROMISED:  # strings, even if all of them are None
-        if name in stats.fields and not stats.fields[name].kinds:
-            stats.fields[name].kinds.add(Kind.TEXT)
-    return {name: column_of(field) for name, field in stats.fields.items()}
+def _schema(columns: dict[str, Column]) -> pyarrow.Schema:
+    return pyarrow.schema(
+        [pyarrow.field(name, c.type, nullable=c.is_nullable) for name, c in columns.items()]
+    )
 
 
-def _batch(values: Mapping[str, list[object]], columns: Columns) -> pyarrow.RecordBatch:
-    missing: list[object] = [None] * len(next(iter(values.values()), ()))
-    arrays: list[pyarrow.Array[Any]] = []
-    for name, column in columns.items():
-        convert, cells = column.convert, values.get(name, missing)
-        if convert is not None:
-            cells = [converted(value, convert) for value in cells]
-        try:
-            arrays.append(pyarrow.array(cells, column.type))
-        except UnicodeEncodeError:
-            arrays.append(pyarrow.array([encodable(value) for value in cells], column.type))
-    return pyarrow.record_batch(arrays, schema=_schema(columns))
+def _column_array(column: Column, name: str, items: Sequence[object], start: int = 0) -> Array:
+    """The array of a field; an error names the first item whose value does not fit."""
+    try:
+        return column.checked([getattr(item, name, None) for item in items], name)
+    except MisfitError as error:
+        if len(items) == 1:
+            raise ValueError(f"items[{start}], {short(items[0])}: {error}") from None
+    middle = len(items) // 2
+    _column_array(column, name, items[:middle], start)
+    return _column_array(column, name, items[middle:], start + middle)
 
 
-def _schema(columns: Columns) -> pyarrow.Schema:
-    return pyarrow.schema([(encodable_name(name), columns[name].type) for name in columns])
+def _inferred_table(items: Sequence[object]) -> pyarrow.Table:
+    if set(map(type, items)) <= OURS:
+        # The same as below without a dictionary for each item, which is twice as fast.
+        ours = cast("Sequence[Item]", items)
+        named = {name: [getattr(item, name) for item in ours] for name in _ALWAYS_TEXT}
+        values = {**named, **by_name([item.extra for item in ours]), **named}
+    else:
+        values = by_name([cast(Row, as_json(fields_of(item))) for item in items])
+    arrays = {name: inferred(column) for name, column in values.items()}
+    for name in arrays.keys() & {*_ALWAYS_TEXT}:
+        if arrays[name].type == pyarrow.null():
+            arrays[name] = arrays[name].cast(pyarrow.string())
+    return pyarrow.Table.from_arrays([*arrays.values()], [*map(encodable_name, arrays)])

@@ -131,7 +131,7 @@ def test_core_and_most_of_the_doctor_do_no_io() -> None:
     assert {name for name in impure if layer_of(name) == "doctor"} <= IMPURE_IN_DOCTOR
 
 
-MADE_OF_ARROW = {"adclient._tables.columns", "adclient._tables.table"}
+MADE_OF_ARROW = {f"adclient._tables.{name}" for name in ("arrays", "columns", "infer", "table")}
 # Whose signatures name types of these libraries.
 SIGNED_WITH_TABLES = {"adclient._tables.items", "adclient._async.tables", "adclient._sync.tables"}
 
