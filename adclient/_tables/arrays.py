@@ -18,7 +18,9 @@ def arrow_array(values: Sequence[Any], kind: pyarrow.DataType) -> Array:
     try:
         return pyarrow.array(values, kind)
     except UnicodeEncodeError:
-        return pyarrow.array([encodable(value) for value in values], kind)
+        return pyarrow.array(
+            [None if value is None else encodable(value) for value in values], kind
+        )
 
 
 def list_array(values: Sequence[Collection[object] | None], elements: Array) -> Array:

@@ -89,7 +89,8 @@ def columns_of(cls: type[attrs.AttrsInstance], inside: tuple[type, ...] = ()) ->
         field.name: _column(
             [annotations.get(field.name, object)], field.metadata.get("decimal"), (*inside, cls)
         )
-        for field in attrs.fields(cls)
+        # The undeclared fields of an item come last.
+        for field in sorted(attrs.fields(cls), key=lambda field: field.name == "extra")
     }
 
 

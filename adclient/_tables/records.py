@@ -58,24 +58,20 @@ def by_name(rows: Sequence[Row]) -> dict[str, list[object]]:
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def encodable(value: object) -> object:
-    """A value whose strings are free of lone surrogates, which UTF-8 cannot encode."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if jsontext.is_object(value):
-        return {name: encodable(inner) for name, inner in value.items()}
-    return [encodable(inner) for inner in value] if jsontext.is_array(value) else value
+def encodable(text: str) -> str:
+    """A text without lone surrogates, which UTF-8 cannot encode: they become escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def encodable_name(name: str) -> str:
     """A column name without lone surrogates, and without NUL, where Arrow's C interface cuts it."""
-    return str(encodable(name)).replace("\0", "\\x00")
+    return encodable(name).replace("\0", "\\x00")
 
 
 def json_text(value: object) -> str:
     """The whole value as JSON text; a short text if it contains what is not JSON."""
     try:
-        return str(encodable(_encode(value)))
+        return encodable(_encode(value))
     except (TypeError, ValueError):  # a decimal, or an object of the caller's
         pass
     try:
