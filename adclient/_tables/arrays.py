@@ -1,6 +1,6 @@
 """Arrow arrays of Python values."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import accumulate, chain
 from typing import Any, TypeAlias, cast
@@ -25,15 +25,16 @@ def arrow_array(values: Sequence[Any], kind: pyarrow.DataType) -> Array:
 
 def list_array(values: Sequence[Collection[object] | None], elements: Array) -> Array:
     """The array of lists, whose elements follow each other in `elements`; None is null."""
-    offsets = pyarrow.array(accumulate((len(v or ()) for v in values), initial=0), pyarrow.int32())
-    array: Array = _untyped.ListArray.from_arrays(offsets, elements, mask=_mask(values))
+    offsets = [*accumulate([len(value or ()) for value in values], initial=0)]
+    array: Array = _untyped.ListArray.from_arrays(
+        pyarrow.array(offsets, pyarrow.int32()), elements, mask=_mask(values)
+    )
     return array
 
 
-def flattened(values: Sequence[Collection[object] | None]) -> list[object]:
-    """The elements of all lists; those of a set in a fixed order."""
-    ordered = (sorted(v, key=repr) if isinstance(v, set | frozenset) else v or () for v in values)
-    return list(chain.from_iterable(ordered))
+def flattened(values: Iterable[Iterable[object] | None]) -> list[object]:
+    """The elements of all lists, one list after the other."""
+    return list(chain.from_iterable(filter(None, values)))
 
 
 def struct_array(values: Sequence[object], fields: Mapping[str, Array]) -> Array:
@@ -43,8 +44,10 @@ def struct_array(values: Sequence[object], fields: Mapping[str, Array]) -> Array
     return array
 
 
-def _mask(values: Sequence[object]) -> Array:
-    return pyarrow.array([value is None for value in values], pyarrow.bool_())
+def _mask(values: Sequence[object]) -> "Array | None":
+    """Where values are None, if any is."""
+    mask = [value is None for value in values]
+    return pyarrow.array(mask) if any(mask) else None
 
 
 def exact(value: float | Decimal | None) -> Decimal | None:

@@ -1,6 +1,6 @@
 """The columns that an attrs class declares: its annotations alone determine their types."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -65,7 +65,8 @@ class Column:
         """The array of values; the `path` names their place in an item."""
         try:
             if self.element is not None:
-                return list_array(values, self.element.array(flattened(values), f"{path}[]"))
+                lists = list(map(_ordered, values))
+                return list_array(lists, self.element.array(flattened(lists), f"{path}[]"))
             if self.fields:
                 fields = {
                     name: field.array([getattr(v, name, None) for v in values], f"{path}.{name}")
@@ -152,3 +153,7 @@ def _kind(annotation: object) -> object:
 
 def _is_array(cls: type) -> bool:
     return issubclass(cls, Collection) and not issubclass(cls, Mapping)
+
+
+def _ordered(value: Collection[object]) -> Collection[object]:
+    return sorted(value, key=repr) if isinstance(value, Set) else value

@@ -18,6 +18,7 @@ Row = Mapping[str, object]
 # Their fields are JSON values only.
 OURS = {cls for cls in vars(models).values() if isinstance(cls, type) and issubclass(cls, Item)}
 
+_ROWS_AT_ONCE = 8192  # few enough for the cache of a processor
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
@@ -54,8 +55,15 @@ def _plain(value: object) -> object:
 
 def by_name(rows: Sequence[Row]) -> dict[str, list[object]]:
     """The values of each field; None where a row does not have it."""
-    names = dict.fromkeys(chain.from_iterable(rows))
-    return {name: [row.get(name) for row in rows] for name in names}
+    columns: dict[str, list[object]] = {}
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        some = rows[start : start + _ROWS_AT_ONCE]
+        for name in dict.fromkeys(chain.from_iterable(some)):
+            if name not in columns:
+                columns[name] = [None] * start
+        for name, column in columns.items():
+            column += [row.get(name) for row in some]
+    return columns
 
 
 def encodable(text: str) -> str:
