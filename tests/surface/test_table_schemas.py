@@ -115,7 +115,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=2)))
         (tuple[int, float], (1, 2.5), "list<item: double>", [1.0, 2.5]),
         (tuple[int, str], (1, "a"), "list<item: string>", ["1", '"a"']),
         (list, [1, "a"], "list<item: string>", ["1", '"a"']),
-        (set[int], {2, 1}, "list<item: int64>", [1, 2]),
+        (set[int], {9, 10}, "list<item: int64>", [10, 9]),
         (Period, PERIOD, STRUCT, HELD),
         (list[Period], [PERIOD], f"list<item: {STRUCT}>", [HELD]),
         (Node, Node("a", [Node("b", [])]),
@@ -240,7 +240,7 @@ def test_library_class_declares_no_fields_beside_its_own() -> None:
 
 
 def test_items_of_several_classes_are_inferred() -> None:
-    items = Items([Spend("a", D("1.50"), PERIOD)]) + Items([BusinessProfile(id="b")])
+    items = Items([Spend("a", D("1.50"), PERIOD)], cls=Spend) + Items([BusinessProfile(id="b")])
     table = items.to_arrow()
     assert items.schema == table.schema
     assert str(table.schema.field("spend").type) == "decimal128(3, 2)"
