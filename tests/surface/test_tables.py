@@ -146,6 +146,16 @@ def test_order_of_values_does_not_matter(values) -> None:
         assert repr(reversed_held[::-1]) == repr(held)
 
 
+def test_late_row_decides_the_columns_like_the_first() -> None:
+    values = [*[..., 1] * 5_000, {"a": 1}, 0.5]  # more than are converted at once
+    kind, held = column_of(*values)
+    assert kind == "string"
+    assert held == [*[None, "1"] * 5_000, '{"a":1}', "0.5"]
+    late = Items([*items_of(*values), *items_of(2.5, name="y")]).to_arrow()
+    assert late["y"].null_count == len(values)
+    assert late["y"][-1].as_py() == 2.5
+
+
 def sorted_fields(kind: str) -> list[str]:
     """The parts of the text of a type; the fields of a struct have the order of the values."""
     return sorted(re.findall(r"\w+", kind))
