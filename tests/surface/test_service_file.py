@@ -421,6 +421,26 @@ def check_frames(frame) -> None:
         frame = frame.tb_next
 
 
+@each_client_class
+def test_traceback_of_another_error_shows_no_secret(client_class, path, monkeypatch) -> None:
+    def fail(_: object) -> None:
+        raise OSError("no ledger")
+
+    path.write_text('ledger = "drafts.db"\n' + path.read_text())
+    monkeypatch.setattr("adclient.ledger.open_ledger", fail)
+    with pytest.raises(OSError, match="no ledger") as caught:
+        client_class.from_service(path, headers={"x-key": SECRET})
+    shown = [repr(each.frame.f_locals) for each in caught.traceback]
+    assert "<arguments>" in "".join(shown)
+    assert SECRET not in "".join(shown)
+
+
+def test_function_that_a_file_cannot_name_is_refused() -> None:
+    conventions = Conventions(continuation=lambda value: {"after": value})
+    with pytest.raises(ValueError, match="cannot name <function"):
+        text_of(model.Service(url="https://ads.example.com", conventions=conventions))
+
+
 # The command.
 
 
