@@ -111,9 +111,9 @@ def run(options: argparse.Namespace) -> int:
             **_connection(options, service),
         )
     except Interrupted as interrupt:
-        _print(_with_auth(interrupt.report, options), options)
+        _print(_with_auth(interrupt.report, options, service), options)
         raise
-    report = _with_auth(report, options)
+    report = _with_auth(report, options, service)
     if options.save is not None and report.is_accepted:
         report = report.save(options.save, replace=options.force)
     changes = None if file is None else report.changes(file)
@@ -138,23 +138,29 @@ def _connection(options: argparse.Namespace, service: Service | None) -> dict[st
     return {**found, "headers": headers, "proxy": proxy, "verify": ca_file or True}
 
 
-def _with_auth(report: Report, options: argparse.Namespace) -> Report:
+def _with_auth(report: Report, options: argparse.Namespace, known: Service | None) -> Report:
     """A report whose file and code name the variable or file that holds the token."""
-    auth: AuthShape | None = report.service.auth
-    if auth is None:
+    others = {key: text for key, text in report.arguments.items() if key not in ("token", "auth")}
+    if others == report.arguments:  # without credentials
         return report
-    env, file = options.token_env or ENV_TOKEN, options.token_file
-    is_file = file not in (None, "-")
-    auth = attrs.evolve(auth, env=None if is_file else env, file=file if is_file else None)
-    secret, name = f"os.environ[{quoted(env)}]", quoted(auth.header)
-    if auth == attrs.evolve(AuthShape(), env=auth.env, file=auth.file):
+    is_given = (options.token, options.token_file, options.token_env) != (None, None, None)
+    auth = None if known is None or is_given else known.auth
+    if auth is None:
+        file = None if options.token_file == "-" else options.token_file
+        auth = AuthShape(
+            scheme=options.auth_scheme or ("" if options.token_header else "Bearer"),
+            header=(options.token_header or "authorization").lower(),
+            env=None if file else options.token_env or ENV_TOKEN,
+            file=file,
+        )
+    secret, name = f"os.environ[{quoted(auth.env or ENV_TOKEN)}]", quoted(auth.header)
+    if (auth.scheme, auth.header) == ("Bearer", "authorization"):
         code = {"token": secret}
-    elif auth.scheme == "Basic":
+    elif auth.scheme.lower() == "basic":
         code = {"auth": "auth"}
     else:
         value = f"{quoted(f'{auth.scheme} ')} + {secret}" if auth.scheme else secret
         code = {"auth": f"lambda request: {{{name}: {value}}}"}
-    others = {key: text for key, text in report.arguments.items() if key not in ("token", "auth")}
     service = attrs.evolve(report.service, auth=auth)
     return attrs.evolve(report, service=service, arguments=code | others)
 

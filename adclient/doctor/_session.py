@@ -1,5 +1,6 @@
 """Sends the probes, one at a time, within a number of requests and a time."""
 
+import re
 from collections.abc import Callable
 
 import attrs
@@ -22,6 +23,9 @@ TIMEOUT = 120.0
 _LONGEST_REQUEST = TIMEOUT / 8  # so that one that hangs leaves time for others
 _MOST_FAILURES = 2
 
+# What precedes a credential; anything else may be a part of it.
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9-]*) \S+")
+
 # A temporary failure is repeated, so that it does not count as evidence.
 _RETRY = RetryPolicy(max_retries=2, statuses=PASSING)
 
@@ -39,9 +43,9 @@ class Session:
     progress: Callable[[str], None] | None
     sent: int = 0
     limited: RawResponse | None = None
-    auth: AuthShape | None = None
     _deadline: float = attrs.field(init=False)
     _secrets: set[Redactor] = attrs.field(init=False, factory=set[Redactor])
+    _credentials: set[tuple[str, str]] = attrs.field(init=False, factory=set[tuple[str, str]])
     _builders: dict[Conventions, RequestBuilder] = attrs.field(
         init=False, factory=dict[Conventions, RequestBuilder]
     )
@@ -54,6 +58,17 @@ class Session:
         """How many requests may still be sent; none if the time is nearly over."""
         is_late = self._deadline - self.clock.now() < self.options.timeout / 10
         return 0 if is_late else self.most_requests - self.sent
+
+    @property
+    def auth(self) -> AuthShape | None:
+        """How credentials were sent, if a file can describe it: in one header, always the same."""
+        if self.credentials.kind != "auth":
+            return AuthShape(env=ENV_TOKEN) if self.credentials.kind == "token" else None
+        if len(self._credentials) != 1:
+            return None
+        ((header, value),) = self._credentials
+        schemed = _SCHEME.fullmatch(value) if header == "authorization" else None
+        return AuthShape(scheme=schemed[1] if schemed else "", header=header, env=ENV_TOKEN)
 
     def redact(self, text: str) -> str:
         """A text without the credentials that were sent."""
@@ -134,13 +149,9 @@ class Session:
             # A copy: the headers are shared with other requests of the operation.
             copy = attrs.evolve(request, headers=dict(request.headers))
             headers = checked_auth(credentials.auth(copy))
-        elif credentials.fixed is not None:
-            headers = credentials.fixed
-        else:
-            token = credentials.token
-            headers = bearer(token() if callable(token) else token)
-        if len(headers.headers) == 1:
-            ((name, value),) = headers.headers.items()
-            scheme, _, secret = value.partition(" ")
-            self.auth = AuthShape(scheme=scheme if secret else "", header=name, env=ENV_TOKEN)
-        return headers
+            self._credentials.update(headers.headers.items())
+            return headers
+        if credentials.fixed is not None:
+            return credentials.fixed
+        token = credentials.token
+        return bearer(token() if callable(token) else token)
