@@ -15,6 +15,7 @@ from adclient._values.json_values import JSON
 _MAX_LEVELS = 6  # of objects and arrays inside each other
 _MAX_FIELDS = 200  # of one object
 _FEW = 20
+_MAX_DIGITS = 40  # of a bound; 1E+1000000 would be written with all of its zeros
 
 _TYPES: dict[type, JSONType] = {
     bool: "boolean",
@@ -91,9 +92,9 @@ class _Inference:
         is_kept = self.keep_texts and is_few and reference is None
         return Shape(
             types=tuple(kind for kind in get_args(JSONType) if kind in seen),
-            minimum=min(numbers, default=None),
-            maximum=max(numbers, default=None),
-            decimals=max(map(_decimals, numbers)) if "number" in seen else None,
+            minimum=_bound(min(numbers, default=None)),
+            maximum=_bound(max(numbers, default=None)),
+            decimals=_most_decimals(numbers) if "number" in seen else None,
             min_length=min(lengths, default=None),
             max_length=max(lengths, default=None),
             format=_format(different.keys()),
@@ -117,6 +118,16 @@ def _has_data_as_keys(objects: Sequence[Mapping[str, JSON]]) -> bool:
     every, common = frozenset[str]().union(*keys), keys[0].intersection(*keys)
     is_named = all(map(str.isidentifier, every))
     return not is_named or not common or len(every - common) > _FEW
+
+
+def _bound(number: int | Decimal | None) -> int | Decimal | None:
+    """A bound, unless it is too long for a file."""
+    is_short = number is not None and abs(Decimal(number).adjusted()) < _MAX_DIGITS
+    return number if is_short else None
+
+
+def _most_decimals(numbers: Iterable[int | Decimal]) -> int:
+    return min(_MAX_DIGITS, max(map(_decimals, numbers)))
 
 
 def _decimals(number: int | Decimal) -> int:
