@@ -146,12 +146,12 @@ def _with_auth(report: Report, options: argparse.Namespace, known: Service | Non
     is_given = (options.token, options.token_file, options.token_env) != (None, None, None)
     auth = None if known is None or is_given else known.auth
     if auth is None:
-        file = None if options.token_file == "-" else options.token_file
+        is_file = options.token_file not in (None, "-")
         auth = AuthShape(
             scheme=options.auth_scheme or ("" if options.token_header else "Bearer"),
             header=(options.token_header or "authorization").lower(),
-            env=None if file else options.token_env or ENV_TOKEN,
-            file=file,
+            env=None if is_file else options.token_env or ENV_TOKEN,
+            file=options.token_file if is_file else None,
         )
     secret, name = f"os.environ[{quoted(auth.env or ENV_TOKEN)}]", quoted(auth.header)
     if (auth.scheme, auth.header) == ("Bearer", "authorization"):

@@ -1,23 +1,28 @@
 """What a service file says differently from another: settings and structure, not the data."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 
-from adclient._service.model import ErrorShape, Service, Shape
+from adclient._core.jsontext import JSONError, loads
+from adclient._service.model import ErrorShape, Listing, Service, Shape, Shapes
+from adclient._service.shapes import shapes_of
 from adclient.conventions import Conventions, ReadConventions, of_read
 
+_OF_NEXT = ("form", "parameters", "host", "key")
 
-def changes_of(old: Service, new: Service) -> tuple[str, ...]:
-    """The changes, one in a line; what was not observed this time is not compared."""
-    before, after = dict(_facts(old)), dict(_facts(new))
-    found = [*_settings(old, new)]
-    for name in [*before, *(name for name in after if name not in before)]:
-        one, other = before.get(name), after.get(name)
-        # Without items, or without an error, nothing is known.
-        is_known = _scope(name) in map(_scope, before) and _scope(name) in map(_scope, after)
-        if one != other and is_known:
-            found.append(f"{name}: {one or 'nothing'} → {other or 'nothing'}")
-    found += [f"{name} is not accepted any more" for name in old.listings.keys() - new.listings]
-    found += [f"{name} is accepted now" for name in new.listings.keys() - old.listings]
+
+def changes_of(old: Service, new: Service, answered: Collection[str]) -> tuple[str, ...]:
+    """The changes, one in a line; what was not observed this time is not compared.
+
+    `answered` are the reads, and `unknown_account`, that were accepted or refused.
+    """
+    found = [*_settings(old, new), *_errors(old, new, answered)]
+    for read, listing in new.listings.items():
+        if read in old.listings:
+            found += _listing(read, old.listings[read], listing)
+        else:
+            found.append(f"{read} is accepted now")
+    gone = old.listings.keys() - new.listings
+    found += [f"{read} is not accepted any more" for read in gone if read in answered]
     return tuple(sorted(found))
 
 
@@ -44,33 +49,70 @@ def _text(conventions: Conventions, name: str) -> str:
     return getattr(value, "__name__", None) or str(value)
 
 
-def _facts(service: Service) -> Iterator[tuple[str, str]]:
-    """What is compared, by its name."""
-    errors = service.errors or ErrorShape()
-    yield "unknown_account/status", str(errors.statuses.get("unknown_account", "accepted"))
-    if service.errors is not None:
-        yield "errors/content type", errors.content_type
-        yield "errors/body", errors.body
-        for cause in ("unauthenticated", "unknown_parameter"):  # not always tried
-            if cause in errors.statuses:
-                yield f"{cause}/status", str(errors.statuses[cause])
-    for read, listing in service.listings.items():
-        if listing.page_size is not None and listing.next is not None:
-            yield f"{read} next/page size", str(listing.page_size)
-            for name in ("form", "parameters", "host", "key"):
-                yield f"{read} next/{name}", str(getattr(listing.next, name))
-        for part in ("item", "page", "extra"):
-            if listing.count or part != "item":
-                yield f"{read} {part}/", "an object"  # so that its first field is compared
-            yield from _shapes(f"{read} {part}/", getattr(listing, part))
+def _errors(old: Service, new: Service, answered: Collection[str]) -> Iterator[str]:
+    one, other = old.errors or ErrorShape(), new.errors or ErrorShape()
+    for cause in ("unknown_account", "unauthenticated", "unknown_parameter"):
+        before, after = (each.statuses.get(cause, "accepted") for each in (one, other))
+        # The other two are not always tried.
+        is_known = (
+            cause in answered
+            if cause == "unknown_account"
+            else cause in one.statuses.keys() & other.statuses
+        )
+        if is_known and before != after:
+            yield f"{cause}/status: {before} → {after}"
+    # Another cause may have another body.
+    is_same_cause = ("unknown_account" in one.statuses) == ("unknown_account" in other.statuses)
+    if old.errors is not None and new.errors is not None and is_same_cause:
+        if one.content_type != other.content_type:
+            yield f"errors/content type: {one.content_type} → {other.content_type}"
+        yield from _shapes("errors/", _outline(one.body), _outline(other.body))
 
 
-def _shapes(path: str, shapes: Mapping[str, Shape]) -> Iterator[tuple[str, str]]:
-    for name, shape in shapes.items():
-        optional = " or missing" * shape.is_optional
-        yield f"{path}{name}", f"{' or '.join(shape.types)}{optional}"
-        yield from _shapes(f"{path}{name}.", shape.properties)
+def _outline(body: str) -> Shapes:
+    """The shape of the body of an error; its texts may be kept or not."""
+    try:
+        value = loads(body.encode(errors="replace"))
+    except JSONError:
+        return {"body": Shape(types=("string",))}
+    return shapes_of([{"body": value}], keep_texts=False, ids={})
 
 
-def _scope(name: str) -> str:
-    return name.partition("/")[0]
+def _listing(read: str, old: Listing, new: Listing) -> Iterator[str]:
+    if old.next is not None and new.next is not None:
+        for name, one, other in (
+            ("page size", old.page_size, new.page_size),
+            *((n, getattr(old.next, n), getattr(new.next, n)) for n in _OF_NEXT),
+        ):
+            if one != other:
+                yield f"{read} next/{name}: {one} → {other}"
+    if old.count and new.count:
+        yield from _shapes(f"{read} item/", old.item, new.item)
+    yield from _shapes(f"{read} page/", old.page, new.page)
+    yield from _shapes(f"{read} extra/", old.extra, new.extra)
+
+
+def _shapes(path: str, old: Shapes, new: Shapes) -> Iterator[str]:
+    """What the old shapes do not allow; fewer types, or fewer missing fields, are data."""
+    for name in {**old, **new}:
+        before, after = old.get(name), new.get(name)
+        if before is None or after is None:
+            if before is None or not before.is_optional:
+                yield f"{path}{name}: {_types(before)} → {_types(after)}"
+            continue
+        if _kinds(after) - _kinds(before):
+            yield f"{path}{name}: {_types(before)} → {_types(after)}"
+        if before.properties and after.properties:  # an empty object has no fields to compare
+            yield from _shapes(f"{path}{name}.", before.properties, after.properties)
+
+
+def _kinds(shape: Shape) -> set[str]:
+    """The types of a field; an integer is a number without decimals."""
+    types = {"number" if kind == "integer" else kind for kind in shape.types}
+    return types | {"missing"} if shape.is_optional else types
+
+
+def _types(shape: Shape | None) -> str:
+    if shape is None:
+        return "nothing"
+    return " or ".join([*shape.types, *["missing"] * shape.is_optional])

@@ -39,6 +39,8 @@ class Report:
         example: The method and the account of a read that was accepted; None if there was none.
         arguments: Further arguments of the client in `code`: names and Python expressions.
         path: The service file, if the report was saved.
+        answered: The reads that the service accepted or refused, and `unknown_account` if it did
+            so with an account that cannot exist. Nothing is known of others.
 
     Examples:
         >>> from adclient.doctor import examine
@@ -69,6 +71,7 @@ class Report:
     example: tuple[str, str] | None = None
     arguments: Mapping[str, str] = attrs.field(factory=dict[str, str], hash=False)
     path: str | None = None
+    answered: tuple[str, ...] = ()
 
     def __getitem__(self, point: str) -> Finding:
         """The finding on a point, for most reads."""
@@ -145,7 +148,8 @@ class Report:
         """Compare the service with an earlier service file.
 
         Settings, errors, and the names and types of fields are compared, but not the data. What
-        was not observed this time counts as unchanged.
+        was not observed this time counts as unchanged, and so does what the file allows, such as a
+        field that was null at times and now never is.
 
         Args:
             path: The file.
@@ -164,7 +168,7 @@ class Report:
             >>> report.save("service.toml").changes("service.toml")
             ()
         """
-        return changes_of(read_service(path), self.service)
+        return changes_of(read_service(path), self.service, self.answered)
 
     @property
     def code(self) -> str:

@@ -1,6 +1,7 @@
 """The report and the service file that follow from an examination."""
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 import attrs
@@ -20,6 +21,7 @@ from adclient.doctor._report import Report
 from adclient.models import JSON
 
 _OTHER_TEXT = "…"
+_FIELD = re.compile(r"[A-Za-z_$@][A-Za-z_$@. -]{0,39}")  # others may be data, such as an account
 
 
 def report_of(
@@ -58,7 +60,22 @@ def report_of(
         requests=tuple(redact(f"{seen.probe}: {seen}") for seen in found.observations),
         example=None if example is None else (example.operation.full_name, example.account_id),
         arguments=arguments,
+        answered=(*_answered(found),),
     )
+
+
+def _answered(found: Examination) -> Iterator[str]:
+    """The reads that were accepted or refused for certain, and `unknown_account` if one was."""
+    for reading in found.readings.values():
+        if reading.pages or _is_refused(found, reading.first):
+            yield reading.name
+    unknown = None if found.base is None else found.base.unknown
+    if unknown is not None and (unknown.page is not None or _is_refused(found, unknown)):
+        yield "unknown_account"
+
+
+def _is_refused(found: Examination, seen: Observation) -> bool:
+    return seen.is_refused and found.is_accepted_after(seen)
 
 
 def _redacted(finding: Finding, redact: Callable[[str], str]) -> Finding:
@@ -130,13 +147,12 @@ def _errors(found: Examination, *, keep_texts: bool) -> ErrorShape | None:
         "unknown_account": None if base is None else base.unknown,
         "unknown_parameter": search,
     }
-    problem = problem_of(response)
     try:
-        body = dumps(_template(loads(response.body), problem, keep_texts=keep_texts), "body")
+        body = dumps(_template(loads(response.body), response, keep_texts=keep_texts), "body")
     except JSONError:
         body = "{message}" if response.body else ""
     return ErrorShape(
-        content_type=response.headers.get("content-type", ""),
+        content_type=response.headers.get("content-type", "").partition(";")[0].strip(),
         body=body,
         statuses={
             cause: seen.response.status
@@ -151,16 +167,23 @@ def _control(found: Examination) -> Observation | None:
     return next((each.control for each in searches if each is not None), None)
 
 
-def _template(value: JSON, problem: tuple[object, ...], *, keep_texts: bool) -> JSON:
-    """The body of an error with placeholders for its message and code."""
+def _template(value: JSON, response: RawResponse, *, keep_texts: bool) -> JSON:
+    """The body of an error with placeholders for its message and code, and without its data."""
     if isinstance(value, dict):
-        return {n: _template(v, problem, keep_texts=keep_texts) for n, v in value.items()}
+        return {
+            name: _template(each, response, keep_texts=keep_texts)
+            for name, each in value.items()
+            if _FIELD.fullmatch(name)
+        }
     if isinstance(value, list):
-        return [_template(each, problem, keep_texts=keep_texts) for each in value]
-    message, code, *_ = problem
-    if isinstance(value, str | int) and not isinstance(value, bool):
-        if str(value) == message:
-            return "{message}"
-        if str(value) == code:
-            return "{code}"
-    return _OTHER_TEXT if isinstance(value, str) and not keep_texts else value
+        return [_template(each, response, keep_texts=keep_texts) for each in value[:1]]
+    if value is None or isinstance(value, bool) or value == response.status:
+        return value
+    message, code, *_ = problem_of(response)
+    if str(value) == message:
+        return "{message}"
+    if str(value) == code:
+        return "{code}"
+    if isinstance(value, str):
+        return value if keep_texts else _OTHER_TEXT
+    return 0

@@ -1,12 +1,11 @@
 """What the doctor saves in a service file, and what it compares with one."""
 
 import json
-from pathlib import Path
 
 import httpx
 import pytest
 from cases import each_case
-from doctor_services import ACCOUNT, URL, Listing, Service, examined, served
+from doctor_services import ACCOUNT, Service, examined, served
 
 from adclient._command import main
 from adclient._service.model import AuthShape
@@ -56,3 +55,142 @@ def test_check_shows_the_credentials_of_the_file(tmp_path, monkeypatch, capsys) 
         assert main(["doctor", "--check", str(file), "--json", "--quiet"]) == 0
     code = json.loads(capsys.readouterr().out.partition("\n{")[2].join(["{", ""]))["code"]
     assert '"Token " + os.environ["MY_TOKEN"]' in code
+
+
+def refusing(body: object, content_type: str = "application/json") -> Service:
+    """A service that refuses an unknown account with this body."""
+
+    class Refusing(Service):
+        def refusal(self, status, message):
+            content = body if isinstance(body, str) else json.dumps(body)
+            return httpx.Response(status, text=content, headers={"content-type": content_type})
+
+    return Refusing()
+
+
+def saved(report, file) -> str:
+    report.save(file, replace=True)
+    return file.read_text()
+
+
+def test_data_of_an_error_is_not_saved(tmp_path) -> None:
+    file = tmp_path / "service.toml"
+    before = {
+        "code": 42,
+        "status": 404,
+        "message": "no",
+        "account": 12345678,
+        "at": 1.5,
+        "ok": False,
+    }
+    before |= {"account_77": 1, "of": [{"id": "a"}, {"id": "b"}]}
+    told = saved(examined(refusing(before, "application/json; boundary=b7")), file)
+    body = '{"code":"{code}","status":404,"message":"{message}","account":0,"at":0,"ok":false,'
+    assert f'body = \'{body}"of":[{{"id":"…"}}]}}\'' in told
+    assert "boundary" not in told
+    after = {**before, "account": 1, "message": "not there", "account_78": 1, "of": [{"id": "c"}]}
+    del after["account_77"]
+    assert examined(refusing(after)).changes(file) == ()
+
+
+def test_kept_texts_of_an_error_are_no_change(tmp_path) -> None:
+    file = tmp_path / "service.toml"
+    service = refusing({"message": "no", "hint": "look"})
+    assert "look" in saved(examined(service, keep_texts=True), file)
+    assert examined(service).changes(file) == ()
+
+
+def test_other_structure_of_an_error_is_a_change(tmp_path) -> None:
+    file = tmp_path / "service.toml"
+    saved(examined(refusing({"message": "no", "of": "x"})), file)
+    changes = examined(refusing({"message": "no", "of": 1, "more": ""})).changes(file)
+    assert "errors/body.of: string → integer" in changes
+    assert "errors/body.more: nothing → string" in changes
+    changes = examined(refusing("no", "text/plain")).changes(file)
+    assert "errors/body: object → string" in changes
+    assert "errors/content type: application/json → text/plain" in changes
+
+
+def test_long_numbers_do_not_make_a_long_file(tmp_path) -> None:
+    class Long(Service):
+        def page(self, listing, items, more):
+            content = super().page(listing, items, more).content
+            rows = content.replace(b'"ENABLED"', b'"ENABLED", "a": 1E+1000000, "b": 1E-1000000')
+            return httpx.Response(200, content=rows.replace(b'"next"', b'"c": 123456, "next"'))
+
+    told = saved(examined(Long()), tmp_path / "service.toml")
+    assert len(told) < 10_000
+    assert 'a = { types = ["number"], decimals = 0 }' in told
+    assert 'b = { types = ["number"], decimals = 40 }' in told
+    assert 'c = { types = ["integer"], minimum = 123456, maximum = 123456 }' in told
+
+
+@each_case("fault", [httpx.Response(503), httpx.Response(429, headers={"retry-after": "1"})])
+def test_temporary_failure_is_no_change(fault, tmp_path) -> None:
+    file = tmp_path / "service.toml"
+    saved(examined(Service()), file)
+
+    class Failing(Service):
+        def handle(self, request):
+            given = str(request.url)
+            is_failing = "delta" in given or "no-such-account" in given
+            return fault if is_failing else super().handle(request)
+
+    report = examined(Failing())
+    assert report.changes(file) == ()
+    assert report.problems
+
+
+def test_reads_that_were_not_sent_are_no_change(tmp_path) -> None:
+    file = tmp_path / "service.toml"
+    with served(Service()) as url:
+        assert main(["doctor", url, "-a", ACCOUNT, "--save", str(file), "--quiet"]) == 0
+        assert main(["doctor", "--check", str(file), "--requests", "6", "--quiet"]) == 1
+
+
+def test_used_up_quota_is_no_change(tmp_path) -> None:
+    file = tmp_path / "service.toml"
+    saved(examined(Service()), file)
+    service = Service(faults=lambda number: httpx.Response(403) if number > 6 else None)
+    report = examined(service)
+    assert report.changes(file) == ()
+    assert report.problems
+
+
+def with_items(*items: dict) -> Service:
+    """A service in whose items these are found, one after the other."""
+
+    class Various(Service):
+        def items(self, read, account=ACCOUNT):
+            known = super().items(read, account)
+            return [{**each, **items[n % len(items)]} for n, each in enumerate(known)]
+
+    return Various()
+
+
+@each_case(
+    ("before", "after", "expected"),
+    [
+        # The same structure with other data.
+        ([{"a": "x"}, {"a": None}], [{"a": None}], ()),
+        ([{"a": "x"}, {}], [{"a": "y"}], ()),
+        ([{"a": "x"}, {}], [{}], ()),
+        ([{"a": 1}], [{"a": 1.5}], ()),
+        ([{"a": 1.5}], [{"a": 1}], ()),
+        ([{"a": {"b": 1}}], [{"a": {}}], ()),
+        ([{"a": {}}], [{"a": {"b": 1}}], ()),
+        # What was not allowed before.
+        ([{"a": "x"}], [{"a": "x"}, {"a": None}], ("a: string → string or null",)),
+        ([{"a": "x"}], [{"a": "x"}, {}], ("a: string → string or missing",)),
+        ([{"a": "x"}], [{"a": 1}], ("a: string → integer",)),
+        ([{"a": "x"}], [{}], ("a: string → nothing",)),
+        ([{}], [{"a": "x"}], ("a: nothing → string",)),
+        ([{"a": {"b": 1, "c": 1}}], [{"a": {"b": 1}}], ("a.c: integer → nothing",)),
+    ],
+)
+def test_only_what_the_file_does_not_allow_is_a_change(before, after, expected, tmp_path) -> None:
+    file = tmp_path / "service.toml"
+    saved(examined(with_items(*before)), file)
+    name = "beta.list_campaigns item/"
+    changes = [each for each in examined(with_items(*after)).changes(file) if name in each]
+    assert changes == [f"{name}{each}" for each in expected]
