@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator
 
 from adclient._core.jsontext import JSONError, loads
+from adclient._core.redact import one_line
 from adclient._service.model import ErrorShape, Listing, Service, Shape, Shapes
 from adclient._service.shapes import shapes_of
 from adclient.conventions import Conventions, ReadConventions, of_read
@@ -23,7 +24,7 @@ def changes_of(old: Service, new: Service, answered: Collection[str]) -> tuple[s
             found.append(f"{read} is accepted now")
     gone = old.listings.keys() - new.listings
     found += [f"{read} is not accepted any more" for read in gone if read in answered]
-    return tuple(sorted(found))
+    return tuple(one_line(each, 300) for each in sorted(found))
 
 
 def _settings(old: Service, new: Service) -> Iterator[str]:

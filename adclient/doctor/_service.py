@@ -7,6 +7,7 @@ from typing import Any, cast
 import attrs
 
 from adclient._core.jsontext import JSONError, dumps, loads
+from adclient._core.redact import one_line
 from adclient._core.response import RawResponse, problem_of
 from adclient._service.model import Certainty, ErrorShape, Listing, Service
 from adclient._service.shapes import shapes_of
@@ -21,6 +22,7 @@ from adclient.doctor._report import Report
 from adclient.models import JSON
 
 _OTHER_TEXT = "…"
+_LONGEST = 5000  # text of a line
 _FIELD = re.compile(r"[A-Za-z_$@][A-Za-z_$@. -]{0,39}")  # others may be data, such as an account
 
 
@@ -54,10 +56,12 @@ def report_of(
             listings={name: mapped(listing, redact) for name, listing in listings.items()},
         ),
         findings=findings,
-        problems=tuple(map(redact, problems)),
+        problems=tuple(one_line(redact(each), _LONGEST) for each in problems),
         classes={name: redact(code) for name, code in classes_of(_rows(accepted)).items()},
         sent=sent,
-        requests=tuple(redact(f"{seen.probe}: {seen}") for seen in found.observations),
+        requests=tuple(
+            one_line(redact(f"{seen.probe}: {seen}"), _LONGEST) for seen in found.observations
+        ),
         example=None if example is None else (example.operation.full_name, example.account_id),
         arguments=arguments,
         answered=(*_answered(found),),
@@ -83,7 +87,9 @@ def _redacted(finding: Finding, redact: Callable[[str], str]) -> Finding:
     for name in ("cursor_parameter", "request_id_headers"):  # which are words of the service
         if name in settings:
             settings[name] = mapped(settings[name], redact)
-    conclusion, observed = redact(finding.conclusion), redact(finding.observed)
+    # A terminal obeys what a name of the service may contain.
+    conclusion = one_line(redact(finding.conclusion), _LONGEST)
+    observed = one_line(redact(finding.observed), _LONGEST)
     return attrs.evolve(finding, conclusion=conclusion, observed=observed, settings=settings)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import attrs
 
 from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, bearer, checked_auth
-from adclient._core.redact import Redactor
+from adclient._core.redact import Redactor, one_line
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, Outcome, RawResponse, redacted
 from adclient._core.retry import backoff, retry_after
@@ -118,7 +118,7 @@ class Session:
 
     def _tell(self, line: str) -> None:
         if self.progress is not None:
-            self.progress(self.redact(line))
+            self.progress(one_line(self.redact(line), 1000))
 
     def _send(self, request: Request, probe: Probe) -> Outcome:
         now = self.clock.now()

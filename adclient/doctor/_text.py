@@ -1,5 +1,6 @@
 """The report as code, and as questions to the makers of the service."""
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -73,13 +74,13 @@ def _settings(report: "Report") -> list[str]:
 def markdown_of(report: "Report") -> str:
     """The questions that are left, the findings, and what was asked and received."""
     questions = [
-        f"{_QUESTIONS[found.point]} ({found.certainty}: {found})"
+        f"{_QUESTIONS[found.point]} ({found.certainty}: {_span(str(found))})"
         for found in report.findings
         if found.certainty != "observed" and found.point in _QUESTIONS
     ]
-    questions += [f"Why? {problem.rpartition('; ')[0]}" for problem in report.problems]
+    questions += [f"Why? {_span(problem.rpartition('; ')[0])}" for problem in report.problems]
     findings = [
-        f"| {found.point} | {_escaped(str(found))} | {_escaped(found.observed)} |"
+        f"| {found.point} | {_cell(str(found))} | {_cell(found.observed)} |"
         for found in report.findings
     ]
     return "\n".join(
@@ -89,17 +90,24 @@ def markdown_of(report: "Report") -> str:
             *("", "## What follows", "", "| point | conclusion | observed |", "|---|---|---|"),
             *findings,
             *("", f"## The {report.sent} requests, all of them reads", ""),
-            *_numbered(report.requests),
+            *_numbered([_span(line) for line in report.requests]),
         ]
     )
 
 
 def _numbered(lines: Sequence[str]) -> list[str]:
-    return [f"{number}. {_escaped(line)}" for number, line in enumerate(lines, 1)]
+    return [f"{number}. {line}" for number, line in enumerate(lines, 1)]
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "\\<")
+def _span(text: str) -> str:
+    """A span of code, in which nothing of the service is a link, a mention or HTML."""
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    blank = " " * ("`" in text)
+    return f"{fence}{blank}{text}{blank}{fence}" if text else ""
+
+
+def _cell(text: str) -> str:
+    return _span(text).replace("|", "\\|")
 
 
 def quoted(value: Setting) -> str:

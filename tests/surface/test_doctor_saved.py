@@ -1,11 +1,12 @@
 """What the doctor saves in a service file, and what it compares with one."""
 
 import json
+from urllib.parse import quote
 
 import httpx
 import pytest
 from cases import each_case
-from doctor_services import ACCOUNT, Service, examined, served
+from doctor_services import ACCOUNT, URL, Listing, Service, examined, served
 
 from adclient._command import main
 from adclient._service.model import AuthShape
@@ -125,7 +126,7 @@ def test_long_numbers_do_not_make_a_long_file(tmp_path) -> None:
     assert 'c = { types = ["integer"], minimum = 123456, maximum = 123456 }' in told
 
 
-@each_case("fault", [httpx.Response(503), httpx.Response(429, headers={"retry-after": "1"})])
+@each_case("fault", [httpx.Response(503), httpx.Response(429)])
 def test_temporary_failure_is_no_change(fault, tmp_path) -> None:
     file = tmp_path / "service.toml"
     saved(examined(Service()), file)
@@ -194,3 +195,34 @@ def test_only_what_the_file_does_not_allow_is_a_change(before, after, expected, 
     name = "beta.list_campaigns item/"
     changes = [each for each in examined(with_items(*after)).changes(file) if name in each]
     assert changes == [f"{name}{each}" for each in expected]
+
+
+def test_names_of_the_service_do_not_reach_the_terminal_or_markdown(tmp_path) -> None:
+    name = "x\x1b[31m\n|`<img>"
+
+    class Hostile(Service):
+        def page(self, listing, items, more):
+            response = super().page(listing, items, more)
+            link = f"<{URL}/x?{quote(name)}=1>; rel=next"
+            return httpx.Response(200, content=response.content, headers={"link": link})
+
+        def refusal(self, status, message):
+            text = "![x](http://evil.example) @team ``code`` | <b>"
+            return httpx.Response(status, json={"message": text})
+
+    lines: list[str] = []
+    file = tmp_path / "service.toml"
+    saved(examined(Service()), file)
+    report = examined(Hostile(listing=Listing(name=name)), progress=lines.append)
+    told = [str(report), report.details(), report.markdown(), *report.changes(file)]
+    assert "x [31m |`<img>" in report.details()
+    assert not [text for text in told if not text.replace("\n", "").isprintable()]
+    assert lines
+    assert all(map(str.isprintable, lines))
+    (row,) = [line for line in report.markdown().splitlines() if line.startswith("| errors")]
+    text = "![x](http://evil.example) @team ``code`` "
+    assert f"{text}\\| <b> ``` |" in row
+    numbered = [
+        line for line in report.markdown().splitlines() if "no-such" in line or text in line
+    ]
+    assert all("`" in line.partition(text)[0] for line in numbered)
