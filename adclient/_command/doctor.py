@@ -10,7 +10,7 @@ import attrs
 from adclient._command import EXIT_CODES, connection, describe, tell
 from adclient._core.operations import READS
 from adclient._service.arguments import file_credentials
-from adclient._service.model import AuthShape, Service
+from adclient._service.model import Service
 from adclient._service.reading import read_service
 from adclient.doctor import Interrupted, Report, examine
 from adclient.doctor._examine import MOST_REQUESTS
@@ -140,19 +140,16 @@ def _connection(options: argparse.Namespace, service: Service | None) -> dict[st
 
 def _with_auth(report: Report, options: argparse.Namespace, known: Service | None) -> Report:
     """A report whose file and code name the variable or file that holds the token."""
-    others = {key: text for key, text in report.arguments.items() if key not in ("token", "auth")}
-    if others == report.arguments:  # without credentials
-        return report
-    is_given = (options.token, options.token_file, options.token_env) != (None, None, None)
-    auth = None if known is None or is_given else known.auth
+    auth = report.service.auth
     if auth is None:
-        is_file = options.token_file not in (None, "-")
-        auth = AuthShape(
-            scheme=options.auth_scheme or ("" if options.token_header else "Bearer"),
-            header=(options.token_header or "authorization").lower(),
-            env=None if is_file else options.token_env or ENV_TOKEN,
-            file=options.token_file if is_file else None,
-        )
+        return report
+    file, env = options.token_file, options.token_env
+    if known is not None and known.auth is not None and (options.token, file, env) == (None,) * 3:
+        auth = known.auth
+    elif file not in (None, "-"):
+        auth = attrs.evolve(auth, env=None, file=file)
+    else:
+        auth = attrs.evolve(auth, env=env or ENV_TOKEN)
     secret, name = f"os.environ[{quoted(auth.env or ENV_TOKEN)}]", quoted(auth.header)
     if (auth.scheme, auth.header) == ("Bearer", "authorization"):
         code = {"token": secret}
@@ -161,6 +158,7 @@ def _with_auth(report: Report, options: argparse.Namespace, known: Service | Non
     else:
         value = f"{quoted(f'{auth.scheme} ')} + {secret}" if auth.scheme else secret
         code = {"auth": f"lambda request: {{{name}: {value}}}"}
+    others = {key: text for key, text in report.arguments.items() if key not in ("token", "auth")}
     service = attrs.evolve(report.service, auth=auth)
     return attrs.evolve(report, service=service, arguments=code | others)
 

@@ -109,7 +109,7 @@ def _shapes(path: str, old: Shapes, new: Shapes) -> Iterator[str]:
 
 def _kinds(shape: Shape) -> set[str]:
     """The types of a field; an integer is a number without decimals."""
-    types = {"number" if kind == "integer" else kind for kind in shape.types}
+    types: set[str] = {"number" if kind == "integer" else kind for kind in shape.types}
     return types | {"missing"} if shape.is_optional else types
 
 

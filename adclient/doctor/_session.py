@@ -5,7 +5,14 @@ from collections.abc import Callable
 
 import attrs
 
-from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, bearer, checked_auth
+from adclient._core.auth import (
+    NO_AUTH,
+    AuthHeaders,
+    Credentials,
+    SecretHeader,
+    bearer,
+    checked_auth,
+)
 from adclient._core.redact import Redactor, one_line
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, Outcome, RawResponse, redacted
@@ -62,8 +69,11 @@ class Session:
     @property
     def auth(self) -> AuthShape | None:
         """How credentials were sent, if a file can describe it: in one header, always the same."""
-        if self.credentials.kind != "auth":
-            return AuthShape(env=ENV_TOKEN) if self.credentials.kind == "token" else None
+        auth = self.credentials.auth
+        if isinstance(auth, SecretHeader):
+            return AuthShape(scheme=auth.scheme, header=auth.header.lower(), env=ENV_TOKEN)
+        if self.credentials.kind == "token":
+            return AuthShape(env=ENV_TOKEN)
         if len(self._credentials) != 1:
             return None
         ((header, value),) = self._credentials

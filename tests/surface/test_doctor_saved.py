@@ -1,6 +1,7 @@
 """What the doctor saves in a service file, and what it compares with one."""
 
 import json
+from base64 import b64encode
 from urllib.parse import quote
 
 import httpx
@@ -53,9 +54,32 @@ def test_check_shows_the_credentials_of_the_file(tmp_path, monkeypatch, capsys) 
     with served(Service(header="authorization", secret="Token sesame")) as url:
         given = ["--token-env", "MY_TOKEN", "--auth-scheme", "Token", "--quiet"]
         assert main(["doctor", url, "-a", ACCOUNT, *given, "--save", str(file)]) == 0
+        capsys.readouterr()
         assert main(["doctor", "--check", str(file), "--json", "--quiet"]) == 0
-    code = json.loads(capsys.readouterr().out.partition("\n{")[2].join(["{", ""]))["code"]
-    assert '"Token " + os.environ["MY_TOKEN"]' in code
+        code = json.loads(capsys.readouterr().out)["code"]
+        assert '"Token " + os.environ["MY_TOKEN"]' in code
+        monkeypatch.setenv("OTHER", "sesame")
+        other = ["--token-env", "OTHER", "--auth-scheme", "Token", "--json", "--quiet"]
+        assert main(["doctor", "--check", str(file), *other]) == 0
+    assert '"Token " + os.environ["OTHER"]' in json.loads(capsys.readouterr().out)["code"]
+
+
+def test_basic_password_that_is_repeated_is_hidden(tmp_path, monkeypatch, capsys) -> None:
+    class Echoing(Service):
+        def refusal(self, status, message):
+            return super().refusal(status, "no me:s3cret-word, s3cret-word")
+
+    monkeypatch.setenv("ADCLIENT_TOKEN", "me:s3cret-word")
+    coded = b64encode(b"me:s3cret-word").decode()
+    file = tmp_path / "service.toml"
+    with served(Echoing(header="authorization", secret=f"Basic {coded}")) as url:
+        arguments = ["doctor", url, "-a", ACCOUNT, "--auth-scheme", "Basic"]
+        saving = ["--save", str(file), "--keep-texts"]
+        for shape in (saving, ["--details"], ["--json"], ["--markdown"]):
+            assert main([*arguments, *shape]) == 0
+    told = capsys.readouterr()
+    assert "no ***, ***" in told.out
+    assert not [text for text in (*told, file.read_text()) if "s3cret" in text or coded in text]
 
 
 def refusing(body: object, content_type: str = "application/json") -> Service:
