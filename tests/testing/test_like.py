@@ -475,7 +475,7 @@ VALUES = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-99, 10**20)
-    | st.floats(-1e9, 1e9)
+    | st.floats(-1e9, 1e9).map(lambda number: round(number, 20))
     | st.text(max_size=9),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
     max_leaves=6,
