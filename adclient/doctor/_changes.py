@@ -53,7 +53,7 @@ def _text(conventions: Conventions, name: str) -> str:
 def _errors(old: Service, new: Service, answered: Collection[str]) -> Iterator[str]:
     one, other = old.errors or ErrorShape(), new.errors or ErrorShape()
     for cause in ("unknown_account", "unauthenticated", "unknown_parameter"):
-        before, after = (each.statuses.get(cause, "accepted") for each in (one, other))
+        before, after = (each.statuses.get(cause, 200) for each in (one, other))
         # The other two are not always tried.
         is_known = (
             cause in answered

@@ -375,7 +375,7 @@ def test_read_that_is_refused_now_is_a_change(tmp_path, capsys) -> None:
     assert "  delta.infer_business_profile is not accepted any more\n" in told
     before = "  request_id_headers: ('x-correlation-id',) → "
     assert before + "('x-request-id', 'request-id')\n" in told
-    assert "  unknown_account/status: 404 → accepted\n" in told
+    assert "  unknown_account/status: 404 → 200\n" in told
     assert "\nProblems\n  " in told
 
 

@@ -250,3 +250,11 @@ def test_names_of_the_service_do_not_reach_the_terminal_or_markdown(tmp_path) ->
         line for line in report.markdown().splitlines() if "no-such" in line or text in line
     ]
     assert all("`" in line.partition(text)[0] for line in numbered)
+
+
+def test_unknown_account_without_items_is_status_200(tmp_path) -> None:
+    file = tmp_path / "service.toml"
+    told = saved(examined(Service()), file)
+    file.write_text(told.replace("unknown_account = 404", "unknown_account = 200"))
+    assert examined(Service(account="empty")).changes(file) == ()
+    assert "unknown_account/status: 200 → 404" in examined(Service()).changes(file)
