@@ -27,6 +27,7 @@ _TYPES: dict[type, JSONType] = {
     dict: "object",
     type(None): "null",
 }
+_FIELD_NAME = re.compile(r"[@$]?[^\W\d][\w-]*")  # such as `foo-bar` or `@type`
 _UUID = re.compile("[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -116,7 +117,7 @@ def _has_data_as_keys(objects: Sequence[Mapping[str, JSON]]) -> bool:
     if not keys:
         return False
     every, common = frozenset[str]().union(*keys), keys[0].intersection(*keys)
-    is_named = all(map(str.isidentifier, every))
+    is_named = all(map(_FIELD_NAME.fullmatch, every))
     return not is_named or not common or len(every - common) > _FEW
 
 

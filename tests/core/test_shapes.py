@@ -119,6 +119,8 @@ def test_array_of_objects_has_the_fields_of_all_its_elements():
         ([{"alice@example.com": 3}], []),
         ([{"alice": 3}, {"bob": 4}], []),
         ([{"alice": 3}, {}], ["alice"]),
+        ([{"foo-bar": 3, "@type": "x"}], ["foo-bar", "@type"]),
+        ([{"2026-01-01": 3}], []),
         ([{"id": 1, **{f"user{n}": n}} for n in range(21)], []),
         (
             [{"id": 1, **{f"user{n}": n}} for n in range(20)],
