@@ -16,10 +16,21 @@ from adclient.models import JSON, ResponseInfo
 _ASK = "ask the makers of the service (`--markdown` has the questions)"
 _AGAIN = "run the doctor again later"
 _MORE = "allow more requests: `--requests`"
+_LARGER = "pass an account with more items"
 _NO_DIFFERENCE = "an account that cannot exist makes no difference"
-_TOTAL = re.compile("total|count", re.IGNORECASE)
-_MORE_FOLLOWS = re.compile("next|more", re.IGNORECASE)
-_MAY_CONTINUE = re.compile("next|more|cursor|token|after", re.IGNORECASE)
+_MORE_FOLLOWS = re.compile("next|more|remain|truncated|partial|incomplete", re.IGNORECASE)
+_MAY_CONTINUE = re.compile(f"{_MORE_FOLLOWS.pattern}|cursor|token|after", re.IGNORECASE)
+_NUMBER_FOLLOWS = re.compile(r"(^|\.|x-)next|next$|more|remain", re.IGNORECASE)
+_IS_END = re.compile("last|end$|done|complete|final|finished|exhausted", re.IGNORECASE)
+_OF_LIMITS = re.compile(r"(^|[._])(rate|quota|retry)", re.IGNORECASE)
+Scalar = str | int | float | None
+
+_COUNTS = {"total", "count"}
+_COUNTED = _COUNTS | {
+    *("x", "num", "number", "of", "all", "page", "pages", "item", "items", "result", "results"),
+    *("record", "records", "row", "rows", "element", "elements", "entries", "hits", "objects"),
+    *("campaign", "campaigns", "ad", "ads", "objectives", "options"),
+}
 
 
 def problems_of(found: Examination, conventions: Conventions) -> Iterator[str]:
@@ -100,38 +111,82 @@ def _problems_of_read(found: Examination, name: str, conventions: Conventions) -
         yield f"not read to its end; {_MORE}"
     last = reading.pages[-1].page
     if last is not None and last.end is not None:
+        # Where no page has a next one, a page without it may mean something else.
+        sure = {"null", *(_end(each) for each in accepted if len(each.pages) > 1)}
+        if last.end not in sure:
+            yield f"no listing with two pages ended as this page does; {_LARGER}"
         for what in _contradictions(reading, last):
             yield f"{what}, so items may be missing; {_ASK}"
 
 
 def _contradictions(reading: Reading, last: PageView) -> Iterator[str]:
     """What the service says that does not fit the items that were read."""
-    link = _header(reading.pages[-1], "link")
-    if re.search(r"rel=\"?next\b", link):
+    first = reading.pages[0]
+    assert first.page is not None
+    links = _headers(reading.pages[-1]).get("link", "")
+    relations = re.findall(
+        r"""\brel\s*=\s*(?:"([^"]*)|'([^']*)|([^\s;,]*))""", links, re.IGNORECASE
+    )
+    if any("next" in "".join(each).lower().split() for each in relations):
         yield "the last page has a `Link` to a next one"
-    names = _MORE_FOLLOWS if last.end == "null" else _MAY_CONTINUE
-    for name, value in _fields(last).items():
-        is_number = isinstance(value, int | float) and value is not True
-        if names.search(name) and value and not is_number:
+    texts = _MORE_FOLLOWS if last.end == "null" else _MAY_CONTINUE
+    ending = [*_fields(last.extra), *_fields(last.page), *_counts(reading.pages[-1])]
+    for name, value in ending:
+        number, is_flag = _number(value), isinstance(value, str | bool)
+        is_set = bool(value) if number is None else number > 0
+        has_more = is_set and (texts if is_flag else _NUMBER_FOLLOWS).search(name)
+        is_no_end = value is False and _IS_END.search(name)
+        if (has_more or is_no_end) and not _OF_LIMITS.search(name):
             yield f"the last page has `{one_line(name, 40)}`"
     pages = [seen.page for seen in reading.pages if seen.page is not None]
     count = sum(len(page.items) for page in pages)
-    fitting = {count, len(pages), *(len(page.items) for page in pages)}
-    for name, value in {**_fields(pages[0]), **_fields(last)}.items():
-        if _TOTAL.search(name) and type(value) is int and value not in fitting:
-            yield f"`{one_line(name, 40)}` is {value}, and {count} items were read"
+    fitting = {count, *(len(page.items) for page in pages)}
+    beginning = [*_fields(first.page.extra), *_fields(first.page.page), *_counts(first)]
+    for name, value in dict.fromkeys(beginning + ending):
+        number, words = _number(value), _words(name)
+        is_of_pages = "pages" in words or words == {"page", "count"}
+        is_count = words & _COUNTS or words == {"pages"} or name == "content-range"
+        if number is None or not is_count or not words <= _COUNTED | {"content", "range"}:
+            continue
+        if number not in ({len(pages), count and 1} if is_of_pages else {*fitting, len(pages)}):
+            yield f"`{one_line(name, 40)}` is {number:.12g}, and {count} items were read"
 
 
-def _fields(page: PageView) -> Mapping[str, JSON]:
-    """What a page has besides its items, one level deep."""
-    fields: dict[str, JSON] = {}
-    for name, value in {**page.extra, **page.page}.items():
-        fields |= value if isinstance(value, dict) else {name: value}
-    return fields
+def _fields(value: JSON, path: str = "", depth: int = 3) -> Iterator[tuple[str, Scalar]]:
+    """What a page says besides its items, by the path to it."""
+    if isinstance(value, dict) and depth:
+        for name, each in value.items():
+            yield from _fields(each, f"{path}.{name}" if path else name, depth - 1)
+    elif value is None or isinstance(value, str | int | float):
+        yield path, value
+    else:
+        yield path, bool(value)
 
 
-def _header(seen: Observation, name: str) -> str:
-    return "" if seen.response is None else seen.response.headers.get(name, "")
+def _counts(seen: Observation) -> Iterator[tuple[str, str]]:
+    """The headers that say how much there is."""
+    for name, text in _headers(seen).items():
+        if re.search("page|total|count", name):
+            yield name, text
+        elif name == "content-range":
+            yield name, text.rpartition("/")[2]
+
+
+def _headers(seen: Observation) -> Mapping[str, str]:
+    return {} if seen.response is None else seen.response.headers
+
+
+def _number(value: Scalar) -> float | None:
+    """A number, also one that is a text; None if it is none."""
+    if isinstance(value, str):
+        return float(value) if re.fullmatch(r"\d{1,18}", value, re.ASCII) else None
+    return None if isinstance(value, bool) else value
+
+
+def _words(name: str) -> set[str]:
+    """The words of the last name of a path, written in any style."""
+    spaced = re.sub("(?<=[a-z])(?=[A-Z])", "_", name.rpartition(".")[2])
+    return {word for word in re.split("[^a-z]+", spaced.lower()) if word}
 
 
 def _way(reading: Reading) -> str:

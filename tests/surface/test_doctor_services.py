@@ -220,13 +220,14 @@ def read_twice(account: str, **others) -> Service:
         # Items are missing.
         (read_twice("404", total=12), "", "`total` is 12, and 10 items were read"),
         (read_twice("404", count=3, total=9), "", "`total` is 9, and 3 items were read"),
-        (read_twice("404", count=3, extra={"meta": {"has_more": True}}), "", "has `has_more`"),
+        (read_twice("404", count=3, extra={"meta": {"has_more": True}}), "", "has `meta.has_more`"),
         (
             read_twice("404", count=3, end="missing", extra={"next_cursor": "x"}),
             "",
             "`next_cursor`",
         ),
         (Service(listing=Listing(count=3), headers={"link": '</x>; rel="next"'}), "", "a `Link`"),
+        (read_twice("404", count=3, end="missing"), "", "no listing with two pages ended as"),
         # It may have no more, or not have understood.
         (read_twice("404", count=5, form="yes"), "continuation", "no text, number or object"),
     ],
@@ -240,8 +241,30 @@ def test_problem_is_reported_with_a_next_step(service, point, problem) -> None:
         assert report[point].certainty == "not observed"
 
 
-def test_total_that_fits_is_no_problem() -> None:
-    assert examined(Service(listing=Listing(total=10))).problems == ()
+@each_case(
+    ("extra", "headers"),
+    [
+        *(({name: value}, {}) for name, value in {"next_page": 2, "pages": 3, "more": 6}.items()),
+        *(({name: value}, {}) for name, value in {"total": "10", "remaining": 6.0}.items()),
+        *(({name: value}, {}) for name, value in {"isLast": False, "truncated": True}.items()),
+        ({"meta": {"pagination": {"totalItems": 10.0}}}, {}),
+        ({}, {"x-total-count": "10"}),
+        ({}, {"content-range": "items 0-3/10"}),
+        ({}, {"link": "</x>; REL='next'"}),
+        ({}, {"link": '</x>; rel="prefetch Next"'}),
+    ],
+)
+def test_successor_that_is_told_in_other_words_is_a_problem(extra, headers) -> None:
+    (problem,) = examined(Service(listing=Listing(count=4, extra=extra), headers=headers)).problems
+    assert "so items may be missing; " in problem
+
+
+def test_other_numbers_are_no_problem() -> None:
+    listing = Listing(total=10, extra={"pages": 3, "account_id": 8123, "discount": 15})
+    assert examined(Service(listing=listing)).problems == ()
+    quiet = {"meta": {"retry_count": 0, "next_offset": 0, "tags": []}, "rate": {"remaining": 7}}
+    headers = {"x-page": "1", "content-range": "items 0-2/*", "link": "</x>; rel=prev"}
+    assert examined(Service(listing=Listing(count=3, extra=quiet), headers=headers)).problems == ()
 
 
 class EmptySecondPage(Service):
