@@ -36,6 +36,8 @@ COUNTING = frozenset({*PAGE_NAMES, *OFFSET_NAMES})
 
 # Which may take a number, or an id, for something else than the service means by it.
 RIVALS = COUNTING | {"after", "since_id", "last_id", "starting_after", "page_token", "before"}
+TOKEN_RIVALS = frozenset({"cursor", "page_token", "after", "before", "start_key", "next_token"})
+FEW_RIVALS = frozenset({"cursor", "page_token", "after", "since_id"})  # of what continues others
 _OWN = {parameter.name for operation in READS.values() for parameter in operation.parameters}
 _WORD = re.compile(r"[A-Za-z_][\w.-]*(?:\[\w+\])*")
 _PAGING = re.compile(
@@ -66,7 +68,7 @@ def candidates(found: Examination, first: Observation, result: Search) -> Iterat
     if form.form == "object" and form.key is None:
         yield by_name("cursor")  # the default: it needs no setting
         yield Candidate("each entry of the object in `next`", {"continuation": dict})
-    for name in ("cursor", *_hints(first, result.control), *_names_for(first)):
+    for name in ("cursor", *hints(first, result.control), *_names_for(first)):
         candidate = by_name(name, is_text=is_url)
         if candidate.label not in result.tried:
             yield candidate
@@ -108,7 +110,7 @@ def _as_url(first: Observation, base_url: str) -> tuple[bool, bool]:
     return is_url, is_url
 
 
-def _hints(first: Observation, control: Observation | None) -> list[str]:
+def hints(first: Observation, control: Observation | None) -> list[str]:
     """The names that the service itself mentions: in URLs, beside `next`, and in a refusal."""
     page = first.page
     assert page is not None

@@ -14,11 +14,14 @@ from adclient._core.jsontext import dumps
 from adclient._service.model import Certainty
 from adclient.doctor._candidates import (
     COUNTING,
+    FEW_RIVALS,
     PAGE_NAMES,
     RIVALS,
+    TOKEN_RIVALS,
     WRONG_NAME,
     by_name,
     candidates,
+    hints,
     next_of,
     number_of,
 )
@@ -55,8 +58,9 @@ def search(found: Examination, reading: Reading, reserve: int) -> None:
             return
     reading.pages = [again]
     ways: list[Way] = []
+    rivals: frozenset[str] | None = None  # all, until a way is found
     for candidate in candidates(found, again, result):
-        if candidate.name not in RIVALS and any(map(_is_acceptable, ways)):
+        if rivals is not None and candidate.name not in rivals:
             continue
         if found.left() < reserve + _TO_CONFIRM:
             result.trouble = (
@@ -65,13 +69,14 @@ def search(found: Examination, reading: Reading, reserve: int) -> None:
             return
         effect, pages = _follow(found, [again], candidate, _TO_CONFIRM)
         result.tried[candidate.label] = effect
-        if effect == "no items" and candidate.known:
+        if effect == "no items" and candidate.known and not ways:
             result.trouble = f"its second page is empty; {_LARGER}"
             return
         if effect == "continues":
             ways.append((candidate, pages))
-            if candidate.known or _certainty(candidate, pages) == "observed":
-                break
+            if _is_acceptable(ways[-1]):
+                others = _rivals_of(ways[-1], hints(again, result.control))
+                rivals = others if rivals is None else rivals & others
     _decide(found, reading, result, ways)
 
 
@@ -167,6 +172,19 @@ def _fits(candidate: Candidate, pages: Chain) -> bool:
     return name not in COUNTING or _counts(pages, by_page=name in PAGE_NAMES)
 
 
+def _rivals_of(way: Way, hinted: list[str]) -> frozenset[str]:
+    """The names to try beside a way: the way may be an old one, that loses items."""
+    candidate, pages = way
+    first = pages[0].page
+    assert first is not None
+    is_number = number_of(first.next) is not None or isinstance(first.next, float)
+    if not candidate.name or (is_number and _certainty(*way) == "observed"):
+        return frozenset()
+    if candidate.known:
+        return FEW_RIVALS
+    return RIVALS if is_number else TOKEN_RIVALS | {*hinted}
+
+
 def _is_acceptable(way: Way) -> bool:
     return _fits(*way) and (way[0].known is not None or _certainty(*way) != "not observed")
 
@@ -193,8 +211,10 @@ def _certainty(candidate: Candidate, pages: Chain) -> Certainty:
     number, is_counting = number_of(first.next), candidate.name in COUNTING
     if not _fits(candidate, pages):
         return "not observed"
-    if not candidate.name or not isinstance(first.next, int | str):
+    if not candidate.name or isinstance(first.next, dict):
         return "observed"
+    if isinstance(first.next, float):
+        return "likely"
     if number is None:
         return "observed" if not _is_like_ids(first) or _names_item(first, second) else "likely"
     # A page that is not the last shows what the service took the number for, by counting on. Of
@@ -209,7 +229,7 @@ def _certainty(candidate: Candidate, pages: Chain) -> Certainty:
 
 def _names_number(number: int, first: PageView, second: PageView) -> bool:
     """Whether the id of the last item of a page, or of the next one, ends with a number."""
-    ids = (first.ids[-1], *second.ids[:1])
+    ids = (*first.ids[-1:], *second.ids[:1])
     return any(re.search(rf"(?<!\d){number}\"?$", each) for each in ids)
 
 
@@ -220,7 +240,7 @@ def _is_like_ids(page: PageView) -> bool:
 
 def _names_item(first: PageView, second: PageView) -> bool:
     """Whether a continuation is the id of the last item of a page, or of the next one."""
-    return _text(first.next) in (first.ids[-1], *second.ids[:1])
+    return _text(first.next) in (*first.ids[-1:], *second.ids[:1])
 
 
 def _text(value: JSON) -> str:

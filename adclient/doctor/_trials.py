@@ -22,7 +22,7 @@ _FIRST_READS = (
     "delta.analyze_wasted_spend",
 )
 _MOST_TO_FIND = 12
-_TO_CONFIRM = 5  # requests for one listing
+_FOR_LISTING = 8  # requests
 
 
 def run(found: Examination) -> None:
@@ -45,7 +45,7 @@ def run(found: Examination) -> None:
         if reading.first.page is not None and reading.first.page.end is None
     ]
     for number, reading in enumerate(listings, 1):
-        reserve = _TO_CONFIRM * (len(listings) - number)
+        reserve = _FOR_LISTING * (len(listings) - number)
         search(found, reading, reserve)
         # Half of what is left, so that one long listing does not use up all of it.
         share = (found.left() - reserve) // (2 if reserve else 1)

@@ -197,8 +197,8 @@ def position(
         return ids.index(text) + (kind == "last") if text in ids else None
     if kind == "ignored":
         return 0
-    if kind in ("text", "overlap"):
-        text = text.rpartition("at_")[2]
+    if kind in ("text", "overlap", "skip"):
+        text = text.rpartition("at_")[2].removesuffix(".5")
     if not text.isdecimal():
         return None
     number = int(text)
@@ -207,6 +207,8 @@ def position(
         return found[0] + 1 if found else None
     if kind == "overlap":
         return number - 1
+    if kind == "skip":
+        return number + 1
     if kind == "circle":
         return {24: 8, 32: 16, 40: 24}.get(number, 8)
     if kind == "page":
@@ -233,6 +235,8 @@ def next_of(listing: Listing, request: httpx.Request, items: list[dict], end: in
             return end // listing.size + 1
         case "offset":
             return end
+        case "fraction":
+            return end + 0.5
         case "path":
             return place
         case "url":

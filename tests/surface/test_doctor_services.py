@@ -127,6 +127,10 @@ def test_report_without_problems_is_never_wrong(service) -> None:
         # Pages overlap by one item.
         (Listing(name="k7", old={"cursor": "overlap"}), None),
         (Listing(name="after", old={"cursor": "overlap"}), "after"),
+        # Beside a token, too: it would lose the first item of each page, or is a page.
+        (Listing(name="page_token", old={"cursor": "skip"}), "page_token"),
+        (Listing(name="start_key", old={"after": "skip"}), "start_key"),
+        (Listing(form="fraction", name="since_id", old={"after": "skip"}), "since_id"),
         # One that loses nothing.
         (Listing(form="offset", name="k7", old={"offset": "offset"}), "offset"),
     ],
@@ -140,6 +144,34 @@ def test_old_parameter_that_loses_items_is_not_taken(listing, name) -> None:
     else:
         assert report.conventions().cursor_parameter == name
         check_that_a_client_reads_all(service, report)
+
+
+@each_case(
+    ("listing", "other"),
+    [
+        (Listing(name="page_token"), Listing(old={"page_token": "skip"})),
+        (
+            Listing(name="after", form="offset", count=20),
+            Listing(name="since_id", form="item number", old={"after": "ignored"}),
+        ),
+    ],
+)
+def test_way_of_one_read_is_compared_on_another(listing, other) -> None:
+    service = Service(listing=listing, others={"gamma.list_ads": other})
+    report = examined(service, most_requests=300)
+    assert is_accepted(report)
+    check_that_a_client_reads_all(service, report)
+
+
+@each_case("name", ["page", "after"])
+def test_empty_first_page_does_no_harm(name) -> None:
+    class Late(Service):
+        def page(self, listing, items, more):
+            is_first = f"{name}=" not in str(self.requests[-1].url)
+            return super().page(listing, [] if is_first else items, 2 if is_first else more)
+
+    report = examined(Late(listing=Listing(name=name, form="page", count=0)))
+    assert report.problems
 
 
 @each_case("hint", ["400", "link", "page"])
