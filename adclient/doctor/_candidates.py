@@ -37,13 +37,16 @@ COUNTING = frozenset({*PAGE_NAMES, *OFFSET_NAMES})
 # Which may take a number, or an id, for something else than the service means by it.
 RIVALS = COUNTING | {"after", "since_id", "last_id", "starting_after", "page_token", "before"}
 TOKEN_RIVALS = frozenset({"cursor", "page_token", "after", "before", "start_key", "next_token"})
-FEW_RIVALS = frozenset({"cursor", "page_token", "after", "since_id"})  # of what continues others
+# Of a way that continues another read; few, since there are seven.
+FEW_RIVALS = frozenset({"cursor", "after", "since_id"})
+FEW_TOKEN_RIVALS = frozenset({"cursor"})
 _OWN = {parameter.name for operation in READS.values() for parameter in operation.parameters}
 _WORD = re.compile(r"[A-Za-z_][\w.-]*(?:\[\w+\])*")
 _PAGING = re.compile(
     r"cursor|token|page|after|before|next|last|start|key|offset|skip|from|since|mark|contin|scroll",
     re.IGNORECASE,
 )
+_OF_ERRORS = re.compile("invalid|unknown|error|req(uest)?_")
 _MOST_HINTS = 12
 
 
@@ -123,9 +126,9 @@ def hints(first: Observation, control: Observation | None) -> list[str]:
     words = [word for text in texts if isinstance(text, str) for word in _WORD.findall(text)]
     names += [word for word in words if word in _NAMES or "_" in word or "[" in word]
     names += [word for word in words if _PAGING.search(word)]
-    return [name for name in dict.fromkeys(names) if name and name not in {*_OWN, WRONG_NAME}][
-        :_MOST_HINTS
-    ]
+    others = {"", WRONG_NAME, *_OWN}
+    names = [name for name in names if name not in others and not _OF_ERRORS.match(name)]
+    return list(dict.fromkeys(names))[:_MOST_HINTS]
 
 
 def next_of(value: JSON, base_url: str) -> Next | None:

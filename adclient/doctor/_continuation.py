@@ -15,6 +15,7 @@ from adclient._service.model import Certainty
 from adclient.doctor._candidates import (
     COUNTING,
     FEW_RIVALS,
+    FEW_TOKEN_RIVALS,
     PAGE_NAMES,
     RIVALS,
     TOKEN_RIVALS,
@@ -181,7 +182,7 @@ def _rivals_of(way: Way, hinted: list[str]) -> frozenset[str]:
     if not candidate.name or (is_number and _certainty(*way) == "observed"):
         return frozenset()
     if candidate.known:
-        return FEW_RIVALS
+        return FEW_RIVALS if is_number else FEW_TOKEN_RIVALS
     return RIVALS if is_number else TOKEN_RIVALS | {*hinted}
 
 

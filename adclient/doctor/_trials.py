@@ -22,7 +22,7 @@ _FIRST_READS = (
     "delta.analyze_wasted_spend",
 )
 _MOST_TO_FIND = 12
-_FOR_LISTING = 8  # requests
+_FOR_LISTING = 5  # requests
 
 
 def run(found: Examination) -> None:
