@@ -1,6 +1,6 @@
 """Find out what a service does where its interface leaves it open.
 
-`examine` sends at most thirty reads, one at a time, and never a write. It varies one thing after
+`examine` sends at most a hundred reads, one at a time, and never a write. It varies one thing after
 the other, compares what comes back, and reports which settings follow and how certain that is.
 """
 

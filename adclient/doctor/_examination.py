@@ -69,7 +69,8 @@ class Reading:
     """What is known of one read.
 
     `pages` begin with the first, and follow each other. `unknown` is the response for an unknown
-    account, which `makes_difference` or not, and `other_place` the one to a body.
+    account, which `makes_difference` or not, and `other_place` that
+    to the parameters elsewhere.
     """
 
     first: Observation
@@ -115,6 +116,7 @@ class Examination:
     base: Reading | None = None
     anonymous: Observation | None = None
     readings: dict[str, Reading] = attrs.field(factory=dict[str, Reading])
+    plain_again: Observation | None = None
     styled: dict[str, Observation] = attrs.field(factory=dict[str, Observation])
     known: dict[str, Candidate] = attrs.field(factory=dict[str, Candidate])
 

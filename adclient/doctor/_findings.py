@@ -173,9 +173,13 @@ def _place(found: Examination, reading: Reading) -> Finding:
         certainty = "observed" if found.is_accepted_after(unknown) else "likely"
     elif other is not None and other.is_refused:
         observed, certainty = f"accepted {where}, refused elsewhere", "likely"
-    return Finding(
-        "read parameters", where, observed, certainty, {"read_parameters": reading.place}
-    )
+    page, readings = reading.first.page, found.readings.values()
+    is_odd = page is not None and page.ids and any(each.makes_difference for each in readings)
+    conclusion = where
+    if certainty == "not observed" and is_odd:
+        conclusion = f"{where}, but the account makes no difference"
+    settings: dict[str, Setting] = {"read_parameters": reading.place}
+    return Finding("read parameters", conclusion, observed, certainty, settings)
 
 
 def _objects(found: Examination) -> Finding:
@@ -186,7 +190,14 @@ def _objects(found: Examination) -> Finding:
         is_body = search.place == "body"
         why = "the body is JSON" if is_body else "unknown: the search has too few items to tell"
         return not_observed(point, why)
-    effects = {style: _effect(search.first, seen) for style, seen in found.styled.items()}
+    is_guess = found.targeting is None
+    effects = {
+        style: _effect(search.first, seen, is_guess=is_guess)
+        for style, seen in found.styled.items()
+    }
+    again = None if found.plain_again is None else found.plain_again.page
+    if again is None or again.ids != search.first.page.ids:
+        return not_observed(point, "unknown: a search changes from request to request")
     observed = ", ".join(f"{style}: {effect}" for style, effect in effects.items())
     understood = [style for style, effect in effects.items() if effect == "understood"]
     found_ids = {seen.page.ids for seen in found.styled.values() if seen.page is not None}
@@ -199,12 +210,15 @@ def _objects(found: Examination) -> Finding:
     return Finding(point, conclusion, observed, certainty, {"object_style": understood[0]})
 
 
-def _effect(plain: Observation, seen: Observation) -> str:
-    """The effect of a search in a style."""
+def _effect(plain: Observation, seen: Observation, *, is_guess: bool) -> str:
+    """The effect of a search in a style; a guess is for an item that was there without it."""
     if seen.page is None or plain.page is None:
         return "refused" if seen.is_refused else "no evidence"
     if seen.page.ids == plain.page.ids:
         return "ignored"
+    is_part = set(seen.page.ids) < set(plain.page.ids)
+    if is_guess and seen.page.ids and not is_part:
+        return "no evidence"
     # A service that searches for this text as a word finds nothing.
     return "understood" if seen.page.ids else "no evidence"
 
@@ -312,4 +326,6 @@ def _reads(accepted: list[Reading]) -> Finding:
         return not_observed("reads", "unknown: no read was accepted")
     items = {each.name: sum(len(s.page.ids) for s in each.pages if s.page) for each in accepted}
     observed = ", ".join(f"{name}: {count} items" for name, count in items.items())
-    return Finding("reads", f"{len(accepted)} of 7 are accepted", observed)
+    part = [each.name for each in accepted if _end(each) is None]
+    more = f"; not to its end: {', '.join(part)}" * bool(part)
+    return Finding("reads", f"{len(accepted)} of 7 are accepted{more}", observed)

@@ -48,6 +48,11 @@ def problems_of(found: Examination, conventions: Conventions) -> Iterator[str]:
         yield f"{_NO_DIFFERENCE}; pass an account that has items"
     if found.targeting is not None and len(found.styled) == 2 and not _is_found(found):
         yield "gamma.search_targeting: no style of the targeting has an effect; pass another one"
+    used = {reading.first.probe.account_id for reading in found.readings.values() if reading.pages}
+    for account_id in found.accounts:
+        # An examination that ended early may not have come to it.
+        if account_id not in used and found.stopped is None:
+            yield f"{one_line(account_id, 60)} was not used for any read; examine it alone"
     names: dict[str, list[str]] = {}
     for name in READS:
         for problem in _problems_of_read(found, name, conventions):

@@ -22,7 +22,7 @@ from adclient._http.send import Sender
 from adclient._service.model import AuthShape
 from adclient.conventions import Conventions
 from adclient.doctor._examination import StoppedError
-from adclient.doctor._probe import PASSING, Observation, Probe
+from adclient.doctor._probe import Observation, Probe
 from adclient.errors import AdClientError
 from adclient.options import ENV_TOKEN, Options, RetryPolicy
 
@@ -33,8 +33,8 @@ _MOST_FAILURES = 2
 # What precedes a credential; anything else may be a part of it.
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9-]*) \S+")
 
-# A temporary failure is repeated, so that it does not count as evidence.
-_RETRY = RetryPolicy(max_retries=2, statuses=PASSING)
+# A temporary failure is repeated as a client repeats it, so that it does not count as evidence.
+_RETRY = RetryPolicy(max_retries=2)
 
 
 @attrs.define(eq=False, repr=False)

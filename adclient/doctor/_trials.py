@@ -96,7 +96,7 @@ def _try_unknown_account(found: Examination, reading: Reading) -> None:
     """
     probe = reading.first.probe
     reading.unknown = _unknown_account(found, probe)
-    reading.makes_difference = _differs(reading.first, reading.unknown)
+    reading.makes_difference = _differs(found, reading.first, reading.unknown)
     if reading.makes_difference or reading.unknown.is_temporary:
         return
     other = _IN_QUERY if probe.conventions == _IN_BODY else _IN_BODY
@@ -104,7 +104,7 @@ def _try_unknown_account(found: Examination, reading: Reading) -> None:
     reading.other_place = seen
     if seen.page is not None:
         unknown = _unknown_account(found, seen.probe)
-        if _differs(seen, unknown):
+        if _differs(found, seen, unknown):
             reading.first, reading.unknown, reading.pages = seen, unknown, [seen]
             reading.makes_difference = True
 
@@ -115,43 +115,60 @@ def _unknown_account(found: Examination, probe: Probe) -> Observation:
     )
 
 
-def _differs(known: Observation, unknown: Observation) -> bool:
+def _differs(found: Examination, known: Observation, unknown: Observation) -> bool:
     """Whether an unknown account has an effect: it is refused, or has other items."""
     page, other = known.page, unknown.page
     if page is None or unknown.is_temporary:
         return False
     if other is None:
         return unknown.response is not None and not 300 <= unknown.response.status < 400
-    return bool(page.ids) and not set(page.ids) & set(other.ids)
+    if not page.ids or set(page.ids) & set(other.ids):
+        return False
+    # Items of a service that ignores the account may be others each time.
+    again = found.ask(attrs.evolve(known.probe, purpose="the account, again"))
+    return again.page is not None and again.page.ids == page.ids
 
 
 def _read(found: Examination, operation: Read) -> None:
     """Send one of the seven reads, where the others are read, for an account that it accepts."""
     assert found.base is not None
-    if operation.full_name == found.base.name:
+    has_items = found.base.first.page is not None and found.base.first.page.ids
+    if operation.full_name == found.base.name and (has_items or len(found.accounts) == 1):
         found.readings[operation.full_name] = found.base
         return
     place = found.base.first.probe.conventions
     refused: Observation | None = None
+    served: Observation | None = None  # with items, if any account has some
     for conventions in (place, _IN_QUERY if place == _IN_BODY else _IN_BODY):
         for account_id in _accounts(found, operation):
             seen = found.ask(_probe(operation, account_id, conventions))
-            if seen.page is not None:
-                reading = Reading(seen)
-                _try_unknown_account(found, reading)
-                if refused is None or not reading.may_be_of_another:
-                    found.readings[operation.full_name] = reading
-                    return
-            refused = refused or seen
-            if not seen.is_refused:
+            if seen.page is None:
+                refused = refused or seen
+                if seen.is_refused:
+                    continue
                 break
+            if served is None or seen.page.ids:
+                served = seen
+            if seen.page.ids:
+                break
+        if served is not None:
+            reading = Reading(served)
+            _try_unknown_account(found, reading)
+            if refused is None or not reading.may_be_of_another:
+                found.readings[operation.full_name] = reading
+                return
+            served = None
     assert refused is not None
     found.readings[operation.full_name] = Reading(refused)
 
 
 def _accounts(found: Examination, operation: Read) -> list[str]:
     """The accounts to try, first those that serve no other platform; one if none fits."""
-    probes = [each.first.probe for each in found.readings.values() if each.pages]
+    probes = [
+        each.first.probe
+        for each in found.readings.values()
+        if each.first.page is not None and each.first.page.ids
+    ]
     known = {probe.operation.namespace: probe.account_id for probe in probes}
     if operation.namespace in known:
         return [known[operation.namespace]]
@@ -172,6 +189,8 @@ def _try_objects(found: Examination) -> None:
     targeting = found.targeting or guess
     if targeting is None:
         return
+    again = attrs.evolve(reading.first.probe, purpose="the search without an object, again")
+    found.plain_again = found.ask(again)
     for style in STYLES:
         found.styled[style] = found.ask(
             attrs.evolve(

@@ -215,6 +215,13 @@ def test_failure_that_passes_changes_nothing(number) -> None:
     assert told == [(e.point, e.certainty) for e in calm.findings if e.point != "limits"]
 
 
+@each_case("status", [425, 501, 520, 529])
+def test_failure_that_a_client_does_not_repeat_is_a_problem(status) -> None:
+    fault = httpx.Response(status)
+    report = examined(Service(faults=lambda n: fault if n % 20 == 0 else None))
+    assert "requests failed, such as" in report.problems[0]
+
+
 def judge(service: Service, report: Report) -> None:
     """Nothing that is false counts as observed; without problems, a client reads everything."""
     name = service.listing.name

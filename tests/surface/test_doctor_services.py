@@ -367,6 +367,7 @@ def test_limit_of_requests_is_kept() -> None:
     assert problem.startswith("beta.list_campaigns and 6 others: not read to its end; allow more")
     short = examined(Service(listing=long, others={"gamma.list_ads": Listing()}))
     assert (short.problems, short.conventions().end_of_listing) == ((), "null")
+    assert "; not to its end: beta.list_campaigns, gamma.search" in short["reads"].conclusion
     differing = {"gamma.list_ads": Listing(end="false"), "beta.list_campaigns": Listing()}
     unsure = examined(Service(listing=long, others=differing))
     assert "not read to its end" in unsure.problems[0]
@@ -404,6 +405,51 @@ def test_platform_without_an_account_is_a_problem() -> None:
         "pass an account of alpha with `--account`",
         "pass an account of delta with `--account`",
     ]
+
+
+class ByPlatform(Service):
+    """Each of two accounts has items of its own platforms; the others are empty."""
+
+    def page(self, listing, items, more):
+        request = self.requests[-1]
+        is_first = "beta" in request.url.path or "delta" in request.url.path
+        is_own = request.url.params.get("account_id") == ("one" if is_first else "two")
+        return super().page(listing, items if is_own else [], more if is_own else None)
+
+
+@each_case("accounts", [["one", "two"], ["two", "one"]])
+def test_account_with_items_is_read_rather_than_an_empty_one(accounts) -> None:
+    report = examined(ByPlatform(account="other"), account_id=accounts)
+    assert report.problems == ()
+    accounts_of = {name: each.account_id for name, each in report.service.listings.items()}
+    assert accounts_of["beta.list_campaigns"] == "one"
+    assert accounts_of["gamma.list_ads"] == "two"
+
+
+def test_account_that_was_not_used_is_a_problem() -> None:
+    report = examined(Service(), account_id=[ACCOUNT, "other"])
+    assert report.problems == ("other was not used for any read; examine it alone",)
+
+
+def test_read_that_ignores_the_account_has_a_line_of_its_own() -> None:
+    class Ignoring(Service):
+        def handle(self, request):
+            self.account = "same" if "gamma-ads/list" in str(request.url) else "404"
+            return super().handle(request)
+
+    told = str(examined(Ignoring()))
+    assert "gamma.list_ads: in the query, but the account makes no difference\n" in told
+
+
+def test_rotating_items_are_no_difference() -> None:
+    class Rotating(Service):
+        def items(self, read, account=ACCOUNT):
+            number = len(self.requests)
+            return [{"id": f"item_{number}_{n}", "name": "A", "status": "B"} for n in range(3)]
+
+    report = examined(Rotating(account="same"))
+    assert report["read parameters"].certainty == "not observed"
+    assert report.problems
 
 
 def test_default_account_is_not_taken_for_one_of_the_platform() -> None:
@@ -504,6 +550,21 @@ class EveryWord(Service):
         return [item for item in items if item["name"].split()[1] in words] + items[:2]
 
 
+class Reorders(Service):
+    """Ignores the search, and orders its items in another way where there is one."""
+
+    def searched(self, listing, given, items):
+        return items[::-1] if "targeting" in given else items
+
+
+class Alternates(Service):
+    """Orders its items in another way later."""
+
+    def searched(self, listing, given, items):
+        found = super().searched(listing, given, items)
+        return found[::-1] if len(self.requests) > 10 else found
+
+
 class RefusesText(Service):
     """Refuses JSON."""
 
@@ -519,6 +580,14 @@ class RefusesText(Service):
         (Service(), ("observed", "one JSON value")),
         (Service(listing=Listing(style="deep_object")), ("observed", "brackets")),
         (RefusesText(listing=Listing(style="deep_object")), ("observed", "brackets")),
+        (
+            Reorders(listing=Listing(size=50)),
+            ("not observed", "unknown: none of the styles has an effect"),
+        ),
+        (
+            Alternates(listing=Listing(size=50)),
+            ("not observed", "unknown: a search changes from request to request"),
+        ),
         (FreeText(), ("not observed", "unknown: none of the styles has an effect")),
         (
             EveryWord(listing=Listing(style="deep_object")),
