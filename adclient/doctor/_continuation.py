@@ -52,10 +52,12 @@ def search(found: Examination, reading: Reading, reserve: int) -> None:
     again = found.ask(attrs.evolve(reading.first.probe, purpose="the first page, again"))
     if again.page is None:
         result.trouble = f"the first page, again: {again}"
+        result.step = "run the doctor again later"
         return
     for seen in (again, result.control):
         if seen.page is not None and seen.page.ids != page.ids:
             result.trouble = "its pages change from request to request"
+            result.step = "ask the makers of the service (`--markdown` has the questions)"
             return
     reading.pages = [again]
     ways: list[Way] = []
@@ -64,14 +66,14 @@ def search(found: Examination, reading: Reading, reserve: int) -> None:
         if rivals is not None and candidate.name not in rivals:
             continue
         if found.left() < reserve + _TO_CONFIRM:
-            result.trouble = (
-                "too few requests were left to find its continuation; allow more: `--requests`"
-            )
+            result.trouble = "too few requests were left to find its continuation"
+            result.step = "allow more: `--requests`"
             return
         effect, pages = _follow(found, [again], candidate, _TO_CONFIRM)
         result.tried[candidate.label] = effect
         if effect == "no items" and candidate.known and not ways:
-            result.trouble = f"its second page is empty; {_LARGER}"
+            result.trouble = "its second page is empty"
+            result.step = _LARGER
             return
         if effect == "continues":
             ways.append((candidate, pages))
@@ -110,7 +112,8 @@ def _decide(found: Examination, reading: Reading, result: Search, ways: list[Way
     if not ways:
         result.trouble = f"no way to continue it was found, of {len(result.tried)}"
         if labels:
-            result.trouble = f"whether {labels} loses items is not certain; {_LARGER}"
+            result.trouble = f"whether {labels} loses items is not certain"
+            result.step = _LARGER
         return
     result.chosen, reading.pages = ways[0]
     assert result.control is not None

@@ -53,7 +53,8 @@ class Candidate(NamedTuple):
 class Search:
     """The search for the continuation of one listing, and what it found.
 
-    `trouble` is why there is none, or what is wrong with it.
+    `trouble` is why there is none, or what is wrong with it, and `step` what to do, if not the
+    usual.
     """
 
     form: Next | None
@@ -62,6 +63,7 @@ class Search:
     chosen: Candidate | None = None
     certainty: Certainty = "not observed"
     trouble: str = ""
+    step: str = ""
 
 
 @attrs.define(eq=False, repr=False)
@@ -126,6 +128,11 @@ class Examination:
         if seen.is_sent:
             self.observations.append(seen)
         return seen
+
+    def telling(self) -> Observation | None:
+        """What says most where no read is accepted: a page of another shape, or the last."""
+        shaped = (seen for seen in self.observations if seen.response and seen.response.is_success)
+        return next(shaped, self.observations[-1] if self.observations else None)
 
     def is_accepted_after(self, refused: Observation) -> bool:
         """Whether a read was accepted after another was refused.

@@ -92,9 +92,9 @@ def _service(found: Examination) -> Finding:
     if found.base is not None:
         tls = ", its certificate is valid" * (is_tls and found.verifies_tls)
         return Finding(point, f"reachable{tls}", f"{found.base.first.probe}: {found.base.first}")
-    if not found.observations:
+    last = found.telling()
+    if last is None:
         return not_observed(point, "nothing was sent")
-    last = found.observations[-1]
     outcome = last.outcome
     if isinstance(outcome, Failure):
         conclusion = f"does not respond: {one_line(outcome.reason, 120)}"

@@ -63,14 +63,15 @@ def problems_of(found: Examination, conventions: Conventions) -> Iterator[str]:
 
 
 def _advice(found: Examination) -> str:
-    last = found.observations[-1].outcome if found.observations else None
-    if last is None or isinstance(last, Failure):
+    telling = found.telling()
+    last = None if telling is None else telling.outcome
+    if telling is None or last is None or isinstance(last, Failure):
         return "check the address, and `--proxy` and `--ca-file`"
     if 300 <= last.status < 400 or last.is_success:
         return "check the address"
     if last.status == 401:
         return "check the token, `--token-header` and `--auth-scheme`"
-    return "check the accounts" if found.observations[-1].is_refused else _AGAIN
+    return "check the accounts" if telling.is_refused else _AGAIN
 
 
 def _is_found(found: Examination) -> bool:
@@ -99,8 +100,8 @@ def _problems_of_read(found: Examination, name: str, conventions: Conventions) -
         )
     search = reading.search
     if search is not None and search.trouble:
-        step = _ASK if search.chosen else "set `cursor_parameter` or `continuation` yourself"
-        yield search.trouble if "; " in search.trouble else f"{search.trouble}; {step}"
+        usual = _ASK if search.chosen else "set `cursor_parameter` or `continuation` yourself"
+        yield f"{search.trouble}; {search.step or usual}"
     end = of_read(conventions, name).end_of_listing
     for seen in reading.pages:
         assert seen.response is not None
@@ -112,7 +113,8 @@ def _problems_of_read(found: Examination, name: str, conventions: Conventions) -
     ended = [each for each in accepted if _end(each) is not None]
     ways = {_way(each) for each in ended if len(each.pages) > 1}
     is_alike = _way(reading) in ways and len({_end(each) for each in ended}) == 1
-    if _way(reading) and reading not in ended and not is_alike:
+    has_trouble = search is not None and search.trouble
+    if _way(reading) and reading not in ended and not is_alike and not has_trouble:
         yield f"not read to its end; {_MORE}"
     last = reading.pages[-1].page
     if last is not None and last.end is not None:

@@ -215,6 +215,22 @@ def test_failure_that_passes_changes_nothing(number) -> None:
     assert told == [(e.point, e.certainty) for e in calm.findings if e.point != "limits"]
 
 
+def test_step_after_a_text_of_the_service() -> None:
+    fault = httpx.Response(403, json={"message": "used up; contact us"})
+    report = examined(Service(faults=lambda n: fault if n > 16 else None))
+    assert report.problems[0].endswith(": 403 used up; contact us; run the doctor again later")
+
+
+def test_page_of_another_shape_says_more_than_a_refusal() -> None:
+    class Other(Service):
+        def page(self, listing, items, more):
+            return httpx.Response(200, json={"results": []})
+
+    report = examined(Other(listing=Listing(is_strict=True)))
+    assert report["service"].conclusion.endswith("the documented shape: {results []}")
+    assert report.problems == ("no read was accepted; check the address",)
+
+
 @each_case("status", [425, 501, 520, 529])
 def test_failure_that_a_client_does_not_repeat_is_a_problem(status) -> None:
     fault = httpx.Response(status)

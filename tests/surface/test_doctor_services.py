@@ -426,6 +426,11 @@ def test_account_with_items_is_read_rather_than_an_empty_one(accounts) -> None:
     assert accounts_of["gamma.list_ads"] == "two"
 
 
+def test_first_account_is_taken_if_all_are_empty() -> None:
+    report = examined(Service(account="empty", listing=Listing(count=0)), account_id=["one", "two"])
+    assert {each.account_id for each in report.service.listings.values()} == {"one"}
+
+
 def test_account_that_was_not_used_is_a_problem() -> None:
     report = examined(Service(), account_id=[ACCOUNT, "other"])
     assert report.problems == ("other was not used for any read; examine it alone",)
