@@ -48,7 +48,7 @@ def findings_of(found: Examination, limited: RawResponse | None) -> tuple[Findin
         ),
         *_together(
             not_observed("end of listing", "unknown: no listing was read to its end"),
-            {each.name: end for each in accepted if (end := _end(each)) is not None},
+            {each.name: end for each in accepted if (end := _end_of_listing(each)) is not None},
         ),
         _page_size(accepted),
         _request_id(found),
@@ -192,7 +192,7 @@ def _objects(found: Examination) -> Finding:
         return not_observed(point, why)
     is_guess = found.targeting is None
     effects = {
-        style: _effect(search.first, seen, is_guess=is_guess)
+        style: _effect_of_style(search.first, seen, is_guess=is_guess)
         for style, seen in found.styled.items()
     }
     again = None if found.plain_again is None else found.plain_again.page
@@ -210,7 +210,7 @@ def _objects(found: Examination) -> Finding:
     return Finding(point, conclusion, observed, certainty, {"object_style": understood[0]})
 
 
-def _effect(plain: Observation, seen: Observation, *, is_guess: bool) -> str:
+def _effect_of_style(plain: Observation, seen: Observation, *, is_guess: bool) -> str:
     """The effect of a search in a style; a guess is for an item that was there without it."""
     if seen.page is None or plain.page is None:
         return "refused" if seen.is_refused else "no evidence"
@@ -237,7 +237,7 @@ def _continuation(reading: Reading) -> Finding:
     return Finding(point, conclusion, observed, search.certainty, settings)
 
 
-def _end(reading: Reading) -> Finding | None:
+def _end_of_listing(reading: Reading) -> Finding | None:
     page = reading.pages[-1].page
     if page is None or page.end is None:
         return None
@@ -326,6 +326,6 @@ def _reads(accepted: list[Reading]) -> Finding:
         return not_observed("reads", "unknown: no read was accepted")
     items = {each.name: sum(len(s.page.ids) for s in each.pages if s.page) for each in accepted}
     observed = ", ".join(f"{name}: {count} items" for name, count in items.items())
-    part = [each.name for each in accepted if _end(each) is None]
+    part = [each.name for each in accepted if _end_of_listing(each) is None]
     more = f"; not to its end: {', '.join(part)}" * bool(part)
     return Finding("reads", f"{len(accepted)} of 7 are accepted{more}", observed)
