@@ -135,7 +135,7 @@ def _listing(reading: Reading, ids: Mapping[str, list[str]], *, keep_texts: bool
         account_id=reading.first.probe.account_id,
         count=len(items),
         is_complete=pages[-1].end is not None,
-        page_size=max(sizes, default=None),
+        page_size=max(sizes, default=0) or None,
         next=None if reading.search is None else reading.search.form,
         item=shapes_of(items, keep_texts=keep_texts, ids=ids),
         page=shapes_of([page.page for page in pages], keep_texts=keep_texts, ids=ids),
