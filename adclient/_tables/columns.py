@@ -142,7 +142,7 @@ def _members(annotation: object) -> Iterator[object]:
 def _class_of(annotation: object) -> type[object]:
     """The class of an annotation, without its arguments."""
     cls: object = get_origin(annotation) or annotation
-    return cast("type[object]", cls) if isinstance(cls, type) else object
+    return cls if isinstance(cls, type) else object
 
 
 def _kind(annotation: object) -> object:
