@@ -416,7 +416,7 @@ def test_markdown_has_questions_and_what_was_asked(capsys) -> None:
     assert f"# What adclient asked {url}, and what it received\n" in told
     assert "1. In which parameter, and in which form, is `page.next` sent back? (not obs" in told
     assert "Why? `beta.list_campaigns and 6 others: too few" in told
-    assert "| continuation | `` unknown: " in told
+    assert "| continuation | `unknown: " in told
     assert (
         "\n1. `GET /v1/beta-ads/list-beta-campaigns: the parameters in the query: 200, 4 items`\n"
         in told
