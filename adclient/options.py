@@ -7,6 +7,7 @@ import threading
 import warnings
 from collections.abc import Collection, Mapping
 from inspect import currentframe
+from types import FrameType
 from typing import TYPE_CHECKING, TypeGuard, cast
 from urllib.parse import urlsplit
 
@@ -175,10 +176,14 @@ def from_environment(name: str) -> str | None:
     return os.environ.get(name, "").strip() or None
 
 
+def _is_ours(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).startswith(_PACKAGE)  # code may have no name
+
+
 def warn_caller(problem: str) -> None:
     """Issue a `UserWarning` that names the line from which the package was called."""
     level, frame = 1, currentframe()
-    while frame is not None and frame.f_globals["__name__"].startswith(_PACKAGE):
+    while frame is not None and _is_ours(frame):
         level, frame = level + 1, frame.f_back
     warnings.warn(problem, UserWarning, stacklevel=level)
 

@@ -17,6 +17,10 @@ Auth = Callable[[Request], Mapping[str, str]]
 AsyncAuth = Callable[[Request], Mapping[str, str] | Awaitable[Mapping[str, str]]]
 
 
+_SCHEMES = ("apikey", "basic", "bearer", "key", "token")  # in whatever header
+_SHORTEST = 6  # characters of a secret that is redacted wherever it stands
+
+
 @attrs.frozen(repr=False)
 class AuthHeaders:
     """The headers that carry credentials, and the redactor that keeps them out of errors."""
@@ -107,6 +111,8 @@ def checked_auth(headers: object) -> AuthHeaders:
     for name, value in checked.items():
         # The service may repeat a secret without its scheme.
         scheme, _, secret = value.partition(" ")
+        if name != "authorization" and scheme.lower() not in _SCHEMES:
+            secret = ""
         secrets.append(secret or value)
         if name != "authorization":  # whose scheme is no secret, and helps in a log
             secrets.append(value)
@@ -116,9 +122,14 @@ def checked_auth(headers: object) -> AuthHeaders:
 
 
 def _decoded(basic: str) -> list[str]:
-    """The `user:password` that Basic authentication encodes, and the password."""
+    """The `user:password` that Basic authentication encodes, and the one that is a secret.
+
+    That is the user if there is no password, as for API keys. A short one could be any word.
+    """
     try:
         text = b64decode(basic).decode()
     except ValueError:  # it is something else
         return []
-    return [text, text.partition(":")[2]]
+    user, _, password = text.partition(":")
+    secret = password or user
+    return [text, secret] if len(secret) >= _SHORTEST else [text]

@@ -36,7 +36,9 @@ CONTINUATIONS: dict[str, Continuation | None] = {
 
 _SETTINGS = [field.name for field in attrs.fields(Conventions) if field.init]
 _OF_READS = list(ReadConventions.__annotations__)
-_PASSWORD = re.compile("://(.*:.*@|.*password=)", re.DOTALL)  # in a URL of PostgreSQL
+_PASSWORD = re.compile(
+    "^postgres(ql)?://([^/?#]*:[^/?#]*@|.*[?&]password=)", re.DOTALL
+)  # in a URL of PostgreSQL
 _LISTED = (("page", "next"), ("extra", "data"), ("extra", "page"))  # have a place of their own
 
 

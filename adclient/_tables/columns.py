@@ -6,7 +6,7 @@ from decimal import Decimal
 from enum import Enum
 from itertools import chain
 from types import UnionType
-from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import attrs
 import pyarrow
@@ -83,12 +83,22 @@ class Column:
             raise MisfitError(f"{path}: expected {self.type}, got {got}") from None
 
 
+def has_types(cls: type[attrs.AttrsInstance]) -> bool:
+    """Check if each field of an attrs class has a type that says what its values are."""
+    try:
+        annotations = get_type_hints(cls)
+    except NameError:  # such as of an import for type checkers alone
+        return False
+    types = [annotations.get(field.name, field.type) for field in attrs.fields(cls)]
+    return not any(each is None or isinstance(each, TypeVar) for each in types)
+
+
 def columns_of(cls: type[attrs.AttrsInstance], inside: tuple[type, ...] = ()) -> dict[str, Column]:
     """The columns of an attrs class, by field."""
     annotations = get_type_hints(cls)
     return {
         field.name: _column(
-            [annotations.get(field.name, object)], field.metadata.get("decimal"), (*inside, cls)
+            [annotations.get(field.name, field.type)], field.metadata.get("decimal"), (*inside, cls)
         )
         # The undeclared fields of an item come last.
         for field in sorted(attrs.fields(cls), key=lambda field: field.name == "extra")

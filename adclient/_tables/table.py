@@ -9,7 +9,7 @@ import pyarrow
 
 from adclient._display.notebook import short
 from adclient._tables.arrays import Array
-from adclient._tables.columns import Column, MisfitError, columns_of
+from adclient._tables.columns import Column, MisfitError, columns_of, has_types
 from adclient._tables.infer import inferred
 from adclient._tables.records import OURS, Row, by_name, encodable_name, fields_of
 from adclient._values.items import as_json
@@ -45,7 +45,7 @@ def _declared_class(
     """The class that determines the table; None if the service, or several classes, do."""
     classes = set(map(type, items)) if cls is None else {cls}
     only = classes.pop() if len(classes) == 1 else Item
-    return only if attrs.has(only) and only not in OURS else None
+    return only if attrs.has(only) and only not in OURS and has_types(only) else None
 
 
 def _schema(columns: dict[str, Column]) -> pyarrow.Schema:

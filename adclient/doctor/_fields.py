@@ -59,6 +59,7 @@ def _class_for(read: str, items: Iterable[JSON]) -> str | None:
 
 def _is_usable(name: str, base: type) -> bool:
     is_name = name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
+    is_name = is_name and name != "self"
     return is_name and not name.startswith("_") and not hasattr(base, name)
 
 
@@ -67,6 +68,8 @@ def _type_of(name: str, rows: list[dict[str, JSON]]) -> str:
     classes = {type(row[name]) for row in rows if name in row}
     is_missing = any(name not in row for row in rows)
     types = {_TYPES[cls] for cls in classes if cls is not type(None)}
+    if classes == {int} and any(abs(int(str(row[name]))) > 2**53 for row in rows if name in row):
+        types = {"int"}  # an id, which a float could not hold
     if len(types) != 1:
         return "JSON" + " = None" * is_missing
     may_be_null = is_missing or type(None) in classes

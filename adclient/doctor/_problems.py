@@ -156,7 +156,8 @@ def _contradictions(reading: Reading, last: PageView) -> Iterator[str]:
         if number is None or not is_count or not words <= _COUNTED | {"content", "range"}:
             continue
         if number not in ({len(pages), count and 1} if is_of_pages else {*fitting, len(pages)}):
-            yield f"`{one_line(name, 40)}` is {number:.12g}, and {count} items were read"
+            stated = f"`{one_line(name, 40)}` is {one_line(str(value), 40)}"
+            yield f"{stated}, and {count} items were read"
 
 
 def _fields(value: JSON, path: str = "", depth: int = 3) -> Iterator[tuple[str, Scalar]]:

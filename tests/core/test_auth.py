@@ -96,3 +96,18 @@ def test_auth_function_with_an_invalid_result_is_refused(headers):
         checked_auth(headers).apply(REQUEST)
     assert caught.value.argument == "auth"
     assert "ary" not in str(caught.value)
+
+
+@each_case(
+    ("headers", "text", "shown"),
+    [
+        # A word behind no scheme is no secret; neither is a short password.
+        ({"x-client-name": "acme campaign"}, "campaign_not_found", "campaign_not_found"),
+        ({"authorization": "Basic dTp0ZXN0"}, "test: u:test", "test: ***"),
+        # An API key may be the user of Basic.
+        ({"authorization": "Basic c2tfbGl2ZV9BQkM6"}, "bad sk_live_ABC", "bad ***"),
+        ({"x-auth": "Token abcdef"}, "bad abcdef", "bad ***"),
+    ],
+)
+def test_secret_of_a_header_is_redacted_and_words_are_not(headers, text, shown):
+    assert checked_auth(headers).redactor.redact(text) == shown

@@ -441,6 +441,18 @@ def test_function_that_a_file_cannot_name_is_refused() -> None:
         text_of(model.Service(url="https://ads.example.com", conventions=conventions))
 
 
+def test_ledger_without_a_password_is_no_secret(tmp_path) -> None:
+    path = tmp_path / "service.toml"
+    path.write_text(f'{HEAD}ledger = "postgresql://me@h:5432/db?application_name=a@b"')
+    assert "@b" in str(read_service(path).ledger)
+
+
+def test_warning_in_code_without_a_name() -> None:
+    source = "from adclient import AdClient; AdClient('http://ads.example.com', token='t0ken')"
+    with pytest.warns(UserWarning, match="plain http"):
+        exec(source, {})  # as template engines do
+
+
 # The command.
 
 

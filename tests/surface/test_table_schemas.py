@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum, StrEnum
-from typing import Annotated, Any, Literal, NewType, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NewType, Optional, TypeVar
 
 import attrs
 import httpx
@@ -261,3 +261,28 @@ def test_ledger_entries_have_one_schema() -> None:
     assert str(schema.field("at").type) == "timestamp[us, tz=UTC]"
     assert schema.field("arguments") == pyarrow.field("arguments", pyarrow.string(), nullable=False)
     assert str(schema.field("diff").type).startswith("struct<field: string, before: string")
+
+
+if TYPE_CHECKING:
+    from ipaddress import IPv4Address
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class Unresolved:
+    id: str
+    host: "IPv4Address | None" = None
+
+
+@attrs.frozen
+class Generically(Generic[T]):
+    id: T
+
+
+def test_class_whose_fields_lack_a_type_does_not_determine_its_table() -> None:
+    untyped = attrs.make_class("Untyped", {"id": attrs.field(), "n": attrs.field(default=1)})
+    for item in (untyped("a"), Unresolved("a"), Generically("a")):
+        assert Items([item]).to_arrow().to_pylist()[0]["id"] == "a"
+    typed = attrs.make_class("Typed", {"id": attrs.field(type=str)})
+    assert Items([], cls=typed).schema.field("id").type == pyarrow.string()
