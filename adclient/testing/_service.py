@@ -259,7 +259,8 @@ class FakeAdService(Endpoint):
         if not isinstance(saved, FakeAdService):
             raise ValueError(f"expected a snapshot of a fake, not {type(saved).__name__}")
         self._server.restore(saved._server)
-        self.base_url, self._file = saved.base_url, saved._file
+        self.base_url: str = saved.base_url
+        self._file = saved._file
 
     def change_live(self, account_id: str, entity_id: str, **values: JSON) -> None:
         """Change the live data without a draft, as somebody does on the ad platform itself.
