@@ -775,3 +775,14 @@ def test_class_for_additional_fields_reads_the_items() -> None:
     assert "these names: ['class', 'x-y', '_own']" in code
     assert "spend: int | float\n" in code
     assert "is_on: bool | None = None\n" in code
+
+
+def test_ids_are_whole_numbers_in_classes_and_huge_totals_are_reported() -> None:
+    item = {"id": "a", "name": "a", "status": "ENABLED", "ref": 23851234567890123, "self": "/a"}
+    body = {"data": [item], "page": {"next": None, "total": 10**400}}
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=json.dumps(body)))
+    report = examine("https://ads.example.com", account_id="a", transport=transport)
+    lines = report.classes["beta.list_campaigns"].splitlines()
+    assert "    ref: int" in lines
+    assert not any("self:" in line for line in lines)
+    assert any("`total` is 1000" in problem for problem in report.problems)
