@@ -41,14 +41,24 @@ def read(body: JSON, result: type[R], response: ResponseInfo, end: EndOfListing 
     return cast(R, PageBody(data=items, page=info, extra=fields, response=response))
 
 
+def end_of(page: Fields) -> EndOfListing | None:
+    """How a `page` may say that it is the last; None if a continuation follows it."""
+    if "next" not in page:
+        return "missing"
+    value = page["next"]
+    if value is None:
+        return "null"
+    return "empty" if value == "" else "false" if value is False else None
+
+
 def _next(page: Fields, end: EndOfListing) -> JSON:
     """The continuation of a page; None if it is the last."""
-    value = page.pop("next", _MISSING)
-    if value is _MISSING and end != "missing":
+    found = end_of(page)
+    if found == "missing" != end:
         advice = "if that is the last page, set Conventions(end_of_listing='missing')"
         raise JSONError(f"$.page.next: missing; {advice}")
-    is_end = (end == "empty" and value == "") or (end == "false" and value is False)
-    return None if is_end or value is _MISSING else value
+    value = page.pop("next", None)
+    return None if found == end else value
 
 
 def _draft(fields: Fields, response: ResponseInfo) -> Draft:

@@ -8,6 +8,7 @@ import attrs
 
 from adclient._core import jsontext
 from adclient._core.call import Call, cursor_text
+from adclient._core.decode import end_of
 from adclient._core.operations import PageBody
 from adclient._core.redact import one_line
 from adclient.conventions import Conventions
@@ -89,8 +90,7 @@ def _endpoint(url: str) -> tuple[object, ...]:
 
 def following(call: Call[R], cursor: JSON) -> Call[R]:
     """The call for the page at a continuation that the service sent."""
-    if cursor == "" or cursor is False:
-        end = "empty" if cursor == "" else "false"
+    if (end := end_of({"next": cursor})) in ("empty", "false"):
         advice = f"if it ends the listing, set Conventions(end_of_listing={end!r})"
         raise _error(call, f"is none; {advice}", cursor)
     try:

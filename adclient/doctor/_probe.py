@@ -6,6 +6,7 @@ from typing import NamedTuple
 import attrs
 
 from adclient._core.call import Call, validated
+from adclient._core.decode import end_of
 from adclient._core.jsontext import JSONError, dumps, loads
 from adclient._core.operations import Operation
 from adclient._core.redact import one_line
@@ -140,16 +141,6 @@ class Observation:
         except JSONError:
             return "(no JSON)" if response is not None and response.body else "(empty)"
         return one_line(_outline(body, 3), 100)
-
-
-def end_of(page: dict[str, JSON]) -> EndOfListing | None:
-    """How a `page` says that it is the last; None if it does not."""
-    if "next" not in page:
-        return "missing"
-    following = page["next"]
-    if following is None:
-        return "null"
-    return "empty" if following == "" else "false" if following is False else None
 
 
 def _outline(value: JSON, depth: int) -> str:

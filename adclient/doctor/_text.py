@@ -20,7 +20,7 @@ _QUESTIONS = {
     "end of listing": "What does the last page of a listing have as `page.next`?",
     "page size": "How many items does a page have?",
     "request id": "Which header of a response has the id of the request?",
-    "limits": "What are the rate limits, for whom, and what does a response over them look like?",
+    "limits": "What are the rate limits, what do they apply to, and how is a request refused?",
     "errors": "What do errors look like, and which statuses and codes are there?",
     "idempotency": "Is there a header for idempotency keys, so that a write can be repeated?",
 }

@@ -1,7 +1,6 @@
 """The server of a fake: from a request to its outcome."""
 
 import hashlib
-from base64 import b64encode
 from collections import deque
 from copy import deepcopy
 from datetime import datetime, timedelta
@@ -12,6 +11,7 @@ from threading import RLock
 import attrs
 
 from adclient._core import jsontext
+from adclient._core.auth import SecretHeader
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse
 from adclient._service.model import Service
@@ -94,14 +94,12 @@ class Server:
                 self.requests.append(record)
         return outcome
 
-    def auth_headers(self, _: Request) -> dict[str, str]:
+    def auth_headers(self, request: Request) -> dict[str, str]:
         """The headers with which a client authenticates; none if all may call."""
         auth, secret = self.service.auth, self.token
         if auth is None or secret is None:
             return {}
-        if auth.scheme.lower() == "basic" and ":" in secret:
-            secret = b64encode(secret.encode()).decode()
-        return {auth.header: f"{auth.scheme} {secret}".lstrip()}
+        return SecretHeader(auth.header, auth.scheme, secret)(request)
 
     def _respond(self, request: Request, base_url: str, fault: Fault) -> Outcome:
         """The response to a request, or what a fault makes of it.
