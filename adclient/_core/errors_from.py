@@ -54,6 +54,7 @@ _HANGING = (
     "RetryPolicy(attempt_timeout=…) limits each attempt"
 )
 _CERTIFICATES = "Check verify= and the certificates of both ends"
+_NO_QUOTA = "no retry, as too many calls failed"
 _LIMITED = "Call again, or allow a longer RetryPolicy(attempt_timeout=…)"
 
 
@@ -65,11 +66,13 @@ def outcome(
     may_be_staged: bool,
     is_unretried: bool = False,
     is_limited: bool = False,
+    lacks_quota: bool = False,
 ) -> AdClientError:
     """The error for the outcome of the last attempt.
 
     `is_unretried` means that it was the first one, and left no time for another; `is_limited` that
-    its own deadline was earlier than that of the call.
+    its own deadline was earlier than that of the call; `lacks_quota` that the client has no retry
+    left.
     """
     cls: type[AdClientError]
     if isinstance(outcome, Failure):
@@ -104,7 +107,7 @@ def outcome(
         advice = _LIMITED
     elif cls is CallTimeout and is_unretried:
         advice = _HANGING
-    return _error(call, cls, what, details, advice)
+    return _error(call, cls, what, details, advice, _NO_QUOTA if lacks_quota else "")
 
 
 def unreadable(
@@ -146,6 +149,7 @@ def _error(
     what: str,
     details: ErrorDetails,
     advice: str | None = None,
+    remark: str = "",
 ) -> AdClientError:
     """Build the error, with advice and with the details that support needs."""
     operation, what = call.operation, one_line(what, 160)
@@ -154,6 +158,7 @@ def _error(
     context = (
         f"{operation.method} {details.get('url', operation.path)}",
         f"{attempts} attempts" if attempts > 1 else "",
+        remark,
         f"{details.get('elapsed', 0.0):.3g} s",
         f"request id {one_line(request_id, 40)}" if request_id else "",
         f"retry after {wait:.3g} s" if wait is not None else "",

@@ -21,7 +21,13 @@ from adclient._core.jsontext import JSONError
 from adclient._core.paging import check_progress
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse, request_id_of, too_late
-from adclient._core.retry import RateLimitGate, backoff, is_retryable, may_have_reached_server
+from adclient._core.retry import (
+    RateLimitGate,
+    RetryQuota,
+    backoff,
+    is_retryable,
+    may_have_reached_server,
+)
 from adclient.conventions import of_read
 from adclient.errors import ErrorDetails
 from adclient.models import ResponseInfo, Result
@@ -52,8 +58,10 @@ class Exchange(Generic[R]):
     __slots__ = (
         "_gate",
         "_is_success",
+        "_lacks_quota",
         "_now",
         "_options",
+        "_quota",
         "_random",
         "_reporter",
         "_started",
@@ -75,6 +83,7 @@ class Exchange(Generic[R]):
         request: Request,
         options: Options,
         gate: RateLimitGate,
+        quota: RetryQuota,
         *,
         now: Callable[[], float],
         random: Callable[[], float],
@@ -85,6 +94,7 @@ class Exchange(Generic[R]):
         self.request = request
         self._options = options
         self._gate = gate
+        self._quota = quota
         self._now = now
         self._random = random
         self._reporter = reporter
@@ -96,7 +106,7 @@ class Exchange(Generic[R]):
         self.may_be_staged = False
         self.auth = auth  # of the current attempt, whose headers `outgoing` has
         self.outgoing = request
-        self._is_success = False
+        self._is_success = self._lacks_quota = False
 
     def steps(self) -> Steps:
         """Acquire a slot and send the request, until an outcome is final.
@@ -131,6 +141,8 @@ class Exchange(Generic[R]):
             self._note(outcome)
             if isinstance(outcome, RawResponse) and outcome.is_whole_success:
                 self._is_success = True
+                if self._quota.used:
+                    self._quota.give_back()
                 return outcome
             backoff_time = self._backoff_after(outcome)
             if backoff_time is None:
@@ -158,6 +170,7 @@ class Exchange(Generic[R]):
                 may_be_staged=self.may_be_staged,
                 is_unretried=self._lacked_time_to_retry(outcome),
                 is_limited=self.attempt_deadline < self.deadline,
+                lacks_quota=self._lacks_quota,
             )
         assert isinstance(outcome, RawResponse)
         info = ResponseInfo(
@@ -238,7 +251,7 @@ class Exchange(Generic[R]):
         return not self.call.operation.is_write or self._idempotency_key is not None
 
     def _backoff_after(self, outcome: Outcome) -> float | None:
-        """Seconds until the next attempt; None if there must be none, or if there is no time."""
+        """Seconds until the next attempt; None without a retry, or without time or quota for it."""
         wait = backoff(
             self._options.retry,
             outcome,
@@ -247,4 +260,7 @@ class Exchange(Generic[R]):
             random=self._random(),
         )
         # Raise now what would be raised after a wait that leaves no time for an attempt.
-        return None if wait is None or wait >= self.time_left else wait
+        if wait is None or wait >= self.time_left:
+            return None
+        self._lacks_quota = not self._quota.take(self._options.retry, outcome)
+        return None if self._lacks_quota else wait

@@ -80,6 +80,35 @@ def _timestamp(text: str) -> float | None:
         return None
 
 
+class RetryQuota:
+    """Limits the retries of one client, which only add load while everything fails."""
+
+    def __init__(self) -> None:
+        self.used = 0
+
+    # Without a lock: if threads race, one retry more or less does no harm.
+
+    def take(self, policy: RetryPolicy, outcome: Outcome) -> bool:
+        """Take one retry; False if none is left."""
+        if policy.quota is None or _says_when(outcome):
+            return True
+        if self.used >= policy.quota:
+            return False
+        self.used += 1
+        return True
+
+    def give_back(self) -> None:
+        """Give one retry back, for a call that succeeded."""
+        self.used = max(0, self.used - 1)
+
+
+def _says_when(outcome: Outcome) -> bool:
+    """Check if the service says when to come back, so it is not down."""
+    if isinstance(outcome, Failure) or outcome.status != 429:
+        return False
+    return retry_after(outcome) is not None
+
+
 class RateLimitGate:
     """Delays the calls of one client after a 429, by account or for the whole client."""
 

@@ -17,7 +17,7 @@ from adclient._core.operations import Operation
 from adclient._core.reporter import Reporter
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, RawResponse
-from adclient._core.retry import RateLimitGate
+from adclient._core.retry import RateLimitGate, RetryQuota
 from adclient._values.json_values import copied
 from adclient.conventions import Conventions
 from adclient.errors import AdClientError
@@ -152,6 +152,7 @@ def exchange_of(
     options: Options,
     *,
     gate: RateLimitGate | None = None,
+    quota: RetryQuota | None = None,
     now: Callable[[], float] = lambda: 0.0,
     random: float = 0.0,
     reporter: Reporter | None = None,
@@ -162,6 +163,7 @@ def exchange_of(
         build(call, options),
         options,
         gate or RateLimitGate(),
+        quota or RetryQuota(),
         now=now,
         random=lambda: random,
         reporter=reporter,
@@ -176,6 +178,7 @@ def drive(
     overslept: float = 0.0,
     tracer: Tracer | None = None,
     gate: RateLimitGate | None = None,
+    quota: RetryQuota | None = None,
     queue: Iterable[Callable[[], None]] = (),
 ) -> Run:
     """Drive an exchange with outcomes until it ends; time passes in sleeps and `Timed` outcomes.
@@ -219,7 +222,9 @@ def drive(
     try:
         build(call, options)  # whose errors come before a span
         reporter = reporter_for(call, options, now, tracer)
-        exchange = exchange_of(call, options, gate=gate, now=now, random=random, reporter=reporter)
+        exchange = exchange_of(
+            call, options, gate=gate, quota=quota, now=now, random=random, reporter=reporter
+        )
         try:
             run.value = exchange.result(perform(exchange))
         except BaseException as error:

@@ -119,6 +119,7 @@ class TestNumbers:
     def test_invalid_count_of_retries_is_refused(self, value):
         refused("max_retries", RetryPolicy, max_retries=value)
         refused("max_retries", resolved, max_retries=value)
+        refused("quota", RetryPolicy, quota=value)
 
     @each_case("name", ["backoff_first", "backoff_longest"])
     @each_case("value", [-0.1, float("nan"), float("inf"), 10**400, "1", None, True])

@@ -2,7 +2,7 @@ import time
 
 import pytest
 from cases import each_case
-from core_helpers import READ, REFUSED, drive, options_of, reply
+from core_helpers import LISTED, READ, REFUSED, RetryQuota, drive, options_of, reply
 from hypothesis import given, strategies as st
 
 from adclient.options import RetryPolicy
@@ -92,3 +92,42 @@ def test_retry_after_never_raises(text, date):
 def test_backoff_of_a_late_attempt_is_bounded():
     options = options_of(retry=RetryPolicy(max_retries=1100), timeout=1e9)
     assert drive(READ, *[REFUSED] * 1101, options=options, random=0.5).sleeps[-1] == 4.0
+
+
+DOWN = reply(503, headers={"retry-after": "1"})
+LIMITED = reply(429, headers={"retry-after": "1"})
+
+
+def allowing(quota):
+    return options_of(retry=RetryPolicy(quota=quota))
+
+
+@each_case(
+    ("outcomes", "sends", "used"),
+    [
+        ([REFUSED, REFUSED], 2, 5),
+        ([DOWN, DOWN], 2, 5),
+        ([reply(429), reply(429)], 2, 5),
+        ([DOWN, LISTED], 2, 4),
+        ([LISTED], 1, 3),
+        ([reply(400)], 1, 4),
+        ([LIMITED, LIMITED, LISTED], 3, 3),  # the service says when to come back
+    ],
+)
+def test_quota_limits_the_retries_of_all_calls(outcomes, sends, used):
+    quota = RetryQuota()
+    quota.used = 4
+    run = drive(READ, *outcomes, options=allowing(5), quota=quota)
+    assert (len(run.sends), quota.used) == (sends, used)
+
+
+def test_call_without_quota_raises_at_once_and_says_so():
+    run = drive(READ, DOWN, options=allowing(0))
+    assert run.sleeps == []
+    assert ", no retry, as too many calls failed, " in str(run.error)
+
+
+def test_retries_without_a_quota_are_not_counted():
+    quota = RetryQuota()
+    assert len(drive(READ, DOWN, DOWN, DOWN, options=allowing(None), quota=quota).sends) == 3
+    assert quota.used == 0

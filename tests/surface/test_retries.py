@@ -2,8 +2,10 @@
 
 import json
 import ssl
+from concurrent.futures import ThreadPoolExecutor
 from inspect import isclass
 
+import anyio
 import httpx
 import pytest
 from clients import (
@@ -168,3 +170,40 @@ def test_retry_after_0_does_not_replace_the_backoff() -> None:
     with AdClient(BASE_URL, **options) as client, pytest.raises(RateLimited):
         write(client)
     assert len(service.requests) <= 2
+
+
+@sync_and_async
+async def test_300_reads_of_a_dead_service_send_at_most_400_requests(client_kind) -> None:
+    requests = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        return httpx.Response(503 if len(requests) <= 400 else 200, json=LISTING)
+
+    async with client_kind.open(transport=httpx.MockTransport(answer)) as client:
+        failures = await failures_of(client, 300)
+        assert (len(failures), len(requests)) == (300, 400)
+        assert "no retry, as too many calls failed" in str(failures[-1])
+        # Copies share the quota, and a success gives one retry back.
+        copy = client.with_options(timeout=10)
+        await wait(read(copy))
+        requests[:] = requests[:399]
+        assert (await wait(read(copy))).response.attempts == 2
+
+
+async def failures_of(client, count: int) -> list[ServerError]:
+    """The errors of reads at the same time."""
+    if isinstance(client, AdClient):
+        with ThreadPoolExecutor(30) as pool:
+            return [each.exception() for each in [pool.submit(read, client) for _ in range(count)]]
+    failures = []
+
+    async def one() -> None:
+        with pytest.raises(ServerError) as caught:
+            await read(client)
+        failures.append(caught.value)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(count):
+            tasks.start_soon(one)
+    return failures
