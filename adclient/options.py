@@ -24,10 +24,12 @@ TIMEOUT = 30.0
 MAX_RETRIES = 2
 BACKOFF_FIRST = 0.5
 BACKOFF_LONGEST = 8.0
+RETRY_QUOTA = 100
 RETRY_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 MAX_CONCURRENCY = 100
 
 ENV_BASE_URL = "ADCLIENT_BASE_URL"
+ENV_LOG = "ADCLIENT_LOG"
 ENV_SERVICE = "ADCLIENT_SERVICE"
 ENV_TOKEN = "ADCLIENT_TOKEN"  # noqa: S105  the name of a variable, not a token
 
@@ -54,6 +56,7 @@ class RetryPolicy:
     makes them safe to repeat, they are retried like reads. The wait before retry *n* is random
     between 0 and `backoff_first * 2 ** (n - 1)` seconds, at most `backoff_longest`, but never
     shorter than a `Retry-After`. All attempts and waits share the `timeout` of the call.
+    While everything fails, retries only add load, so the calls of a client share a `quota` of them.
 
     Attributes:
         max_retries: How many times a call is retried after its first attempt; 2 by default.
@@ -64,6 +67,9 @@ class RetryPolicy:
             by default. A write without an idempotency key is retried after 429 only.
         attempt_timeout: Seconds for one attempt. None, the default, lets an attempt use all of the
             call's `timeout`, so a service that hangs once leaves no time for a retry.
+        quota: How many retries the calls of a client share; 100 by default, None for any number.
+            Each call that succeeds gives one back. When none is left, errors are raised at once.
+            A retry after a 429 with a `Retry-After` takes none.
 
     Raises:
         ConfigurationError: A number is negative or not finite, or a status is not an HTTP status.
@@ -78,6 +84,7 @@ class RetryPolicy:
     backoff_longest: float = BACKOFF_LONGEST
     statuses: frozenset[int] = attrs.field(default=RETRY_STATUSES, converter=_checked_statuses)
     attempt_timeout: float | None = None
+    quota: int | None = RETRY_QUOTA
 
     def __attrs_post_init__(self) -> None:
         check_count("max_retries", self.max_retries, least=0)
@@ -88,6 +95,8 @@ class RetryPolicy:
                 )
         if self.attempt_timeout is not None:
             check_timeout(self.attempt_timeout, "attempt_timeout")
+        if self.quota is not None:
+            check_count("quota", self.quota, least=0)
 
 
 @attrs.frozen(kw_only=True)

@@ -102,7 +102,7 @@ class Snapshot:
     def _find(self, path: str) -> griffe.Object | None:
         """What a path of this package names; None if that is defined elsewhere."""
         package, _, name = path.partition(".")
-        with suppress(griffe.AliasResolutionError):
+        with suppress(griffe.AliasResolutionError, KeyError):  # the `args` of a `ParamSpec`
             return defined(self._package[name]) if package == self._package.name and name else None
         return None
 

@@ -1,9 +1,9 @@
 """The client: its settings and its four namespaces."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypedDict, Unpack, cast
 
 from adclient import options as settings
 from adclient._async.alpha import AsyncAlpha
@@ -49,6 +49,8 @@ class AsyncClientSettings(TypedDict, total=False):
     proxy: str | None
     verify: "bool | str | PathLike[str] | ssl.SSLContext"
 
+
+P = ParamSpec("P")
 
 _State = tuple[Mapping[str, object] | None, Mapping[str, object]]
 
@@ -163,6 +165,7 @@ class AsyncAdClient(notebook.HTMLRepr):
         # The HTTP library and OpenTelemetry are loaded by the first client, not by the import.
         from adclient import _telemetry
         from adclient._async.engine import AsyncEngine
+        from adclient._core.events import write_log_to_stderr
         from adclient._http.async_limiter import AsyncCapacityLimiter
         from adclient._http.network import build_network
         from adclient._http.resolve import (
@@ -203,6 +206,7 @@ class AsyncAdClient(notebook.HTMLRepr):
         credentials = held.resolved()
         warn_if_exposed(credentials, sent_by, options.base_url)
         clock, random = resolve_clock(sent_by)
+        write_log_to_stderr()
         self._use(
             AsyncEngine(
                 options=options,
@@ -300,6 +304,36 @@ class AsyncAdClient(notebook.HTMLRepr):
         )
         copy._use(self._engine.with_options(options))
         return copy
+
+    def preview(self, method: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> str:
+        r"""Show the request of a call as a command for `curl`, without sending it.
+
+        The command has no secret: it takes a token from `ADCLIENT_TOKEN`, and leaves out the values
+        of the headers of this client. The policy is not asked.
+
+        Args:
+            method: The method of the call, such as `client.beta.pause_campaign`.
+            *args: As for the method, which takes none by position.
+            **kwargs: The arguments of the call.
+
+        Returns:
+            The command.
+
+        Raises:
+            InvalidRequest: An argument has the wrong type.
+            TypeError: `method` is another function, or does not take these arguments.
+
+        Examples:
+            >>> from adclient import AsyncAdClient
+            >>> client = AsyncAdClient("https://ads.example.com", token="t0ken")
+            >>> print(client.preview(client.gamma.list_ads, account_id="c3d8"))
+            curl -X GET 'https://ads.example.com/v1/gamma-ads/list-gamma-ads?account_id=c3d8' \
+              -H "authorization: Bearer $ADCLIENT_TOKEN" \
+              -H 'accept: application/json'
+        """
+        from adclient._core.preview import call_of
+
+        return self._engine.preview(call_of(method, args, kwargs))
 
     async def aclose(self) -> None:
         """Close the connections; later calls raise `ConfigurationError`.

@@ -15,7 +15,7 @@ from adclient._core.exchange import ACQUIRE, SEND, Exchange
 from adclient._core.operations import Arguments, Operation, PageBody
 from adclient._core.request import Request, RequestBuilder
 from adclient._core.response import Failure, Outcome, redacted, too_late
-from adclient._core.retry import RateLimitGate
+from adclient._core.retry import RateLimitGate, RetryQuota
 from adclient._display.tracebacks import forget_frames
 from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._http.clock import Clock, async_in_time
@@ -51,6 +51,7 @@ class AsyncEngine:
     tracer: Tracer | None
     guard: "Guard | None" = None
     gate: RateLimitGate = attrs.field(factory=RateLimitGate)
+    quota: RetryQuota = attrs.field(factory=RetryQuota)
     owns_connections: bool = True
     is_closed: bool = False
     _requests: RequestBuilder = attrs.field(init=False)
@@ -91,6 +92,7 @@ class AsyncEngine:
             self._requests.build(call),
             self.options,
             self.gate,
+            self.quota,
             now=self.clock.now,
             random=self.random,
             auth=self.credentials.fixed or NO_AUTH,
@@ -121,6 +123,13 @@ class AsyncEngine:
     def with_options(self, options: Options) -> "AsyncEngine":
         """An engine with other options and the same connections."""
         return attrs.evolve(self, options=options, owns_connections=False)
+
+    def preview(self, call: Call[Result]) -> str:
+        """The request of a call as a command for `curl`."""
+        from adclient._core.preview import as_curl  # deferred: few programs show it
+
+        request = self._requests.build(call)
+        return as_curl(request, self.options.headers, self.credentials.kind)
 
     @property
     def guarded(self) -> dict[str, str]:

@@ -8,14 +8,31 @@ from typing import TYPE_CHECKING, Protocol
 
 from adclient._core.call import Call
 from adclient._core.redact import one_line
+from adclient._display.notebook import short
+from adclient.errors import ConfigurationError
 from adclient.models import Result
-from adclient.options import Options
+from adclient.options import ENV_LOG, Options, from_environment
 
 if TYPE_CHECKING:
     from adclient._core.reporter import Event, Reporter
 
 log = logging.getLogger("adclient")
 log.addHandler(logging.NullHandler())
+
+
+def write_log_to_stderr() -> None:
+    """Write the log to standard error, if the environment asks for it."""
+    level = from_environment(ENV_LOG)
+    if level is None:
+        return
+    if level.lower() not in ("info", "debug"):
+        raise ConfigurationError(f"{ENV_LOG} must be info or debug, not {short(level)!r}")
+    log.setLevel(level.upper())
+    # A program that has set up logging gets the records in its own handlers; one is our own.
+    if not logging.root.handlers and len(log.handlers) == 1:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
+        log.addHandler(handler)
 
 
 class Span(Protocol):

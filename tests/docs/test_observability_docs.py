@@ -13,7 +13,7 @@ from adclient import hooks
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "how-to" / "observability.md").read_text(
     "utf-8"
 )
-_, _, SPANS, TRACE = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+*_, SPANS, TRACE = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def run(code: str) -> str:

@@ -1,0 +1,45 @@
+"""Shows the request of a call as a command, without sending it or showing a secret."""
+
+import shlex
+from collections.abc import Callable, Collection, Mapping
+from inspect import signature
+
+from adclient._core.call import Call, validated
+from adclient._core.operations import OPERATIONS
+from adclient._core.request import Request
+from adclient.models import Result
+from adclient.options import ENV_TOKEN
+
+_MADE_BY_CURL = ("accept-encoding", "content-length", "host", "user-agent")
+
+
+def call_of(
+    method: Callable[..., object], arguments: Collection[object], named: Mapping[str, object]
+) -> Call[Result]:
+    """The call that a method of a namespace would make; its errors are those of the method."""
+    namespace = type(getattr(method, "__self__", None)).__name__.removeprefix("Async").lower()
+    name = f"{namespace}.{getattr(method, '__name__', '')}"
+    operation = next((each for each in OPERATIONS if each.full_name == name), None)
+    if operation is None:
+        raise TypeError("the first argument must be a method such as client.beta.pause_campaign")
+    bound = signature(method).bind(*arguments, **named)
+    bound.apply_defaults()
+    cursor = bound.arguments.pop("cursor", None)
+    return validated(operation, bound.arguments, cursor)
+
+
+def as_curl(request: Request, private: Collection[str], credentials: str) -> str:
+    """A command for `curl` that sends a request; the values of `private` headers are left out."""
+    headers = {
+        name: "…" if name in private else value
+        for name, value in request.headers.items()
+        if name not in _MADE_BY_CURL and name != "authorization"
+    }
+    lines = [f"curl -X {request.method} {shlex.quote(request.url)}"]
+    if credentials == "token":  # in double quotes, in which a shell replaces the variable
+        lines.append(f'-H "authorization: Bearer ${ENV_TOKEN}"')
+    lines += [f"-H {shlex.quote(f'{name}: {value}')}" for name, value in headers.items()]
+    if request.body is not None:
+        lines.append(f"--data-raw {shlex.quote(request.body.decode())}")
+    text = " \\\n  ".join(lines)
+    return f"{text}\n# and the headers of auth=" if credentials == "auth" else text
