@@ -6,14 +6,18 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from operator import attrgetter
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from adclient._command import connection, describe, output, tell
+import attrs
+
+from adclient._command import EXIT_CODES, accounts, connection, describe, output, tell
 from adclient._command.output import json_line
 from adclient._core.jsontext import JSONError, loads
 from adclient._core.operations import OPERATIONS, Operation
 from adclient._display.extras import needs
+from adclient._tables.items import Items
 from adclient._tables.records import fields_of
 from adclient._values.json_values import JSON
 from adclient.errors import AdClientError, ConfigurationError
@@ -50,17 +54,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"  {name:<24} {' '.join(_FILTERS[each][0] for each in _filters(read))}".rstrip()
         for name, read in _READS.items()
     ]
-    describe(parser, _ABOUT.format(reads="\n".join(reads)))
+    codes = EXIT_CODES | {accounts.SOME_FAILED: "some of several accounts could not be read"}
+    describe(parser, _ABOUT.format(reads="\n".join(reads)), codes)
     add = parser.add_argument
     add("read", metavar="READ", choices=[*_READS, *_METHODS], help="what to list; see below")
-    add("--account", "-a", required=True, metavar="ID", help="the connected account")
+    accounts.add_arguments(parser)
     for name, (option, metavar, about) in _FILTERS.items():
         kind = connection.json_object if name == "targeting" else str
         add(option, metavar=metavar, dest=name, type=kind, help=about)
     add("--limit", type=int, metavar="N", help="the most items to list; all by default")
     add("--cursor", type=_cursor, metavar="CURSOR", help="where to continue an earlier listing")
     add_shape = output.add_arguments(parser)
-    add_shape("--parquet", metavar="FILE", help="a Parquet file (extra: arrow)")
+    about = "a Parquet file; of several accounts, a folder with one for each (extra: arrow)"
+    add_shape("--parquet", metavar="FILE", help=about)
+    about = "the attrs class that determines the columns of Parquet, from a module of yours"
+    add("--class", dest="cls", type=_class, metavar="MODULE:NAME", help=about)
     connection.add_arguments(parser)
 
 
@@ -75,6 +83,12 @@ def run(options: argparse.Namespace) -> int:
     filters = {name: value for name, value in given.items() if value is not None}
     for name in filters.keys() - set(_filters(read)):
         raise ConfigurationError(f"{options.read} takes no {_FILTERS[name][0]}")
+    ids = accounts.account_ids(options)
+    is_one = len(ids) == 1 and options.accounts_from is None
+    if options.cls is not None and options.parquet is None:
+        raise ConfigurationError("--class is for --parquet")
+    if not is_one and (options.limit, options.cursor) != (None, None):
+        raise ConfigurationError("--limit and --cursor are for one --account")
     is_streamed = options.parquet is None and output.shape_of(options) == "json"
     write = partial(_write, output.shape_of(options))
     if options.parquet is not None:
@@ -82,13 +96,20 @@ def run(options: argparse.Namespace) -> int:
             from adclient._tables.table import write_parquet
         write = partial(write_parquet, options.parquet)
     with AdClient(**connection.settings(options)) as client:
-        call = cast("Callable[..., Page[Item]]", attrgetter(read.full_name)(client))
-        page = call(account_id=options.account, cursor=options.cursor, **filters)
+        method = cast("Callable[..., Page[Item]]", attrgetter(read.full_name)(client))
+
+        def call(*, account_id: str, cursor: JSON = None) -> "Page[Item]":
+            page = method(account_id=account_id, cursor=cursor, **filters)
+            return page if options.cls is None else page.typed(options.cls)
+
+        if not is_one:
+            return accounts.list_accounts(client, call, ids, options)
+        page = call(account_id=ids[0], cursor=options.cursor)
         is_drawn = page.next is not None and sys.stderr.isatty()
         if is_drawn and not (is_streamed and sys.stdout.isatty()):
             with suppress(ModuleNotFoundError):  # a bar is not worth an error
                 page = page.progress()
-        items = _read(page, options, is_streamed)
+        items = Items(_read(page, options, is_streamed), cls=options.cls)
     if not is_streamed:
         write(items)
     return 0
@@ -140,6 +161,19 @@ def _cursor(text: str) -> JSON:
         return loads(text.encode())
     except (JSONError, UnicodeEncodeError):
         return text
+
+
+def _class(name: str) -> type[Any]:
+    """An attrs class, from a module that Python finds, also in the current folder."""
+    module, _, attribute = name.partition(":")
+    sys.path.insert(0, "")
+    try:
+        cls = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"{name!r}: {error}") from None
+    if not attrs.has(cls):
+        raise argparse.ArgumentTypeError(f"{name!r} is no attrs class")
+    return cls
 
 
 def _filters(read: Operation[Result]) -> list[str]:

@@ -137,7 +137,13 @@ def test_interrupt_within_a_page_tells_where_to_repeat_it(everything, capsys, mo
 @each_case(
     ("arguments", "complaint"),
     [
-        (["list"], "the following arguments are required: READ, --account/-a"),
+        (["list"], "the following arguments are required: READ"),
+        (ADS[:2], "no account: pass --account ID or --accounts-from FILE"),
+        ([*ADS, "-a", "b", "--limit", "1"], "--limit and --cursor are for one --account"),
+        ([*ADS, "-a", "b", "--at-once", "0"], "at_once must be a whole number, 1 or more"),
+        ([*ADS, "--class", "attrs:frozen"], "'attrs:frozen' is no attrs class"),
+        ([*ADS, "--class", "no_such:Ad"], "'no_such:Ad': No module named 'no_such'"),
+        ([*ADS, "--class", "adclient:Ad"], "--class is for --parquet"),
         (ADS, "the address of the service is missing: --service, --url, ADCLIENT_"),
         (["list", "beta.pause_campaign", "-a", "a"], "invalid choice: 'beta.pause_campaign'"),
         ([*ADS, "--campaign", "c"], "adclient: gamma.ads takes no --campaign\n"),

@@ -1,0 +1,94 @@
+"""`adclient list` of many accounts."""
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote
+
+from adclient._command import output, tell
+from adclient._tables.records import fields_of
+from adclient.errors import AdClientError, ConfigurationError
+
+if TYPE_CHECKING:
+    from adclient import AccountRead, AdClient, Items
+    from adclient.models import Item
+
+T = TypeVar("T")
+
+SOME_FAILED = 3  # the exit code
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the options for the accounts."""
+    add = parser.add_argument
+    add("--account", "-a", action="append", metavar="ID", help="a connected account; repeatable")
+    about = "a file with the id of an account in each line; - is standard input"
+    add("--accounts-from", metavar="FILE", help=about)
+    about = "how many of several accounts are read at once (%(default)s)"
+    add("--at-once", type=int, default=10, metavar="N", help=about)
+
+
+def account_ids(options: argparse.Namespace) -> list[str]:
+    """The accounts that the options name, each once."""
+    ids: list[str] = [*(options.account or ())]
+    file: str | None = options.accounts_from
+    if file is not None:
+        try:
+            text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8-sig")
+        except UnicodeDecodeError:
+            raise ConfigurationError(f"--accounts-from: {file} is not UTF-8") from None
+        lines = map(str.strip, text.splitlines())
+        ids += [line for line in lines if line and not line.startswith("#")]
+    if not ids:
+        raise ConfigurationError("no account: pass --account ID or --accounts-from FILE")
+    return [*dict.fromkeys(ids)]
+
+
+def list_accounts(
+    client: "AdClient", read: "AccountRead[Item]", ids: Sequence[str], options: argparse.Namespace
+) -> int:
+    """Write the items of each account; the exit code."""
+    shape, folder = output.shape_of(options), options.parquet
+    is_streamed = folder is None and shape == "json"
+    is_drawn = sys.stderr.isatty() and not (is_streamed and sys.stdout.isatty())
+    over = partial(client.over_accounts, read, ids, at_once=options.at_once)
+    with _with_bar(over, is_drawn) as accounts:
+        rows: list[Mapping[str, object]] = []
+        failed = 0
+        for account_id, result in accounts:
+            if isinstance(result, AdClientError):
+                tell(f"{account_id}: {result}")
+                failed += 1
+            elif folder is not None:
+                _write_part(Path(folder), account_id, result)
+            else:
+                rows += [{"account_id": account_id} | fields_of(item) for item in result]
+                if is_streamed:
+                    output.write(rows, shape)
+                    rows.clear()
+    if folder is None and not is_streamed:
+        output.write(rows, shape)
+    if failed:
+        tell(f"{failed} of {len(ids)} accounts could not be read")
+    return SOME_FAILED if failed else 0
+
+
+def _with_bar(over: Callable[..., T], is_drawn: bool) -> T:
+    with suppress(ModuleNotFoundError):  # a bar is not worth an error
+        return over(progress=is_drawn)
+    return over()
+
+
+def _write_part(folder: Path, account_id: str, items: "Items[Item]") -> None:
+    """Write the items of an account to a file of their own, which appears when it is complete."""
+    from adclient._tables.table import write_parquet
+
+    folder.mkdir(parents=True, exist_ok=True)
+    part = folder / f"part-{quote(account_id, safe='')}.parquet"
+    unfinished = part.with_name(f".{part.name}")  # which readers of a folder skip
+    write_parquet(str(unfinished), items)
+    unfinished.replace(part)
