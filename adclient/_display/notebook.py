@@ -16,7 +16,7 @@ NOTE = 400  # a whole error message
 WHOLE = 10**9
 ROWS = 20
 COLUMNS = 16
-_FIRST = ("id", "name", "status")
+_FIRST = ("account_id", "id", "name", "status")
 # Python calls these printable, but they are invisible, so text can be hidden in them.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"

@@ -47,9 +47,11 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
     because such libraries would read a list as a single column of objects; `list(items)` is one.
 
     Args:
-        items: The items.
+        items: The items. Those of other `Items` keep their class and their account.
         cls: The attrs class of the items, which determines the table even without items;
             `typed()` sets it. By default, the one class of all items.
+        account_id: The account that the items were read from; `over_accounts` sets it. Tables then
+            begin with a column `account_id`, unless the items have a field of that name.
 
     Examples:
         >>> from adclient.testing import FakeAdService
@@ -63,11 +65,34 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
         (10, 13)
     """
 
-    __slots__ = ("_cls", "_items")
+    __slots__ = ("_account_id", "_cls", "_items")
 
-    def __init__(self, items: Iterable[T_co] = (), *, cls: type[T_co] | None = None) -> None:
+    def __init__(
+        self,
+        items: Iterable[T_co] = (),
+        *,
+        cls: type[T_co] | None = None,
+        account_id: str | None = None,
+    ) -> None:
+        if isinstance(items, Items):
+            cls = items._cls if cls is None else cls
+            account_id = items._account_id if account_id is None else account_id
         self._items: tuple[T_co, ...] = tuple(items)
-        self._cls = cls
+        self._cls: type[T_co] | None = cls
+        self._account_id: str | None = account_id
+
+    @property
+    def account_id(self) -> str | None:
+        """The account that the items were read from, if `over_accounts` read them.
+
+        Examples:
+            >>> from adclient.testing import FakeAdService
+            >>> client = FakeAdService().client()
+            >>> for _, ads in client.over_accounts(client.gamma.list_ads, ["account_c3d8"]):
+            ...     print(ads.account_id, ads.to_arrow().column_names[:3])
+            account_c3d8 ['account_id', 'id', 'name']
+        """
+        return self._account_id
 
     @property
     def schema(self) -> pyarrow.Schema:
@@ -93,7 +118,7 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
         """
         with needs("arrow"):
             from adclient._tables.table import schema_of  # deferred: it loads pyarrow
-        return schema_of(self._items, self._cls)
+        return schema_of(self._items, self._cls, self._account_id)
 
     def to_records(self) -> list[dict[str, object]]:
         """Convert the items to dictionaries of plain Python values.
@@ -109,9 +134,12 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
             >>> page.data.to_records()[0]["confidence"]
             0.96
         """
-        from adclient._tables.records import record
+        from adclient._tables.records import ACCOUNT, record
 
-        return [record(item) for item in self._items]
+        records = [record(item) for item in self._items]
+        if self._account_id is None or any(ACCOUNT in each for each in records):
+            return records
+        return [{ACCOUNT: self._account_id, **each} for each in records]
 
     def to_arrow(self) -> pyarrow.Table:
         """Convert the items to an Arrow table.
@@ -189,7 +217,7 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
     def _table(self, extra: str) -> pyarrow.Table:
         with needs(extra):
             from adclient._tables.table import table_of  # deferred: it loads pyarrow
-        return table_of(self._items, self._cls)
+        return table_of(self._items, self._cls, self._account_id)
 
     def __len__(self) -> int:
         return len(self._items)
@@ -206,12 +234,14 @@ class Items(notebook.HTMLRepr, Generic[T_co]):
     def __getitem__(self, index: slice, /) -> "Items[T_co]": ...
     def __getitem__(self, index: SupportsIndex | slice, /) -> "T_co | Items[T_co]":
         if isinstance(index, slice):
-            return Items(self._items[index], cls=self._cls)
+            return Items(self._items[index], cls=self._cls, account_id=self._account_id)
         return self._items[index]
 
     def __add__(self, other: "Items[S] | Sequence[S]", /) -> "Items[T_co | S]":
         cls = self._cls if getattr(other, "_cls", None) is self._cls else None
-        return Items((*self._items, *other), cls=cls)
+        account_id = getattr(other, "_account_id", None)
+        account_id = self._account_id if account_id == self._account_id else None
+        return Items((*self._items, *other), cls=cls, account_id=account_id)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Items | list | tuple):

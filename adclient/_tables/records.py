@@ -18,6 +18,8 @@ Row = Mapping[str, object]
 # Their fields are JSON values only.
 OURS = {cls for cls in vars(models).values() if isinstance(cls, type) and issubclass(cls, Item)}
 
+ACCOUNT = "account_id"  # the column of the account that items were read from
+
 _ROWS_AT_ONCE = 8192  # few enough for the cache of a processor
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 

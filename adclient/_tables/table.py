@@ -8,29 +8,34 @@ import attrs
 import pyarrow
 
 from adclient._display.notebook import short
-from adclient._tables.arrays import Array
+from adclient._tables.arrays import Array, arrow_array
 from adclient._tables.columns import Column, MisfitError, columns_of, has_types
 from adclient._tables.infer import inferred
-from adclient._tables.records import OURS, Row, by_name, encodable_name, fields_of
+from adclient._tables.records import ACCOUNT, OURS, Row, by_name, encodable_name, fields_of
 from adclient._values.items import as_json
 from adclient.models import Item
 
 _ALWAYS_TEXT = ("id", "name", "status")  # even if all of them are None
 
 
-def table_of(items: Sequence[object], cls: type | None = None) -> pyarrow.Table:
-    """Build the table of items, which `cls` determines even without items."""
-    if (declared := _declared_class(items, cls)) is None:
-        return _inferred_table(items)
-    columns = columns_of(declared)
-    arrays = [_column_array(column, name, items) for name, column in columns.items()]
-    return pyarrow.Table.from_arrays(arrays, schema=_schema(columns))
-
-
-def schema_of(items: Sequence[object], cls: type | None) -> pyarrow.Schema:
-    """The schema of the table of items."""
+def table_of(
+    items: Sequence[object], cls: type | None = None, account_id: str | None = None
+) -> pyarrow.Table:
+    """Build the table of items of an account, which `cls` determines even without items."""
     declared = _declared_class(items, cls)
-    return table_of(items).schema if declared is None else _schema(columns_of(declared))
+    table = _inferred_table(items) if declared is None else _declared_table(items, declared)
+    if account_id is None or ACCOUNT in table.column_names:
+        return table
+    accounts = arrow_array([account_id] * len(items), pyarrow.string())
+    return table.add_column(0, pyarrow.field(ACCOUNT, pyarrow.string(), nullable=False), accounts)
+
+
+def schema_of(
+    items: Sequence[object], cls: type | None, account_id: str | None = None
+) -> pyarrow.Schema:
+    """The schema of the table of items, which need not fit their class here."""
+    declared = _declared_class(items, cls)
+    return table_of(items if declared is None else (), declared, account_id).schema
 
 
 def write_parquet(path: str, items: Sequence[object]) -> None:
@@ -48,10 +53,11 @@ def _declared_class(
     return only if attrs.has(only) and only not in OURS and has_types(only) else None
 
 
-def _schema(columns: dict[str, Column]) -> pyarrow.Schema:
-    return pyarrow.schema(
-        [pyarrow.field(name, c.type, nullable=c.is_nullable) for name, c in columns.items()]
-    )
+def _declared_table(items: Sequence[object], declared: type[attrs.AttrsInstance]) -> pyarrow.Table:
+    columns = columns_of(declared)
+    arrays = [_column_array(column, name, items) for name, column in columns.items()]
+    schema = [pyarrow.field(name, c.type, nullable=c.is_nullable) for name, c in columns.items()]
+    return pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(schema))
 
 
 def _column_array(column: Column, name: str, items: Sequence[object], start: int = 0) -> Array:
