@@ -6,6 +6,10 @@ from adclient._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from adclient._agents.tools import call_tool as call_tool, tools as tools
+    from adclient._async.accounts import (
+        AsyncAccountIterator as AsyncAccountIterator,
+        AsyncAccountRead as AsyncAccountRead,
+    )
     from adclient._async.client import AsyncAdClient as AsyncAdClient
     from adclient._async.iterators import (
         AsyncItemIterator as AsyncItemIterator,
@@ -14,6 +18,10 @@ if TYPE_CHECKING:
     from adclient._async.listing import AsyncListing as AsyncListing
     from adclient._async.page import AsyncPage as AsyncPage
     from adclient._core.request import Request as Request
+    from adclient._sync.accounts import (
+        AccountIterator as AccountIterator,
+        AccountRead as AccountRead,
+    )
     from adclient._sync.client import AdClient as AdClient
     from adclient._sync.iterators import ItemIterator as ItemIterator, PageIterator as PageIterator
     from adclient._sync.page import Page as Page
@@ -85,11 +93,13 @@ if not TYPE_CHECKING:  # pragma: no branch
     # the async one, and an error class loads neither.
     _NAMES = {
         "_agents.tools": "call_tool tools",
+        "_async.accounts": "AsyncAccountIterator AsyncAccountRead",
         "_async.client": "AsyncAdClient",
         "_async.iterators": "AsyncItemIterator AsyncPageIterator",
         "_async.listing": "AsyncListing",
         "_async.page": "AsyncPage",
         "_core.request": "Request",
+        "_sync.accounts": "AccountIterator AccountRead",
         "_sync.client": "AdClient",
         "_sync.iterators": "ItemIterator PageIterator",
         "_sync.page": "Page",

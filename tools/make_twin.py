@@ -23,6 +23,7 @@ RULES: list[tuple[str, str]] = [
         "Source(self, call).page(call.cursor)",
     ),
     (r"\bAsyncListing\[", "Page["),
+    (r"\bAwaitable\[AsyncPage\[T\]\]", "Page[T]"),
     (
         r"from adclient\._async\.listing import AsyncListing",
         "from adclient._sync.page import Page",

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypedDict, Unpack, cast
 
 from adclient import options as settings
+from adclient._async.accounts import AsyncAccountReader
 from adclient._async.alpha import AsyncAlpha
 from adclient._async.beta import AsyncBeta
 from adclient._async.delta import AsyncDelta
@@ -56,7 +57,7 @@ _State = tuple[Mapping[str, object] | None, Mapping[str, object]]
 
 
 @public_in("adclient")
-class AsyncAdClient(notebook.HTMLRepr):
+class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
     """A client of the ad management service, for async code.
 
     Its four namespaces hold the sixteen operations of the service. A write stages a draft and

@@ -21,6 +21,7 @@ from adclient._http.async_limiter import AsyncCapacityLimiter, AsyncSlot
 from adclient._http.clock import Clock, async_in_time
 from adclient._http.send import AsyncSender
 from adclient._tasks.blocking import async_run_blocking
+from adclient._tasks.stopping import is_stopped
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Draft, Result
 from adclient.options import Options
@@ -140,6 +141,8 @@ class AsyncEngine:
         """Raise an error if the client was closed."""
         if self.is_closed or self.sender.is_closed:
             raise ConfigurationError("this client is closed; make another one")
+        if is_stopped():
+            raise ConfigurationError("nobody waits for this call any more, so nothing is sent")
 
     async def _perform_recorded(
         self, exchange: Exchange[R], slot: AsyncSlot, guard: "Guard", entry: "Entry"

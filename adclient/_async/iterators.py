@@ -119,7 +119,7 @@ class AsyncPageIterator(PublicDir, Generic[T]):
 
             self._prefetch = AsyncPrefetch(partial(self._source.page, upcoming, as_received=True))
         if self._bar is not None:
-            self._bar.add(len(self._ready.data))
+            self._bar.add(len(self._ready.data), 1)
         page, self._ready = self._ready, None
         self.cursor, self._is_started = page.next, True
         return page

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypedDict, Unpack, cast
 
 from adclient import options as settings
+from adclient._sync.accounts import AccountReader
 from adclient._sync.alpha import Alpha
 from adclient._sync.beta import Beta
 from adclient._sync.delta import Delta
@@ -57,7 +58,7 @@ _State = tuple[Mapping[str, object] | None, Mapping[str, object]]
 
 
 @public_in("adclient")
-class AdClient(notebook.HTMLRepr):
+class AdClient(AccountReader, notebook.HTMLRepr):
     """A client of the ad management service.
 
     Its four namespaces hold the sixteen operations of the service. A write stages a draft and

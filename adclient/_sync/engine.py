@@ -21,6 +21,7 @@ from adclient._http.limiter import CapacityLimiter, Slot
 from adclient._http.clock import Clock, in_time
 from adclient._http.send import Sender
 from adclient._tasks.blocking import run_blocking
+from adclient._tasks.stopping import is_stopped
 from adclient.errors import AdClientError, ConfigurationError
 from adclient.models import JSON, Draft, Result
 from adclient.options import Options
@@ -140,6 +141,8 @@ class Engine:
         """Raise an error if the client was closed."""
         if self.is_closed or self.sender.is_closed:
             raise ConfigurationError("this client is closed; make another one")
+        if is_stopped():
+            raise ConfigurationError("nobody waits for this call any more, so nothing is sent")
 
     def _perform_recorded(
         self, exchange: Exchange[R], slot: Slot, guard: "Guard", entry: "Entry"

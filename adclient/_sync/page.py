@@ -106,7 +106,7 @@ class Source(Generic[T]):
             return None
         from adclient._display.progress import Bar
 
-        return Bar(self.call.operation.full_name)
+        return Bar(self.call.operation.full_name, unit="items", note="pages")
 
 
 @public_in("adclient")

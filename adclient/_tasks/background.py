@@ -26,7 +26,7 @@ class Prefetch(Generic[T]):
         context = copy_context()  # hooks see the context variables of the iteration
         self._thread = Thread(
             target=context.run,
-            args=(_do, work, self._done),
+            args=(run_into, self._done, work),
             name="adclient-prefetch",
             daemon=True,  # a request must not keep the interpreter from exiting
         )
@@ -46,7 +46,8 @@ class Prefetch(Generic[T]):
         return self._done.done() and self._done.exception() is not None
 
 
-def _do(work: Callable[[], T], done: "Future[T]") -> None:
+def run_into(done: "Future[T]", work: Callable[[], T]) -> None:
+    """Run work, and keep its value or error in a future."""
     try:
         done.set_result(work())
     except BaseException as error:  # also a SystemExit, or `result()` would repeat the work
@@ -81,8 +82,8 @@ class AsyncPrefetch(Generic[T]):
 class BackgroundTask(Generic[T]):
     """Runs work in a task of its own, on asyncio or trio, which outlives the block around it.
 
-    Cancelling a caller of `result()` does not cancel the work. `on_end` is called after the work
-    has ended in any way; it may be called twice.
+    Cancelling a caller of `result()` does not cancel the work. `on_end` is called once, after the
+    work has ended in any way.
     """
 
     def __init__(
@@ -120,6 +121,11 @@ class BackgroundTask(Generic[T]):
         return self._done.result()
 
     @property
+    def has_ended(self) -> bool:
+        """True after the end: success, error or cancellation."""
+        return self._end.is_set()
+
+    @property
     def has_failed(self) -> bool:
         """True if the work raised an error, which `result()` raises."""
         return self._done.done() and self._done.exception() is not None
@@ -143,8 +149,9 @@ class BackgroundTask(Generic[T]):
             self._ended()
 
     def _ended(self) -> None:
-        if self._on_end is not None:
-            self._on_end()
+        on_end, self._on_end = self._on_end, None  # what it refers to may refer to this task
+        if on_end is not None:
+            on_end()
         self._end.set()
 
 

@@ -39,6 +39,8 @@ NOT_CONSTRUCTED = {
     *NAMESPACES,
     *(getattr(adclient, name) for name in ("AsyncListing", "ItemIterator", "PageIterator")),
     *(getattr(adclient, name) for name in ("AsyncItemIterator", "AsyncPageIterator")),
+    *(getattr(adclient, name) for name in ("AccountIterator", "AsyncAccountIterator")),
+    *(getattr(adclient, name) for name in ("AccountRead", "AsyncAccountRead")),
     *(adclient.AdClientError, adclient.Ledger, testing.Dashboard, testing.Faults),
 }
 

@@ -9,7 +9,17 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 import tqdm.auto
-from clients import Service, a_page, everything, step, sync_and_async, sync_asyncio_trio, wait, walk
+from clients import (
+    Service,
+    a_page,
+    close,
+    everything,
+    step,
+    sync_and_async,
+    sync_asyncio_trio,
+    wait,
+    walk,
+)
 
 from adclient import AdClient, Campaign, ConnectionFailed, Page, RetryPolicy
 
@@ -112,6 +122,35 @@ async def test_abandoned_loop_closes_its_bar(client_kind, bars) -> None:
     assert "pages: 2" in bars.last
 
 
+def accounts_page(request: httpx.Request) -> httpx.Response:
+    return httpx.Response(404) if "bad" in str(request.url) else a_page("ab")
+
+
+@pytest.mark.parametrize("kind", [list, iter], ids=["known", "unknown total"])
+@sync_and_async
+async def test_bar_of_accounts_counts_the_failed_ones(client_kind, kind, bars) -> None:
+    transport = httpx.MockTransport(accounts_page)
+    async with client_kind.open(transport=transport) as client:
+        read = client.beta.list_campaigns
+        walked = walk(client.over_accounts(read, kind(["a", "bad1", "b", "bad2"]), progress=True))
+        assert len(await everything(walked)) == 4
+    assert "failed: 2" in bars.last
+    assert ("accounts: 100%" in bars.last) is ("4/4" in bars.last) is (kind is list)
+    assert bars.all_ended
+
+
+@sync_and_async
+async def test_bar_of_accounts_ends_with_the_iteration(client_kind, bars) -> None:
+    async with client_kind.open(transport=httpx.MockTransport(accounts_page)) as client:
+        read = client.beta.list_campaigns
+        walked = walk(client.over_accounts(read, ["a", "b", "c"], progress=True))
+        await step(walked)
+        assert not bars.all_ended
+        await close(walked)
+        assert bars.all_ended
+    assert "1/3" in bars.last
+
+
 def test_program_without_stderr_runs_without_a_bar(monkeypatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     client = AdClient("https://ads.example.com", transport=pages().transport)
@@ -168,6 +207,8 @@ async def test_missing_tqdm_is_named_at_once(client_kind, monkeypatch) -> None:
         listing = await listed(client)
         with pytest.raises(ModuleNotFoundError) as caught:
             listing.progress()
+        with pytest.raises(ModuleNotFoundError, match="this needs tqdm"):
+            client.over_accounts(client.beta.list_campaigns, ["a"], progress=True)
     install = "pip install 'adclient[notebook]', or '.[notebook]' in a checkout"
     assert str(caught.value) == f"this needs tqdm: {install}"
 

@@ -14,6 +14,9 @@ import pyarrow
 from adclient import (
     JSON,
     Ad,
+    AdClientError,
+    AsyncAccountIterator,
+    AsyncAccountRead,
     AsyncAdClient,
     AsyncListing,
     AsyncPage,
@@ -102,6 +105,24 @@ async def listings(client: AsyncAdClient, a: str) -> None:
     assert_type(aiter(ads).cursor, JSON)
     walk: AsyncIterator[Ad] = aiter(ads)
     assert_type(await anext(walk), Ad)
+
+
+async def accounts(client: AsyncAdClient, a: str) -> None:
+    async def my_campaigns(account_id: str) -> AsyncPage[MyCampaign]:
+        return await client.beta.list_campaigns(account_id=account_id).typed(MyCampaign)
+
+    async for account_id, found in client.over_accounts(client.gamma.list_ads, [a], at_once=5):
+        assert_type(account_id, str)
+        assert_type(found, Items[Ad] | AdClientError)
+    async with client.over_accounts(my_campaigns, {a}, progress=True) as each:
+        assert_type(each, AsyncAccountIterator[MyCampaign])
+    geo = client.over_accounts(
+        lambda account_id: client.gamma.list_ads(account_id=account_id).typed(Geo), [a]
+    )
+    assert_type((await anext(geo))[1], Items[Geo] | AdClientError)
+    await geo.aclose()
+    reader: AsyncAccountRead[Ad] = client.gamma.list_ads
+    assert_type(await reader(account_id=a), AsyncPage[Ad])
 
 
 async def tasks(client: AsyncAdClient, a: str) -> None:

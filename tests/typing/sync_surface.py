@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any, Literal, TypedDict, assert_type
 
 import attrs
@@ -13,6 +14,8 @@ import pyarrow
 
 from adclient import (
     JSON,
+    AccountIterator,
+    AccountRead,
     Ad,
     AdClient,
     AdClientError,
@@ -153,6 +156,23 @@ assert_type(typed.collect(), Items[MyCampaign])
 assert_type(ads.collect() + typed.collect(), Items[Ad | MyCampaign])
 assert_type(list(typed), list[MyCampaign])
 assert_type(ads.typed(Geo).data[0].locations, list[str])
+
+for account_id, found in client.over_accounts(client.gamma.list_ads, ["a"], at_once=5):
+    assert_type(account_id, str)
+    assert_type(found, Items[Ad] | AdClientError)
+last_days = partial(client.beta.list_campaigns, date_range="LAST_30_DAYS")
+assert_type(next(client.over_accounts(last_days, (a for _ in "ab")))[0], str)
+
+
+def my_campaigns(account_id: str) -> Page[MyCampaign]:
+    return client.beta.list_campaigns(account_id=account_id).typed(MyCampaign)
+
+
+with client.over_accounts(my_campaigns, {"a"}, progress=True) as accounts:
+    assert_type(accounts, AccountIterator[MyCampaign])
+geo = client.over_accounts(lambda account_id: ads.typed(Geo), ["a"])
+assert_type(next(geo)[1], Items[Geo] | AdClientError)
+reader: AccountRead[Ad] = client.gamma.list_ads
 
 try:
     client.close()

@@ -60,6 +60,12 @@ page.collect(3)
 page.typed(dict)
 len(page)
 await page
+client.over_accounts(client.beta.pause_campaign, ["a"])
+client.over_accounts(lambda: page, ["a"])
+client.over_accounts(client.beta.list_campaigns, [1])
+client.over_accounts(other.beta.list_campaigns, ["a"])
+other.over_accounts(client.beta.list_campaigns, ["a"])
+next(client.over_accounts(client.beta.list_campaigns, ["a"]))[1].to_pandas()
 ads: Page[Campaign] = client.gamma.list_ads(account_id="a")
 client.alpha.update_creative(account_id="a").diff.before + 1
 client.with_options(token="t")
