@@ -85,10 +85,8 @@ def _with_bar(over: Callable[..., T], is_drawn: bool) -> T:
 
 def _write_part(folder: Path, account_id: str, items: "Items[Item]") -> None:
     """Write the items of an account to a file of their own, which appears when it is complete."""
-    from adclient._tables.table import write_parquet
-
     folder.mkdir(parents=True, exist_ok=True)
     part = folder / f"part-{quote(account_id, safe='')}.parquet"
     unfinished = part.with_name(f".{part.name}")  # which readers of a folder skip
-    write_parquet(str(unfinished), items)
+    output.write_parquet(str(unfinished), items)
     unfinished.replace(part)

@@ -93,8 +93,8 @@ def run(options: argparse.Namespace) -> int:
     write = partial(_write, output.shape_of(options))
     if options.parquet is not None:
         with needs("arrow"):  # before anything is read
-            from adclient._tables.table import write_parquet
-        write = partial(write_parquet, options.parquet)
+            import_module("pyarrow.parquet")
+        write = partial(output.write_parquet, options.parquet)
     with AdClient(**connection.settings(options)) as client:
         method = cast("Callable[..., Page[Item]]", attrgetter(read.full_name)(client))
 

@@ -5,12 +5,15 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from importlib import import_module
 from json.encoder import encode_basestring_ascii
 from shutil import get_terminal_size
 from unicodedata import category, east_asian_width
 
 from adclient._display import notebook
+from adclient._tables.items import Items
 from adclient._tables.records import by_name, json_text
+from adclient.models import Item
 
 Rows = Sequence[Mapping[str, object]]
 
@@ -51,6 +54,12 @@ def write(rows: Rows, shape: str) -> None:
         for cells in (columns, *zip(*columns.values(), strict=True)):
             print(",".join(map(_csv_cell, cells)))
     sys.stdout.flush()
+
+
+def write_parquet(path: str, items: Items[Item]) -> None:
+    """Write items to a Parquet file."""
+    # A plain import would need types that pyarrow does not have.
+    import_module("pyarrow.parquet").write_table(items.to_arrow(), path)
 
 
 def json_line(value: object) -> str:

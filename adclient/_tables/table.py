@@ -1,7 +1,6 @@
 """The Arrow table of items: of the class that declares their fields, else of their values."""
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import cast
 
 import attrs
@@ -36,12 +35,6 @@ def schema_of(
     """The schema of the table of items, which need not fit their class here."""
     declared = _declared_class(items, cls)
     return table_of(items if declared is None else (), declared, account_id).schema
-
-
-def write_parquet(path: str, items: Sequence[object]) -> None:
-    """Write the table of items to a file."""
-    # Deferred: other tables do without it. Its stub has unknown types.
-    import_module("pyarrow.parquet").write_table(table_of(items), path)
 
 
 def _declared_class(

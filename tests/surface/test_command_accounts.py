@@ -113,8 +113,8 @@ def test_each_account_is_a_part(fake, everything, accounts, tmp_path, capsys) ->
 def test_class_determines_the_columns_of_all_parts(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "budget_models.py").write_text(MODELS)
-    empty = FakeAccount("account/1", "beta")
-    one = FakeAccount("_2", "beta", campaigns=[{"id": "c", "name": "n", "status": "s"}])
+    empty = FakeAccount("account/1", platform="beta")
+    one = FakeAccount("_2", platform="beta", campaigns=[{"id": "c"}])
     arguments = [*READ, "-a", "account/1", "-a", "_2", "--class", "budget_models:Budgeted"]
     with FakeAdService(accounts=[empty, one]).as_environment():
         assert main([*arguments, "--parquet", "parts"]) == 0
@@ -135,7 +135,7 @@ def test_interrupt_leaves_only_whole_parts(fake, tmp_path, monkeypatch) -> None:
         Path(path).write_bytes(b"half of it")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("adclient._tables.table.write_parquet", interrupted)
+    monkeypatch.setattr("adclient._command.output.write_parquet", interrupted)
     assert main([*BOTH, "--parquet", str(tmp_path)]) == 130
     assert len(written) == 1
     assert [path.name[0] for path in tmp_path.iterdir()] == ["."]
