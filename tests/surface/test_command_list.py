@@ -264,8 +264,8 @@ def test_parquet_keeps_types(fake, tmp_path, capsys) -> None:
 
 
 def test_parquet_without_its_extra_reads_nothing(fake, monkeypatch, capsys) -> None:
-    monkeypatch.delitem(sys.modules, "adclient._tables.table", raising=False)
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for name in ("pyarrow", "pyarrow.parquet"):
+        monkeypatch.setitem(sys.modules, name, None)
     assert main([*ADS, "--parquet", "x"]) == 1
     assert capsys.readouterr().err.startswith(
         "adclient: this needs pyarrow: pip install 'adclient[arrow]'"
