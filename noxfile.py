@@ -8,7 +8,7 @@ import nox
 
 PROJECT = nox.project.load_toml("pyproject.toml")
 EXTRAS = PROJECT["project"]["optional-dependencies"]
-OF_USERS = sorted(set(EXTRAS) - {"acceptance", "dev", "docs", "test", "typing"})
+OF_USERS = sorted(set(EXTRAS) - {"acceptance", "dev", "docs", "pipelines", "test", "typing"})
 PYTHONS = nox.project.python_versions(PROJECT)
 OLDEST = PYTHONS[0]
 NEWEST = next((name for name in reversed(PYTHONS) if shutil.which(f"python{name}")), PYTHONS[-1])
@@ -152,6 +152,14 @@ def acceptance(session: nox.Session) -> None:
     session.run("python", "tools/run_notebooks.py", "--check")
     session.run("pytest", "-q", *PATIENT, "tests/acceptance", *session.posargs)
     session.run("python", "benchmarks/compare.py", "--quick")
+
+
+@nox.session
+def pipelines(session: nox.Session) -> None:
+    """Run the programs of examples/pipelines with Dask, dlt and Prefect, and check their types."""
+    session.install("-e", ".[pipelines,test]", "mypy>=1.15")
+    session.run("mypy", "examples/pipelines")
+    session.run("pytest", "-q", *PATIENT, "tests/pipelines", *session.posargs)
 
 
 @nox.session

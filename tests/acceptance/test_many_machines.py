@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -16,9 +16,10 @@ from types import ModuleType
 from typing import NamedTuple
 from urllib.parse import parse_qs
 
+import polars
 import pytest
 import uvicorn
-from dask.distributed import Client, LocalCluster, get_worker
+from dask.distributed import Client, LocalCluster
 
 from adclient import Plan
 from adclient.errors import PermissionDenied
@@ -26,9 +27,11 @@ from adclient.ledger import open_ledger
 from adclient.testing import FakeAdService
 from adclient.testing.server import create_app, serving
 
-PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "many-machines.md").read_text("utf-8")
-CODE = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-[PRINTED] = re.findall(r"^```text\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "how-to" / "many-machines.md").read_text("utf-8")
+READ, QUERY, STAGE = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+PRINTED = re.findall(r"^```text\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+[ARGUMENTS] = re.findall(r"^python \S+/dask_parts.py (.*)$", PAGE, re.MULTILINE)
 ACCOUNT, OTHER = "account_b204", "account_b7e0"
 PLAN = """
 id = "budgets"
@@ -98,7 +101,7 @@ class LimitedService:
 def folder(tmp_path_factory) -> Path:
     """A folder with the code of the page as a module, and a plan."""
     folder = tmp_path_factory.mktemp("many")
-    (folder / "page.py").write_text("\n\n".join(CODE))
+    (folder / "page.py").write_text(f"{READ}\n\n{STAGE}")
     (folder / "budgets.toml").write_text(PLAN)
     return folder
 
@@ -141,52 +144,49 @@ def limited(cluster) -> LimitedService:
     return cluster.service
 
 
-def test_script_prints_what_the_page_shows(folder, where) -> None:
+def run(folder: Path, *command: str, code: int) -> str:
+    """Run Python in a folder, and return what it prints."""
+    done = subprocess.run(
+        [sys.executable, *command], stdout=subprocess.PIPE, cwd=folder, encoding="utf-8"
+    )
+    assert done.returncode == code
+    return done.stdout
+
+
+def test_programs_print_what_the_page_shows(folder, monkeypatch) -> None:
+    assert (ROOT / "examples" / "pipelines" / "dask_parts.py").read_text("utf-8") == READ
     with serving(FakeAdService()) as url:
-        settings = {"ADCLIENT_BASE_URL": url, "ADCLIENT_LEDGER": where}
-        done = subprocess.run(
-            [sys.executable, "page.py"],
-            capture_output=True,
-            cwd=folder,
-            check=True,
-            encoding="utf-8",
-            env={**os.environ, **settings},
-        )
-    assert done.stdout == PRINTED
+        monkeypatch.setenv("ADCLIENT_BASE_URL", url)
+        printed = run(folder, "page.py", *ARGUMENTS.split(), code=1)
+    assert re.sub(r"\(GET.*", "…", printed) == PRINTED[0]
+    assert run(folder, "-c", QUERY, code=0) == PRINTED[1]
 
 
-@pytest.mark.parametrize(
-    ("function", "accounts", "rows", "refused"),
-    [
-        ("campaigns", [ACCOUNT, OTHER], [62, 4], 2),
-        ("campaigns_in_turn", [ACCOUNT, ACCOUNT], [62, 62], 4),
-    ],
-)
-def test_no_request_is_sent_in_a_pause(
-    cluster, limited, page, function, accounts, rows, refused
-) -> None:
+def test_no_request_is_sent_in_a_pause(cluster, limited, page, tmp_path) -> None:
     futures = [
-        cluster.dask.submit(getattr(page, function), account, pure=False, workers=[name])
-        for account, name in zip(accounts, cluster.dask.nthreads(), strict=True)
+        cluster.dask.submit(page.read, account, tmp_path, pure=False, workers=[name])
+        for account, name in zip([ACCOUNT, OTHER], cluster.dask.nthreads(), strict=True)
     ]
-    assert [table.num_rows for table in cluster.dask.gather(futures)] == rows
-    assert limited.refused == {ACCOUNT: refused}
+    cluster.dask.gather(futures)
+    frame = polars.read_parquet(tmp_path / "*.parquet")
+    assert Counter(frame["account_id"]) == {ACCOUNT: 62, OTHER: 4}
+    assert limited.refused == {ACCOUNT: 2}
     assert limited.sent_in_a_pause.total() == 0
 
 
-def test_error_travels_with_its_attributes_and_traceback(cluster, page) -> None:
-    future = cluster.dask.submit(page.campaigns, "account_f403", pure=False)
+def test_error_travels_with_its_attributes_and_traceback(cluster, page, tmp_path) -> None:
+    future = cluster.dask.submit(page.read, "account_f403", tmp_path, pure=False)
     with pytest.raises(PermissionDenied) as caught:
         future.result()
     assert caught.value.code == "account_disconnected"
     names = [entry.name for entry in caught.traceback]
-    assert names[-2:] == ["campaigns", "list_campaigns"]
+    assert names[-2:] == ["read", "list_campaigns"]
     assert str(future.exception()) == str(caught.value)
 
 
-def stage_and_die(plan: Plan, first: Path) -> object:
+def stage_and_die(stage: Callable[[Plan], object], plan: Plan, first: Path) -> object:
     """Stage a plan; the first time, the process dies before it can return the report."""
-    report = plan.stage(get_worker().plugins["ads"].client)
+    report = stage(plan)
     if not first.exists():
         first.touch()
         os._exit(1)
@@ -195,7 +195,8 @@ def stage_and_die(plan: Plan, first: Path) -> object:
 
 def test_plan_is_staged_once_though_its_worker_died(cluster, page, folder) -> None:
     path = folder / "budgets.toml"
-    died = cluster.dask.submit(stage_and_die, Plan.read(path), folder / "died", pure=False)
+    plan = Plan.read(path)
+    died = cluster.dask.submit(stage_and_die, page.stage, plan, folder / "died", pure=False)
     reports = [died.result(), *page.stage_all(cluster.dask, [path] * 4)]
     verdicts = {change.verdict for report in reports for change in report.changes}
     assert verdicts == {"already staged"}

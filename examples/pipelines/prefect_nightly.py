@@ -1,0 +1,89 @@
+"""Read many accounts each night with Prefect, and propose to pause campaigns that lose money.
+
+    python prefect_nightly.py account_b204 account_b7e0
+
+Prefect retries nothing: adclient repeats what is safe to repeat, and the ledger knows what was
+staged. In place of the last line, `nightly.serve(cron="0 3 * * *", parameters={"account_ids": …})`
+runs it at three each night.
+"""
+
+import json
+import os
+import sys
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from urllib.parse import quote
+
+import attrs
+import polars
+from prefect import flow, task
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
+
+from adclient import AdClient, AdClientError, Campaign, Page, Plan, Policy
+from adclient.ledger import open_ledger
+
+POLICY = Policy(operations=["beta.pause_campaign"], drafts_per_day=20)
+
+
+@attrs.frozen(kw_only=True)
+class Spending(Campaign):
+    spend: Decimal | None = attrs.field(default=None, metadata={"decimal": (12, 2)})
+    roas: float | None = None
+
+
+@task(retries=0)
+def read(account_ids: list[str], folder: Path) -> None:
+    """Write a part for each account, and show what became of each."""
+    results = []
+    with AdClient() as client:
+
+        def campaigns(account_id: str) -> Page[Spending]:
+            return client.beta.list_campaigns(account_id=account_id).typed(Spending)
+
+        for account_id, found in client.over_accounts(campaigns, account_ids):
+            if isinstance(found, AdClientError):
+                results.append({"account": account_id, "error": str(found)})
+                continue
+            found.to_polars().write_parquet(folder / f"{quote(account_id, safe='')}.parquet")
+            results.append({"account": account_id, "campaigns": len(found)})
+    create_table_artifact(results, key="accounts")
+
+
+@task(retries=0)
+def propose(folder: Path) -> int:
+    """Stage a plan. Its id has the month, so that no campaign is proposed twice in one."""
+    lines = [f'id = "pause-losing/{date.today():%Y-%m}"']
+    campaigns = polars.scan_parquet(folder / "*.parquet")
+    is_losing = (polars.col("spend") > 500) & (polars.col("roas") < 1)
+    for row in campaigns.filter(is_losing, status="ENABLED").collect().iter_rows(named=True):
+        change = {
+            "call": "beta.pause_campaign",
+            "account_id": row["account_id"],
+            "campaign_id": row["id"],
+            "expect": "ENABLED",
+            "why": f"It spent {row['spend']}, and returned {row['roas']} times that.",
+        }
+        lines += ["[[change]]", *(f"{key} = {json.dumps(value)}" for key, value in change.items())]
+    if len(lines) == 1:
+        return 0
+    path = folder / "plan.toml"
+    path.write_text("\n".join(lines))
+    with AdClient(ledger=open_ledger(os.environ["ADCLIENT_LEDGER"]), policy=POLICY) as client:
+        report = Plan.read(path).stage(client)
+    create_markdown_artifact(report.markdown(), key="plan")
+    print(report)
+    return report.exit_code
+
+
+@flow(retries=0, log_prints=True)
+def nightly(account_ids: list[str]) -> None:
+    folder = Path("parts", f"{date.today()}")
+    folder.mkdir(parents=True, exist_ok=True)
+    read(account_ids, folder)
+    if code := propose(folder):
+        raise RuntimeError(f"somebody has to look at the plan, whose exit code is {code}")
+
+
+if __name__ == "__main__":
+    nightly(sys.argv[1:])

@@ -1,0 +1,290 @@
+"""The programs of examples/pipelines, run as a user runs them, against the fake over HTTP."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from socket import create_server
+from urllib.request import Request, urlopen
+
+import duckdb
+import polars
+import psutil
+import pytest
+
+from adclient.ledger import open_ledger
+from adclient.testing import FakeAccount, FakeAdService, Fault
+from adclient.testing.server import serving
+
+PIPELINES = Path(__file__).parents[2] / "examples" / "pipelines"
+ACCOUNT, OTHER, DISCONNECTED = "account_b204", "account_b7e0", "account_f403"
+
+
+def start(folder: Path, url: str, name: str, *arguments: str, **settings: str) -> subprocess.Popen:
+    """Start a program in a folder."""
+    return subprocess.Popen(
+        [sys.executable, PIPELINES / name, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        encoding="utf-8",
+        env=os.environ | {"ADCLIENT_BASE_URL": url} | settings,
+    )
+
+
+def run(*arguments, code: int = 0, **settings: str) -> str:
+    """Run a program to its end, and return what it prints."""
+    with start(*arguments, **settings) as program:
+        printed, complaint = program.communicate()
+    assert program.returncode == code, complaint
+    return printed
+
+
+def wait_until(is_so: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+# Dask.
+
+
+@pytest.fixture
+def service() -> FakeAdService:
+    fake = FakeAdService(page_size=10)
+    fake.add_account(FakeAccount("nothing/here", campaigns=[]))
+    return fake
+
+
+@pytest.fixture
+def url(service) -> Iterator[str]:
+    with serving(service) as url:
+        yield url
+
+
+def start_until_page_four(service, folder, url) -> subprocess.Popen:
+    """Start the Dask program, whose fourth request for a page gets no response."""
+    service.faults.add(Fault.no_response(), operation="beta.list_campaigns", call=4)
+    program = start(folder, url, "dask_parts.py", "parts", ACCOUNT)
+    wait_until(lambda: service.faults.pending == 0)
+    return program
+
+
+def kill_all(processes: list[psutil.Process]) -> None:
+    for process in processes:
+        process.kill()
+    psutil.wait_procs(processes)
+
+
+def clients_of(program: subprocess.Popen, url: str) -> list[psutil.Process]:
+    """The processes of a program that are connected to the service."""
+    port = int(url.rsplit(":", 1)[1])
+    return [
+        process
+        for process in psutil.Process(program.pid).children(recursive=True)
+        if any(each.raddr and each.raddr.port == port for each in process.net_connections("tcp"))
+    ]
+
+
+def check_parts(folder: Path, service: FakeAdService) -> None:
+    """The data set has the campaigns of the account, once each, in seven parts."""
+    expected = service.client().beta.list_campaigns(account_id=ACCOUNT).collect()
+    frame = polars.read_parquet(folder / "parts" / "*.parquet")
+    assert sorted(frame["id"]) == sorted(campaign.id for campaign in expected)
+    assert set(frame["account_id"]) == {ACCOUNT}
+    assert len(list((folder / "parts").glob("*.parquet"))) == 7
+
+
+def pages_read(service: FakeAdService, since: int = 0) -> list[int]:
+    """How often each page was requested, in the order of the first time."""
+    cursors = Counter(request.query.get("cursor") for request in service.requests[since:])
+    return list(cursors.values())
+
+
+def test_dask_writes_parts_that_are_one_data_set(service, url, tmp_path) -> None:
+    accounts = [ACCOUNT, OTHER, DISCONNECTED, "nothing/here"]
+    printed = run(tmp_path, url, "dask_parts.py", "parts", *accounts, code=1)
+    lines = printed.splitlines()
+    assert lines[:2] == [f"{ACCOUNT} read", f"{OTHER} read"]
+    assert lines[2].startswith(f"{DISCONNECTED} beta.list_campaigns: 403 account_disconnected")
+    assert lines[3] == "nothing/here read"
+    query = (
+        f"SELECT account_id, count(*), sum(spend) FROM '{tmp_path}/parts/*.parquet' GROUP BY ALL"
+    )
+    found = {account: (rows, spend) for account, rows, spend in duckdb.sql(query).fetchall()}
+    assert {account: rows for account, (rows, _) in found.items()} == {ACCOUNT: 62, OTHER: 4}
+    assert len(list(tmp_path.glob("parts/*.parquet"))) == 7 + 1 + 1  # that of no rows as well
+    sent = len(service.requests)
+    run(tmp_path, url, "dask_parts.py", "parts", *accounts, code=1)
+    assert len(service.requests) == sent + 1  # for the account that was not read
+
+
+def test_dask_goes_on_where_a_killed_worker_was(service, url, tmp_path) -> None:
+    with start_until_page_four(service, tmp_path, url) as program:
+        workers = clients_of(program, url)
+        assert len(workers) == 1
+        kill_all(workers)
+        printed, complaint = program.communicate()
+    assert (program.returncode, printed) == (0, f"{ACCOUNT} read\n"), complaint
+    assert pages_read(service) == [1, 1, 1, 2, 1, 1, 1]
+    check_parts(tmp_path, service)
+
+
+def test_dask_goes_on_in_the_next_run(service, url, tmp_path) -> None:
+    with start_until_page_four(service, tmp_path, url) as program:
+        kill_all([*psutil.Process(program.pid).children(recursive=True), program])
+    # As if that had been between a part and its cursor.
+    first = service.client().beta.list_campaigns(account_id=ACCOUNT)
+    second = service.client().beta.list_campaigns(account_id=ACCOUNT, cursor=first.next)
+    (tmp_path / "parts" / f"{ACCOUNT}.json").write_text(json.dumps([2, second.next]))
+    sent = len(service.requests)
+    run(tmp_path, url, "dask_parts.py", "parts", ACCOUNT)
+    assert pages_read(service, since=sent) == [1] * 5  # from the third on
+    check_parts(tmp_path, service)
+
+
+# dlt.
+
+
+def campaign(name: str, spend: float) -> dict[str, object]:
+    return {"id": f"campaign_{name}", "name": name, "status": "ENABLED", "spend": spend}
+
+
+def creative(name: str, **ctr_of_days: float) -> dict[str, object]:
+    series = [{"date": f"2026-03-{day[1:]}", "ctr": ctr} for day, ctr in ctr_of_days.items()]
+    return {"id": f"fatigue_{name}", "name": name, "status": "FATIGUED", "series": series}
+
+
+def account(account_id: str, campaigns: list, creatives: list) -> FakeAccount:
+    reads = {"beta.detect_creative_fatigue": creatives}
+    return FakeAccount(account_id, campaigns=campaigns, reads=reads)
+
+
+def load(folder: Path, *accounts: FakeAccount) -> Callable[[str], list[tuple[object, ...]]]:
+    """Load a night in which only these accounts are connected; a way to query the result."""
+    with serving(FakeAdService(accounts=accounts)) as url:
+        settings = {"DLT_DATA_DIR": str(folder / "dlt"), "RUNTIME__DLTHUB_TELEMETRY": "false"}
+        run(folder, url, "dlt_duckdb.py", "shop", "gone", **settings)
+
+    def query(text: str) -> list[tuple[object, ...]]:
+        with duckdb.connect(folder / "ads.duckdb") as connection:
+            return connection.sql(f"USE nightly; {text}").fetchall()
+
+    return query
+
+
+def test_dlt_merges_nights_by_key(tmp_path) -> None:
+    days = {"d01": 0.5, "d10": 0.4, "d12": 0.3}
+    shop = account("shop", [campaign("a", 1), campaign("b", 2)], [creative("x", **days)])
+    query = load(tmp_path, shop)
+    assert query("SELECT account_id, id, spend FROM campaigns ORDER BY ALL") == [
+        ("shop", "campaign_a", 1),
+        ("shop", "campaign_b", 2),
+    ]
+    assert query("SELECT DISTINCT account_id, code FROM failures") == [
+        ("gone", "account_not_found")
+    ]
+
+    days = {"d01": 0.9, "d10": 0.8, "d12": 0.7, "d13": 0.2}
+    shop = account("shop", [campaign("a", 1), campaign("b", 3)], [creative("x", **days)])
+    gone = account("gone", [campaign("a", 4)], [creative("x", d01=0.1), creative("y")])
+    query = load(tmp_path, shop, gone)
+    assert query("SELECT account_id, id, spend FROM campaigns ORDER BY ALL") == [
+        ("gone", "campaign_a", 4),
+        ("shop", "campaign_a", 1),
+        ("shop", "campaign_b", 3),
+    ]
+    # Of the first day, no correction is loaded; an account that is back has all of its days.
+    assert query("SELECT account_id, id, day(date), ctr FROM creative_days ORDER BY ALL") == [
+        ("gone", "fatigue_x", 1, 0.1),
+        ("shop", "fatigue_x", 1, 0.5),
+        ("shop", "fatigue_x", 10, 0.8),
+        ("shop", "fatigue_x", 12, 0.7),
+        ("shop", "fatigue_x", 13, 0.2),
+    ]
+    assert query("SELECT count(*), count(DISTINCT _dlt_load_id) FROM failures") == [(2, 1)]
+
+
+# Prefect.
+
+
+@pytest.fixture(scope="module")
+def prefect(tmp_path_factory) -> Iterator[dict[str, str]]:
+    """The settings for a server of Prefect that is running, and for retries of all that fails."""
+    folder = tmp_path_factory.mktemp("prefect")
+    with create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    settings = {
+        "DO_NOT_TRACK": "1",
+        "PREFECT_HOME": str(folder),
+        "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_TASK_DEFAULT_RETRIES": "2",
+        "PREFECT_FLOW_DEFAULT_RETRIES": "2",
+        "ADCLIENT_LEDGER": "ledger.db",
+    }
+    command = [sys.executable, "-m", "prefect", "server", "start", "--port", port, "--no-ui"]
+    with (
+        (folder / "log").open("w") as log,
+        subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | settings) as server,
+    ):
+        wait_until(lambda: is_healthy(f"{settings['PREFECT_API_URL']}/health"))
+        yield settings
+        server.send_signal(signal.SIGINT)
+
+
+def is_healthy(url: str) -> bool:
+    try:
+        with urlopen(url) as response:
+            return response.status == 200
+    except OSError:
+        return False
+
+
+def artifacts(settings: dict[str, str], key: str) -> list[str]:
+    """What Prefect shows under a key, newest first."""
+    body = json.dumps({"artifacts": {"key": {"any_": [key]}}, "sort": "CREATED_DESC"})
+    headers = {"content-type": "application/json"}
+    url = f"{settings['PREFECT_API_URL']}/artifacts/filter"
+    with urlopen(Request(url, body.encode(), headers)) as response:
+        return [artifact["data"] for artifact in json.load(response)]
+
+
+def test_prefect_reads_all_accounts_and_stages_each_change_once(prefect, tmp_path) -> None:
+    service = FakeAdService()
+    service.faults.add(Fault.dropped(taken=True), operation="beta.pause_campaign", call=2)
+    accounts = [ACCOUNT, OTHER, DISCONNECTED]
+    ledger = open_ledger(str(tmp_path / "ledger.db"))
+    with serving(service) as url:
+        run(tmp_path, url, "prefect_nightly.py", *accounts, code=1, **prefect)
+        assert Counter(request.account_id for request in service.requests) == {
+            ACCOUNT: 2 + 2,  # pages, and changes: the plan stops at the second
+            OTHER: 1,
+            DISCONNECTED: 1,
+        }
+        [unknown] = ledger.unknown()
+        ledger.settle(unknown, draft_id=service.drafts[1].draft_id, by="kim")
+        run(tmp_path, url, "prefect_nightly.py", *accounts, **prefect)
+    assert len(service.drafts) == len({draft.target for draft in service.drafts}) == 4
+    assert [draft.diff.after for draft in service.drafts] == ["PAUSED"] * 4
+    after, before = artifacts(prefect, "plan")
+    assert ("unknown" in before, "not tried" in before) == (True, True)
+    assert "2 already staged, 2 staged" in after
+    results = {each["account"]: each for each in json.loads(artifacts(prefect, "accounts")[0])}
+    assert (results[ACCOUNT]["campaigns"], results[OTHER]["campaigns"]) == (62, 4)
+    assert "403 account_disconnected" in results[DISCONNECTED]["error"]
+    parts = polars.read_parquet(tmp_path / "parts" / "*" / "*.parquet")
+    assert Counter(parts["account_id"]) == {ACCOUNT: 62, OTHER: 4}
+
+
+def test_prefect_stages_nothing_if_no_campaign_loses_money(prefect, tmp_path) -> None:
+    shop = FakeAccount("shop", campaigns=[campaign("a", 900) | {"roas": 1.5}])
+    with serving(FakeAdService(accounts=[shop])) as url:
+        run(tmp_path, url, "prefect_nightly.py", "shop", **prefect)
+    assert not (tmp_path / "ledger.db").exists()
