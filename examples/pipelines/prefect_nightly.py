@@ -35,7 +35,7 @@ class Spending(Campaign):
 @task(retries=0)
 def read(account_ids: list[str], folder: Path) -> None:
     """Write a part for each account, and show what became of each."""
-    results = []
+    results: list[dict[str, object]] = []
     with AdClient() as client:
 
         def campaigns(account_id: str) -> Page[Spending]:

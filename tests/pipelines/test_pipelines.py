@@ -139,10 +139,13 @@ def test_dask_goes_on_where_a_killed_worker_was(service, url, tmp_path) -> None:
 def test_dask_goes_on_in_the_next_run(service, url, tmp_path) -> None:
     with start_until_page_four(service, tmp_path, url) as program:
         kill_all([*psutil.Process(program.pid).children(recursive=True), program])
+    parts = tmp_path / "parts"
+    state, third = parts / f"{ACCOUNT}.json", parts / f"{ACCOUNT}-00003.parquet"
+    assert third.stat().st_mtime_ns < state.stat().st_mtime_ns
     # As if that had been between a part and its cursor.
     first = service.client().beta.list_campaigns(account_id=ACCOUNT)
     second = service.client().beta.list_campaigns(account_id=ACCOUNT, cursor=first.next)
-    (tmp_path / "parts" / f"{ACCOUNT}.json").write_text(json.dumps([2, second.next]))
+    state.write_text(json.dumps([2, second.next]))
     sent = len(service.requests)
     run(tmp_path, url, "dask_parts.py", "parts", ACCOUNT)
     assert pages_read(service, since=sent) == [1] * 5  # from the third on
