@@ -46,7 +46,7 @@ def run(*arguments, code: int = 0, **settings: str) -> str:
 
 
 def wait_until(is_so: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not is_so():
         assert time.monotonic() < deadline
         time.sleep(0.02)
