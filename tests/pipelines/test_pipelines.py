@@ -237,9 +237,11 @@ def prefect(tmp_path_factory) -> Iterator[dict[str, str]]:
         (folder / "log").open("w") as log,
         subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | settings) as server,
     ):
-        wait_until(lambda: is_healthy(f"{settings['PREFECT_API_URL']}/health"))
-        yield settings
-        server.send_signal(signal.SIGINT)
+        try:
+            wait_until(lambda: is_healthy(f"{settings['PREFECT_API_URL']}/health"))
+            yield settings
+        finally:
+            server.send_signal(signal.SIGINT)
 
 
 def is_healthy(url: str) -> bool:
