@@ -66,11 +66,12 @@ def creative_days(client: AdClient, account_ids: list[str]) -> Iterator[object]:
             yield failure(account_id, found)
             continue
         for creative in found:
+            name = f"{account_id} {creative.id}"
+            days = [day for day in creative.series if day.date >= since.get(name, date.min)]
             key = {"account_id": account_id, "id": creative.id}
-            days = [day for day in creative.series if day.date >= since.get(f"{key}", date.min)]
             yield [{**key, **attrs.asdict(day)} for day in days]
             if days:
-                since[f"{key}"] = max(day.date for day in days) - CORRECTED
+                since[name] = max(day.date for day in days) - CORRECTED
 
 
 if __name__ == "__main__":
