@@ -108,7 +108,7 @@ class RetryEvent(CallEvent):
     Attributes:
         attempt: The attempt that failed, from 1 on.
         reason: How it failed, in words.
-        wait: Seconds until the next attempt.
+        wait: Seconds until the next attempt; 0 if a new token is sent after a 401.
     """
 
     attempt: int

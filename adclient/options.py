@@ -275,7 +275,8 @@ def check_headers(headers: object, *, argument: str = "headers") -> dict[str, st
 def check_token(value: object) -> str:
     """Check a bearer token; errors never contain it."""
     if not isinstance(value, str):
-        problem = f"must be a str or a function that returns one, not {type(value).__name__}"
+        kind = type(value).__name__
+        problem = f"must be a str, or a function that returns a str or a Token, not {kind}"
     elif not value:
         problem = "is empty"
     elif scheme := _SCHEME.findall(value):

@@ -11,7 +11,7 @@ from adclient._async.alpha import AsyncAlpha
 from adclient._async.beta import AsyncBeta
 from adclient._async.delta import AsyncDelta
 from adclient._async.gamma import AsyncGamma
-from adclient._core.auth import AsyncAuth, AsyncToken, Credentials
+from adclient._core.auth import AsyncAuth, AsyncTokenSource, Credentials
 from adclient._display import notebook
 from adclient._display.signatures import deferred, public_in
 from adclient.conventions import Conventions
@@ -34,7 +34,7 @@ class AsyncClientSettings(TypedDict, total=False):
     """The arguments of a client by keyword, as in its constructor."""
 
     base_url: str | None
-    token: AsyncToken | None
+    token: AsyncTokenSource | None
     auth: AsyncAuth | None
     timeout: float | None
     max_retries: int | None
@@ -69,9 +69,10 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
         base_url: The address of the service, http or https, such as `https://ads.example.com`.
             None for that of `ADCLIENT_BASE_URL`, or for the service file that `ADCLIENT_SERVICE`
             names, as with `from_service`. A path in it precedes the path of each endpoint.
-        token: A bearer token, or a function that returns one for each request. None for that of
-            `ADCLIENT_TOKEN`; without it, and without `auth`, no credentials are sent. A service
-            file replaces `ADCLIENT_TOKEN`.
+        token: A bearer token, or a function that returns one: a `str` for each request, or a
+            `Token`, which is kept until it expires. After a 401, the function is asked once more.
+            None for that of `ADCLIENT_TOKEN`; without it, and without `auth`, no credentials are
+            sent. A service file replaces `ADCLIENT_TOKEN`.
             Sending it to another machine over plain http issues a `UserWarning`.
         auth: For other schemes than bearer tokens: a function that takes a `Request` and returns
             the headers to add to it.
@@ -134,7 +135,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
         self,
         base_url: str | None = None,
         *,
-        token: AsyncToken | None = None,
+        token: AsyncTokenSource | None = None,
         auth: AsyncAuth | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,

@@ -2,23 +2,71 @@
 
 from base64 import b64decode, b64encode
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
 from functools import cached_property
 
 import attrs
 
 from adclient._core.redact import Redactor
 from adclient._core.request import Request
+from adclient._display.signatures import public_in
 from adclient.errors import ConfigurationError
 from adclient.options import ENV_TOKEN, check_headers, check_token, from_environment
 
-Token = str | Callable[[], str]
-AsyncToken = str | Callable[[], str | Awaitable[str]]
+
+@public_in("adclient")
+@attrs.frozen(init=False, repr=False)
+class Token:
+    """A bearer token that a client keeps; returned by the function that you pass as `token`.
+
+    Shortly before it expires, one call calls the function again, while the others go on with the
+    old token. After it has expired, all wait for that one call. A token that the service refuses
+    with a 401 is replaced, too.
+
+    Attributes:
+        value: The token, without `Bearer`. Its `repr` does not show it.
+        expires_at: When it expires, in seconds since 1970, as of `time.time()`; an aware `datetime`
+            may be passed. None, the default, if it is kept until the service refuses it.
+
+    Raises:
+        ConfigurationError: The token cannot be sent, or the time is naive, or a duration.
+
+    Examples:
+        >>> import time
+        >>> from adclient import AdClient, Token
+        >>> def fetch_token() -> Token:
+        ...     issued = {"access_token": "t0ken", "expires_in": 3600}  # of your login server
+        ...     return Token(issued["access_token"], expires_at=time.time() + issued["expires_in"])
+        >>> client = AdClient("https://ads.example.com", token=fetch_token)
+    """
+
+    value: str
+    expires_at: float | None
+
+    def __init__(self, value: str, *, expires_at: datetime | float | None = None) -> None:
+        try:
+            object.__setattr__(self, "value", check_token(value))
+            object.__setattr__(self, "expires_at", _checked_time(expires_at))
+        except ConfigurationError:
+            del value  # tracebacks can show local variables
+            raise
+
+    def __repr__(self) -> str:
+        expires_at = getattr(self, "expires_at", None)  # missing in a traceback of the constructor
+        if expires_at is None:
+            return "Token(***)"
+        return f"Token(***, expires_at={datetime.fromtimestamp(expires_at, UTC)})"
+
+
+TokenSource = str | Callable[[], str | Token]
+AsyncTokenSource = str | Callable[[], str | Token | Awaitable[str | Token]]
 Auth = Callable[[Request], Mapping[str, str]]
 AsyncAuth = Callable[[Request], Mapping[str, str] | Awaitable[Mapping[str, str]]]
 
 
 _SCHEMES = ("apikey", "basic", "bearer", "key", "token")  # in whatever header
 _SHORTEST = 6  # characters of a secret that is redacted wherever it stands
+_EARLIEST, _LATEST = 1e8, 1e11  # seconds since 1970 that are a time: the years 1973 and 5138
 
 
 @attrs.frozen(repr=False)
@@ -62,7 +110,7 @@ class SecretHeader:
 class Credentials:
     """One of `token` and `auth`, or neither; never shown."""
 
-    token: AsyncToken | None = None
+    token: AsyncTokenSource | None = None
     auth: AsyncAuth | None = None
 
     def resolved(self) -> "Credentials":
@@ -99,8 +147,8 @@ class Credentials:
 
 
 def bearer(token: object) -> AuthHeaders:
-    """The headers for a bearer token."""
-    text = check_token(token)
+    """The headers for a bearer token, a `str` or a `Token`."""
+    text = token.value if isinstance(token, Token) else check_token(token)
     return AuthHeaders({"authorization": f"Bearer {text}"}, Redactor((text,)))
 
 
@@ -133,3 +181,18 @@ def _decoded(basic: str) -> list[str]:
     user, _, password = text.partition(":")
     secret = password or user
     return [text, secret] if len(secret) >= _SHORTEST else [text]
+
+
+def _checked_time(time: object) -> float | None:
+    """A time in seconds since 1970; a number that can only be something else is refused."""
+    if time is None:
+        return None
+    if isinstance(time, datetime) and time.utcoffset() is not None:
+        time = time.timestamp()
+    # Milliseconds, or `expires_in`, would keep a token for ever, or not at all.
+    if isinstance(time, int | float) and _EARLIEST < time < _LATEST:
+        return float(time)
+    raise ConfigurationError(
+        "expires_at must be an aware datetime, or seconds since 1970 such as time.time() + 3600",
+        argument="expires_at",
+    )

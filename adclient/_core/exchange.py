@@ -59,6 +59,7 @@ class Exchange(Generic[R]):
         "_gate",
         "_is_success",
         "_lacks_quota",
+        "_may_renew_token",
         "_now",
         "_options",
         "_quota",
@@ -73,6 +74,7 @@ class Exchange(Generic[R]):
         "elapsed",
         "may_be_staged",
         "outgoing",
+        "refused",
         "request",
         "request_id",
     )
@@ -88,6 +90,7 @@ class Exchange(Generic[R]):
         now: Callable[[], float],
         random: Callable[[], float],
         auth: AuthHeaders = NO_AUTH,
+        may_renew_token: bool = False,
         reporter: "Reporter | None" = None,
     ) -> None:
         self.call = call
@@ -106,6 +109,8 @@ class Exchange(Generic[R]):
         self.may_be_staged = False
         self.auth = auth  # of the current attempt, whose headers `outgoing` has
         self.outgoing = request
+        self.refused: AuthHeaders = NO_AUTH  # with the token of a 401, which is not used again
+        self._may_renew_token = may_renew_token
         self._is_success = self._lacks_quota = False
 
     def steps(self) -> Steps:
@@ -116,9 +121,16 @@ class Exchange(Generic[R]):
         """
         call, options, gate, reporter = self.call, self._options, self._gate, self._reporter
         outcome: Outcome | None = None
+        refusal: RawResponse | None = None
         while True:
             if (no_slot := (yield ACQUIRE)) is not None:
                 return outcome or no_slot  # an earlier response explains more than a lack of slots
+            if refusal is not None:
+                if self.auth.headers == self.refused.headers:
+                    return refusal  # there is no other token
+                if reporter is not None:
+                    reporter.retrying(self.attempts, refusal, 0.0)
+                refusal = None
             if gate.ends:
                 wait = gate.wait(call, options, self._now(), self._random)
                 # If the wait would exceed the deadline, send anyway: the service may accept it.
@@ -144,6 +156,11 @@ class Exchange(Generic[R]):
                 if self._quota.used:
                     self._quota.give_back()
                 return outcome
+            # A 401 was not processed, so a write is sent again as well, and without any retries.
+            if self._may_renew_token and isinstance(outcome, RawResponse) and outcome.status == 401:
+                self._may_renew_token = False  # once in each call
+                self.refused, refusal = self.auth, outcome
+                continue
             backoff_time = self._backoff_after(outcome)
             if backoff_time is None:
                 return outcome

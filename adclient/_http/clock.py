@@ -4,18 +4,20 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, TypeVar
 
-from adclient._core.request import Request
-
 T = TypeVar("T")
 
 
 class Clock(NamedTuple):
-    """A monotonic clock in seconds, with its sleeps; a fake one is notified of each call."""
+    """A monotonic clock in seconds, with its sleeps; a fake one is notified of each call.
+
+    `wall_time` is the time of day, in seconds since 1970, which goes on while a machine sleeps.
+    """
 
     now: Callable[[], float]
     sleep: Callable[[float], None]
     async_sleep: Callable[[float], Awaitable[None]]
     begin_call: Callable[[], None] | None = None
+    wall_time: Callable[[], float] = time.time
 
 
 async def _async_sleep(seconds: float) -> None:
@@ -27,17 +29,15 @@ async def _async_sleep(seconds: float) -> None:
 SYSTEM_CLOCK = Clock(time.monotonic, time.sleep, _async_sleep)
 
 
-def in_time(_: float, fetch: Callable[[Request], T], request: Request) -> T | None:
+def in_time(_: float, fetch: Callable[[], T]) -> T | None:
     """Call a function; a sync call cannot be interrupted, so it has no timeout."""
-    return fetch(request)
+    return fetch()
 
 
-async def async_in_time(
-    seconds: float, fetch: Callable[[Request], Awaitable[T]], request: Request
-) -> T | None:
+async def async_in_time(seconds: float, fetch: Callable[[], Awaitable[T]]) -> T | None:
     """Call a function; None if it took longer."""
     import anyio
 
     with anyio.move_on_after(seconds):
-        return await fetch(request)
+        return await fetch()
     return None

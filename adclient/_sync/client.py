@@ -12,7 +12,7 @@ from adclient._sync.alpha import Alpha
 from adclient._sync.beta import Beta
 from adclient._sync.delta import Delta
 from adclient._sync.gamma import Gamma
-from adclient._core.auth import Auth, Token, Credentials
+from adclient._core.auth import Auth, TokenSource, Credentials
 from adclient._display import notebook
 from adclient._display.signatures import deferred, public_in
 from adclient.conventions import Conventions
@@ -35,7 +35,7 @@ class ClientSettings(TypedDict, total=False):
     """The arguments of a client by keyword, as in its constructor."""
 
     base_url: str | None
-    token: Token | None
+    token: TokenSource | None
     auth: Auth | None
     timeout: float | None
     max_retries: int | None
@@ -70,9 +70,10 @@ class AdClient(AccountReader, notebook.HTMLRepr):
         base_url: The address of the service, http or https, such as `https://ads.example.com`.
             None for that of `ADCLIENT_BASE_URL`, or for the service file that `ADCLIENT_SERVICE`
             names, as with `from_service`. A path in it precedes the path of each endpoint.
-        token: A bearer token, or a function that returns one for each request. None for that of
-            `ADCLIENT_TOKEN`; without it, and without `auth`, no credentials are sent. A service
-            file replaces `ADCLIENT_TOKEN`.
+        token: A bearer token, or a function that returns one: a `str` for each request, or a
+            `Token`, which is kept until it expires. After a 401, the function is asked once more.
+            None for that of `ADCLIENT_TOKEN`; without it, and without `auth`, no credentials are
+            sent. A service file replaces `ADCLIENT_TOKEN`.
             Sending it to another machine over plain http issues a `UserWarning`.
         auth: For other schemes than bearer tokens: a function that takes a `Request` and returns
             the headers to add to it.
@@ -135,7 +136,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
         self,
         base_url: str | None = None,
         *,
-        token: Token | None = None,
+        token: TokenSource | None = None,
         auth: Auth | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,

@@ -2,18 +2,20 @@
 """Performs the steps of a call, which `Exchange` decides."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import attrs
 
 from adclient._sync.page import Page
 from adclient._sync.page import Source
-from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, bearer, checked_auth
+from adclient._sync.tokens import TokenFetcher
+from adclient._core.auth import NO_AUTH, AuthHeaders, Credentials, checked_auth
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
 from adclient._core.operations import Arguments, Operation, PageBody
-from adclient._core.request import Request, RequestBuilder
+from adclient._core.request import RequestBuilder
 from adclient._core.response import Failure, Outcome, redacted, too_late
 from adclient._core.retry import RateLimitGate, RetryQuota
 from adclient._display.tracebacks import forget_frames
@@ -40,7 +42,7 @@ LONGEST_END = 30.0  # seconds to wait until a ledger has recorded the end of a c
 class Engine:
     """Performs the calls of one client.
 
-    A copy made by `with_options` shares the connections and does not own them.
+    A copy made by `with_options` shares the connections and the token, and does not own them.
     """
 
     options: Options
@@ -55,12 +57,16 @@ class Engine:
     quota: RetryQuota = attrs.field(factory=RetryQuota)
     owns_connections: bool = True
     is_closed: bool = False
+    tokens: TokenFetcher | None = None
     _requests: RequestBuilder = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         fixed = self.credentials.fixed
         headers = None if fixed is None else fixed.headers
         self._requests = RequestBuilder(self.options, headers, new_key=_new_key)
+        token = self.credentials.token
+        if self.tokens is None and callable(token):
+            self.tokens = TokenFetcher(token, self.clock.wall_time)
 
     def stage(self, operation: Operation[Draft], **arguments: Unpack[Arguments]) -> Draft:
         """Stage a draft."""
@@ -97,6 +103,7 @@ class Engine:
             now=self.clock.now,
             random=self.random,
             auth=self.credentials.fixed or NO_AUTH,
+            may_renew_token=self.tokens is not None,
             reporter=reporter,
         )
         slot = Slot(self.limiter)
@@ -199,7 +206,7 @@ class Engine:
         """Get the credentials and the slot of an attempt; a failure if that takes too long."""
         late = None
         if self.credentials.fixed is None:
-            auth = self._fetch_credentials(exchange.request, exchange.time_left)
+            auth = self._fetch_credentials(exchange)
             is_late = auth is None or exchange.time_left <= 0
             late = too_late("the credentials took the whole timeout") if is_late else None
             exchange.auth = auth or NO_AUTH
@@ -210,22 +217,22 @@ class Engine:
         self.check_open()
         return late
 
-    def _fetch_credentials(self, request: Request, seconds: float) -> AuthHeaders | None:
+    def _fetch_credentials(self, exchange: Exchange[R]) -> AuthHeaders | None:
         """Ask the caller's function for credentials; None if it took too long."""
         try:
-            return in_time(seconds, self._credentials, request)
+            return in_time(exchange.time_left, partial(self._credentials, exchange))
         except ConfigurationError as refused:
             # Tracebacks can show local variables, which contain the refused value below this frame.
             raise refused.with_traceback(None) from None
 
-    def _credentials(self, request: Request) -> AuthHeaders:
-        if self.credentials.auth is not None:
-            # A copy: the headers are shared with other requests of the operation.
-            headers = self.credentials.auth(attrs.evolve(request, headers=dict(request.headers)))
-            return checked_auth(headers)
-        token = self.credentials.token
-        text = token() if callable(token) else token
-        return bearer(text)
+    def _credentials(self, exchange: Exchange[R]) -> AuthHeaders | None:
+        if self.tokens is not None:
+            return self.tokens.fetch(exchange.time_left, exchange.refused)
+        assert self.credentials.auth is not None
+        request = exchange.request
+        # A copy: the headers are shared with other requests of the operation.
+        headers = self.credentials.auth(attrs.evolve(request, headers=dict(request.headers)))
+        return checked_auth(headers)
 
 
 def _new_key() -> str:

@@ -5,7 +5,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from adclient import options as settings
-from adclient._core.auth import Auth, Credentials, Token
+from adclient._core.auth import Auth, Credentials, TokenSource
 from adclient._core.operations import SEARCH_GAMMA_TARGETING
 from adclient._display.signatures import deferred
 from adclient._display.tracebacks import forget_frames
@@ -58,7 +58,7 @@ def examine(
     base_url: str | None = None,
     *,
     account_id: str | Sequence[str],
-    token: Token | None = None,
+    token: TokenSource | None = None,
     auth: Auth | None = None,
     headers: Mapping[str, str] | None = None,
     targeting: Mapping[str, JSON] | None = None,

@@ -236,7 +236,9 @@ class FakeClock:
             >>> clock.monotonic()
             5.0
         """
-        return Clock(self._call_now, self.sleep, self.async_sleep, self._begin_call)
+        return Clock(
+            self._call_now, self.sleep, self.async_sleep, self._begin_call, self._wall_time
+        )
 
     def take(self, seconds: float) -> None:
         """Let the current call take time, as for a slow response.
@@ -252,6 +254,9 @@ class FakeClock:
             (2.0, ())
         """
         self._wait_until(self._call_waited() + timedelta(seconds=seconds))
+
+    def _wall_time(self) -> float:
+        return self.now().timestamp()
 
     def _begin_call(self) -> None:
         _call.set(_Call(self._time, self._time.waited))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from adclient._core import decode, jsontext, operations
+from adclient._core.auth import bearer
 from adclient._core.call import Call, validated
 from adclient._core.events import Tracer, reporter_for
 from adclient._core.exchange import ACQUIRE, SEND, Exchange
@@ -155,6 +156,7 @@ def exchange_of(
     quota: RetryQuota | None = None,
     now: Callable[[], float] = lambda: 0.0,
     random: float = 0.0,
+    may_renew_token: bool = False,
     reporter: Reporter | None = None,
 ) -> Exchange[Any]:
     """The exchange of a call."""
@@ -166,6 +168,7 @@ def exchange_of(
         quota or RetryQuota(),
         now=now,
         random=lambda: random,
+        may_renew_token=may_renew_token,
         reporter=reporter,
     )
 
@@ -180,14 +183,16 @@ def drive(
     gate: RateLimitGate | None = None,
     quota: RetryQuota | None = None,
     queue: Iterable[Callable[[], None]] = (),
+    tokens: Iterable[str] = (),
 ) -> Run:
     """Drive an exchange with outcomes until it ends; time passes in sleeps and `Timed` outcomes.
 
     Every sleep takes `overslept` seconds longer than requested. The functions in `queue` are
-    called one at a time while the call waits for a slot.
+    called one at a time while the call waits for a slot. With `tokens`, a function returns one of
+    them before each attempt.
     """
     run, waiting, clock = Run(), list(outcomes), [1000.0]
-    happenings = iter(queue)
+    happenings, fetched = iter(queue), [bearer(token) for token in tokens]
     options = options or options_of()
 
     def now() -> float:
@@ -204,6 +209,8 @@ def drive(
             outcome = None
             if step is ACQUIRE:
                 next(happenings, lambda: None)()
+                if fetched:
+                    exchange.auth = fetched.pop(0)
                 if waiting and waiting[0] is NO_SLOT:
                     outcome = waiting.pop(0)
             elif step is SEND:
@@ -223,7 +230,14 @@ def drive(
         build(call, options)  # whose errors come before a span
         reporter = reporter_for(call, options, now, tracer)
         exchange = exchange_of(
-            call, options, gate=gate, quota=quota, now=now, random=random, reporter=reporter
+            call,
+            options,
+            gate=gate,
+            quota=quota,
+            now=now,
+            random=random,
+            may_renew_token=bool(fetched),
+            reporter=reporter,
         )
         try:
             run.value = exchange.result(perform(exchange))

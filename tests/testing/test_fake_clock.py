@@ -9,7 +9,7 @@ import anyio
 import httpx
 import pytest
 
-from adclient import AdClient, AsyncAdClient, CallTimeout, RateLimited, RetryPolicy
+from adclient import AdClient, AsyncAdClient, CallTimeout, RateLimited, RetryPolicy, Token
 from adclient.testing import FakeAdService, FakeClock, Fault, Profile, _clock
 
 ACCOUNT = "account_b204"
@@ -210,6 +210,20 @@ def test_own_clients_on_the_transport_use_the_clock(fake):
     fake.faults.add(LIMITED)
     anyio.run(scenario)
     assert fake.clock.sleeps == (20.5, 20.5)
+
+
+def test_token_expires_by_the_clock_of_the_fake(fake):
+    def token():
+        tokens.append(Token("t0ken", expires_at=fake.clock.now() + timedelta(hours=1)))
+        return tokens[-1]
+
+    tokens = []
+    client = fake.client(token=token)
+    for _ in range(2):
+        listed(client)
+        listed(client)
+        fake.clock.advance(timedelta(hours=1))
+    assert len(tokens) == 2
 
 
 def test_client_with_http_client_uses_real_time(fake):

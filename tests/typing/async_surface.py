@@ -1,6 +1,7 @@
 """What the type checkers make of the async client. It is checked, and never run."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from decimal import Decimal
 from typing import assert_type
@@ -28,6 +29,7 @@ from adclient import (
     Objective,
     Request,
     TargetingOption,
+    Token,
     WastedSpend,
     call_tool,
     tools,
@@ -48,12 +50,18 @@ async def fresh_token() -> str:
     return "t0ken"
 
 
+async def kept_token() -> Token:
+    return Token("t0ken", expires_at=time.time() + 3600)
+
+
 async def signed(request: Request) -> dict[str, str]:
     return {"x-signature": request.method}
 
 
 AsyncAdClient(token=fresh_token)
 AsyncAdClient(token=lambda: "t0ken")
+AsyncAdClient(token=kept_token)
+AsyncAdClient(token=lambda: Token("t0ken"))
 AsyncAdClient(auth=signed)
 AsyncAdClient(auth=lambda request: {"x-path": request.url})
 AsyncAdClient(hooks=Hooks(on_response=lambda event: assert_type(event.status, int | None)))

@@ -1,7 +1,9 @@
 """What the type checkers make of the sync client. It is checked, and never run."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Any, Literal, TypedDict, assert_type
@@ -32,6 +34,7 @@ from adclient import (
     ResponseInfo,
     RetryPolicy,
     TargetingOption,
+    Token,
     WastedSpend,
     call_tool,
     tools,
@@ -76,6 +79,9 @@ with AdClient("https://ads.example.com", token=lambda: "t0ken") as client:
     assert_type(tools(client, writes=True), list[dict[str, JSON]])
     assert_type(call_tool(client, "gamma_list_ads", {"account_id": "a"}), dict[str, JSON])
 
+AdClient(token=lambda: Token("t0ken", expires_at=time.time() + 3600))
+AdClient(token=lambda: Token("t0ken", expires_at=datetime.now(UTC) + timedelta(hours=1)))
+assert_type(Token("t0ken").expires_at, float | None)
 AdClient(auth=signed, timeout=5, max_retries=0, retry=RetryPolicy(), max_concurrency=4)
 AdClient(hooks=Hooks(on_retry=print, on_draft=lambda event: assert_type(event.draft, Draft)))
 AdClient(http_client=httpx.Client())

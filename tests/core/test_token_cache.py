@@ -1,0 +1,261 @@
+"""When a token is kept, refreshed and forgotten; and what a call does after a 401."""
+
+import copy
+import pickle
+import traceback
+from datetime import UTC, datetime, timedelta, timezone
+
+import attrs
+import pytest
+from cases import each_case
+from core_helpers import LISTED, NO_SLOT, READ, STAGED, WRITE, drive, options_of, reply
+
+from adclient import Token
+from adclient._core.auth import NO_AUTH
+from adclient._core.tokens import EARLY_PAUSE, PAUSE, TokenCache
+from adclient.errors import CallTimeout, ConfigurationError, Unauthenticated
+from adclient.hooks import Hooks
+
+NOW = 1_800_000_000.0
+REFUSED = reply(401)
+SERVER_ERROR = reply(503)
+
+
+class TestToken:
+    @each_case(
+        ("given", "seconds"),
+        [
+            (None, None),
+            (NOW, NOW),
+            (int(NOW), NOW),
+            (datetime(2027, 1, 15, 8, tzinfo=UTC), NOW),
+            (datetime(2027, 1, 15, 9, tzinfo=timezone(timedelta(hours=1))), NOW),
+        ],
+    )
+    def test_time_is_kept_in_seconds(self, given, seconds):
+        assert Token("canary", expires_at=given).expires_at == seconds
+
+    @each_case(
+        "given",
+        [
+            datetime(2027, 1, 15, 8),
+            *(3600, 0, -NOW, NOW * 1000, float("nan"), float("inf"), 10**400),
+            *("2027-01-15T08:00:00Z", True, timedelta(hours=1)),
+        ],
+    )
+    def test_naive_time_duration_or_milliseconds_are_refused(self, given):
+        with pytest.raises(ConfigurationError, match="aware datetime, or seconds since") as caught:
+            Token("canary", expires_at=given)
+        assert caught.value.argument == "expires_at"
+
+    @each_case("value", ["", "canary\n", "Bearer canary", None, b"canary"])
+    def test_invalid_value_is_refused_and_not_shown(self, value):
+        with pytest.raises(ConfigurationError) as caught:
+            Token(value)
+        assert caught.value.argument == "token"
+        assert "canary" not in str(caught.value)
+        # The first frame is that of this test.
+        frames = [frame for frame, _ in traceback.walk_tb(caught.value.__traceback__)][1:]
+        assert "canary" not in repr([frame.f_locals for frame in frames])
+
+    def test_repr_shows_the_time_and_not_the_value(self):
+        assert repr(Token("canary")) == "Token(***)"
+        assert repr(Token("canary", expires_at=NOW)) == (
+            "Token(***, expires_at=2027-01-15 08:00:00+00:00)"
+        )
+
+    def test_token_is_a_record(self):
+        token = Token("canary", expires_at=NOW)
+        assert token.value == "canary"
+        for twin in (copy.copy(token), pickle.loads(pickle.dumps(token)), attrs.evolve(token)):
+            assert twin == token
+        assert attrs.evolve(token, value="other") != token
+        with pytest.raises(attrs.exceptions.FrozenInstanceError):
+            token.value = "other"
+
+
+def a_cache(lifetime=3600.0):
+    """A cache with a token that was fetched at NOW, and its headers."""
+    cache = TokenCache()
+    end = None if lifetime is None else NOW + lifetime
+    return cache, cache.keep(Token("canary", expires_at=end), NOW)
+
+
+def test_empty_cache_has_no_token():
+    cache = TokenCache()
+    assert cache.get(NOW, cache.count) is None
+    assert not cache.is_due(NOW, cache.count)
+    cache.refuse(NO_AUTH)
+    cache.begin_refresh(NOW)
+    assert cache.get(NOW, cache.count) is None
+
+
+@each_case(
+    ("lifetime", "due_after"),
+    [(3600.0, 3540.0), (600.0, 540.0), (599.0, 539.1), (10.0, 9.0), (0.1, 0.09)],
+)
+def test_token_is_due_in_the_last_tenth_of_its_life_or_minute(lifetime, due_after):
+    cache, auth = a_cache(lifetime)
+    for after, is_due in ((0, False), (due_after - 0.001, False), (due_after + 0.001, True)):
+        assert cache.get(NOW + after, cache.count) is auth
+        assert cache.is_due(NOW + after, cache.count) is is_due
+    assert cache.get(NOW + lifetime - 0.001, cache.count) is auth
+    assert cache.get(NOW + lifetime, cache.count) is None
+
+
+def test_token_without_a_time_is_kept():
+    cache, auth = a_cache(None)
+    later = NOW + 1e9
+    assert cache.get(later, cache.count) is auth
+    assert not cache.is_due(later, cache.count)
+
+
+def test_caller_that_waited_takes_a_token_that_has_expired_already():
+    cache = TokenCache()
+    since = cache.count
+    auth = cache.keep(Token("canary", expires_at=NOW - 1), NOW)
+    assert cache.get(NOW, since) is auth
+    assert not cache.is_due(NOW, since)
+    assert cache.get(NOW, cache.count) is None
+
+
+def test_refresh_that_has_begun_is_not_due_again_at_once():
+    cache, auth = a_cache()
+    due = NOW + 3550.0
+    cache.begin_refresh(due)
+    assert not cache.is_due(due, cache.count)
+    assert not cache.is_due(due + EARLY_PAUSE - 0.001, cache.count)
+    assert cache.is_due(due + EARLY_PAUSE, cache.count)
+    assert cache.get(due + EARLY_PAUSE, cache.count) is auth
+
+
+def test_failure_is_raised_again_for_a_while_and_then_the_function_is_due():
+    cache, error = TokenCache(), OSError("no network")
+    cache.fail(error, NOW)
+    for now in (NOW, NOW + PAUSE - 0.001):
+        with pytest.raises(OSError, match="no network") as caught:
+            cache.get(now, cache.count)
+        assert caught.value is error
+    # Later; and after the clock was set back.
+    for now in (NOW + PAUSE, NOW - 1):
+        assert cache.get(now, cache.count) is None
+
+
+def test_caller_that_waited_gets_the_failure_however_long_it_took():
+    cache = TokenCache()
+    since = cache.count
+    cache.fail(OSError("no network"), NOW)
+    with pytest.raises(OSError, match="no network"):
+        cache.get(NOW + 100, since)
+
+
+def test_failure_does_not_replace_a_token_that_is_good():
+    cache, auth = a_cache()
+    cache.fail(OSError("no network"), NOW + 3550)
+    assert cache.get(NOW + 3550, cache.count) is auth
+    with pytest.raises(OSError, match="no network"):
+        cache.get(NOW + 3600, cache.count - 1)
+    renewed = cache.keep(Token("canary2", expires_at=NOW + 3700), NOW + 3600)
+    assert cache.get(NOW + 3600, cache.count) is renewed
+    assert cache.get(NOW + 3700, cache.count) is None
+
+
+def test_error_of_this_library_is_raised_as_a_copy_with_its_own_attributes():
+    cache = TokenCache()
+    error = ConfigurationError("token is empty", argument="token")
+    cache.fail(error, NOW)
+    with pytest.raises(ConfigurationError, match="token is empty") as caught:
+        cache.get(NOW, cache.count)
+    caught.value.cursor = "c2"
+    assert error.cursor is None
+
+
+def test_traceback_of_a_failure_does_not_grow():
+    cache, lengths = TokenCache(), []
+    try:
+        raise OSError("no network")
+    except OSError as error:
+        cache.fail(error, NOW)
+    for _ in range(3):
+        with pytest.raises(OSError, match="no network") as caught:
+            cache.get(NOW, cache.count)
+        lengths.append(len(traceback.extract_tb(caught.value.__traceback__)))
+    assert lengths == [3, 3, 3]
+
+
+def test_refused_token_is_forgotten_unless_it_was_replaced():
+    cache, auth = a_cache()
+    cache.refuse(NO_AUTH)
+    assert cache.get(NOW, cache.count) is auth
+    cache.refuse(auth)
+    assert cache.get(NOW, cache.count) is None
+    renewed = cache.keep(Token("canary"), NOW)  # with the same value
+    cache.refuse(auth)
+    assert cache.get(NOW, cache.count) is renewed
+
+
+def test_text_is_not_kept():
+    cache, _ = a_cache()
+    assert not cache.is_plain
+    assert cache.keep("text", NOW).headers == {"authorization": "Bearer text"}
+    assert cache.is_plain
+    assert cache.get(NOW, cache.count) is None
+    cache.keep(Token("canary"), NOW)
+    assert not cache.is_plain
+
+
+def test_invalid_value_is_refused_and_nothing_noted():
+    cache, auth = a_cache()
+    with pytest.raises(ConfigurationError):
+        cache.keep(7, NOW)
+    assert (cache.get(NOW, cache.count), cache.is_plain) == (auth, False)
+
+
+# After a 401. `drive` gives each attempt the next one of `tokens`.
+
+
+@pytest.mark.parametrize("max_retries", [0, 2])
+@pytest.mark.parametrize(("call", "success"), [(READ, LISTED), (WRITE, STAGED)])
+def test_request_is_sent_once_more_with_another_token(call, success, max_retries):
+    events = []
+    options = options_of(max_retries=max_retries, hooks=(Hooks(on_retry=events.append),))
+    run = drive(call, REFUSED, success, tokens="ab", options=options)
+    assert run.error is None
+    assert run.value.response.attempts == 2
+    assert run.sleeps == []
+    assert [(event.attempt, event.reason, event.wait) for event in events] == [(1, "401", 0.0)]
+
+
+def test_second_401_is_the_error():
+    run = drive(READ, REFUSED, REFUSED, tokens="abc")
+    assert type(run.error) is Unauthenticated
+    assert run.error.attempts == len(run.sends) == 2
+
+
+def test_401_after_a_retry_and_before_one():
+    run = drive(READ, SERVER_ERROR, REFUSED, SERVER_ERROR, tokens="aabb")
+    assert (run.error.status, run.error.attempts) == (503, 3)  # a resent request is an attempt
+    run = drive(READ, REFUSED, SERVER_ERROR, LISTED, tokens="abb")
+    assert run.value.response.attempts == 3
+
+
+def test_same_token_is_not_sent_again():
+    events = []
+    options = options_of(hooks=(Hooks(on_retry=events.append),))
+    run = drive(READ, REFUSED, tokens="aa", options=options)
+    assert type(run.error) is Unauthenticated
+    assert (run.error.attempts, events) == (1, [])
+
+
+def test_401_without_a_function_is_the_error():
+    run = drive(READ, REFUSED)
+    assert type(run.error) is Unauthenticated
+    assert len(run.sends) == 1
+
+
+@each_case(
+    ("outcomes", "expected"),
+    [((REFUSED, NO_SLOT), Unauthenticated), ((NO_SLOT,), CallTimeout)],
+)
+def test_401_explains_more_than_a_lack_of_time(outcomes, expected):
+    assert type(drive(WRITE, *outcomes, tokens="ab").error) is expected
