@@ -21,6 +21,9 @@ from unittest import SkipTest, mock
 
 import pytest
 import uvicorn
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 from sybil import Document, Example, Region, Sybil
 from sybil.evaluators.python import PythonEvaluator
 from sybil.example import SybilFailure
@@ -178,11 +181,28 @@ class _Blocks:
         return None
 
 
+def _with_login(service: ASGIApp) -> ASGIApp:
+    """A service that also issues its token, as OAuth servers do."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] != "/oauth/token":
+            await service(scope, receive, send)
+            return
+        assert await Request(scope, receive).body() == b"grant_type=client_credentials"
+        issued = {"access_token": "YOUR-TOKEN", "token_type": "Bearer", "expires_in": 3600}
+        await JSONResponse(issued)(scope, receive, send)
+
+    return app
+
+
 @contextmanager
 def _at_ads_example_com(fake: FakeAdService, patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Serve a fake at https://ads.example.com, to this process and to those that it starts."""
     config = uvicorn.Config(
-        create_app(fake), ssl_certfile=_CERTIFICATE, lifespan="off", log_level="critical"
+        _with_login(create_app(fake)),
+        ssl_certfile=_CERTIFICATE,
+        lifespan="off",
+        log_level="critical",
     )
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listening:
