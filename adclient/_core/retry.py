@@ -84,7 +84,7 @@ class RetryQuota:
     """Limits the retries of one client, which only add load while everything fails."""
 
     def __init__(self) -> None:
-        self.used = 0
+        self.used: int = 0
 
     # Without a lock: if threads race, one retry more or less does no harm.
 
