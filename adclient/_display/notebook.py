@@ -16,7 +16,7 @@ NOTE = 400  # a whole error message
 WHOLE = 10**9
 ROWS = 20
 COLUMNS = 16
-_FIRST = ("account_id", "id", "name", "status")
+_FIRST = ("id", "name", "status")
 # Python calls these printable, but they are invisible, so text can be hidden in them.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -173,7 +173,8 @@ def ranked_columns(rows: Sequence[Mapping[str, object]]) -> tuple[list[str], set
         classes = {type(row.get(name)) for row in rows} - {type(None)}
         if classes and classes <= {int, float, Decimal}:
             numbers.add(name)
-    return sorted(names, key=lambda name: (name not in _FIRST, name not in numbers)), numbers
+    first = {*_FIRST, *list(names)[:1]}  # such as the account of items, or the id of an entry
+    return sorted(names, key=lambda name: (name not in first, name not in numbers)), numbers
 
 
 # Colours are inherited, and the grey of the lines is visible on white and on black, so the HTML
