@@ -236,7 +236,7 @@ async def drained(iterator) -> None:
 @sync_and_async
 async def test_closed_client_ends_the_iteration(client_kind) -> None:
     async with client_kind.open(transport=Accounts()) as client:
-        accounts = walk(over(client, map(str, count())))
+        accounts = walk(over(client, map(str, range(100))))
         await step(accounts)
         await close(client)
         await fails(accounts, ConfigurationError, "this client is closed")
@@ -264,7 +264,7 @@ def exhausted_async(**_):
 @sync_asyncio_trio
 async def test_bug_in_read_ends_the_iteration(client_kind, read, error, match) -> None:
     async with client_kind.open(transport=Accounts()) as client:
-        await fails(walk(client.over_accounts(read, map(str, count()))), error, match)
+        await fails(walk(client.over_accounts(read, map(str, range(100)))), error, match)
 
 
 @asyncio_and_trio
@@ -570,16 +570,21 @@ def run_sync(scenario) -> None:
 
 
 def test_iterator_belongs_to_its_event_loop() -> None:
-    client = AsyncAdClient("https://ads.example.com", transport=Accounts())
+    transport = Accounts()
+    client = AsyncAdClient("https://ads.example.com", transport=transport)
     accounts = over(client, ["x", "slow"])
-
-    async def first() -> str:
-        return (await anext(accounts))[0]
-
-    assert asyncio.run(first()) == "x"
+    stopped = asyncio.new_event_loop()
+    assert stopped.run_until_complete(anext(accounts))[0] == "x"
     with pytest.raises(RuntimeError, match="another event loop"):
-        asyncio.run(first())
-    asyncio.run(accounts.aclose())
+        asyncio.run(first_of(accounts))
+    asyncio.run(accounts.aclose())  # it waits for no task of a loop that may never run again
+    transport.opened.set()
+    stopped.run_until_complete(asyncio.wait(asyncio.all_tasks(stopped)))
+    stopped.close()
+
+
+async def first_of(accounts):
+    return await anext(accounts)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")

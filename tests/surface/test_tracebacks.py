@@ -9,7 +9,7 @@ import pytest
 from clients import ASYNC, BASE_URL, SYNC, Service, a_page, everything, sync_and_async, wait
 
 import adclient
-from adclient import Conventions, InvalidRequest, NotFound, OutcomeUnknown
+from adclient import ConfigurationError, Conventions, InvalidRequest, NotFound, OutcomeUnknown
 
 PACKAGE = str(Path(adclient.__file__).parent)
 
@@ -73,6 +73,21 @@ async def test_traceback_of_a_later_page_ends_at_the_iterator(client_kind, way) 
     assert of_ours(caught.value) == shown
     assert "concurrent" not in "".join(traceback.format_exception(caught.value))
     assert caught.value.cursor == "c1"
+
+
+@sync_and_async
+async def test_error_of_an_account_has_no_frame_of_the_library(client_kind) -> None:
+    def broken(account_id):
+        raise ZeroDivisionError
+
+    async with client_kind.open(transport=missing().transport) as client:
+        [(_, missed)] = await everything(client.over_accounts(client.beta.list_campaigns, ["a"]))
+        with pytest.raises(ZeroDivisionError) as bug:
+            await everything(client.over_accounts(broken, ["a"]))
+    with pytest.raises(ConfigurationError) as closed:
+        await everything(client.over_accounts(client.beta.list_campaigns, ["a"]))
+    assert of_ours(missed) == of_ours(bug.value) == of_ours(closed.value) == []
+    assert traceback.extract_tb(bug.value.__traceback__)[-1].name == "broken"
 
 
 def test_environment_variable_keeps_the_whole_traceback(monkeypatch) -> None:
