@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         Ledger as Ledger,
         LedgerWarning as LedgerWarning,
     )
+    from adclient.ledger.gate import SharedGate as SharedGate
     from adclient.ledger.postgres import PostgresLedger as PostgresLedger
     from adclient.ledger.sqlite import SQLiteLedger as SQLiteLedger
     from adclient.models import (
@@ -115,6 +116,7 @@ if not TYPE_CHECKING:  # pragma: no branch
         """,
         "hooks": "DraftEvent Hooks RequestEvent ResponseEvent RetryEvent",
         "ledger.entry": "Entry Ledger LedgerWarning",
+        "ledger.gate": "SharedGate",
         "ledger.postgres": "PostgresLedger",
         "ledger.sqlite": "SQLiteLedger",
         "models": """

@@ -308,6 +308,12 @@ def check_count(name: str, value: object, *, least: int) -> None:
         raise ConfigurationError(f"{name} must be a whole number, {least} or more", argument=name)
 
 
+def check_rate(name: str, value: object) -> None:
+    """Refuse what is not a number above 0, or is too small to divide by."""
+    if not (_is_finite(value) and value > 0 and math.isfinite(1 / value)):
+        raise ConfigurationError(f"{name} must be a finite number above 0", argument=name)
+
+
 def check_type(name: str, value: object, expected: type) -> None:
     """Refuse a value of another class; None is allowed."""
     if value is not None and not isinstance(value, expected):

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 else:
     _hooks = deferred("adclient.Hooks")
     ssl = deferred("ssl.SSLContext")
-    _ledger, _policy = deferred("adclient.Ledger"), deferred("adclient.Policy")
+    _ledger, _policy = (
+        deferred("adclient.Ledger", "adclient.SharedGate"),
+        deferred("adclient.Policy"),
+    )
 
 
 class AsyncClientSettings(TypedDict, total=False):
@@ -44,6 +47,7 @@ class AsyncClientSettings(TypedDict, total=False):
     conventions: Conventions | None
     policy: "_policy.Policy | None"
     ledger: "_ledger.Ledger | None"
+    gate: "_ledger.SharedGate | None"
     http_client: AsyncHTTPClient | None
     transport: AsyncTransport | None
     max_concurrency: int | None
@@ -89,6 +93,8 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
         policy: What the client may do; other calls are refused before anything is sent. None
             allows everything.
         ledger: Where to record all writes, such as a `SQLiteLedger`; None for no record.
+        gate: The rate limits that this client shares with others, in other processes as well; None
+            for a client that shares none.
         http_client: Your own `httpx.AsyncClient` or `httpx2.AsyncClient` to send with. Its `auth`
             and event hooks are used; its default headers, cookies and redirects are not. The client
             never closes it.
@@ -145,6 +151,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
         conventions: Conventions | None = None,
         policy: _policy.Policy | None = None,
         ledger: _ledger.Ledger | None = None,
+        gate: _ledger.SharedGate | None = None,
         http_client: AsyncHTTPClient | None = None,
         transport: AsyncTransport | None = None,
         max_concurrency: int | None = None,
@@ -203,6 +210,10 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
             from adclient._limits.guard import resolve_guard
 
             guard = resolve_guard(policy, ledger)
+        if gate is not None:
+            from adclient.ledger.gate import SharedGate
+
+            settings.check_type("gate", gate, SharedGate)
         slots = settings.check_max_concurrency(max_concurrency)
         sent_by = resolve_transport(transport, http_client, options.base_url)
         credentials = held.resolved()
@@ -219,6 +230,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
                 random=random,
                 tracer=_telemetry.tracer(),
                 guard=guard,
+                shared_gate=gate,
             )
         )
 

@@ -31,6 +31,7 @@ from adclient.options import Options
 if TYPE_CHECKING:
     from adclient._limits.guard import Guard
     from adclient.ledger.entry import Entry
+    from adclient.ledger.gate import SharedGate, Ticket
 
 R = TypeVar("R", bound=Result)
 T = TypeVar("T")
@@ -55,6 +56,7 @@ class AsyncEngine:
     guard: "Guard | None" = None
     gate: RateLimitGate = attrs.field(factory=RateLimitGate)
     quota: RetryQuota = attrs.field(factory=RetryQuota)
+    shared_gate: "SharedGate | None" = None
     owns_connections: bool = True
     is_closed: bool = False
     tokens: AsyncTokenFetcher | None = None
@@ -94,11 +96,13 @@ class AsyncEngine:
         guard = self.guard
         entry = None if guard is None else guard.entry_for(call)
         reporter = reporter_for(call, self.options, self.clock.now, self.tracer)
+        shared = self.shared_gate
+        ticket = None if shared is None else shared.__ticket__(call, self.options)
         exchange = Exchange(
             call,
             self._requests.build(call),
             self.options,
-            self.gate,
+            self.gate if ticket is None else RateLimitGate(),  # the shared one has all pauses
             self.quota,
             now=self.clock.now,
             random=self.random,
@@ -109,15 +113,17 @@ class AsyncEngine:
         slot = AsyncSlot(self.limiter)
         try:
             if guard is None or entry is None:
-                value = await self._perform(exchange, slot)
+                value = await self._perform(exchange, slot, ticket)
             else:
-                value = await self._perform_recorded(exchange, slot, guard, entry)
+                value = await self._perform_recorded(exchange, slot, ticket, guard, entry)
         except BaseException as error:
             if reporter is not None:
                 reporter.end(error)
             raise
         finally:
             slot.release()
+            if ticket is not None:  # which an interrupted or cancelled call still holds
+                await self._leave(ticket, None)
         if reporter is not None:
             reporter.end(None)
         return value
@@ -141,8 +147,9 @@ class AsyncEngine:
 
     @property
     def guarded(self) -> dict[str, str]:
-        """The policy and the ledger, for display."""
-        return {} if self.guard is None else self.guard.shown
+        """The policy, the ledger and the shared gate, for display."""
+        shown = {} if self.guard is None else self.guard.shown
+        return shown if self.shared_gate is None else {**shown, "gate": repr(self.shared_gate)}
 
     def check_open(self) -> None:
         """Raise an error if the client was closed."""
@@ -152,7 +159,12 @@ class AsyncEngine:
             raise ConfigurationError("nobody waits for this call any more, so nothing is sent")
 
     async def _perform_recorded(
-        self, exchange: Exchange[R], slot: AsyncSlot, guard: "Guard", entry: "Entry"
+        self,
+        exchange: Exchange[R],
+        slot: AsyncSlot,
+        ticket: "Ticket | None",
+        guard: "Guard",
+        entry: "Entry",
     ) -> R:
         """Perform a write between its reservation in the ledger and the record of its end."""
         left = exchange.time_left
@@ -163,7 +175,7 @@ class AsyncEngine:
         if not is_in_time:  # pragma: no cover
             return exchange.result(too_late("the ledger took the whole timeout"))
         try:
-            value = await self._perform(exchange, slot)
+            value = await self._perform(exchange, slot, ticket)
         except BaseException as error:
             slot.release()
             # Record a cancelled call too: its number of attempts shows whether it was sent.
@@ -175,10 +187,10 @@ class AsyncEngine:
 
     # `run` releases the slot in the end: an interrupt at the jump of a loop would skip a
     # `finally` around the loop.
-    async def _perform(self, exchange: Exchange[R], slot: AsyncSlot) -> R:
+    async def _perform(self, exchange: Exchange[R], slot: AsyncSlot, ticket: "Ticket | None") -> R:
         """Perform the steps of a call, and return its value."""
         steps = exchange.steps()
-        outcome: Outcome | None = None
+        outcome: Outcome | float | None = None
         try:
             while True:
                 try:
@@ -189,10 +201,14 @@ class AsyncEngine:
                 if step is SEND:
                     outcome = await self.sender.send(exchange.outgoing, exchange.attempt_deadline)
                     outcome = redacted(outcome, exchange.auth.redactor)
+                    if ticket is not None:
+                        await self._leave(ticket, outcome)
                     continue
                 slot.release()
                 if step is ACQUIRE:
                     outcome = await self._acquire(exchange, slot)
+                    if outcome is None and ticket is not None:
+                        outcome = await self._ask(ticket, exchange.time_left)
                 else:
                     await self.clock.async_sleep(step)
                     outcome = None
@@ -216,6 +232,20 @@ class AsyncEngine:
             late = None if is_free else too_late(f"no free connection in time ({self.limiter})")
         self.check_open()
         return late
+
+    async def _ask(self, ticket: "Ticket", left: float) -> Failure | float | None:
+        """Ask the shared gate; the seconds to wait, or a failure if that takes too long."""
+        asking = ticket.asking(left, self.options.retry.attempt_timeout, self.random())
+        if await async_run_blocking(asking, left, ticket.leaving(None)):
+            self.check_open()
+            return ticket.answer
+        # A blocking call is never late here, and tracers miss the lines behind a cancellation.
+        return too_late("the shared gate took the whole timeout")  # pragma: no cover
+
+    async def _leave(self, ticket: "Ticket", outcome: Outcome | None) -> None:
+        """Tell the shared gate that a request is over, and of a pause, before another is sent."""
+        if ticket.has_to_leave(outcome):
+            await async_run_blocking(ticket.leaving(outcome), LONGEST_END)
 
     async def _fetch_credentials(self, exchange: Exchange[R]) -> AuthHeaders | None:
         """Ask the caller's function for credentials; None if it took too long."""

@@ -80,6 +80,7 @@ def outcome(
         if outcome.timed_out:
             cls = CallTimeout
         what = outcome.reason
+        details |= {"retry_after": outcome.retry_after}
     elif outcome.broken is not None and outcome.is_success:
         # The head of a write's response shows that the service accepted it.
         cls = UnexpectedResponse if call.operation.is_write else ConnectionLost

@@ -2,7 +2,8 @@
 
 `Exchange.steps` is a generator that decides everything and does nothing. It yields
 
-    ACQUIRE      get credentials and a slot; the engine sends back None, or a Failure if too late
+    ACQUIRE      get credentials, a slot, and the leave of a shared gate; the engine sends back
+                 None, a Failure if too late, or the seconds that the gate asks to wait
     SEND         send the request; the engine sends back its RawResponse or Failure
     seconds      sleep, with the slot released; then ACQUIRE follows again
 
@@ -49,7 +50,9 @@ class Step(Enum):
 ACQUIRE: Final = Step.ACQUIRE
 SEND: Final = Step.SEND
 
-Steps = Generator[Step | float, Outcome | None, Outcome]
+_LONG_WAIT = 0.5  # seconds: waits for a shared gate that are reported
+
+Steps = Generator[Step | float, Outcome | float | None, Outcome]
 
 
 class Exchange(Generic[R]):
@@ -123,7 +126,7 @@ class Exchange(Generic[R]):
         outcome: Outcome | None = None
         refusal: RawResponse | None = None
         while True:
-            if (no_slot := (yield ACQUIRE)) is not None:
+            if isinstance(no_slot := (yield ACQUIRE), Failure):
                 return outcome or no_slot  # an earlier response explains more than a lack of slots
             if refusal is not None:
                 if self.auth.headers == self.refused.headers:
@@ -131,6 +134,13 @@ class Exchange(Generic[R]):
                 if reporter is not None:
                     reporter.retrying(self.attempts, refusal, 0.0)
                 refusal = None
+            if no_slot is not None:
+                assert isinstance(no_slot, float)
+                # A call that looks for a free place asks often.
+                if reporter is not None and no_slot > _LONG_WAIT:
+                    reporter.rate_limited(no_slot)
+                yield no_slot
+                continue  # the shared gate is asked again
             if gate.ends:
                 wait = gate.wait(call, options, self._now(), self._random)
                 # If the wait would exceed the deadline, send anyway: the service may accept it.
@@ -148,8 +158,9 @@ class Exchange(Generic[R]):
             # An attempt that hangs would otherwise use up the time of its retries.
             if (limit := options.retry.attempt_timeout) is not None:
                 self.attempt_deadline = min(self.deadline, self._now() + limit)
-            outcome = yield SEND
-            assert outcome is not None
+            received = yield SEND
+            assert isinstance(received, RawResponse | Failure)
+            outcome = received
             self._note(outcome)
             if isinstance(outcome, RawResponse) and outcome.is_whole_success:
                 self._is_success = True

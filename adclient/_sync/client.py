@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 else:
     _hooks = deferred("adclient.Hooks")
     ssl = deferred("ssl.SSLContext")
-    _ledger, _policy = deferred("adclient.Ledger"), deferred("adclient.Policy")
+    _ledger, _policy = (
+        deferred("adclient.Ledger", "adclient.SharedGate"),
+        deferred("adclient.Policy"),
+    )
 
 
 class ClientSettings(TypedDict, total=False):
@@ -45,6 +48,7 @@ class ClientSettings(TypedDict, total=False):
     conventions: Conventions | None
     policy: "_policy.Policy | None"
     ledger: "_ledger.Ledger | None"
+    gate: "_ledger.SharedGate | None"
     http_client: HTTPClient | None
     transport: Transport | None
     max_concurrency: int | None
@@ -90,6 +94,8 @@ class AdClient(AccountReader, notebook.HTMLRepr):
         policy: What the client may do; other calls are refused before anything is sent. None
             allows everything.
         ledger: Where to record all writes, such as a `SQLiteLedger`; None for no record.
+        gate: The rate limits that this client shares with others, in other processes as well; None
+            for a client that shares none.
         http_client: Your own `httpx.Client` or `httpx2.Client` to send with. Its `auth`
             and event hooks are used; its default headers, cookies and redirects are not. The client
             never closes it.
@@ -146,6 +152,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
         conventions: Conventions | None = None,
         policy: _policy.Policy | None = None,
         ledger: _ledger.Ledger | None = None,
+        gate: _ledger.SharedGate | None = None,
         http_client: HTTPClient | None = None,
         transport: Transport | None = None,
         max_concurrency: int | None = None,
@@ -204,6 +211,10 @@ class AdClient(AccountReader, notebook.HTMLRepr):
             from adclient._limits.guard import resolve_guard
 
             guard = resolve_guard(policy, ledger)
+        if gate is not None:
+            from adclient.ledger.gate import SharedGate
+
+            settings.check_type("gate", gate, SharedGate)
         slots = settings.check_max_concurrency(max_concurrency)
         sent_by = resolve_transport(transport, http_client, options.base_url)
         credentials = held.resolved()
@@ -220,6 +231,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
                 random=random,
                 tracer=_telemetry.tracer(),
                 guard=guard,
+                shared_gate=gate,
             )
         )
 

@@ -8,6 +8,7 @@ from adclient.errors import LedgerError
 from adclient.ledger.entry import Check, Entry, Ledger, LedgerWarning, State
 
 if TYPE_CHECKING:
+    from adclient.ledger.gate import SharedGate
     from adclient.ledger.postgres import PostgresLedger
     from adclient.ledger.sql import SQLLedger
     from adclient.ledger.sqlite import SQLiteLedger
@@ -19,6 +20,7 @@ __all__ = [
     "LedgerWarning",
     "PostgresLedger",
     "SQLiteLedger",
+    "SharedGate",
     "State",
     "open_ledger",
 ]
@@ -62,10 +64,10 @@ def open_ledger(where: str | os.PathLike[str]) -> "SQLLedger":
 if not TYPE_CHECKING:  # pragma: no branch
 
     def __getattr__(name):
-        """Import one of the two ledgers."""
+        """Import one of the two ledgers, or the gate."""
         from importlib import import_module
 
-        modules = {"PostgresLedger": "postgres", "SQLiteLedger": "sqlite"}
+        modules = {"PostgresLedger": "postgres", "SQLiteLedger": "sqlite", "SharedGate": "gate"}
         if name not in modules:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(f"{__name__}.{modules[name]}"), name)

@@ -9,6 +9,7 @@ from adclient._core.redact import Redactor, one_line
 from adclient._display.extras import needs
 from adclient._display.signatures import public_in
 from adclient.errors import LedgerError
+from adclient.ledger.gate_database import GateDatabase
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
 from adclient.ledger.sql import BUSY_SECONDS, LOCKED, MISSING, Mode, SQLLedger
 
@@ -95,11 +96,19 @@ class PostgresLedger(SQLLedger):
         shown = f"postgresql://{host}{port and ':' + port}/{database}"
         super().__init__(self._redactor.redact(shown), now)
 
+    def __gate__(self) -> GateDatabase:
+        from adclient.ledger.gate_postgres import PostgresGate
+
+        return PostgresGate(self._shown, self._open, self._reason)
+
     def _exists(self) -> bool:
         with closing(self._connect("read")) as connection:
             return bool(connection.execute(_FIND).fetchone()[0])
 
     def _connect(self, mode: Mode) -> DatabaseConnection:  # noqa: ARG002
+        return _Connection(self._open())
+
+    def _open(self) -> "psycopg.Connection[tuple[object, ...]]":
         import psycopg.conninfo
 
         conninfo, wait = self._conninfo, self._longest_wait()
@@ -107,7 +116,7 @@ class PostgresLedger(SQLLedger):
             seconds = max(2, int(wait))
             conninfo = psycopg.conninfo.make_conninfo(conninfo, connect_timeout=seconds)
         # Prepared statements fail behind some poolers.
-        return _Connection(psycopg.connect(conninfo, autocommit=True, prepare_threshold=None))
+        return psycopg.connect(conninfo, autocommit=True, prepare_threshold=None)
 
     def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
         if mode != "read":

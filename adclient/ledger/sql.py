@@ -14,6 +14,7 @@ from adclient._core.redact import one_line
 from adclient._tables.items import Items
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.ledger.entry import DEADLINE, Check, Entry, State
+from adclient.ledger.gate_database import GateDatabase
 from adclient.ledger.rows import (
     FIRST_HASH,
     DatabaseConnection,
@@ -62,6 +63,10 @@ class SQLLedger(ABC):
     @abstractmethod
     def _reason(self, error: Exception) -> str | None:
         """The reason in an error of the database, which may be `LOCKED`; None for another error."""
+
+    @abstractmethod
+    def __gate__(self) -> GateDatabase:
+        """Where a `SharedGate` keeps its state."""
 
     @abstractmethod
     def _damage(self, ledger: Transaction) -> str | None:

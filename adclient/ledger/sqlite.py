@@ -16,6 +16,7 @@ from adclient._core.redact import one_line
 from adclient._display.notebook import short
 from adclient._display.signatures import public_in
 from adclient.errors import ConfigurationError
+from adclient.ledger.gate_database import GateDatabase
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
 from adclient.ledger.sql import LOCKED, MISSING, Mode, SQLLedger
 
@@ -101,6 +102,11 @@ class SQLiteLedger(SQLLedger):
         self._path = Path(text).absolute()
         self._file: os.stat_result | None = None  # the file that was found to be a ledger
         super().__init__(str(self._path), now)
+
+    def __gate__(self) -> GateDatabase:
+        from adclient.ledger.gate_file import GateFile
+
+        return GateFile(self._path, self.create, self._reason, self._now)
 
     def _exists(self) -> bool:
         return self._path.exists() and self._path.stat().st_size > 0
