@@ -15,7 +15,7 @@ import adclient
 from adclient._core import jsontext
 
 # Tests that more than one module imports.
-pytest.register_assert_rewrite("ledger_kills", "ledger_race", "ledger_tests")
+pytest.register_assert_rewrite("gate_tests", "ledger_kills", "ledger_race", "ledger_tests")
 
 # Without bytecode on disk, each run and each interpreter that a test starts compiles the package
 # anew, which takes longer than most tests.

@@ -16,14 +16,13 @@ class Seen(NamedTuple):
     """What a database contains for one call under one key, at its time `now`.
 
     A pause from the future is void: the clock was set back. `next_at` is when the rate allows a
-    request, `arrived_at` when the call first asked, `ahead` how many asked before it and wait.
+    request, `ahead` how many calls wait that asked before this one.
     """
 
     now: float
     paused_at: float = 0.0
     paused_until: float = 0.0
     next_at: float = 0.0
-    arrived_at: float = 0.0
     ahead: int = 0
     under_way: int = 0
 
@@ -56,10 +55,13 @@ class Caps:
     per_second: float | None = None
     at_once: int | None = None
 
-    def decide(self, seen: Seen, *, longest: float, lease: float, random: float) -> Decision:
-        """Decide on a request of a call that has `longest` seconds left.
+    def decide(
+        self, seen: Seen, arrived_at: float, *, longest: float, lease: float, random: float
+    ) -> Decision:
+        """Decide on a request of a call that first asked at `arrived_at`, by the same clock.
 
-        A request under way counts for up to `lease` seconds; `random` is in [0, 1).
+        It has `longest` seconds left, and counts as under way for up to `lease` seconds. `random`
+        is in [0, 1).
         """
         pause = _pause_left(seen, random)
         if pause > 0:
@@ -72,7 +74,7 @@ class Caps:
         if look >= longest:
             return Decision(look, f"no place free in time ({self.at_once} at once)", is_known=False)
         if (wait := max(wait, look)) > 0:
-            return Decision(wait, place=Place(False, seen.arrived_at, seen.now + wait + SLACK))
+            return Decision(wait, place=Place(False, arrived_at, seen.now + wait + SLACK))
         return Decision(
             place=None if self.at_once is None else Place(True, seen.now, seen.now + lease),
             next_at=None if self.per_second is None else self._next_at(seen) + 1 / self.per_second,

@@ -5,6 +5,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from math import inf
 from uuid import uuid4
 
 from adclient._core.call import Call
@@ -28,6 +29,7 @@ Work = Callable[[], None]
 
 LONGEST_PAUSE = 86400.0  # seconds; a longer one is renewed by the next 429
 LONGEST_LEAVE = 1.0  # seconds to wait until a response is recorded
+_REPORTING = 0.1  # seconds, at most, of a call's time that are left to report a failure
 _GRACE = 1.0  # seconds after its deadline in which a request may still be under way
 
 
@@ -50,8 +52,8 @@ class SharedGate:
             place, and need not be the ledger of a client. The state is in the database of a
             `PostgresLedger`, or beside the file of a `SQLiteLedger`: for `drafts.db` in
             `drafts.db-gate`, which can be deleted. A ledger in a file is created, if it is missing.
-        name: Gates of one name belong together. Use one for each token, if the service limits
-            tokens.
+        name: Gates of one name belong together. If the service limits tokens, use a name for each;
+            not the token itself, as the name is stored and shown.
         per_second: How many requests may be sent in a second, also less than 1; a tenth of them may
             be sent at once. None for no such cap.
         at_once: How many requests may be under way. One of a process that was killed counts until
@@ -96,7 +98,7 @@ class SharedGate:
         if at_once is not None:
             check_count("at_once", at_once, least=1)
         self._database = ledger.__gate__()
-        self._name = name
+        self._name = name or ""
         self._caps = Caps(per_second, at_once)
 
     def __repr__(self) -> str:
@@ -148,6 +150,7 @@ class Ticket:
         self._operation = operation
         self._shares_pauses = shares_pauses
         self._decision = Decision()
+        self._arrived_at = inf  # when it first asked for its next request
 
     @property
     def answer(self) -> Failure | float | None:
@@ -166,26 +169,34 @@ class Ticket:
         Raises, when it is called:
             LedgerError: The database cannot be used.
         """
-        deadline = time.monotonic() + longest
-        lease = _GRACE + min(longest, attempt_timeout or longest)
+        end = time.monotonic() + longest
+        first_asked_at = self._arrived_at
 
         def decide(row: sql.Row) -> sql.Writes:
-            decision = self._caps.decide(Seen(*row), longest=longest, lease=lease, random=random)
-            self._decision = decision
-            return _written(decision)
+            seen, left = Seen(*row), max(_REPORTING / 100, end - time.monotonic())
+            arrived_at = min(first_asked_at, seen.now)
+            lease = _GRACE + min(left, attempt_timeout or left)
+            self._decision = self._caps.decide(
+                seen, arrived_at, longest=left, lease=lease, random=random
+            )
+            # Its next request has to queue again.
+            self._arrived_at = arrived_at if self._decision.wait else inf
+            return _written(self._decision)
 
         def ask() -> None:
-            token = DEADLINE.set(deadline)
+            token = DEADLINE.set(end - min(_REPORTING, longest / 10))
             try:
                 with self._database.errors_explained():
                     if self._caps == Caps():
                         decide(self._database.execute([sql.READ_PAUSE], self._values) or [0.0])
                     else:
-                        self._database.update(sql.READ, self._values, decide)
+                        values = {**self._values, "arrived_at": first_asked_at}
+                        self._database.update(sql.READ, values, decide)
             except LedgerError as error:
                 self._decision = Decision()
                 text = f"{self._operation}: the shared gate in {self._database} cannot be asked"
-                raise LedgerError(f"{text}, so nothing was sent: {error}") from None
+                text += f", so the request was not sent: {error}"
+                raise LedgerError(text, operation=self._operation) from None
             finally:
                 DEADLINE.reset(token)
 
@@ -209,8 +220,6 @@ class Ticket:
             if self._decision.place is not None:
                 statements.append(sql.LEAVE)
             self._decision = Decision()
-            if not statements:  # it was asked for a call that had to wait, and has left
-                return
             token = DEADLINE.set(time.monotonic() + LONGEST_LEAVE)
             try:
                 with self._database.errors_explained():

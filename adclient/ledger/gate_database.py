@@ -38,20 +38,15 @@ CLEAN = (
     "DELETE FROM adclient_gate_call WHERE until <= :now",
 )
 READ_PAUSE = "SELECT :now, paused_at, paused_until FROM adclient_gate WHERE key = :key"
-_OTHERS = """
-SELECT count(*) FROM adclient_gate_call AS other
-WHERE other.key = :key AND other.call_id <> :call_id AND other.at <= :now AND other.until > :now
-"""
-READ = f"""
+READ = """
 SELECT :now, coalesce(paused_at, 0), coalesce(paused_until, 0), coalesce(next_at, 0),
-    coalesce(mine.at, :now),
-    ({_OTHERS} AND is_sent = 0 AND (at, call_id) < (coalesce(mine.at, :now), :call_id)),
-    ({_OTHERS} AND is_sent = 1)
-FROM (SELECT 1) AS always
-LEFT JOIN adclient_gate AS gate ON gate.key = :key
-LEFT JOIN adclient_gate_call AS mine ON mine.key = :key AND mine.call_id = :call_id
-    AND mine.is_sent = 0 AND mine.at <= :now AND mine.until > :now
-"""  # noqa: S608 (it contains no values)
+    ahead, under_way
+FROM (
+    SELECT count(*) FILTER (WHERE is_sent = 0 AND at < :arrived_at) AS ahead,
+        count(*) FILTER (WHERE is_sent = 1 AND call_id <> :call_id) AS under_way
+    FROM adclient_gate_call WHERE key = :key AND at <= :now AND until > :now
+) AS calls LEFT JOIN adclient_gate ON adclient_gate.key = :key
+"""
 # A row from the future is of a clock that was set back.
 CLEAR = """
 DELETE FROM adclient_gate_call
