@@ -5,7 +5,7 @@ AdClientError
 ├── ConfigurationError        a setting is invalid, or the client is closed (also ValueError)
 ├── InvalidRequest            refused before anything was sent              (also ValueError)
 │   └── PolicyRefused         the policy of the client does not allow it
-├── LedgerError               the ledger cannot record the call, so nothing was sent
+├── LedgerError               the ledger or shared gate cannot record the call: nothing was sent
 ├── TransportError            no complete response
 │   ├── ConnectionFailed      nothing was sent: safe to repeat              (also ConnectionError)
 │   ├── ConnectionLost        broke after the request was sent              (also ConnectionError)
@@ -73,7 +73,8 @@ class AdClientError(Exception, notebook.HTMLRepr):
         request_id: The service's id of the request; its support may ask for it.
         attempts: How many requests were sent.
         elapsed: Seconds from the start of the call to the error.
-        retry_after: Seconds to wait before the next call, from the `Retry-After` of the response.
+        retry_after: Seconds to wait before the next call, from the `Retry-After` of the response,
+            or from a `SharedGate`.
         body: The first 2048 bytes of the response body, as text.
         argument: The name of the argument that was refused.
         rule: The rule of the policy that refused the call.
@@ -140,7 +141,7 @@ class PolicyRefused(InvalidRequest):
 
 
 class LedgerError(AdClientError):
-    """The ledger cannot be read or written; a write that it should record was not sent."""
+    """The ledger or the shared gate cannot be used; a request that it should admit was not sent."""
 
 
 class TransportError(AdClientError):

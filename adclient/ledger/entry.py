@@ -170,6 +170,8 @@ class Ledger(Protocol):
 class LedgerWarning(UserWarning):
     """The ledger could not record how a write ended; the text names the draft, if there is one.
 
+    A `SharedGate` issues it as well, if it could not record a pause or the end of a request.
+
     Examples:
         >>> import warnings
         >>> from adclient import LedgerWarning

@@ -29,14 +29,14 @@ T = TypeVar("T")
 
 _NOW = "CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)"
 _IS_READY = "SELECT to_regclass('adclient_gate_call') IS NOT NULL"
-# With READ COMMITTED, what is read after the wait for the lock is current. Keys with equal numbers
-# only wait for each other.
+# With READ COMMITTED, what is read after the wait for the lock is current.
 _BEGIN = f"""
 BEGIN ISOLATION LEVEL READ COMMITTED;
 SET LOCAL lock_timeout = :milliseconds;
-SET LOCAL idle_in_transaction_session_timeout = {2000 * BUSY_SECONDS};
-SELECT pg_advisory_xact_lock({0x41644C68}, :number)
+SET LOCAL idle_in_transaction_session_timeout = {2000 * BUSY_SECONDS}
 """
+# Keys with equal numbers only wait for each other.
+_LOCK = f"SELECT pg_advisory_xact_lock({0x41644C68}, :number)"
 
 
 class PostgresGate(GateDatabase):
@@ -60,13 +60,15 @@ class PostgresGate(GateDatabase):
 
     def execute(self, statements: Sequence[str], values: Values) -> Row | None:
         """Execute statements in one round trip, which is one transaction."""
-        return self._perform(lambda connection: _executed(connection, statements, values))
+        all_of_them = [_BEGIN, *statements, "COMMIT"]
+        return self._perform(lambda connection: _executed(connection, all_of_them, values))
 
     def update(self, read: str, values: Values, decide: Callable[[Row], Writes]) -> None:
         """Read a row and write what `decide` returns, in one transaction of two round trips."""
 
         def work(connection: "Connection[Any]") -> None:
-            row = _executed(connection, [_BEGIN, read], {**values, **_lock(str(values["key"]))})
+            number = zlib.crc32(str(values["key"]).encode()) - 2**31
+            row = _executed(connection, [_BEGIN, _LOCK, read], {**values, "number": number})
             assert row is not None
             statements, written = decide(row)
             _executed(connection, [*statements, "COMMIT"], {**values, **written})
@@ -107,7 +109,8 @@ class PostgresGate(GateDatabase):
             row = _executed(self._connection, [_IS_READY], {})
             tables = () if row is not None and row[0] else TABLES
             unlogged = [sql.replace("CREATE TABLE", "CREATE UNLOGGED TABLE") for sql in tables]
-            _executed(self._connection, [_BEGIN, *unlogged, *CLEAN, "COMMIT"], _lock(""))
+            statements = [_BEGIN, _LOCK, *unlogged, *CLEAN, "COMMIT"]
+            _executed(self._connection, statements, {"number": 0})
         return self._connection
 
     def _drop(self) -> None:
@@ -122,24 +125,20 @@ class PostgresGate(GateDatabase):
             self._connection, self._lock, self._pid = None, threading.Lock(), os.getpid()
 
 
-def _lock(key: str) -> Values:
-    """The values of a lock for a key, and of the time to wait for it."""
-    left = min(BUSY_SECONDS, DEADLINE.get() - time.monotonic())
-    return {
-        "milliseconds": max(1, round(1000 * left)),  # 0 would be no limit
-        "number": zlib.crc32(key.encode()) - 2**31,
-    }
-
-
 def _executed(
     connection: "Connection[Any]", statements: Sequence[str], values: Values
 ) -> Row | None:
-    """Execute statements in one round trip; the first row of the last one, if it has any."""
-    cursor = connection.execute(_translated(";".join(statements)), values)
-    while cursor.nextset():
-        pass
-    row: Row | None = cursor.fetchone() if cursor.description else None
-    return row
+    """Execute statements in one round trip; the first row of the last one that can have any."""
+    left = min(BUSY_SECONDS, DEADLINE.get() - time.monotonic())
+    milliseconds = max(1, round(1000 * left))  # 0 would be no limit
+    sql = _translated(";".join(statements))
+    cursor = connection.execute(sql, {**values, "milliseconds": milliseconds})
+    row: Row | None = None
+    while True:
+        if cursor.description:
+            row = cursor.fetchone()
+        if not cursor.nextset():
+            return row
 
 
 @cache
