@@ -12,7 +12,10 @@ import pytest
 from gate_service import Reader, RecordingService, read_all, serving, started
 
 from adclient import AdClient, CallTimeout, RetryPolicy, SharedGate
+from adclient._core.call import validated
+from adclient._core.operations import OPERATIONS
 from adclient.ledger import open_ledger
+from adclient.options import Options
 
 
 def of_four_processes(service: RecordingService, where: str, **options) -> list[Reader]:
@@ -58,6 +61,29 @@ def test_processes_together_respect_the_requests_at_once(where) -> None:
     assert errors == []
     assert len(service.arrivals) == 32
     assert service.most_at_once == 3
+
+
+def test_call_that_asked_first_is_sent_first(where) -> None:
+    gate = SharedGate(open_ledger(where), at_once=1)
+    operation = next(it for it in OPERATIONS if it.full_name == "alpha.explain_objectives")
+    call = validated(operation, {"account_id": "a"})
+    options = Options(base_url="https://ads.example.com")
+    under_way, first, second = (gate.__ticket__(call, options) for _ in range(3))
+
+    def is_sent(ticket) -> bool:
+        ticket.asking(30, None, 0.5)()
+        return ticket.answer is None
+
+    assert is_sent(under_way)
+    assert not is_sent(first)
+    assert not is_sent(second)
+    under_way.leaving(None)()
+    assert not is_sent(second)
+    assert is_sent(first)
+    first.leaving(None)()
+    assert not is_sent(under_way)  # again, behind the one that waits
+    assert is_sent(second)
+    gate.close()
 
 
 def test_killed_process_blocks_others_until_the_end_of_its_attempt(where) -> None:
