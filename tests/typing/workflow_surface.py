@@ -17,6 +17,7 @@ from adclient import (
     PlanReport,
     Policy,
     PostgresLedger,
+    SharedGate,
     SQLiteLedger,
 )
 from adclient.doctor import Report, examine
@@ -46,6 +47,8 @@ own: Ledger = MemoryLedger()
 ledger = SQLiteLedger("drafts.db")
 client = AdClient("https://ads.example.com", policy=policy, ledger=ledger)
 AsyncAdClient("https://ads.example.com", policy=policy, ledger=PostgresLedger("postgresql://"))
+AdClient("https://ads.example.com", gate=SharedGate(ledger, name="token", per_second=5, at_once=4))
+AsyncAdClient("https://ads.example.com", gate=SharedGate(PostgresLedger("postgresql://")))
 AdClient(ledger=MemoryLedger(), conventions=Conventions(cursor_parameter="page"))
 assert_type(open_ledger("drafts.db").entries(account_id="a"), Items[Entry])
 assert_type(ledger.settle(ledger.unknown()[0], by="kim"), Entry)
