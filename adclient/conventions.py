@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import attrs
 
-from adclient._values.json_values import JSON
+from adclient._values.json_values import JSON, is_object
 from adclient.errors import ConfigurationError, PaginationError
 
 # The parameters of reads in the interface.
@@ -46,6 +46,7 @@ class ReadConventions(TypedDict, total=False):
     follow_next_urls: bool
     continuation: Continuation | None
     end_of_listing: EndOfListing
+    page_size: Mapping[str, int] | None
 
 
 def query_of_url(next: JSON) -> dict[str, JSON]:
@@ -128,6 +129,9 @@ class Conventions:
         end_of_listing: What ends a listing, besides a `page.next` of null, which always does: a
             `page` without `next`, `"missing"`; an empty text, `"empty"`; or `"false"`. With
             `"null"`, the default, each of these is an error, so that no listing ends early.
+        page_size: How many items a page should have, by the name of the parameter that sets it,
+            such as `{"limit": 200}`; it is sent with every read. A URL or a `continuation` that
+            names the same parameter wins. None, the default, sends nothing.
         idempotency_header: The name of a header for a key of each call, the same on every attempt.
             Set it only if the service honours it: writes are then retried like reads. None, the
             default, sends no key.
@@ -138,7 +142,7 @@ class Conventions:
             found is used.
         reads: The settings in which a read differs from the others, by its name, such as
             `{"gamma.list_ads": {"cursor_parameter": "page"}}`. It can have its own of those above
-            that end with `end_of_listing`.
+            that end with `page_size`.
 
     Raises:
         ConfigurationError: A value is not one of those above; `argument` names the setting.
@@ -155,6 +159,7 @@ class Conventions:
     follow_next_urls: bool = True
     continuation: Continuation | None = None
     end_of_listing: EndOfListing = "null"
+    page_size: Mapping[str, int] | None = attrs.field(default=None, hash=False)
     idempotency_header: str | None = None
     rate_limit_scope: Literal["account", "client", "call"] = "account"
     request_id_headers: Sequence[str] = attrs.field(
@@ -171,9 +176,7 @@ class Conventions:
             self.object_style in ("json", "deep_object"), "object_style", "'json' or 'deep_object'"
         )
         _require(
-            isinstance(self.cursor_parameter, str)
-            and _LONE_SURROGATE.search(self.cursor_parameter) is None
-            and self.cursor_parameter not in ("", *_READ_PARAMETERS),
+            _is_name(self.cursor_parameter) and self.cursor_parameter not in _READ_PARAMETERS,
             "cursor_parameter",
             "a non-empty string that is not the name of another parameter",
         )
@@ -185,6 +188,11 @@ class Conventions:
             self.end_of_listing in ("null", "missing", "empty", "false"),
             "end_of_listing",
             "'null', 'missing', 'empty' or 'false'",
+        )
+        _require(
+            self.page_size is None or is_page_size(self.page_size, self.cursor_parameter),
+            "page_size",
+            "one whole number, 1 or more, by the name of a parameter that nothing else uses",
         )
         _require(
             self.idempotency_header is None or is_free_header(self.idempotency_header),
@@ -219,6 +227,19 @@ def of_read(conventions: Conventions, name: str) -> Conventions:
         f"settings by the names of reads; each can have its own {', '.join(known)}",
     )
     return attrs.evolve(conventions, reads={}, **settings)
+
+
+def _is_name(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and value != "" and _LONE_SURROGATE.search(value) is None
+
+
+def is_page_size(value: object, cursor_parameter: str = "") -> bool:
+    """Check if a value is a page size by the name of a parameter that nothing else uses."""
+    if not is_object(value) or len(value) != 1:
+        return False
+    [(name, size)] = value.items()
+    is_free = _is_name(name) and name.partition("[")[0] not in _READ_PARAMETERS
+    return is_free and name != cursor_parameter and type(size) is int and size > 0
 
 
 def is_free_header(value: object) -> bool:

@@ -156,8 +156,22 @@ def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
-def cursor_fields(call: Call[Result], conventions: Conventions) -> dict[str, JSON]:
-    """The parameters that request the page at a continuation, besides those of the call."""
+def page_fields(
+    call: Call[Result], conventions: Conventions, followed: list[str] | None
+) -> dict[str, JSON]:
+    """The parameters that request a page, besides those of the call and of a URL that is followed.
+
+    A continuation may have a page size of its own, which then fits only that one.
+    """
+    size = conventions.page_size or {}
+    if followed is not None:
+        named = {decoded(piece)[0] for piece in followed}
+        return {name: number for name, number in size.items() if name not in named}
+    return {**size, **({} if call.cursor is None else _cursor_fields(call, conventions))}
+
+
+def _cursor_fields(call: Call[Result], conventions: Conventions) -> dict[str, JSON]:
+    """The parameters that request the page at a continuation."""
     cursor, operation = call.cursor, call.operation
     if conventions.continuation is None:
         return {conventions.cursor_parameter: cursor}

@@ -11,9 +11,9 @@ from adclient._core.call import Call, cursor_text, invalid
 from adclient._core.operations import READS, Operation
 from adclient._core.paging import (
     Pairs,
-    cursor_fields,
     decoded,
     lacking,
+    page_fields,
     query_from_next_url,
 )
 from adclient._display.signatures import public_in
@@ -87,15 +87,14 @@ class RequestBuilder:
                     query.extend(_bracketed(name, value))
             if followed is not None:
                 query = lacking(query, followed)
-            elif call.cursor is not None:
-                for name, value in cursor_fields(call, conventions).items():
-                    text = value if isinstance(value, str) else cursor_text(operation, value)
-                    query.append((name, text))
+            for name, value in page_fields(call, conventions, followed).items():
+                text = value if isinstance(value, str) else cursor_text(operation, value)
+                query.append((name, text))
             url = _url_with_query(operation, url, query, followed or [])
             return Request(method=operation.method, url=url, headers=headers)
         encoded = call.encoded
-        if call.cursor is not None and followed is None:
-            fields = cursor_fields(call, conventions)
+        if not operation.is_write:
+            fields = page_fields(call, conventions, followed)
             added = {name: cursor_text(operation, value) for name, value in fields.items()}
             encoded = {**encoded, **added}
         members = [f"{jsontext.quoted(name)}:{text}" for name, text in encoded.items()]

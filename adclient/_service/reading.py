@@ -142,14 +142,19 @@ def _of_read(name: str, table: object) -> object:
 
 
 def _named(table: object) -> object:
-    """The settings in a table, with the function that it names."""
-    if not is_object(table) or "continuation" not in table:
+    """The settings in a table, with the function, or None, that it names."""
+    if not is_object(table):
         return table
-    name = table["continuation"]
-    if not isinstance(name, str) or name not in CONTINUATIONS:
-        expected = " or ".join(map(repr, CONTINUATIONS))
-        raise ConfigurationError(f"expected {expected}", argument="continuation")
-    return {**table, "continuation": CONTINUATIONS[name]}
+    settings = {**table}
+    if "continuation" in settings:
+        name = settings["continuation"]
+        if not isinstance(name, str) or name not in CONTINUATIONS:
+            expected = " or ".join(map(repr, CONTINUATIONS))
+            raise ConfigurationError(f"expected {expected}", argument="continuation")
+        settings["continuation"] = CONTINUATIONS[name]
+    if settings.get("page_size") == "none":
+        settings["page_size"] = None
+    return settings
 
 
 _converter = strict_converter.copy(forbid_extra_keys=True)

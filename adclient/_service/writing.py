@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -19,10 +19,11 @@ _ABOUT = """\
 # name counts as chosen by you.
 """
 _DEPTHS = {"conventions": 3, "listings": 3}  # of what has a header of its own
+_NONE: Mapping[str, object] = {}
 
 
-def text_of(service: Service) -> str:
-    """The text of a service file; what has its default is left out."""
+def text_of(service: Service, suggestions: Mapping[str, object] = _NONE) -> str:
+    """The text of a service file; what has its default is left out, suggestions are comments."""
     values = attrs.asdict(service, filter=_is_set, value_serializer=_written)
     settings = values.setdefault("conventions", {})
     for name in service.certainty:  # also of what was observed to be the default
@@ -30,7 +31,18 @@ def text_of(service: Service) -> str:
             settings[name] = _written(service, None, value)
     if not settings:
         del values["conventions"]
-    return "\n".join([_ABOUT, *_lines({"format": FORMAT, **values}, ())]) + "\n"
+    lines = [_ABOUT, *_lines({"format": FORMAT, **values}, ())]
+    at = len(lines)
+    for line in _lines(dict(suggestions), ("conventions",)):
+        if line.startswith("["):
+            header = line if line in lines else f"# {line}"
+            if header != line:
+                lines += ["", header]
+            at = lines.index(header) + 1
+        elif line:
+            lines.insert(at, f"# {line}  # not in use")
+            at += 1
+    return "\n".join(lines) + "\n"
 
 
 def _is_set(attribute: Any, value: object) -> bool:
@@ -40,7 +52,7 @@ def _is_set(attribute: Any, value: object) -> bool:
 
 
 def _written(_: object, __: object, value: object) -> object:
-    """A value, or the name of a function."""
+    """A value, or the name of a function or of None."""
     if value is None or callable(value):
         if value not in _NAMES:
             raise ValueError(
@@ -63,7 +75,7 @@ def _lines(table: dict[str, Any], path: tuple[str, ...]) -> Iterator[str]:
 
 
 def _is_table(value: object, path: tuple[str, ...]) -> bool:
-    is_short = path[-1] in ("next", "statuses")
+    is_short = path[-1] in ("next", "page_size", "statuses")
     return isinstance(value, dict) and len(path) <= _DEPTHS.get(path[0], 1) and not is_short
 
 

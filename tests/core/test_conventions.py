@@ -18,7 +18,9 @@ from adclient.errors import ConfigurationError
         {"request_id_headers": ["X-Trace"]},
         {"request_id_headers": ()},
         {"end_of_listing": "missing"},
+        {"page_size": {"page[size]": 200}},
         {"reads": {"gamma.list_ads": {"cursor_parameter": "page"}}},
+        {"reads": {"gamma.list_ads": {"page_size": {"limit": 1}}}},
     ],
 )
 def test_every_setting_can_be_changed(settings):
@@ -41,6 +43,9 @@ def test_every_setting_can_be_changed(settings):
         ("idempotency_header", ["", "a b", "a:b", "a\n", 7, "é", b"key"]),
         ("idempotency_header", ["Authorization", "Host", "Content-Length", "content-type"]),
         ("end_of_listing", ["", None, False, "none", ["null"]]),
+        ("page_size", [{}, 200, "limit", ["limit", 2], {"limit": 2, "size": 2}, {7: 2}, {"": 2}]),
+        ("page_size", [{"limit": size} for size in (0, -1, True, 2.0, "2", None)]),
+        ("page_size", [{name: 2} for name in ("cursor", "account_id", "targeting[n]", "\ud800")]),
         ("reads", [None, "gamma.list_ads", {"gamma.list_ads": "page"}, {"gamma.list_ads": None}]),
         ("reads", [{"gamma.list_ads": {"reads": {}}}]),
         ("request_id_headers", ["x-request-id", b"x", ["a b"], [7], [None], [""], None, 7]),

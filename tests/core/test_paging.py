@@ -1,3 +1,4 @@
+import json
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -114,3 +115,65 @@ def test_object_in_a_followed_url_is_sent_once(style):
     first = requested(None, SEARCH, arguments=arguments, object_style=style)
     again = requested(f"{first.url}&cursor=2", SEARCH, arguments=arguments, object_style=style)
     assert pairs_of(again) == [*pairs_of(first), ("cursor", "2")]
+
+
+def page_sizes(request):
+    """The query and the body that a request has besides the account."""
+    body = json.loads(request.body or "{}")
+    body.pop("account_id", None)
+    return [pair for pair in pairs_of(request) if pair[0] != "account_id"], body
+
+
+@each_case(
+    ("cursor", "conventions", "sent"),
+    [
+        (None, {}, {"limit": 20}),
+        ("x", {}, {"limit": 20, "cursor": "x"}),
+        ({"a": 1}, {"continuation": dict}, {"limit": 20, "a": 1}),
+        # What fits this continuation wins.
+        ({"a": 1, "limit": 5}, {"continuation": dict}, {"limit": 5, "a": 1}),
+        ({"a": 1, "limit": None}, {"continuation": dict}, {"limit": 20, "a": 1}),
+    ],
+)
+def test_page_size_is_sent_with_every_read(cursor, conventions, sent):
+    in_query = requested(cursor, **conventions, page_size={"limit": 20})
+    assert page_sizes(in_query) == ([(name, str(value)) for name, value in sent.items()], {})
+    in_body = requested(cursor, **conventions, page_size={"limit": 20}, read_parameters="body")
+    assert page_sizes(in_body) == ([], sent)
+
+
+@each_case(
+    ("url", "added"),
+    [
+        ("?after=x", True),
+        ("?after=x&limit=5", False),
+        ("?page%5Bafter%5D=x&page%5Blimit%5D=5", True),
+    ],
+)
+def test_page_size_of_a_followed_url_wins(url, added):
+    own = [("limit", "20")] if added else []
+    request = requested(url, page_size={"limit": 20})
+    assert page_sizes(request)[0] == own + parse_qsl(url[1:])
+    request = requested(url, page_size={"limit": 20}, read_parameters="body")
+    assert page_sizes(request) == (parse_qsl(url[1:]), {"limit": 20} if added else {})
+
+
+def test_nested_name_of_a_followed_url_is_not_that_of_the_page_size():
+    request = requested("?page%5Bafter%5D=x", page_size={"page[size]": 20})
+    assert page_sizes(request)[0] == [("page[size]", "20"), ("page[after]", "x")]
+
+
+def test_read_has_its_own_page_size_or_none():
+    own = {SEARCH.full_name: {"page_size": {"size": 5}}, CAMPAIGNS.full_name: {"page_size": None}}
+    settings = {"page_size": {"limit": 20}, "reads": own}
+    sizes = [
+        page_sizes(requested(None, operation, **settings))[0]
+        for operation in (SEARCH, CAMPAIGNS, operations.LIST_GAMMA_ADS)
+    ]
+    assert sizes == [[("size", "5")], [], [("limit", "20")]]
+
+
+def test_page_size_is_not_sent_with_a_write():
+    options = options_of(base_url=BASE_URL, conventions=Conventions(page_size={"limit": 20}))
+    request = build(call_of(operations.PAUSE_BETA_CAMPAIGN, campaign_id="c"), options)
+    assert json.loads(request.body) == {"account_id": ACCOUNT, "campaign_id": "c"}

@@ -1,6 +1,7 @@
 """Service files: what they contain, and the clients that are made from them."""
 
 import json
+import re
 import warnings
 
 import anyio
@@ -75,6 +76,7 @@ settings = {
     "follow_next_urls": st.booleans(),
     "continuation": st.sampled_from([*CONTINUATIONS.values()]),
     "end_of_listing": st.sampled_from(["null", "missing", "empty", "false"]),
+    "page_size": st.sampled_from([None, {"limit": 200}, {"page[size]": 1}]),
 }
 conventions = st.builds(
     Conventions,
@@ -131,6 +133,36 @@ def test_what_is_written_is_read_again(tmp_path_factory, service) -> None:
     assert read_service(path) == service
 
 
+@each_case("read", [None, "gamma.list_ads"])
+@each_case("has_table", [True, False])
+def test_suggestion_is_a_comment_that_can_be_taken_in_use(tmp_path, read, has_table) -> None:
+    path = tmp_path / "service.toml"
+    setting, size = {"cursor_parameter": "after"} if has_table else {}, {"page_size": {"limit": 20}}
+    tables = [each if read is None else {"reads": {read: each}} for each in (setting, size)]
+    tables.append({**setting, **size} if read is None else {"reads": {read: {**setting, **size}}})
+    before, suggested, after = tables if has_table else ({}, *tables[1:])
+    service = model.Service(
+        url="https://ads.example.com",
+        conventions=Conventions(**before),
+        listings={"gamma.list_ads": model.Listing(account_id="a")},
+    )
+    path.write_text(text_of(service, suggested), "utf-8")
+    assert read_service(path) == service
+    path.write_text(re.sub("(?m)^# (?=\\[|page_size)", "", path.read_text("utf-8")), "utf-8")
+    assert read_service(path).conventions == Conventions(**after)
+
+
+def test_read_can_have_no_page_size(tmp_path) -> None:
+    path = tmp_path / "service.toml"
+    own = {"gamma.list_ads": {"page_size": None}}
+    settings = Conventions(page_size={"limit": 200}, reads=own)
+    service = model.Service(url="https://ads.example.com", conventions=settings)
+    path.write_text(text_of(service), "utf-8")
+    assert "page_size = { limit = 200 }\n" in path.read_text("utf-8")
+    assert 'page_size = "none"\n' in path.read_text("utf-8")
+    assert read_service(path) == service
+
+
 HEAD = 'format = 1\nurl = "https://ads.example.com"\n'
 ADS = f'{HEAD}[conventions.reads."gamma.list_ads"]\n'
 LISTING = f'{HEAD}[listings."gamma.list_ads"]\naccount_id = "a"\n[listings."gamma.list_ads"'
@@ -154,6 +186,8 @@ WRONG = [
     (f'{HEAD}[headers]\nauthorization = "{SECRET}"', "authorization is set by", 3),
     (f"{HEAD}conventions = 3", "expected a table", 3),
     (f'{HEAD}[conventions]\n\ncursor_paramter = "a"', "did you mean cursor_parameter?", 5),
+    (f"{HEAD}[conventions]\npage_size = 200", "page_size must be one whole number", 4),
+    (f"{ADS}\npage_size = {{ limit = 2.5 }}", "gamma.list_ads: conventions: page_size must", 5),
     (f'{HEAD}[conventions]\nread_parameters = "header"', "'query' or 'body'", 4),
     (f'{HEAD}[conventions]\ncontinuation = "os.system"', "'dict' or 'query_of_url'", 4),
     (f'{HEAD}[conventions.reads."gamma.ads"]\nend_of_listing = "null"', "gamma.ads is none of", 3),
