@@ -9,7 +9,7 @@ import attrs
 
 from adclient._core.operations import READS
 from adclient._service.model import AuthShape, ErrorShape, Listing, Next, Service
-from adclient.conventions import Conventions, is_free_header
+from adclient.conventions import Conventions, is_free_header, is_page_size
 from adclient.options import check_count, check_timeout
 
 ErrorStyle = Literal[
@@ -52,6 +52,8 @@ class Profile:
             410 `page_expired`; None for never.
         read_parameters: Where reads take their parameters from; None for the place that the
             conventions name.
+        page_size_parameter: The parameter in which reads take how many items a page has, instead
+            of the fake's `page_size`. The one that the conventions name, if any, works as well.
         key_header: The header that carries the bare token; None for a bearer token.
         business_rules: Whether to refuse what the interface allows and ad platforms do not: a
             budget below a minimum, a change of a campaign that has ended, a write that changes
@@ -75,6 +77,7 @@ class Profile:
     continuation: NextStyle = "text"
     continuation_life: float | None = None
     read_parameters: ReadPlace | None = None
+    page_size_parameter: str | None = None
     key_header: str | None = None
     business_rules: bool = False
     two_reviewers: bool = False
@@ -87,6 +90,10 @@ class Profile:
         check_seconds("latency", self.latency)
         if self.read_parameters is not None:
             check_choice("read_parameters", self.read_parameters, ReadPlace)
+        if self.page_size_parameter is not None and not is_page_size({self.page_size_parameter: 1}):
+            raise ValueError(
+                "page_size_parameter must be the name of a parameter that nothing else uses"
+            )
         if self.continuation_life is not None:
             check_timeout(self.continuation_life, "continuation_life")
         if self.requests_a_minute is not None:

@@ -138,7 +138,7 @@ class Server:
                 raise http_error("unauthenticated")
         with self.lock:
             self._count_request()
-        asked = parsed(request, base_url, self.service, self.profile.read_parameters)
+        asked = parsed(request, base_url, self.service, self.profile)
         with self.lock:
             account = self._account(asked)
             if asked.operation.is_write:

@@ -1,10 +1,11 @@
 """Errors, credentials, limits and other switches of `Profile`, as clients see them."""
 
+import attrs
 import pytest
 from cases import each_case
 from fake_helpers import call, send
 
-from adclient import AdClient, RateLimited, Request, Unauthenticated, Unprocessable
+from adclient import AdClient, Conventions, RateLimited, Request, Unauthenticated, Unprocessable
 from adclient.testing import FakeAdService, Profile
 
 GAMMA = {"account_id": "account_c3d8"}
@@ -43,6 +44,24 @@ def test_error_without_a_field_is_readable():
     fake = FakeAdService(profile=Profile(errors="fastapi"))
     status, answer = send(fake, "gamma.list_ads", query={"account_id": "account_0000"})
     assert (status, answer["detail"][0]["loc"]) == (404, ["body"])
+
+
+@each_case("place", ["query", "body"])
+def test_page_has_the_size_that_the_request_names(place):
+    profile = Profile(page_size_parameter="limit")
+    conventions = Conventions(read_parameters=place, page_size={"per_page": 7})
+    fake = FakeAdService(page_size=5, profile=profile, conventions=conventions)
+
+    def length(page_size):
+        asking = attrs.evolve(conventions, page_size=page_size)
+        client = AdClient(fake.base_url, transport=fake.transport, conventions=asking)
+        return len(client.gamma.list_ads(**GAMMA).data)
+
+    sizes = {"limit": 3}, {"per_page": 12}, None
+    assert [length(size) for size in sizes] == [3, 12, 5]
+    for size, problem in (({"size": 3}, "unknown"), ({"limit": 10**9}, "expected whole number")):
+        with pytest.raises(Unprocessable, match=problem):
+            length(size)
 
 
 @each_case(
@@ -84,6 +103,7 @@ def test_request_beyond_the_rate_limit_is_refused():
         ("continuation", ["none ", None]),
         ("continuation_life", [0, -1, "1", True, float("inf"), float("nan")]),
         ("read_parameters", ["path"]),
+        ("page_size_parameter", ["", 7, "account_id"]),
         ("key_header", ["", "a b", "Authorization", "host"]),
         ("latency", [-1, float("nan"), float("inf")]),
         ("requests_a_minute", [0, 1.5, True, "1"]),

@@ -121,6 +121,18 @@ def test_client_of_the_file_reads_every_listing_to_its_end(number, form, place, 
         assert sent(fake, **{name: "1"}).status == refused
 
 
+@each_case("form", FORMS)
+@each_case("place", ["query", "body"])
+def test_page_size_of_the_file_is_that_of_the_pages(form, place, tmp_path):
+    following, own, _ = form
+    conventions = Conventions(read_parameters=place, page_size={"limit": 2}, **own)
+    service = attrs.evolve(SERVICE, conventions=conventions)
+    fake = like(tmp_path, service, {CAMPAIGNS: attrs.evolve(LISTING, next=following)})
+    pages = pages_of(fake, CAMPAIGNS)
+    assert [len(page.data) for page in pages] == [2, 2, 2, 1]
+    assert len({item.id for page in pages for item in page.data}) == 7
+
+
 @each_case("end", ENDS)
 def test_last_page_ends_as_in_the_file(end, tmp_path):
     fake = like(tmp_path, attrs.evolve(SERVICE, conventions=Conventions(end_of_listing=end)))

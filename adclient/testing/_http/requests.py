@@ -1,5 +1,6 @@
 """Requests, parsed into an operation and its arguments and checked against the interface."""
 
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import TypeGuard, cast
@@ -14,7 +15,7 @@ from adclient._service.model import Listing, Next, Service
 from adclient.conventions import Conventions, of_read
 from adclient.models import JSON, Result
 from adclient.testing._http.responses import http_error, invalid_parameter
-from adclient.testing._profile import ReadPlace
+from adclient.testing._profile import Profile, ReadPlace
 
 MAX_BODY = 1024 * 1024
 """The most bytes that the body of a request may have."""
@@ -26,22 +27,24 @@ class Style:
     """What an operation expects: its conventions, its pages, and the form of continuations.
 
     `names` are the parameters in which a continuation comes back: those of the next URL or object
-    where clients take it apart, else only one.
+    where clients take it apart, else only one. `sizes` are those that set the size of a page.
     """
 
     conventions: Conventions
     listing: Listing
     next: Next
     names: tuple[str, ...]
+    sizes: tuple[str, ...]
 
 
 @attrs.frozen
 class ParsedRequest:
-    """The operation and the arguments of a request, and what it continues a listing with."""
+    """The operation and the arguments of a request, its page size, and what it continues with."""
 
     operation: Operation[Result]
     url: str
     arguments: Mapping[str, JSON]
+    page_size: int | None
     continuation: Mapping[str, JSON]
     style: Style
 
@@ -71,9 +74,7 @@ def operation_at(request: Request, base_url: str) -> Operation[Result] | None:
     return _BY_PATH.get(path.removeprefix(prefix)) if path.startswith(prefix) else None
 
 
-def parsed(
-    request: Request, base_url: str, service: Service, reads_from: ReadPlace | None
-) -> ParsedRequest:
+def parsed(request: Request, base_url: str, service: Service, profile: Profile) -> ParsedRequest:
     """The arguments of a request for the operation at its path, if there is one.
 
     Reads take them from the place that the conventions name, or from another one.
@@ -86,10 +87,10 @@ def parsed(
     if operation.method != request.method:
         method = operation.method
         raise http_error("method_not_allowed", headers={"allow": method}, method=method)
-    style = _style_of(service, operation)
+    style = _style_of(service, operation, profile.page_size_parameter)
     place: ReadPlace = "body"
     if not operation.is_write:
-        place = reads_from or style.conventions.read_parameters
+        place = profile.read_parameters or style.conventions.read_parameters
     url, _, text = request.url.partition("?")
     query = parse_qsl(text, keep_blank_values=True)
     known = {parameter.name: parameter for parameter in operation.parameters}
@@ -104,6 +105,7 @@ def parsed(
         if query and not (in_query and is_next_url):
             raise http_error("unexpected_query")
         arguments |= in_query
+    sizes = [_page_size(name, arguments.pop(name)) for name in style.sizes if name in arguments]
     continuation = {name: arguments.pop(name) for name in style.names if name in arguments}
     for name, value in arguments.items():
         if name not in known:
@@ -114,10 +116,11 @@ def parsed(
     for name, parameter in known.items():
         if parameter.required and name not in arguments:
             raise invalid_parameter(name, "required")
-    return ParsedRequest(operation, url, arguments, continuation, style)
+    size = sizes[0] if sizes else None
+    return ParsedRequest(operation, url, arguments, size, continuation, style)
 
 
-def _style_of(service: Service, operation: Operation[Result]) -> Style:
+def _style_of(service: Service, operation: Operation[Result], size_name: str | None) -> Style:
     conventions = of_read(service.conventions, operation.full_name)
     listing = service.listings.get(operation.full_name, Listing(account_id=""))
     following = listing.next or Next(form="string")
@@ -125,7 +128,16 @@ def _style_of(service: Service, operation: Operation[Result]) -> Style:
     names = following.parameters if is_followed or conventions.continuation else ()
     own = {parameter.name for parameter in operation.parameters}
     names = tuple(name for name in names if name not in own) or (conventions.cursor_parameter,)
-    return Style(conventions, listing, following, () if operation.is_write else names)
+    sizes = tuple(name for name in (size_name, *(conventions.page_size or {})) if name)
+    if operation.is_write:
+        names = sizes = ()
+    return Style(conventions, listing, following, names, sizes)
+
+
+def _page_size(name: str, value: JSON) -> int:
+    if re.fullmatch("[1-9][0-9]{,8}", str(value)) is None:
+        raise invalid_parameter(name, "expected_whole_number")
+    return int(str(value))
 
 
 def _from_body(body: bytes) -> dict[str, JSON]:

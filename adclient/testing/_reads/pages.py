@@ -57,7 +57,9 @@ class Pages:
     def page(self, request: ParsedRequest, rows: Rows, fault: PagingFault | None) -> Row:
         """The page that a request asks for, with something wrong if there is a fault."""
         listing = request.style.listing
-        size = listing.page_size if listing.next and listing.page_size else max(1, len(rows))
+        size = max(1, len(rows))
+        if listing.next and listing.page_size:
+            size = request.page_size or listing.page_size
         start = self._start(request, size)
         end = start + size
         is_last = end >= len(rows)
