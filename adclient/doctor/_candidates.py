@@ -79,8 +79,7 @@ def candidates(found: Examination, first: Observation, result: Search) -> Iterat
 
 def _names_for(first: Observation) -> Iterator[str]:
     """The common names; those of numbers first if a continuation counts as they say."""
-    assert first.page is not None
-    number, size = number_of(first.page.next), len(first.page.items)
+    number, size = number_of(first.view.next), len(first.view.items)
     likely = OFFSET_NAMES if number in (size, size + 1) else PAGE_NAMES
     yield from likely[:3] if number in (1, 2, size, size + 1) else ()
     yield from _NAMES
@@ -103,10 +102,9 @@ def by_name(name: str, *, is_text: bool = False) -> Candidate:
 
 def _as_url(first: Observation, base_url: str) -> tuple[bool, bool]:
     """Whether a client takes a continuation for a URL, and whether it follows that."""
-    assert first.page is not None
     endpoint = base_url + first.probe.operation.path
     try:
-        call = attrs.evolve(first.probe, cursor=first.page.next).call()
+        call = attrs.evolve(first.probe, cursor=first.view.next).call()
         is_url = query_from_next_url(call, endpoint, Conventions()) is not None
     except AdClientError:
         return True, False
@@ -115,8 +113,7 @@ def _as_url(first: Observation, base_url: str) -> tuple[bool, bool]:
 
 def hints(first: Observation, control: Observation | None) -> list[str]:
     """The names that the service itself mentions: in URLs, beside `next`, and in a refusal."""
-    page = first.page
-    assert page is not None
+    page = first.view
     urls, texts = [page.next], [*page.page, *(each for each in page.page.values())]
     for response in (first.response, None if control is None else control.response):
         if response is not None:

@@ -40,8 +40,7 @@ _TO_COMPARE = 20
 
 def search(found: Examination, reading: Reading, reserve: int) -> None:
     """Find out how a listing continues, and read up to three pages of it."""
-    page = reading.first.page
-    assert page is not None
+    page = reading.first.view
     result = reading.search = Search(next_of(page.next, found.base_url))
     if result.form is None:
         result.trouble = "`next` is no text, number or object"
@@ -123,7 +122,7 @@ def _decide(found: Examination, reading: Reading, result: Search, ways: list[Way
 
 
 def _ids(pages: Chain) -> tuple[tuple[str, ...], ...]:
-    return tuple(seen.page.ids for seen in pages if seen.page is not None)
+    return tuple(seen.view.ids for seen in pages)
 
 
 def _follow(
@@ -132,7 +131,7 @@ def _follow(
     """Continue a listing in one way, up to a number of pages, its end, or what is wrong."""
     pages = list(pages)
     is_right = len(pages) > 1
-    while len(pages) < most and found.left() > 0 and _page(pages).end is None:
+    while len(pages) < most and found.left() > 0 and pages[-1].view.end is None:
         seen = found.ask(candidate.probe(pages[-1]))
         effect = _effect(pages, seen)
         if effect not in ("continues", "no items"):
@@ -142,17 +141,10 @@ def _follow(
     return "continues" if is_right else "no items", pages
 
 
-def _page(pages: Chain) -> PageView:
-    """The last page."""
-    page = pages[-1].page
-    assert page is not None
-    return page
-
-
 def _effect(pages: Chain, seen: Observation) -> Effect:
     """What a request that was to continue some pages brought."""
     page = seen.page
-    earlier = [each.page for each in pages if each.page is not None]
+    earlier = [each.view for each in pages]
     if page is None:
         return "refused" if seen.is_refused else "no evidence"
     if page.ids and page.ids == earlier[0].ids:
@@ -166,9 +158,7 @@ def _effect(pages: Chain, seen: Observation) -> Effect:
 
 def _fits(candidate: Candidate, pages: Chain) -> bool:
     """Whether no item is skipped, as far as the continuation shows it."""
-    first, second = pages[0].page, pages[1].page
-    assert first is not None
-    assert second is not None
+    first, second = pages[0].view, pages[1].view
     if isinstance(first.next, str) and re.search("[g-z]", _pattern(first.next)):
         # The id of an item that is on no page: that item was skipped.
         return not _is_like_ids(first) or _names_item(first, second)
@@ -179,8 +169,7 @@ def _fits(candidate: Candidate, pages: Chain) -> bool:
 def _rivals_of(way: Way, hinted: list[str]) -> frozenset[str]:
     """The names to try beside a way: the way may be an old one, that loses items."""
     candidate, pages = way
-    first = pages[0].page
-    assert first is not None
+    first = pages[0].view
     is_number = number_of(first.next) is not None or isinstance(first.next, float)
     if not candidate.name or (is_number and _certainty(*way) == "observed"):
         return frozenset()
@@ -194,7 +183,7 @@ def _is_acceptable(way: Way) -> bool:
 
 
 def _counts(pages: Chain, *, by_page: bool) -> bool:
-    views = [seen.page for seen in pages if seen.page is not None]
+    views = [seen.view for seen in pages]
     numbers = [number_of(page.next) for page in views if page.end is None]
     totals = accumulate(1 if by_page else len(page.items) for page in views)
     # Pages are counted from 0 or 1, and so are items.
@@ -209,9 +198,7 @@ def _certainty(candidate: Candidate, pages: Chain) -> Certainty:
 
     A parameter may take a number, or an id, for something else than the service means by it.
     """
-    first, second, last = pages[0].page, pages[1].page, _page(pages)
-    assert first is not None
-    assert second is not None
+    first, second, last = pages[0].view, pages[1].view, pages[-1].view
     number, is_counting = number_of(first.next), candidate.name in COUNTING
     if not _fits(candidate, pages):
         return "not observed"

@@ -7,7 +7,7 @@ import attrs
 
 from adclient._service.model import Certainty, Next
 from adclient.conventions import ReadConventions
-from adclient.doctor._probe import Observation, Probe
+from adclient.doctor._probe import Observation, PageView, Probe
 from adclient.models import JSON
 
 Effect = Literal[
@@ -40,11 +40,10 @@ class Candidate(NamedTuple):
 
     def probe(self, page: Observation) -> Probe:
         """The request for what follows a page."""
-        assert page.page is not None
         return attrs.evolve(
             page.probe,
             purpose=f"the next page: {self.label}",
-            cursor=page.page.next,
+            cursor=page.view.next,
             conventions=attrs.evolve(page.probe.conventions, **self.settings),
         )
 
@@ -91,6 +90,11 @@ class Reading:
         return self.first.probe.operation.full_name
 
     @property
+    def views(self) -> list[PageView]:
+        """What its pages contain."""
+        return [seen.view for seen in self.pages]
+
+    @property
     def may_be_of_another(self) -> bool:
         """Whether the items may be those of a default account, and this one is refused."""
         other = self.other_place
@@ -104,7 +108,11 @@ class Reading:
 
 @attrs.define(eq=False, repr=False)
 class Examination:
-    """What was observed of a service so far; if it ended early, `stopped` is the reason."""
+    """What was observed of a service so far; if it ended early, `stopped` is the reason.
+
+    `page_sizes` are those of the reads in which `size_parameter` sets them; all reads can have it
+    if `is_one_page_size`. If there are none, `no_page_size` is the reason.
+    """
 
     send: Callable[[Probe], Observation]
     left: Callable[[], int]
@@ -121,6 +129,10 @@ class Examination:
     plain_again: Observation | None = None
     styled: dict[str, Observation] = attrs.field(factory=dict[str, Observation])
     known: dict[str, Candidate] = attrs.field(factory=dict[str, Candidate])
+    size_parameter: str = ""
+    page_sizes: dict[str, int] = attrs.field(factory=dict[str, int])
+    is_one_page_size: bool = False
+    no_page_size: str = "no listing with three items on a page could be continued"
 
     def ask(self, probe: Probe) -> Observation:
         """Send a probe, and keep its observation."""

@@ -25,6 +25,8 @@ class Finding:
             others, and `"not observed"` if there was nothing to conclude from.
         settings: The settings of `Conventions` that follow.
         read: The name of the read that differs from the others; None if it is about most reads.
+        suggestions: Arguments of `Conventions` that a client can have, but does not need:
+            `Report.save` writes them as comments.
 
     Examples:
         >>> from adclient.doctor import examine
@@ -41,6 +43,7 @@ class Finding:
     certainty: Certainty = "observed"
     settings: Mapping[str, Setting] = attrs.field(factory=dict[str, Setting], hash=False)
     read: str | None = None
+    suggestions: Mapping[str, object] = attrs.field(factory=dict[str, object], hash=False)
 
     def __str__(self) -> str:
         """The conclusion, and the read that it is about."""

@@ -5,7 +5,7 @@ nothing but the point in question.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -51,6 +51,7 @@ def findings_of(found: Examination, limited: RawResponse | None) -> tuple[Findin
             {each.name: end for each in accepted if (end := _end_of_listing(each)) is not None},
         ),
         _page_size(accepted),
+        _size_parameter(found, accepted),
         _request_id(found),
         _limits(found, limited),
         _errors(found),
@@ -238,8 +239,8 @@ def _continuation(reading: Reading) -> Finding:
 
 
 def _end_of_listing(reading: Reading) -> Finding | None:
-    page = reading.pages[-1].page
-    if page is None or page.end is None:
+    page = reading.views[-1]
+    if page.end is None:
         return None
     observed = f"on page {len(reading.pages)} of {reading.name}"
     # Where no page follows another, a page without a continuation may mean something else.
@@ -251,14 +252,32 @@ def _end_of_listing(reading: Reading) -> Finding | None:
 
 
 def _page_size(accepted: list[Reading]) -> Finding:
-    pages = [seen.page for reading in accepted for seen in reading.pages if seen.page is not None]
-    sizes = sorted({len(page.items) for page in pages if page.end is None})
+    sizes = {len(page.items) for each in accepted for page in each.views if page.end is None}
     if not sizes:
         return not_observed("page size", "unknown: no listing had a next page")
-    is_one = sizes[0] == sizes[-1]
-    conclusion = f"{sizes[0]} items" if is_one else f"{sizes[0]} to {sizes[-1]} items"
-    observed = "of pages that have a next one"
-    return Finding("page size", conclusion, observed, "observed" if is_one else "likely")
+    certainty: Certainty = "observed" if len(sizes) == 1 else "likely"
+    return Finding("page size", _range(sizes), "of pages that have a next one", certainty)
+
+
+def _size_parameter(found: Examination, accepted: list[Reading]) -> Finding:
+    point, name, known = "size parameter", found.size_parameter, found.page_sizes
+    if not known:
+        return not_observed(point, f"unknown: {found.no_page_size}")
+    of_reads = {read: {"page_size": {name: size}} for read, size in known.items()}
+    reads, first = ", ".join(known), next(iter(of_reads.values()))
+    is_of_all = all(each.name in known for each in accepted if each.search is not None)
+    where = "" if is_of_all else f" of {reads}"
+    return Finding(
+        point,
+        f"`{name}` sets the page size{where}; {_range(known.values())} without it",
+        f"with a smaller page, the next one has the items that follow: {reads}",
+        suggestions=first if found.is_one_page_size else {"reads": of_reads},
+    )
+
+
+def _range(sizes: Collection[int]) -> str:
+    least, most = min(sizes), max(sizes)
+    return f"{least} items" if least == most else f"{least} to {most} items"
 
 
 def _request_id(found: Examination) -> Finding:
@@ -324,7 +343,7 @@ def _reads(accepted: list[Reading]) -> Finding:
     """Which of the seven reads were accepted."""
     if not accepted:
         return not_observed("reads", "unknown: no read was accepted")
-    items = {each.name: sum(len(s.page.ids) for s in each.pages if s.page) for each in accepted}
+    items = {each.name: sum(len(page.ids) for page in each.views) for each in accepted}
     observed = ", ".join(f"{name}: {count} items" for name, count in items.items())
     part = [each.name for each in accepted if _end_of_listing(each) is None]
     more = f"; not to its end: {', '.join(part)}" * bool(part)

@@ -27,7 +27,10 @@ def _check_read(_: object, __: object, operation: Read) -> None:
 
 @attrs.frozen(kw_only=True, repr=False)
 class Probe:
-    """One read under certain conventions, and what it is to show."""
+    """One read under certain conventions, and what it is to show.
+
+    If it is not needed, no problem follows from its failure.
+    """
 
     purpose: str
     operation: Read = attrs.field(validator=_check_read)
@@ -36,6 +39,7 @@ class Probe:
     targeting: JSON = None
     cursor: JSON = None
     has_credentials: bool = True
+    is_needed: bool = True
 
     def call(self) -> Call[Result]:
         """The call that this probe sends."""
@@ -103,6 +107,12 @@ class Observation:
         extra = {name: value for name, value in body.items() if name not in ("data", "page")}
         end = end_of(page)
         return PageView(items, ids, None if end else page["next"], end, rest, extra)
+
+    @property
+    def view(self) -> PageView:
+        """The page, where it is known that there is one."""
+        assert self.page is not None
+        return self.page
 
     @property
     def is_sent(self) -> bool:

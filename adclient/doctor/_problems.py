@@ -40,7 +40,7 @@ def problems_of(found: Examination, conventions: Conventions) -> Iterator[str]:
     if found.base is None:
         yield f"no read was accepted; {_advice(found)}"
         return
-    temporary = [seen for seen in found.observations if seen.is_temporary]
+    temporary = [seen for seen in found.observations if seen.is_temporary and seen.probe.is_needed]
     if temporary:
         first = temporary[0]
         yield f"{len(temporary)} requests failed, such as {first.probe}: {first}; {_AGAIN}"
@@ -110,16 +110,16 @@ def _problems_of_read(found: Examination, name: str, conventions: Conventions) -
         except JSONError as error:
             yield f"{one_line(str(error), 100)}; {_ASK}"
             break
-    ended = [each for each in accepted if _end(each) is not None]
+    ended = [each for each in accepted if each.views[-1].end is not None]
     ways = {_way(each) for each in ended if len(each.pages) > 1}
-    is_alike = _way(reading) in ways and len({_end(each) for each in ended}) == 1
+    is_alike = _way(reading) in ways and len({each.views[-1].end for each in ended}) == 1
     has_trouble = search is not None and search.trouble
     if _way(reading) and reading not in ended and not is_alike and not has_trouble:
         yield f"not read to its end; {_MORE}"
-    last = reading.pages[-1].page
-    if last is not None and last.end is not None:
+    last = reading.views[-1]
+    if last.end is not None:
         # Where no page has a next one, a page without it may mean something else.
-        sure = {"null", *(_end(each) for each in accepted if len(each.pages) > 1)}
+        sure = {"null", *(each.views[-1].end for each in accepted if len(each.pages) > 1)}
         if last.end not in sure:
             yield f"no listing with two pages ended as this page does; {_LARGER}"
         for what in _contradictions(reading, last):
@@ -129,7 +129,6 @@ def _problems_of_read(found: Examination, name: str, conventions: Conventions) -
 def _contradictions(reading: Reading, last: PageView) -> Iterator[str]:
     """What the service says that does not fit the items that were read."""
     first = reading.pages[0]
-    assert first.page is not None
     links = _headers(reading.pages[-1]).get("link", "")
     relations = re.findall(
         r"""\brel\s*=\s*(?:"([^"]*)|'([^']*)|([^\s;,]*))""", links, re.IGNORECASE
@@ -145,10 +144,10 @@ def _contradictions(reading: Reading, last: PageView) -> Iterator[str]:
         is_no_end = value is False and _IS_END.search(name)
         if (has_more or is_no_end) and not _OF_LIMITS.search(name):
             yield f"the last page has `{one_line(name, 40)}`"
-    pages = [seen.page for seen in reading.pages if seen.page is not None]
+    pages = reading.views
     count = sum(len(page.items) for page in pages)
     fitting = {count, *(len(page.items) for page in pages)}
-    beginning = [*_fields(first.page.extra), *_fields(first.page.page), *_counts(first)]
+    beginning = [*_fields(first.view.extra), *_fields(first.view.page), *_counts(first)]
     for name, value in dict.fromkeys(beginning + ending):
         number, words = _number(value), _words(name)
         is_of_pages = "pages" in words or words == {"page", "count"}
@@ -201,8 +200,3 @@ def _way(reading: Reading) -> str:
     """How a listing is continued; empty if it is not known."""
     search = reading.search
     return "" if search is None or search.chosen is None else search.chosen.label
-
-
-def _end(reading: Reading) -> str | None:
-    page = reading.pages[-1].page
-    return None if page is None else page.end

@@ -140,7 +140,8 @@ class Report:
         if target.exists() and not replace:
             raise ConfigurationError(f"{target} exists; pass replace=True", argument="path")
         part = Path(f"{target}.part")
-        part.write_text(text_of(_relative_to(target.parent, self.service)), "utf-8")
+        suggestions = dict(pair for each in self.findings for pair in each.suggestions.items())
+        part.write_text(text_of(_relative_to(target.parent, self.service), suggestions), "utf-8")
         part.replace(target)
         return attrs.evolve(self, path=str(path))
 
@@ -196,17 +197,7 @@ class Report:
             "account_ids": list(self.account_ids),
             "is_accepted": self.is_accepted,
             "problems": list(self.problems),
-            "findings": [
-                {
-                    "point": found.point,
-                    "read": found.read,
-                    "observed": found.observed,
-                    "conclusion": found.conclusion,
-                    "certainty": found.certainty,
-                    "settings": {name: plain(value) for name, value in found.settings.items()},
-                }
-                for found in self.findings
-            ],
+            "findings": [plain(attrs.asdict(each, recurse=False)) for each in self.findings],
             "conventions": {name: plain(value) for name, value in conventions.items()},
             "code": self.code,
             "classes": dict(self.classes),

@@ -44,7 +44,8 @@ def report_of(
     if _conventions_of(findings) != conventions:
         problems.append("a setting contains the secret, and is hidden; set it yourself")
     accepted = [reading for reading in found.readings.values() if reading.pages]
-    ids = {reading.name: _ids(reading) for reading in accepted}
+    items = {reading.name: _items(reading) for reading in accepted}
+    ids = {name: _ids(rows) for name, rows in items.items()}
     listings = {each.name: _listing(each, ids, keep_texts=keep_texts) for each in accepted}
     example = None if found.base is None else found.base.first.probe
     return Report(
@@ -57,7 +58,7 @@ def report_of(
         ),
         findings=findings,
         problems=tuple(one_line(redact(each), _LONGEST) for each in problems),
-        classes={name: redact(code) for name, code in classes_of(_rows(accepted)).items()},
+        classes={name: redact(code) for name, code in classes_of(items).items()},
         sent=sent,
         requests=tuple(
             one_line(redact(f"{seen.probe}: {seen}"), _LONGEST) for seen in found.observations
@@ -114,21 +115,17 @@ def _certainty_of(findings: Iterable[Finding]) -> dict[str, Certainty]:
     }
 
 
-def _rows(accepted: list[Reading]) -> dict[str, list[JSON]]:
-    return {reading.name: _items(reading) for reading in accepted}
-
-
 def _items(reading: Reading) -> list[JSON]:
-    return [item for seen in reading.pages if seen.page is not None for item in seen.page.items]
+    return [item for page in reading.views for item in page.items]
 
 
-def _ids(reading: Reading) -> list[str]:
-    ids = (item.get("id") for item in _items(reading) if isinstance(item, dict))
+def _ids(items: list[JSON]) -> list[str]:
+    ids = (item.get("id") for item in items if isinstance(item, dict))
     return [each for each in ids if isinstance(each, str)]
 
 
 def _listing(reading: Reading, ids: Mapping[str, list[str]], *, keep_texts: bool) -> Listing:
-    pages = [seen.page for seen in reading.pages if seen.page is not None]
+    pages = reading.views
     sizes = [len(page.items) for page in pages if page.end is None]
     items = _items(reading)
     return Listing(

@@ -8,7 +8,8 @@ import attrs
 from adclient._core.operations import READS, SEARCH_GAMMA_TARGETING
 from adclient.conventions import Conventions
 from adclient.doctor._continuation import read_on, search
-from adclient.doctor._examination import Examination, Reading
+from adclient.doctor._examination import Examination, Reading, StoppedError
+from adclient.doctor._page_size import find_page_size
 from adclient.doctor._probe import Observation, Probe, Read
 from adclient.models import JSON
 
@@ -23,6 +24,7 @@ _FIRST_READS = (
 )
 _MOST_TO_FIND = 12
 _FOR_LISTING = 5  # requests
+_FOR_PAGE_SIZE = 6
 
 
 def run(found: Examination) -> None:
@@ -48,8 +50,12 @@ def run(found: Examination) -> None:
         reserve = _FOR_LISTING * (len(listings) - number)
         search(found, reading, reserve)
         # Half of what is left, so that one long listing does not use up all of it.
-        share = (found.left() - reserve) // (2 if reserve else 1)
+        share = (found.left() - reserve - _FOR_PAGE_SIZE) // (2 if reserve else 1)
         read_on(found, reading, share)
+    try:
+        find_page_size(found)
+    except StoppedError as stop:  # the examination itself is complete
+        found.no_page_size = str(stop)
 
 
 def _find(found: Examination) -> None:

@@ -42,7 +42,8 @@ a query are JSON, or in brackets: `targeting[type]=city`. What differs under CHA
 | perl | one | the first request gets 503; HTTP/1.0 | the URL is relative |
 | java | four | `offset` works, too, but skips items | row numbers are text |
 
-Explanations, and business profiles in most services, have only one page.
+Explanations, and business profiles in most services, have only one page. One of the services lets a
+caller choose how many items a page has: node, by `limit`, up to its usual page.
 """
 
 import atexit

@@ -183,6 +183,15 @@ def test_old_offset_of_java_works_and_skips_items() -> None:
     assert len(set(ids)) == 37 < len(plain.service.items["gamma.list_ads"])
 
 
+def test_limit_of_node_makes_pages_shorter_but_not_longer() -> None:
+    with plain_client("node") as plain:
+        for limit, length in ((7, 7), (500, 16)):
+            pages = list(plain.pages("gamma.list_ads", limit=limit))
+            assert {len(page["data"]) for page in pages[:-1]} == {length}
+            ids = [item["id"] for page in pages for item in page["data"]]
+            assert ids == plain.service.items["gamma.list_ads"]
+
+
 def test_go_limits_requests_and_writes_decimals_with_two_places() -> None:
     with plain_client("go") as plain:
         url = f"{plain.service.url}/v1/{PATHS['alpha.explain_objectives']}"

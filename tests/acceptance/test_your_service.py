@@ -1,6 +1,7 @@
 """The loop over ten foreign services: find out, keep, use, fake, watch."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -120,6 +121,16 @@ def test_file_holds_no_secret_and_no_text_of_an_item(examined) -> None:
             for item in items:
                 assert f'"{item.id}"' not in text
                 assert item.name is None or f'"{item.name}"' not in text
+
+
+def test_page_size_that_the_file_suggests_loses_no_item(examined, tmp_path) -> None:
+    text = examined.path.read_text("utf-8")
+    suggested = re.findall(r"(?m)^# page_size = \{ (.*) = \d+ \}", text)
+    assert {*suggested} == ({"limit"} if examined.service.name == "node" else set())
+    path = tmp_path / "service.toml"
+    path.write_text(re.sub(r"(?m)^# (?=\[|page_size)", "", text), "utf-8")
+    with AdClient.from_service(path) as client:
+        assert ids(read_all(client, examined)) == examined.service.items
 
 
 def test_fake_of_the_file_has_the_same_fields_and_sizes(examined) -> None:

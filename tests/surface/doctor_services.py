@@ -24,6 +24,23 @@ BY_NAME = ("text", "object", "last", "following", "item number", "page", "offset
 FORMS = (*BY_NAME, "entries", "url", "path", "foreign", "foreign path", "other account", "href")
 
 
+STEPS = (2, 3, 5, 10, 25)
+# What the number of a page size makes of the usual one.
+SIZES: dict[str, Callable[[int, int], int]] = {
+    "any": lambda number, usual: number,
+    "first page": lambda number, usual: number,
+    "at most the usual": min,
+    "at least 3": lambda number, usual: max(number, 3),
+    "steps": lambda number, usual: min(each for each in STEPS if each >= number),
+    "one less": lambda number, usual: max(1, number - 1),
+    "one more": lambda number, usual: number + 1,
+    "steps only": lambda number, usual: number,
+    "no number of it": lambda number, usual: usual,
+}
+# These lose items, or fail.
+OTHER_SIZES = ("filter", "start", "total", "cut", "crash")
+
+
 @attrs.frozen(kw_only=True)
 class Listing:
     """One read: where it takes its parameters, and how it continues and ends."""
@@ -43,6 +60,7 @@ class Listing:
     style: str = "json"
     extra: Mapping[str, object] = {}
     more: Mapping[str, object] = {}  # fields of each item
+    sizes: Mapping[str, str] = {}  # further parameters, and what each takes its number for
 
 
 @attrs.define(kw_only=True)
@@ -99,7 +117,7 @@ class Service:
         elif listing.is_strict and request.content:
             return self.refusal(400, "no body")
         if listing.is_strict:
-            names = {listing.name, *listing.old, *OWN}
+            names = {listing.name, *listing.old, *listing.sizes, *OWN}
             names |= {"region"} if listing.form == "entries" else set()
             unknown = {name for name in given if name not in names and name[:9] != "targeting"}
             if unknown:
@@ -120,10 +138,26 @@ class Service:
             random.Random(len(self.requests)).shuffle(items)
         if read == "gamma.search_targeting":
             items = self.searched(listing, given, items)
+        most = listing.count
+        for name, kind in listing.sizes.items():
+            if (number := int(given.get(name, 0))) and kind == "steps only" and number not in STEPS:
+                return self.refusal(400, f"{name} must be one of {STEPS}")
+            if number and kind == "crash":
+                return self.refusal(500, "no such page size")
+            if number and kind == "filter":
+                items = [item for item in items if int(item["id"][-2:]) % 10 == number]
+            elif number and kind == "start":
+                items = items[number:]
+            elif number and kind == "total":
+                items = items[:number]
+            elif number and kind == "cut":
+                most = number
+            elif number and (kind != "first page" or listing.name not in given):
+                listing = attrs.evolve(listing, size=SIZES[kind](number, listing.size))
         start = start_of(listing, given, items)
         if start is None:
             return self.refusal(400, "invalid continuation")
-        following = items[start : start + listing.size]
+        following = items[start : start + listing.size][:most]
         end = start + listing.size
         more = next_of(listing, request, items, end) if end < len(items) else None
         return self.page(listing, following, more)

@@ -75,7 +75,7 @@ def test_details_and_json_say_more(capsys, monkeypatch) -> None:
         "ask the makers of the service (`--markdown` has the questions)"
     ]
     assert report["conventions"]["read_parameters"] == "query"
-    keys = {"point", "read", "observed", "conclusion", "certainty", "settings"}
+    keys = {"point", "read", "observed", "conclusion", "certainty", "settings", "suggestions"}
     assert keys == set(report["findings"][0])
     assert 'auth=lambda request: {"x-api-key": os.environ["MY_TOKEN"]},' in report["code"]
     assert SECRET not in details + json.dumps(report)

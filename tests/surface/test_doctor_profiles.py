@@ -22,6 +22,7 @@ SWITCHES: dict[str, list] = {
     "continuation": ["text", "number", "url", "absolute_url", "object", "none"],
     "continuation_life": [None, 9.0],
     "read_parameters": ["query", "body", "either"],
+    "page_size_parameter": [None, "limit"],
     "key_header": [None, "X-Api-Key"],
     "business_rules": [False, True],
     "two_reviewers": [False, True],
@@ -100,6 +101,9 @@ def check_findings(
         is_named = found.cursor_parameter == conventions.cursor_parameter
         assert is_named or (found.continuation is dict and profile.continuation == "object")
         assert told["page size"] == ("observed", "5 items")
+        if profile.page_size_parameter is not None:
+            size = "`limit` sets the page size; 5 items without it"
+            assert told["size parameter"] == ("observed", size)
     assert told["request id"] == ("observed", conventions.request_id_headers[0].lower())
     assert found.request_id_headers[0] in (told["request id"][1], "x-request-id")
     assert told["limits"][0] == ("not observed", "observed")[bool(profile.requests_a_minute)]
