@@ -8,7 +8,7 @@ from pages import PAGES, ROOT, run_page
 
 from adclient import Conventions
 from adclient._core.operations import READS
-from adclient.testing import FakeAccount, FakeAdService
+from adclient.testing import FakeAccount, FakeAdService, Profile
 
 # What `adclient doctor` finds out on its page is not the fake's default.
 SERVICES = {
@@ -20,12 +20,14 @@ SERVICES = {
             cursor_parameter="page_token",
             request_id_headers=("x-correlation-id",),
         ),
+        "profile": Profile(page_size_parameter="limit"),
     },
     # As somebody's service, with fields of its own.
     "your-service.md": {
         "page_size": 20,
         "token": "YOUR-TOKEN",
         "conventions": Conventions(cursor_parameter="page_token"),
+        "profile": Profile(page_size_parameter="limit"),
         "accounts": [
             FakeAccount(
                 "account_7",
