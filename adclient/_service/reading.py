@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
 from typing import Any, Literal, cast, get_args, get_origin
 
@@ -123,7 +123,7 @@ def _conventions(value: object, _: type) -> Conventions:
     unknown = settings.keys() - set(_SETTINGS)
     if unknown:
         raise ForbiddenExtraKeysError("", Conventions, unknown)
-    return Conventions(**cast("dict[str, Any]", _named(settings)))
+    return Conventions(**_named(settings))
 
 
 def _of_read(name: str, table: object) -> object:
@@ -134,17 +134,15 @@ def _of_read(name: str, table: object) -> object:
         _check_name(f"reads/{name}", str(key), _OF_READS)
     try:
         settings = _named(table)
-        Conventions(**cast("dict[str, Any]", settings))
+        Conventions(**settings)
     except ConfigurationError as error:
         path = f"reads/{name}/{error.argument}"
         raise ConfigurationError(f"{name}: {error.message}", argument=path) from None
     return settings
 
 
-def _named(table: object) -> object:
+def _named(table: Mapping[Any, object]) -> dict[str, Any]:
     """The settings in a table, with the function, or None, that it names."""
-    if not is_object(table):
-        return table
     settings = {**table}
     if "continuation" in settings:
         name = settings["continuation"]
