@@ -23,8 +23,8 @@ import ledger_race as race
 import pytest
 from ledger_kills import kill_writers
 
+import adclient.ledger.database
 import adclient.ledger.rows
-import adclient.ledger.sql
 from adclient import (
     AdClient,
     AsyncAdClient,
@@ -455,11 +455,11 @@ def test_write_is_not_sent_while_another_process_holds_the_ledger(
     ledger, locked, client_kind, monkeypatch
 ) -> None:
     with locked():
-        monkeypatch.setattr(adclient.ledger.sql, "BUSY_SECONDS", 0.2)
+        monkeypatch.setattr(adclient.ledger.database, "BUSY_SECONDS", 0.2)
         # The reservations of an async client wait one after the other.
         most = 0.2 * (4 if client_kind is AsyncAdClient else 1)
         assert 0.1 < max(anyio.run(seconds_of_calls, ledger, client_kind, 30)) < most + 1
-        monkeypatch.setattr(adclient.ledger.sql, "BUSY_SECONDS", 30)
+        monkeypatch.setattr(adclient.ledger.database, "BUSY_SECONDS", 30)
         assert 0.2 < max(anyio.run(seconds_of_calls, ledger, client_kind, 0.4)) < 2
     assert [entry.entry_id for entry in ledger.entries()] == ["entry_of the past"]
     with FakeAdService().client(ledger=ledger) as client:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
+from adclient.ledger.database import BUSY_SECONDS, LOCKED
 from adclient.ledger.entry import DEADLINE
 from adclient.ledger.gate_database import (
     CLEAN,
@@ -25,7 +26,6 @@ from adclient.ledger.gate_database import (
     Writes,
     leaked_on_purpose,
 )
-from adclient.ledger.sql import BUSY_SECONDS, LOCKED
 
 T = TypeVar("T")
 

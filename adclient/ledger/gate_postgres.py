@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adclient.errors import LedgerError
+from adclient.ledger.database import BUSY_SECONDS, LOCKED
 from adclient.ledger.entry import DEADLINE
 from adclient.ledger.gate_database import (
     CLEAN,
@@ -20,7 +21,6 @@ from adclient.ledger.gate_database import (
     Writes,
     leaked_on_purpose,
 )
-from adclient.ledger.sql import BUSY_SECONDS, LOCKED
 
 if TYPE_CHECKING:
     from psycopg import Connection

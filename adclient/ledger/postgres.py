@@ -9,9 +9,10 @@ from adclient._core.redact import Redactor, one_line
 from adclient._display.extras import needs
 from adclient._display.signatures import public_in
 from adclient.errors import LedgerError
+from adclient.ledger.database import BUSY_SECONDS, LOCKED, MISSING, Mode
 from adclient.ledger.gate_database import GateDatabase
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
-from adclient.ledger.sql import BUSY_SECONDS, LOCKED, MISSING, Mode, SQLLedger
+from adclient.ledger.sql import SQLLedger
 
 if TYPE_CHECKING:
     import psycopg

@@ -1,76 +1,25 @@
 """A ledger in an SQL database: the common part of `sqlite.py` and `postgres.py`."""
 
-import re
-import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator
-from contextlib import closing, contextmanager
-from datetime import UTC, datetime
-from typing import Literal
+from datetime import datetime
 
 import attrs
 
 from adclient._core.redact import one_line
 from adclient._tables.items import Items
-from adclient.errors import ConfigurationError, LedgerError
-from adclient.ledger.entry import DEADLINE, Check, Entry, State
-from adclient.ledger.gate_database import GateDatabase
-from adclient.ledger.rows import (
-    FIRST_HASH,
-    DatabaseConnection,
-    RowError,
-    Transaction,
-    key,
-    utc_text,
-)
+from adclient.errors import ConfigurationError
+from adclient.ledger.database import LedgerDatabase
+from adclient.ledger.entry import Check, Entry, State
+from adclient.ledger.rows import key, utc_text
 from adclient.models import Draft
 from adclient.options import check_type
 
-Mode = Literal["read", "write", "create"]  # `create` writes, too
 
-BUSY_SECONDS = 5
-LOCKED = "another user has locked it"
-MISSING = "it does not exist; the first write of a client creates it"
-_HASH = re.compile("[0-9A-Fa-f]{64}")
-
-
-class SQLLedger(ABC):
+class SQLLedger(LedgerDatabase):
     """The base of both ledgers.
 
-    Each use opens a connection and closes it, so threads, processes and forks share none. Rows are
-    never changed: one is added when a write is admitted, when it ends, and when it is settled.
+    Rows are never changed: one is added when a write is admitted, when it ends, and when it is
+    settled.
     """
-
-    def __init__(self, shown: str, now: Callable[[], datetime] | None) -> None:
-        self._shown = shown
-        self._now = now or (lambda: datetime.now(UTC))
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._shown}>"
-
-    @abstractmethod
-    def _exists(self) -> bool:
-        """Check if there is anything."""
-
-    @abstractmethod
-    def _connect(self, mode: Mode) -> DatabaseConnection:
-        """Open a connection; what may be created need not exist."""
-
-    @abstractmethod
-    def _begin(self, connection: DatabaseConnection, mode: Mode) -> None:
-        """Check that it is a ledger of this format, or create it; begin a transaction to write."""
-
-    @abstractmethod
-    def _reason(self, error: Exception) -> str | None:
-        """The reason in an error of the database, which may be `LOCKED`; None for another error."""
-
-    @abstractmethod
-    def __gate__(self) -> GateDatabase:
-        """Where a `SharedGate` keeps its state."""
-
-    @abstractmethod
-    def _damage(self, ledger: Transaction) -> str | None:
-        """The damage that a check of the database itself finds, in words; None if none."""
 
     def reserve(self, entry: Entry, check: Check) -> Entry:
         """Record a write before it is sent, in one transaction with its check; see `Ledger`.
@@ -267,131 +216,6 @@ class SQLLedger(ABC):
         """
         return self._entries("state IN ('admitted', 'unknown')")
 
-    def verify(self, *, head: str | None = None) -> str:
-        """Check that no row was changed or removed, nor added between others.
-
-        Each row contains a hash of itself and of the row before. That detects accidents, not
-        attackers who can write to the database: they can compute all hashes again. If you keep the
-        returned hash elsewhere, such as in a pull request, you detect that as well, and a ledger
-        that was replaced by an older copy of itself. Of a file, SQLite's own integrity check is
-        done as well.
-
-        Args:
-            head: A hash that was returned earlier, or that a report of a plan contains. It must be
-                that of one of the rows. None for no such check.
-
-        Returns:
-            The hash of the last row, as 64 hexadecimal digits.
-
-        Raises:
-            LedgerError: The ledger cannot be read, or is damaged; the message has the number of the
-                first bad row. Or it has no row with the hash `head`.
-            ConfigurationError: `head` is not a hash.
-
-        Examples:
-            >>> from adclient import Entry, SQLiteLedger
-            >>> ledger = SQLiteLedger("drafts.db")
-            >>> entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id="a")
-            >>> _ = ledger.reserve(entry, lambda usage: None)
-            >>> head = ledger.verify()
-            >>> len(head), ledger.verify(head=head) == head
-            (64, True)
-        """
-        check_type("head", head, str)
-        if head is not None and not _HASH.fullmatch(head):
-            raise ConfigurationError("head must be 64 hexadecimal digits", argument="head")
-        head = FIRST_HASH if head is None else head.lower()
-        with self._transaction("read") as ledger:
-            problem = self._damage(ledger)
-            if problem is not None:
-                raise self._error(problem)
-            number, last_hash, is_found = 0, FIRST_HASH, head == FIRST_HASH
-            for number, (row, row_hash) in enumerate(ledger.rows(), start=1):
-                last_hash = row.hash_after(last_hash)
-                if row_hash != last_hash:  # which covers the number
-                    raise self._error(f"row {number} was changed, or is missing")
-                is_found = is_found or last_hash == head
-            if not is_found:
-                problem = f"none of its {number} rows has the hash {head[:12]}…"
-                raise self._error(f"{problem}: rows were removed, or it is another ledger")
-            return last_hash
-
-    def create(self) -> None:
-        """Create the ledger, unless it exists; without this, the first write of a client does.
-
-        Raises:
-            LedgerError: It cannot be created.
-
-        Examples:
-            >>> from adclient import SQLiteLedger
-            >>> ledger = SQLiteLedger("drafts.db")
-            >>> ledger.create()
-            >>> ledger.exists(), ledger.entries()
-            (True, <Items of 0 × item>)
-        """
-        with self._transaction("create"):
-            pass
-
-    def exists(self) -> bool:
-        """Check if the ledger exists; the first write of a client creates it.
-
-        Returns:
-            Whether there is anything, which may still turn out to be something else than a ledger.
-
-        Raises:
-            LedgerError: It cannot be determined.
-
-        Examples:
-            >>> from adclient import SQLiteLedger
-            >>> SQLiteLedger("misspelt.db").exists()
-            False
-        """
-        with self._errors_explained():
-            return self._exists()
-
-    def close(self) -> None:  # noqa: B027 (it is not abstract)
-        """Do nothing: no connection stays open after a use.
-
-        Examples:
-            >>> from adclient import SQLiteLedger
-            >>> SQLiteLedger("drafts.db").close()
-        """
-
     def _entries(self, where: str, *values: str) -> Items[Entry]:
         with self._transaction("read") as ledger:
             return Items(ledger.entries(where, *values))
-
-    @contextmanager
-    def _transaction(self, mode: Mode) -> Generator[Transaction]:
-        """Use a connection of its own in this block; what writes is one transaction."""
-        # Closing the connection rolls back what is not committed.
-        with self._errors_explained(), closing(self._connect(mode)) as connection:
-            self._begin(connection, mode)
-            # Otherwise the caller has left, and would never end the reservation.
-            if time.monotonic() > DEADLINE.get():
-                raise self._error("the time of the call is over")
-            yield Transaction(connection, self._now())
-            if mode != "read":
-                connection.execute("COMMIT")
-
-    @contextmanager
-    def _errors_explained(self) -> Generator[None]:
-        """Raise a `LedgerError` in place of an error of the database."""
-        try:
-            yield
-        except Exception as error:
-            reason = str(error) if isinstance(error, RowError) else self._reason(error)
-            if reason is None:
-                raise
-            explained = self._error(reason)
-            try:
-                raise explained
-            finally:
-                explained.__context__ = None  # a driver's error could expose secrets
-
-    def _longest_wait(self) -> float:
-        """Seconds to wait until another user unlocks the database."""
-        return max(0.0, min(BUSY_SECONDS, DEADLINE.get() - time.monotonic()))
-
-    def _error(self, reason: str) -> LedgerError:
-        return LedgerError(f"the ledger {self._shown}: {reason}")

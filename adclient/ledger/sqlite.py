@@ -16,9 +16,10 @@ from adclient._core.redact import one_line
 from adclient._display.notebook import short
 from adclient._display.signatures import public_in
 from adclient.errors import ConfigurationError
+from adclient.ledger.database import LOCKED, MISSING, Mode
 from adclient.ledger.gate_database import GateDatabase
 from adclient.ledger.rows import SCHEMA, DatabaseConnection, Transaction
-from adclient.ledger.sql import LOCKED, MISSING, Mode, SQLLedger
+from adclient.ledger.sql import SQLLedger
 
 _APPLICATION_ID = 0x41644C67  # "AdLg"
 _FORMAT = 1
