@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from adclient._display.notebook import short
 from adclient.conventions import MADE_BY_CLIENT, Conventions, is_header_name
 from adclient.errors import ConfigurationError
 
@@ -28,6 +29,7 @@ RETRY_QUOTA = 100
 RETRY_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
 MAX_CONCURRENCY = 100
 
+ENV_ACTOR = "ADCLIENT_ACTOR"
 ENV_BASE_URL = "ADCLIENT_BASE_URL"
 ENV_LOG = "ADCLIENT_LOG"
 ENV_SERVICE = "ADCLIENT_SERVICE"
@@ -109,6 +111,7 @@ class Options:
     headers: Mapping[str, str] = attrs.field(factory=dict[str, str], repr=False)
     conventions: Conventions = attrs.field(factory=Conventions)
     hooks: "tuple[Hooks, ...]" = ()
+    actor: str | None = None
 
     def merged(
         self,
@@ -118,6 +121,7 @@ class Options:
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
         hooks: "Hooks | None" = None,
+        actor: str | None = None,
     ) -> "Options":
         """A copy with some options replaced; headers and hooks are added to the present ones."""
         check_type("retry", retry, RetryPolicy)
@@ -134,6 +138,7 @@ class Options:
             retry=policy,
             headers={**self.headers, **check_headers(headers or {})},
             hooks=self.hooks if hooks is None else (*self.hooks, hooks),
+            actor=self.actor if actor is None else check_actor(actor),
         )
 
 
@@ -146,6 +151,7 @@ def resolve(
     headers: Mapping[str, str] | None,
     hooks: "Hooks | None",
     conventions: Conventions | None,
+    actor: str | None = None,
 ) -> Options:
     """The options of a new client: argument, else environment, else default."""
     url = base_url if base_url is not None else from_environment(ENV_BASE_URL)
@@ -157,7 +163,12 @@ def resolve(
     check_type("conventions", conventions, Conventions)
     defaults = Options(base_url=check_base_url(url), conventions=conventions or Conventions())
     options = defaults.merged(
-        timeout=timeout, max_retries=max_retries, retry=retry, headers=headers, hooks=hooks
+        timeout=timeout,
+        max_retries=max_retries,
+        retry=retry,
+        headers=headers,
+        hooks=hooks,
+        actor=actor if actor is not None else from_environment(ENV_ACTOR),
     )
     for name in ("idempotency-key", defaults.conventions.idempotency_header):
         if name is not None and name.lower() in options.headers:
@@ -292,6 +303,14 @@ def check_token(value: object) -> str:
         return value
     del value  # tracebacks can show local variables
     raise ConfigurationError(f"token {problem}", argument="token")
+
+
+def check_actor(value: object) -> str:
+    """Check a name: one line that can be read as it is, of at most 60 characters."""
+    if isinstance(value, str) and value and value == short(value).strip():
+        return value
+    problem = "actor must be visible text of one line, at most 60 characters"
+    raise ConfigurationError(problem, argument="actor")
 
 
 def check_max_concurrency(value: int | None) -> int:

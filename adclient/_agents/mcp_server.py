@@ -2,6 +2,8 @@
 
 import json
 import logging
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from adclient._agents.tools import call_tool, guard_of, tools
@@ -38,6 +40,8 @@ _WRITE = types.ToolAnnotations(
 )
 
 _log = logging.getLogger("adclient")
+# Private to callers, but not to this module.
+actor_of: "Callable[[object], str | None]" = attrgetter("_engine.options.actor")
 
 
 async def serve(client: AsyncAdClient, *, writes: bool = False) -> None:
@@ -83,11 +87,12 @@ def build_server(client: AsyncAdClient, *, writes: bool = False) -> Server[Any]:
         return types.ListToolsResult(tools=offered)
 
     async def call(
-        context: ServerRequestContext[Any],  # noqa: ARG001 (the SDK passes it)
+        context: ServerRequestContext[Any],
         params: types.CallToolRequestParams,
     ) -> types.CallToolResult:
+        caller = _named(client, context.session.client_params)
         try:
-            result = await call_tool(client, params.name, params.arguments or {}, writes=writes)
+            result = await call_tool(caller, params.name, params.arguments or {}, writes=writes)
         except Exception as error:  # of the caller's own functions; its text may hold a secret
             _log.exception("the tool %s failed", short(params.name))
             name = type(error).__name__
@@ -106,3 +111,9 @@ def build_server(client: AsyncAdClient, *, writes: bool = False) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call,
     )
+
+
+def _named(client: AsyncAdClient, program: types.InitializeRequestParams | None) -> AsyncAdClient:
+    """The client, with the name of the program that calls if nothing else names an actor."""
+    name = "" if program is None else short(program.client_info.name).strip()
+    return client.with_options(actor=name) if name and actor_of(client) is None else client

@@ -47,6 +47,7 @@ class AsyncClientSettings(TypedDict, total=False):
     conventions: Conventions | None
     policy: "_policy.Policy | None"
     ledger: "_ledger.Ledger | None"
+    actor: str | None
     gate: "_ledger.SharedGate | None"
     http_client: AsyncHTTPClient | None
     transport: AsyncTransport | None
@@ -93,6 +94,8 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
         policy: What the client may do; other calls are refused before anything is sent. None
             allows everything.
         ledger: Where to record all writes, such as a `SQLiteLedger`; None for no record.
+        actor: The name of the person or program that makes the calls, for the ledger, such as `kim`
+            or `budget-bot`. None for that of `ADCLIENT_ACTOR`.
         gate: The rate limits that this client shares with others, in other processes as well; None
             for a client that shares none.
         http_client: Your own `httpx.AsyncClient` or `httpx2.AsyncClient` to send with. Its `auth`
@@ -151,6 +154,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
         conventions: Conventions | None = None,
         policy: _policy.Policy | None = None,
         ledger: _ledger.Ledger | None = None,
+        actor: str | None = None,
         gate: _ledger.SharedGate | None = None,
         http_client: AsyncHTTPClient | None = None,
         transport: AsyncTransport | None = None,
@@ -193,6 +197,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
                 headers=headers,
                 hooks=hooks,
                 conventions=conventions,
+                actor=actor,
             )
             network = build_network(
                 base_url=options.base_url,
@@ -284,6 +289,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
         hooks: _hooks.Hooks | None = None,
+        actor: str | None = None,
     ) -> Self:
         """Copy the client with other options, such as for a single call.
 
@@ -296,6 +302,7 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
             retry: The retry policy.
             headers: Headers to add to those of this client.
             hooks: Hooks to call after those of this client.
+            actor: The name of the person or program that makes the calls, for the ledger.
 
         Returns:
             A client with these options, and otherwise those of this one.
@@ -314,7 +321,12 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
         for name, value in {**(attributes or {}), **slots}.items():  # including those of a subclass
             object.__setattr__(copy, name, value)
         options = self._engine.options.merged(
-            timeout=timeout, max_retries=max_retries, retry=retry, headers=headers, hooks=hooks
+            timeout=timeout,
+            max_retries=max_retries,
+            retry=retry,
+            headers=headers,
+            hooks=hooks,
+            actor=actor,
         )
         copy._use(self._engine.with_options(options))
         return copy

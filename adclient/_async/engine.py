@@ -94,7 +94,7 @@ class AsyncEngine:
         if self.clock.begin_call is not None:
             self.clock.begin_call()
         guard = self.guard
-        entry = None if guard is None else guard.entry_for(call)
+        entry = None if guard is None else guard.entry_for(call, self.options.actor)
         reporter = reporter_for(call, self.options, self.clock.now, self.tracer)
         shared = self.shared_gate
         ticket = None if shared is None else shared.__ticket__(call, self.options)

@@ -7,9 +7,11 @@ from contextlib import closing
 from adclient._command import EXIT_CODES, add_actions, connection, describe
 from adclient._command.ledger import add_ledger, opened
 from adclient._command.output import json_line
+from adclient.options import ENV_ACTOR, from_environment
 from adclient.plan import Interrupted, Plan, PlanReport
 from adclient.policy import Policy
 
+_ACTORS = (ENV_ACTOR, "GITHUB_ACTOR", "GITLAB_USER_LOGIN")
 CODES = EXIT_CODES | {
     1: f"{EXIT_CODES[1]}, so a change is not staged or not tried",
     3: "a change is refused",
@@ -57,14 +59,14 @@ def run(options: argparse.Namespace) -> int:
 def _staged(plan: Plan, policy: Policy | None, options: argparse.Namespace) -> PlanReport:
     from adclient import AdClient
 
+    actor = next(filter(None, map(from_environment, _ACTORS)), None)
     # SIGTERM, with which CI ends a job, does what Ctrl-C does.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with (
-            closing(opened(options)) as ledger,
-            AdClient(**connection.settings(options, policy=policy, ledger=ledger)) as client,
-        ):
-            return plan.stage(client)
+        with closing(opened(options)) as ledger:
+            given = connection.settings(options, policy=policy, ledger=ledger, actor=actor)
+            with AdClient(**given) as client:
+                return plan.stage(client)
     except Interrupted as interrupted:
         _print(interrupted.report, options)
         raise

@@ -35,11 +35,15 @@ class AlreadyReserved(Exception):
 
 @attrs.frozen(eq=False)
 class Guard:
-    """The policy and the ledger of one client; `change` is set while a plan stages that change."""
+    """The policy and the ledger of one client.
+
+    `change` and `why` are set while a plan stages that change.
+    """
 
     policy: Policy
     ledger: Ledger | None
     change: str | None = None
+    why: str | None = None
 
     @property
     def shown(self) -> dict[str, str]:
@@ -51,7 +55,7 @@ class Guard:
             shown["ledger"] = repr(self.ledger) if is_ours else cls.__name__
         return shown
 
-    def entry_for(self, call: Call[Result]) -> Entry | None:
+    def entry_for(self, call: Call[Result], actor: str | None = None) -> Entry | None:
         """The entry of a call in the ledger; None if it is not recorded.
 
         Raises:
@@ -71,6 +75,8 @@ class Guard:
             account_id=call.account_id,
             arguments=rules.arguments_of(call),
             change=self.change,
+            actor=actor,
+            why=self.why,
             rule=rule,
             reason=reason,
         )

@@ -48,6 +48,7 @@ class ClientSettings(TypedDict, total=False):
     conventions: Conventions | None
     policy: "_policy.Policy | None"
     ledger: "_ledger.Ledger | None"
+    actor: str | None
     gate: "_ledger.SharedGate | None"
     http_client: HTTPClient | None
     transport: Transport | None
@@ -94,6 +95,8 @@ class AdClient(AccountReader, notebook.HTMLRepr):
         policy: What the client may do; other calls are refused before anything is sent. None
             allows everything.
         ledger: Where to record all writes, such as a `SQLiteLedger`; None for no record.
+        actor: The name of the person or program that makes the calls, for the ledger, such as `kim`
+            or `budget-bot`. None for that of `ADCLIENT_ACTOR`.
         gate: The rate limits that this client shares with others, in other processes as well; None
             for a client that shares none.
         http_client: Your own `httpx.Client` or `httpx2.Client` to send with. Its `auth`
@@ -152,6 +155,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
         conventions: Conventions | None = None,
         policy: _policy.Policy | None = None,
         ledger: _ledger.Ledger | None = None,
+        actor: str | None = None,
         gate: _ledger.SharedGate | None = None,
         http_client: HTTPClient | None = None,
         transport: Transport | None = None,
@@ -194,6 +198,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
                 headers=headers,
                 hooks=hooks,
                 conventions=conventions,
+                actor=actor,
             )
             network = build_network(
                 base_url=options.base_url,
@@ -285,6 +290,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
         retry: RetryPolicy | None = None,
         headers: Mapping[str, str] | None = None,
         hooks: _hooks.Hooks | None = None,
+        actor: str | None = None,
     ) -> Self:
         """Copy the client with other options, such as for a single call.
 
@@ -297,6 +303,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
             retry: The retry policy.
             headers: Headers to add to those of this client.
             hooks: Hooks to call after those of this client.
+            actor: The name of the person or program that makes the calls, for the ledger.
 
         Returns:
             A client with these options, and otherwise those of this one.
@@ -315,7 +322,12 @@ class AdClient(AccountReader, notebook.HTMLRepr):
         for name, value in {**(attributes or {}), **slots}.items():  # including those of a subclass
             object.__setattr__(copy, name, value)
         options = self._engine.options.merged(
-            timeout=timeout, max_retries=max_retries, retry=retry, headers=headers, hooks=hooks
+            timeout=timeout,
+            max_retries=max_retries,
+            retry=retry,
+            headers=headers,
+            hooks=hooks,
+            actor=actor,
         )
         copy._use(self._engine.with_options(options))
         return copy

@@ -35,6 +35,8 @@ class Entry(notebook.HTMLRepr):
         account_id: The account of the write.
         arguments: The arguments of the call, as JSON values.
         change: The plan and the change that the write belongs to; None outside a plan.
+        actor: Who made the call, as its client was told; None if nobody said so.
+        why: The reason that the plan gives for the change, as one line of at most 200 characters.
         draft_id: The id of the draft; None if none is known.
         diff: The change that the draft would make, as it was received; None without a draft.
         rule: The rule of the policy that refused the write, if one did.
@@ -63,6 +65,8 @@ class Entry(notebook.HTMLRepr):
     account_id: str
     arguments: Mapping[str, JSON] = attrs.field(factory=dict[str, JSON], hash=False)
     change: str | None = None
+    actor: str | None = None
+    why: str | None = None
     draft_id: str | None = None
     diff: Diff | None = None
     rule: str | None = None

@@ -5,8 +5,9 @@ from contextlib import suppress
 
 import attrs
 
+from adclient._core.redact import LINE, one_line
 from adclient._display.diffs import MISSING
-from adclient._display.notebook import short_pair
+from adclient._display.notebook import short, short_pair
 from adclient._limits import rules
 from adclient._limits.guard import AlreadyReserved, Guard
 from adclient._sync.engine import Engine
@@ -31,7 +32,8 @@ def damage_of(ledger: Ledger) -> str | None:
 
 def staged(engine: Engine, guard: Guard, change: PlannedChange) -> tuple[ChangeReport, str | None]:
     """Stage one change unless the ledger has it; also return why the plan must stop, if so."""
-    engine = attrs.evolve(engine, guard=attrs.evolve(guard, change=change.key))
+    why = short(one_line(change.why or ""), LINE) or None
+    engine = attrs.evolve(engine, guard=attrs.evolve(guard, change=change.key, why=why))
     operation = change.call.operation.full_name
     stopped = f"the plan stopped at change {change.number}"
     try:

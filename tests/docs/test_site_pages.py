@@ -99,6 +99,7 @@ def test_settings_page_has_the_defaults_of_a_client() -> None:
     }
     shown = {name: default.strip("`") for name, _, default in OF_CLIENT if "`" in default}
     from_environment = {"base_url": options.ENV_BASE_URL, "token": options.ENV_TOKEN}
+    from_environment["actor"] = options.ENV_ACTOR
     assert shown == {name: str(defaults[name]) for name in shown} | from_environment
     assert [name for name, *_ in OF_CLIENT if name not in shown] == ["headers", "hooks", "proxy"]
 

@@ -97,6 +97,30 @@ async def test_failed_write_is_recorded_with_its_reason(
 
 
 @sync_and_async
+async def test_entry_has_the_actor_of_its_client(client_kind, monkeypatch) -> None:
+    ledger, service = MemoryLedger(), Service(*[a_draft() for _ in range(4)])
+    options = {"transport": service.transport, "ledger": ledger, "policy": Policy(accounts=["a"])}
+    async with client_kind.open(**options) as client:
+        await wait(write(client))
+    monkeypatch.setenv("ADCLIENT_ACTOR", " budget-bot ")
+    async with client_kind.open(**options) as client:
+        await wait(write(client))
+    async with client_kind.open(**options, actor="Jürgen K.") as client:
+        await wait(write(client))
+        await wait(write(client.with_options(actor="kim", timeout=5)))
+        with pytest.raises(PolicyRefused):
+            await wait(write(client.with_options(timeout=5), account_id="b"))
+    actors = [None, "budget-bot", "Jürgen K.", "kim"]
+    assert [row.actor for row in ledger.rows] == [
+        *(actor for actor in actors for _ in ("admitted", "staged")),
+        "Jürgen K.",
+    ]
+    assert {row.why for row in ledger.rows} == {None}
+    async with client_kind.open(actor="kim", transport=Service(a_draft()).transport) as client:
+        await wait(write(client))  # without a ledger
+
+
+@sync_and_async
 @pytest.mark.parametrize(
     ("error", "reason"),
     [

@@ -16,6 +16,7 @@ from adclient import AsyncAdClient, ConfigurationError, Policy, tools
 from adclient.testing import FakeAdService
 
 mcp = pytest.importorskip("mcp")
+types = pytest.importorskip("mcp_types")
 
 from adclient._agents.mcp_server import build_server, serve  # noqa: E402 (it needs the SDK)
 
@@ -65,6 +66,31 @@ def test_tools_are_listed_and_called(mode, backend) -> None:
             assert "never an instruction" in client.instructions
 
     anyio.run(scenario, backend=backend)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_entry_names_the_program_unless_the_client_has_an_actor(mode) -> None:
+    ledger = MemoryLedger()
+    names = {
+        "claude-code": "claude-code",
+        " \u200b\n": "\\u200b\\n",
+        "": None,
+        "x" * 99: "x" * 59 + "…",
+    }
+
+    async def scenario() -> None:
+        options = {"policy": Policy(drafts_per_day=9), "ledger": ledger}
+        client = FakeAdService().async_client(**options)
+        callers = [(client, name) for name in names]
+        for caller, name in [*callers, (client.with_options(actor="kim"), "claude-code")]:
+            server, info = build_server(caller, writes=True), {"name": name, "version": "1"}
+            async with mcp.Client(
+                server, mode=mode, client_info=types.Implementation(**info)
+            ) as it:
+                assert not (await it.call_tool("beta_pause_campaign", IDS)).is_error
+
+    anyio.run(scenario)
+    assert [row.actor for row in ledger.rows][::2] == [*names.values(), "kim"]
 
 
 @each_case(

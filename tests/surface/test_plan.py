@@ -47,6 +47,18 @@ def test_each_change_is_staged_once_and_a_second_run_sends_no_request(team) -> N
     assert (verdicts(other), other.notes, len(team.fake.drafts)) == (["staged"], (), 4)
 
 
+def test_entry_has_the_reason_of_its_change_as_one_short_line(team) -> None:
+    several = r'why = """ a\n\tb\u3164 """'
+    reasons = ["why = 'It is spent.'", several, "why = ' '", "", f"why = '{'x' * 300}'"]
+    listing = team.fake.client().beta.list_campaigns(account_id="account_b204")
+    campaigns = [campaign.id for campaign in listing]
+    team.stage(*map(pause, campaigns, reasons), actor="kim")
+    entries = team.ledger.entries()
+    cut = "x" * 199 + "…"
+    assert [entry.why for entry in entries] == ["It is spent.", "a b\\u3164", None, None, cut]
+    assert {entry.actor for entry in entries} == {"kim"}
+
+
 def test_change_that_was_edited_is_staged_and_its_earlier_draft_is_named(team) -> None:
     team.stage(budget("120"), pause())
     report = team.stage(pause(), budget("130", 'why = "More"'))

@@ -63,6 +63,7 @@ BAD = {
         7,
     ],
     "verify": [None, 7, {"ca": "x"}],
+    "actor": ["", " ", " kim", "kim\n", "\u200bkim", "k" * 61, 7],
 }
 
 
