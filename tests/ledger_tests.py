@@ -180,12 +180,49 @@ def test_entries_are_selected_by_account_and_time(ledger, clock) -> None:
         assert [entry.account_id for entry in ledger.entries(account_id=account_id)] == [account_id]
     for argument, bad, problem in [
         ("since", datetime(2026, 3, 2), "must have a time zone"),
+        ("until", datetime(2026, 3, 2), "must have a time zone"),
         ("since", date(2026, 3, 2), "must be a datetime, not date"),
         ("account_id", 5, "must be a str, not int"),
+        ("plan_id", 5, "must be a str, not int"),
+        ("actor", 5, "must be a str, not int"),
+        ("state", "pending", "must be one of admitted, staged,"),
+        ("limit", 0, "must be a whole number, 1 or more"),
     ]:
         with pytest.raises(ConfigurationError, match=f"^{argument} {problem}") as refused:
             ledger.entries(**{argument: bad})
         assert refused.value.argument == argument
+
+
+def test_entries_are_selected_by_all_that_is_given(ledger, clock) -> None:
+    # Names that are the beginning of others, or that mean something in SQL or JSON.
+    actors = ["kim", "Kim", "kim 2", 'a"b\\', "100 %_", "Jürgen 🌷", None]
+    for number, actor in enumerate(actors):
+        clock.now = NOON + timedelta(minutes=number)
+        nested = {"actor": "kim", "x": '{"actor":"kim",'}
+        stage(ledger, f"{number}", actor=actor, arguments=nested, change=f"w4{number % 2}:{number}")
+    admit(ledger, "7", actor="kim", why="„Spend“ is\u2028low", change="w4")
+    everything = ledger.entries()
+    assert [entry.actor for entry in everything] == [*actors, "kim"]
+    assert everything[-1].why == "„Spend“ is\u2028low"
+
+    def found(**filters) -> str:
+        return "".join(entry.entry_id[-1] for entry in ledger.entries(**filters))
+
+    for number, actor in enumerate(actors[1:-1], 1):
+        assert found(actor=actor) == str(number)
+    assert (found(actor="kim"), found(actor="ki"), found(actor="\ud800\0")) == ("07", "", "")
+    assert (found(plan_id="w40"), found(plan_id="w41"), found(plan_id="w4")) == ("0246", "135", "")
+    assert found(plan_id="%") == found(plan_id="") == ""
+    assert (found(state="staged"), found(state="admitted")) == ("0123456", "7")
+    noon = NOON + timedelta(minutes=2)
+    assert (found(until=noon), found(since=noon, until=noon + timedelta(minutes=2))) == ("01", "23")
+    assert (found(limit=2), found(limit=9), found(limit=2, plan_id="w40")) == (
+        "67",
+        "01234567",
+        "46",
+    )
+    assert (found(limit=1, actor="kim", until=noon), found(actor="kim", plan_id="w41")) == ("0", "")
+    assert found(account_id="a", state="staged", plan_id="w40", actor="kim 2", since=noon) == "2"
 
 
 def test_diff_that_is_nested_too_deeply_does_not_lose_its_draft(ledger) -> None:
@@ -310,6 +347,30 @@ def test_what_a_human_settled_stays_unless_its_draft_arrives(ledger) -> None:
     ledger.end(attrs.evolve(entry, state="staged", draft_id="draft_2"))
     assert ledger.entries() == [staged]
     assert usage_of(ledger) == Usage(1, "draft_1")
+
+
+def test_many_entries_are_settled_together_or_not_at_all(ledger) -> None:
+    for number in range(3):
+        admit(ledger, number)
+    over = stage(ledger, 3, over_limit="100 → 200")
+    head, drafts = ledger.verify(), {"entry_0": "draft_7", "entry_1": None, "entry_3": None}
+    for wrong in ({"entry_9": None}, {"entry_3": "draft_9"}):
+        with pytest.raises(LedgerError, match=r"it has no entry entry_9|draft of entry entry_3 is"):
+            ledger.settle_all({**drafts, **wrong}, by="kim")
+    for argument, wrong in (("entry", {"": None}), ("draft_id", {"entry_2": " "})):
+        with pytest.raises(ConfigurationError, match=f"^{argument} must be a text") as refused:
+            ledger.settle_all({**drafts, **wrong}, by="kim")
+        assert refused.value.argument == argument
+    assert ledger.verify() == head
+    settled = ledger.settle_all(drafts, by="kim")
+    assert [(entry.state, entry.draft_id) for entry in settled] == [
+        ("staged", "draft_7"),
+        ("not staged", None),
+        ("staged", over.draft_id),
+    ]
+    assert {entry.settled_by for entry in settled} == {"kim"}
+    assert [entry.entry_id for entry in ledger.unknown()] == ["entry_2"]
+    assert ledger.settle_all({}, by="kim") == []
 
 
 def test_nothing_else_can_be_settled(ledger) -> None:

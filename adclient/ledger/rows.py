@@ -51,8 +51,9 @@ _ENTRIES = """
 SELECT entry FROM adclient_ledger AS this WHERE {} AND NOT EXISTS (
     SELECT 1 FROM adclient_ledger AS later
     WHERE later.entry_id = this.entry_id AND later.number > this.number
-) ORDER BY at, number
+) ORDER BY at DESC, number DESC LIMIT {}
 """
+_ALL = 2**62
 
 
 class RowError(Exception):
@@ -110,10 +111,11 @@ class Transaction:
         rows = self.connection.execute(sql, [key(entry_id)]).fetchall()
         return [(event, _entry_from(text)) for event, text in rows]
 
-    def entries(self, where: str, *values: str) -> list[Entry]:
-        """The entries whose last row meets a condition, in the order of their admission."""
-        rows = self.connection.execute(_ENTRIES.format(where), values).fetchall()
-        return [_entry_from(text) for (text,) in rows]
+    def entries(self, where: str, *values: str, limit: int | None = None) -> list[Entry]:
+        """The last entries whose last row meets a condition, in the order of their admission."""
+        sql = _ENTRIES.format(where, _ALL if limit is None else limit)
+        rows = self.connection.execute(sql, values).fetchall()
+        return [_entry_from(text) for (text,) in reversed(rows)]
 
     def usage(self, account_id: str) -> Usage:
         """The usage that a write to an account is checked against."""
@@ -164,6 +166,12 @@ def key(text: str) -> str:
     return text.encode("unicode_escape").decode("ascii")
 
 
+def actor_start(actor: str) -> str:
+    """How the JSON of an entry of an actor begins: there is no column for it."""
+    text = jsontext.dumps({"actor": actor}, "actor", errors="backslashreplace")
+    return f"{text[:-1]},"
+
+
 def utc_text(moment: datetime) -> str:
     """A moment as text that sorts by time."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
@@ -184,6 +192,8 @@ def _counts(entry: Entry) -> bool:
 def _text_of(entry: Entry) -> str:
     """An entry as JSON text; a database takes no lone surrogates, so they are escaped."""
     fields = entry.to_dict()
+    if entry.actor is not None:
+        fields = {"actor": entry.actor, **fields}  # the first, for `actor_start`
     try:
         if is_deeper(fields, _DEEPEST):
             raise jsontext.JSONError("it is nested too deeply")

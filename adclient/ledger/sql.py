@@ -1,6 +1,8 @@
 """A ledger in an SQL database: the common part of `sqlite.py` and `postgres.py`."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import get_args
 
 import attrs
 
@@ -9,9 +11,12 @@ from adclient._tables.items import Items
 from adclient.errors import ConfigurationError
 from adclient.ledger.database import LedgerDatabase
 from adclient.ledger.entry import Check, Entry, State
-from adclient.ledger.rows import key, utc_text
+from adclient.ledger.rows import Transaction, actor_start, key, utc_text
 from adclient.models import Draft
-from adclient.options import check_type
+from adclient.options import check_count, check_type
+
+# Without LIKE, whose case and escapes differ between databases.
+_BEGINS = "substr({}, 1, length(?)) = ?"
 
 
 class SQLLedger(LedgerDatabase):
@@ -128,44 +133,89 @@ class SQLLedger(LedgerDatabase):
         """
         entry_id = entry.entry_id if isinstance(entry, Entry) else entry
         draft_id = draft_id.draft_id if isinstance(draft_id, Draft) else draft_id
-        given = {"entry": entry_id, "by": by} | ({} if draft_id is None else {"draft_id": draft_id})
-        for name, text in given.items():
+        return self.settle_all({entry_id: draft_id}, by=by)[0]
+
+    def settle_all(self, drafts: Mapping[str, str | None], *, by: str) -> Items[Entry]:
+        """Record how several writes ended, as `settle` does: all of them, or none after an error.
+
+        Args:
+            drafts: The id of the draft for the id of each entry; None as for `settle`.
+            by: The name of the human.
+
+        Returns:
+            The entries as they are now.
+
+        Raises:
+            LedgerError: The ledger has no such entry, or nothing about it is left to settle.
+            ConfigurationError: An id or `by` has the wrong type, or is empty.
+
+        Examples:
+            >>> from adclient import Entry, SQLiteLedger
+            >>> ledger = SQLiteLedger("drafts.db")
+            >>> for name in ("1", "2"):
+            ...     entry = Entry(entry_id=name, operation="beta.pause_campaign", account_id="a")
+            ...     _ = ledger.reserve(entry, lambda usage: None)
+            >>> entries = ledger.settle_all({"1": "draft_7c2e", "2": None}, by="kim")
+            >>> [entry.state for entry in entries]
+            ['staged', 'not staged']
+        """
+        given = [("by", by), *(("entry", entry_id) for entry_id in drafts)]
+        given += [("draft_id", draft) for draft in drafts.values() if draft is not None]
+        for name, text in given:
             if not isinstance(text, str) or not text.strip():
                 raise ConfigurationError(f"{name} must be a text that is not empty", argument=name)
         with self._transaction("write") as ledger:
-            history = ledger.history(entry_id)
-            if not history:
-                raise self._error(f"it has no entry {entry_id}")
-            before = history[-1][1]
-            if before.is_unknown:
-                state: State = "not staged" if draft_id is None else "staged"
-                settled = attrs.evolve(before, state=state, draft_id=draft_id, settled_by=by)
-            elif before.over_limit is not None and before.settled_by is None:
-                if draft_id not in (None, before.draft_id):
-                    raise self._error(f"the draft of entry {entry_id} is {before.draft_id}")
-                settled = attrs.evolve(before, settled_by=by)
-            else:
-                how = f" by {before.settled_by}" if before.settled_by else ""
-                problem = f"entry {entry_id} is {before.state}{how}: there is nothing to settle"
-                raise self._error(one_line(problem))
-            return ledger.append("settled", settled, before)
+            return Items([self._settled(ledger, *each, by) for each in drafts.items()])
+
+    def _settled(self, ledger: Transaction, entry_id: str, draft_id: str | None, by: str) -> Entry:
+        history = ledger.history(entry_id)
+        if not history:
+            raise self._error(f"it has no entry {entry_id}")
+        before = history[-1][1]
+        if before.is_unknown:
+            state: State = "not staged" if draft_id is None else "staged"
+            settled = attrs.evolve(before, state=state, draft_id=draft_id, settled_by=by)
+        elif before.over_limit is not None and before.settled_by is None:
+            if draft_id not in (None, before.draft_id):
+                raise self._error(f"the draft of entry {entry_id} is {before.draft_id}")
+            settled = attrs.evolve(before, settled_by=by)
+        else:
+            how = f" by {before.settled_by}" if before.settled_by else ""
+            problem = f"entry {entry_id} is {before.state}{how}: there is nothing to settle"
+            raise self._error(one_line(problem))
+        return ledger.append("settled", settled, before)
 
     def entries(
-        self, *, account_id: str | None = None, since: datetime | None = None
+        self,
+        *,
+        account_id: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        state: State | None = None,
+        plan_id: str | None = None,
+        actor: str | None = None,
+        limit: int | None = None,
     ) -> Items[Entry]:
         """Read the entries of the ledger as they are now, in the order of their admission.
 
+        An argument of None selects nothing; entries must meet all others.
+
         Args:
-            account_id: Only the entries of this account; None for all accounts.
+            account_id: Only the entries of this account.
             since: Only the entries that were admitted or refused at this time or later, which needs
-                a time zone; None for all times.
+                a time zone.
+            until: Only the entries that were admitted or refused before this time.
+            state: Only the entries that are in this state now.
+            plan_id: Only the entries of the plan with this id.
+            actor: Only the entries of this actor.
+            limit: Only so many of them, the newest.
 
         Returns:
             A list that is also a table.
 
         Raises:
             LedgerError: The ledger cannot be read.
-            ConfigurationError: `account_id` is not a string, or `since` has no time zone.
+            ConfigurationError: An argument has the wrong type, or a time has no time zone.
 
         Examples:
             >>> from adclient import SQLiteLedger
@@ -178,18 +228,28 @@ class SQLLedger(LedgerDatabase):
             >>> ledger.entries()[0].draft_id == draft.draft_id
             True
         """
-        check_type("account_id", account_id, str)
-        check_type("since", since, datetime)
-        where, values = "1 = 1", list[str]()
-        if account_id is not None:
-            where += " AND account_id = ?"
-            values.append(key(account_id))
-        if since is not None:
-            if since.tzinfo is None:
-                raise ConfigurationError("since must have a time zone", argument="since")
-            where += " AND at >= ?"
-            values.append(utc_text(since))
-        return self._entries(where, *values)
+        for name, text in {"account_id": account_id, "plan_id": plan_id, "actor": actor}.items():
+            check_type(name, text, str)
+        for name, time in {"since": since, "until": until}.items():
+            check_type(name, time, datetime)
+            if time is not None and time.tzinfo is None:
+                raise ConfigurationError(f"{name} must have a time zone", argument=name)
+        if state not in (None, *get_args(State)):
+            problem = f"state must be one of {', '.join(get_args(State))}"
+            raise ConfigurationError(problem, argument="state")
+        if limit is not None:
+            check_count("limit", limit, least=1)
+        conditions = {
+            "account_id = ?": None if account_id is None else key(account_id),
+            "at >= ?": None if since is None else utc_text(since),
+            "at < ?": None if until is None else utc_text(until),
+            "state = ?": state,
+            _BEGINS.format("change"): None if plan_id is None else key(f"{plan_id}:"),
+            _BEGINS.format("entry"): None if actor is None else actor_start(actor),
+        }
+        given = {sql: text for sql, text in conditions.items() if text is not None}
+        values = [text for sql, text in given.items() for _ in range(sql.count("?"))]
+        return self._entries(" AND ".join(given) or "1 = 1", *values, limit=limit)
 
     def unknown(self) -> Items[Entry]:
         """Read the entries of unknown outcome: each may have staged a draft.
@@ -216,6 +276,6 @@ class SQLLedger(LedgerDatabase):
         """
         return self._entries("state IN ('admitted', 'unknown')")
 
-    def _entries(self, where: str, *values: str) -> Items[Entry]:
+    def _entries(self, where: str, *values: str, limit: int | None = None) -> Items[Entry]:
         with self._transaction("read") as ledger:
-            return Items(ledger.entries(where, *values))
+            return Items(ledger.entries(where, *values, limit=limit))
