@@ -9,15 +9,18 @@ from adclient.ledger.entry import Check, Entry, Ledger, LedgerWarning, State
 
 if TYPE_CHECKING:
     from adclient.ledger.gate import SharedGate
+    from adclient.ledger.outcomes import DraftOutcome, OutcomeState
     from adclient.ledger.postgres import PostgresLedger
     from adclient.ledger.sql import SQLLedger
     from adclient.ledger.sqlite import SQLiteLedger
 
 __all__ = [
     "Check",
+    "DraftOutcome",
     "Entry",
     "Ledger",
     "LedgerWarning",
+    "OutcomeState",
     "PostgresLedger",
     "SQLiteLedger",
     "SharedGate",
@@ -64,10 +67,11 @@ def open_ledger(where: str | os.PathLike[str]) -> "SQLLedger":
 if not TYPE_CHECKING:  # pragma: no branch
 
     def __getattr__(name):
-        """Import one of the two ledgers, or the gate."""
+        """Import a class of another module."""
         from importlib import import_module
 
         modules = {"PostgresLedger": "postgres", "SQLiteLedger": "sqlite", "SharedGate": "gate"}
+        modules |= dict.fromkeys(("DraftOutcome", "OutcomeState"), "outcomes")
         if name not in modules:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(f"{__name__}.{modules[name]}"), name)

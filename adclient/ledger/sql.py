@@ -1,19 +1,27 @@
 """A ledger in an SQL database: the common part of `sqlite.py` and `postgres.py`."""
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from datetime import datetime
-from typing import get_args
+from typing import TYPE_CHECKING, Any, get_args, overload
 
 import attrs
 
 from adclient._core.redact import one_line
+from adclient._display.signatures import deferred
 from adclient._tables.items import Items
 from adclient.errors import ConfigurationError
 from adclient.ledger.database import LedgerDatabase
 from adclient.ledger.entry import Check, Entry, State
+from adclient.ledger.outcomes import DraftOutcome, Reading
 from adclient.ledger.rows import Transaction, actor_start, key, utc_text
 from adclient.models import Draft
 from adclient.options import check_count, check_type
+
+if TYPE_CHECKING:
+    from adclient._async import client as _async
+    from adclient._sync import client as _sync
+else:
+    _async, _sync = deferred("adclient.AsyncAdClient"), deferred("adclient.AdClient")
 
 # Without LIKE, whose case and escapes differ between databases.
 _BEGINS = "substr({}, 1, length(?)) = ?"
@@ -250,6 +258,56 @@ class SQLLedger(LedgerDatabase):
         given = {sql: text for sql, text in conditions.items() if text is not None}
         values = [text for sql, text in given.items() for _ in range(sql.count("?"))]
         return self._entries(" AND ".join(given) or "1 = 1", *values, limit=limit)
+
+    @overload
+    def outcomes(
+        self, client: _sync.AdClient, entries: Iterable[Entry] | None = None
+    ) -> Items[DraftOutcome]: ...
+    @overload
+    def outcomes(
+        self, client: _async.AsyncAdClient, entries: Iterable[Entry] | None = None
+    ) -> Coroutine[Any, Any, Items[DraftOutcome]]: ...
+    def outcomes(
+        self, client: _sync.AdClient | _async.AsyncAdClient, entries: Iterable[Entry] | None = None
+    ) -> Items[DraftOutcome] | Coroutine[Any, Any, Items[DraftOutcome]]:
+        """Read what became of staged drafts; await it with an `AsyncAdClient`.
+
+        Each account is listed once at most, however many drafts it has, to find the campaigns and
+        ads by their ids. Numbers are compared by value, so 120 equals 120.0 and `"120.00"`. A draft
+        is never called approved: what was set in another way looks the same.
+
+        Args:
+            client: The `AdClient` or `AsyncAdClient` that reads.
+            entries: The entries to read about, such as `ledger.entries(actor="kim")`, of which
+                those that are staged count; None for all staged entries.
+
+        Returns:
+            The outcome of each draft, in a list that is also a table. An account that cannot be
+                read is one of the outcomes.
+
+        Raises:
+            LedgerError: The ledger cannot be read.
+            ConfigurationError: The client is closed.
+
+        Examples:
+            >>> from adclient import SQLiteLedger
+            >>> from adclient.testing import FakeAdService
+            >>> fake, ledger = FakeAdService(), SQLiteLedger("drafts.db")
+            >>> with fake.client(ledger=ledger) as client:
+            ...     draft = client.beta.pause_campaign(
+            ...         account_id="account_b204", campaign_id="campaign_57a7"
+            ...     )
+            ...     approved = fake.dashboard.approve(draft)  # which only a human can do
+            ...     print(ledger.outcomes(client)[0].text)
+            seen live
+        """
+        given = self.entries(state="staged") if entries is None else entries
+        staged = [entry for entry in given if entry.state == "staged"]
+        first = min((entry.at for entry in staged), default=None)
+        is_all = entries is None or not staged
+        later = staged if is_all else self.entries(state="staged", since=first)
+        reading = Reading(staged, later, self._now())
+        return reading.async_read(client) if hasattr(client, "aclose") else reading.read(client)
 
     def unknown(self) -> Items[Entry]:
         """Read the entries of unknown outcome: each may have staged a draft.

@@ -33,7 +33,8 @@ LAYERS = {
     "_telemetry": BASE | {"_core", "_telemetry"},
     "_tables": BASE | {"_core", "_tables"},
     "policy": BASE | {"_core"},
-    "ledger": BASE | {"_core", "_tables", "ledger", "policy"},
+    # Of clients, which import it, it names only the types.
+    "ledger": BASE | {"_async", "_core", "_sync", "_tables", "ledger", "policy"},
     "_limits": BASE | {"_core", "_limits", "_tasks", "ledger", "policy"},
     # What a service file may name; loaded only if there is one.
     "_service": BASE | {"_core", "_http", "_service", "ledger", "policy"},

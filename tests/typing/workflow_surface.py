@@ -21,7 +21,7 @@ from adclient import (
     SQLiteLedger,
 )
 from adclient.doctor import Report, examine
-from adclient.ledger import Check, open_ledger
+from adclient.ledger import Check, DraftOutcome, open_ledger
 from adclient.plan import ChangeReport
 from adclient.testing import Dashboard, FakeAdService, FakeClock, FakeDraft, Fault, RecordedRequest
 
@@ -53,6 +53,15 @@ AdClient(ledger=MemoryLedger(), conventions=Conventions(cursor_parameter="page")
 assert_type(open_ledger("drafts.db").entries(account_id="a"), Items[Entry])
 assert_type(ledger.settle(ledger.unknown()[0], by="kim"), Entry)
 assert_type(ledger.verify(), str)
+assert_type(ledger.settle_all({"1": None}, by="kim"), Items[Entry])
+assert_type(ledger.outcomes(client, ledger.entries(state="staged", limit=5)), Items[DraftOutcome])
+assert_type(client.with_options(actor="kim"), AdClient)
+
+
+async def read_outcomes() -> None:
+    async with AsyncAdClient(ledger=ledger, actor="kim") as reader:
+        assert_type(await ledger.outcomes(reader), Items[DraftOutcome])
+
 
 plan = Plan.read("plan.toml")
 assert_type(plan.check(policy), PlanReport)

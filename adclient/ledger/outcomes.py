@@ -1,0 +1,238 @@
+"""What became of staged drafts, as far as the reads of the service show it."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from decimal import Decimal
+from functools import partial, reduce
+from operator import attrgetter
+from typing import Any, Literal, get_args
+
+import attrs
+
+from adclient._core.redact import one_line
+from adclient._display.diffs import MISSING, Difference, Missing, differences_of
+from adclient._display.notebook import PublicDir, short, short_end
+from adclient._display.signatures import public_in
+from adclient._tables.items import Items
+from adclient._values.json_values import JSON, folded
+from adclient.errors import AdClientError, ConfigurationError
+from adclient.ledger.entry import Entry
+from adclient.models import Item
+
+# A draft that changes several values has the first of these states that one of them has.
+OutcomeState = Literal["overtaken", "not seen", "cannot be read", "seen live"]
+_STATES: Sequence[OutcomeState] = get_args(OutcomeState)
+_Listing = tuple[str, str, str]  # a read, an account, and the kind of what is looked for
+_Target = tuple[_Listing, str]  # its id
+
+# What can be found by its id on each platform, and the read that may show it.
+_READS = {
+    "alpha": ("campaign", "alpha.explain_objectives"),
+    "beta": ("campaign", "beta.list_campaigns"),
+    "gamma": ("ad", "gamma.list_ads"),
+}
+_NUMBER = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?")
+
+
+@public_in("adclient.ledger")
+@attrs.frozen(kw_only=True, repr=False)
+class DraftOutcome(PublicDir):
+    """What the reads of the service show of a staged draft; they never show if it was approved.
+
+    Attributes:
+        entry: The entry of the draft.
+        state: `seen live` if the value is the one after the change, `not seen` if it is still the
+            one before, `overtaken` if it is another one, or `cannot be read`.
+        seen: The value that was read, or an object of values if the draft changes several; None if
+            nothing was read.
+        text: The state in words, such as `overtaken by 140` or `not seen for 9 days`.
+
+    Examples:
+        >>> from adclient import SQLiteLedger
+        >>> from adclient.testing import FakeAdService
+        >>> ledger, ids = SQLiteLedger("drafts.db"), {"account_id": "account_b204"}
+        >>> with FakeAdService().client(ledger=ledger) as client:
+        ...     draft = client.beta.pause_campaign(**ids, campaign_id="campaign_57a7")
+        ...     outcome = ledger.outcomes(client)[0]
+        >>> outcome.state, outcome.seen
+        ('not seen', 'ENABLED')
+    """
+
+    entry: Entry
+    state: OutcomeState
+    seen: JSON = attrs.field(default=None, hash=False)
+    text: str
+
+    def __repr__(self) -> str:
+        return f"<DraftOutcome {short(self.entry.draft_id)}, {self.text}>"
+
+
+class Reading:
+    """Reads what became of drafts: one listing for each account and read, however many drafts.
+
+    `later` are all staged entries since the first of these, which explain what is seen.
+    """
+
+    def __init__(self, entries: Sequence[Entry], later: Iterable[Entry], now: datetime) -> None:
+        self._entries, self._now = entries, now
+        self._wanted = defaultdict[_Listing, set[str]](set)
+        self._found: dict[_Target, dict[str, JSON]] = {}
+        self._problems: dict[_Listing, str] = {}
+        self._later = defaultdict[object, list[tuple[Entry, Difference]]](list)
+        for entry in entries:
+            if target := _target_of(entry):
+                self._wanted[target[0]].add(target[1])
+        for entry in later:
+            for change in _changes_of(entry):
+                self._later[_target_of(entry), change.key].append((entry, change))
+
+    def read(self, client: object) -> Items[DraftOutcome]:
+        """Read with a sync client."""
+        for listing in self._wanted:
+            try:
+                for item in _request(client, listing):
+                    if self._take(listing, item):
+                        break
+            except AdClientError as error:
+                self._fail(listing, error)
+        return Items(map(self._outcome, self._entries), cls=DraftOutcome)
+
+    async def async_read(self, client: object) -> Items[DraftOutcome]:
+        """Read with an async client."""
+        for listing in self._wanted:
+            try:
+                async for item in _request(client, listing):
+                    if self._take(listing, item):
+                        break
+            except AdClientError as error:
+                self._fail(listing, error)
+        return Items(map(self._outcome, self._entries), cls=DraftOutcome)
+
+    def _take(self, listing: _Listing, item: Item) -> bool:
+        """Keep what is looked for; True once all of it is found."""
+        read, _, kind = listing
+        wanted = self._wanted[listing]
+        for entity in _entities(read, item.to_dict(), kind):
+            if (key := str(entity.get("id"))) in wanted:
+                self._found[listing, key] = entity
+        return all((listing, key) in self._found for key in wanted)
+
+    def _fail(self, listing: _Listing, error: AdClientError) -> None:
+        """Keep the reason why the rest cannot be read."""
+        if isinstance(error, ConfigurationError):  # such as of a closed client
+            raise error
+        self._problems[listing] = one_line(str(error))
+
+    def _outcome(self, entry: Entry) -> DraftOutcome:
+        """Compare each value that a draft changes with what was read."""
+        target, problem = _target_of(entry), "the ledger has no change to compare"
+        if target is None:
+            problem = f"no read finds what {short(entry.operation)} changes"
+        elif target not in self._found:
+            unlisted = f"{target[0][0]} does not show {short(target[1])}"
+            problem = self._problems.get(target[0], unlisted)
+        elif changes := _changes_of(entry):
+            outcomes = [self._outcome_of(change, entry, target) for change in changes]
+            return min(outcomes, key=lambda each: _STATES.index(each.state))
+        return _unread(entry, problem)
+
+    def _outcome_of(self, change: Difference, entry: Entry, target: _Target) -> DraftOutcome:
+        (read, _, kind), path = target[0], short_end(change.path)
+        values = _values(self._found[target], change.path, kind)
+        if len(values) != 1 or isinstance(seen := values[0], Missing):
+            return _unread(entry, f"{read} does not show {path}")
+        now, before, after = map(_comparable, (seen, change.before, change.after))
+        if before == after or type(now) not in map(type, (None, before, after)):
+            return _unread(entry, f"{path} is {short(seen)}, which cannot be compared")
+        outcome = partial(DraftOutcome, entry=entry, seen=seen)
+        if now == after:
+            return outcome(state="seen live", text="seen live")
+        where = f" ({path})" if change.within else ""
+        later = [other for other in self._later[target, change.key] if other[0].at > entry.at]
+        # A null before may also mean that the service does not tell. What a later draft has found
+        # before it was live.
+        was_live = any(_comparable(other.before) == after for _, other in later)
+        if before in (now, None, MISSING) and not was_live:
+            days = (self._now - entry.at).days
+            age = f"for {days} day{'s' * (days > 1)}" if days > 0 else "yet"
+            return outcome(state="not seen", text=f"not seen {age}{where}")
+        drafts = [each.draft_id for each, other in later if _comparable(other.after) == now]
+        by = f", as in {short(drafts[-1])}" if drafts else ""
+        return outcome(state="overtaken", text=f"overtaken by {short(seen)}{where}{by}")
+
+
+def _unread(entry: Entry, problem: str) -> DraftOutcome:
+    return DraftOutcome(entry=entry, state="cannot be read", text=f"cannot be read: {problem}")
+
+
+def _request(client: object, listing: _Listing) -> Any:
+    """Begin to read, with either kind of client."""
+    return attrgetter(listing[0])(client)(account_id=listing[1])
+
+
+def _target_of(entry: Entry) -> _Target | None:
+    """What a draft changes, if a read may show it."""
+    kind, read = _READS.get(entry.operation.partition(".")[0], ("", ""))
+    entity_id = entry.arguments.get(f"{kind}_id")
+    return ((read, entry.account_id, kind), entity_id) if isinstance(entity_id, str) else None
+
+
+def _changes_of(entry: Entry) -> list[Difference]:
+    """The values that a draft changes; a list is one value."""
+    changes: dict[str, Difference] = {}
+    for change in () if entry.diff is None else differences_of(entry.diff):
+        while "[" in change.path and change.within is not None:
+            change = change.within
+        changes[change.path] = change
+    return list(changes.values())
+
+
+def _entities(name: str, value: JSON, kind: str) -> Iterator[dict[str, JSON]]:
+    """The objects below a name that ends with their kind, such as `campaigns`."""
+    if isinstance(value, list):
+        for element in value:
+            yield from _entities(name, element, kind)
+    elif isinstance(value, dict) and name.removesuffix("s").endswith(kind):
+        yield value
+    elif isinstance(value, dict):
+        for inner, each in value.items():
+            yield from _entities(inner, each, kind)
+
+
+def _values(entity: dict[str, JSON], path: str, kind: str) -> list[JSON | Missing]:
+    """The value at a path in an entity; else those at that path in the objects inside of it."""
+    root, *inside = steps = path.split(".")
+    # A diff may call the whole by its kind, or by the name of the argument.
+    if inside and root in (kind, "fields"):
+        steps = inside
+    own, *others = [reduce(_member, steps, each) for each in _parts(entity)]
+    return [value for value in others if value is not MISSING] if own is MISSING else [own]
+
+
+def _parts(entity: dict[str, JSON]) -> Iterator[JSON | Missing]:
+    """An entity, and the objects in it that are no other entities."""
+    yield entity
+    for inner in entity.values():
+        if isinstance(inner, dict) and "id" not in inner:
+            yield from _parts(inner)
+
+
+def _member(value: JSON | Missing, name: str) -> JSON | Missing:
+    members = value.items() if isinstance(value, dict) else ()
+    return next((inner for key, inner in members if folded(key) == folded(name)), MISSING)
+
+
+def _comparable(value: JSON | Missing) -> object:
+    """A value in which a number equals a text that is one: 120 is 120.0 and "120.00"."""
+    if isinstance(value, dict):
+        return {name: _comparable(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return list(map(_comparable, value))
+    if isinstance(value, bool):
+        return (value,)  # true is not 1
+    is_number = isinstance(value, int | float | Decimal)
+    if is_number or (isinstance(value, str) and _NUMBER.fullmatch(value)):
+        return Decimal(str(value))
+    return value

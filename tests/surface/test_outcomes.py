@@ -1,0 +1,377 @@
+"""What became of drafts, as the reads of a service show it that is not the fake."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from urllib.parse import parse_qs
+
+import attrs
+import httpx
+import pytest
+from cases import each_case
+from clients import sync_and_async, wait
+
+from adclient import (
+    AdClient,
+    AsyncAdClient,
+    ConfigurationError,
+    Diff,
+    Entry,
+    Policy,
+    SQLiteLedger,
+)
+from adclient.ledger import DraftOutcome
+from adclient.testing import FakeAdService
+
+URL = "https://ads.example.com"
+NOON = datetime(2026, 11, 24, 12, tzinfo=UTC)
+CAMPAIGN = {
+    "id": "7",
+    "name": "Frühling",
+    "status": "ENABLED",
+    "budget": {"daily_budget": "100.00", "currency": "EUR", "shared": None},
+    "schedule": {"days": ["MON", "FRI"], "hours": {"from": 8}},
+    "bid": 1.25,
+    "endDate": "2026-12-31",
+    "is_test": True,
+    "owner": {"id": "7", "limit": 5},
+    "clicks": {"cap": 1},
+    "views": {"cap": 2},
+    "flags": [True],
+    "groups": [{"name": "all", "floor": 3}],
+}
+
+
+class Shop:
+    """A service with one item a page, which keeps budgets as texts, inside of an object."""
+
+    def __init__(self, **listings: list[dict]) -> None:
+        self.listings = {"list-beta-campaigns": [CAMPAIGN], **listings}
+        self.requests: list[httpx.Request] = []
+        self.broken: set[int] = set()  # the numbers of requests that fail
+        self.transport = httpx.MockTransport(self._respond)
+
+    def _respond(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        query = {name: value for name, [value] in parse_qs(request.url.query.decode()).items()}
+        if query["account_id"] != "a" or len(self.requests) in self.broken:
+            return httpx.Response(403, json={"error": {"message": "no access"}})
+        items = self.listings[request.url.path.rpartition("/")[2]]
+        start = json.loads(query.get("cursor", "0"))
+        following = start + 1 if start + 1 < len(items) else None
+        return httpx.Response(200, json={"data": items[start:][:1], "page": {"next": following}})
+
+    def client(self, kind=AdClient, **options):
+        return kind(URL, transport=self.transport, max_retries=0, **options)
+
+
+@attrs.define
+class Clock:
+    now: datetime = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(NOON - timedelta(days=9))
+
+
+@pytest.fixture
+def ledger(tmp_path, clock) -> SQLiteLedger:
+    return SQLiteLedger(tmp_path / "drafts.db", now=clock)
+
+
+def stage(ledger, diff, number=1, operation="beta.create_video_campaign", **arguments) -> Entry:
+    """Record a staged draft."""
+    arguments = {"account_id": "a", "campaign_id": "7", **arguments}
+    entry = Entry(
+        entry_id=f"entry_{number}",
+        operation=operation,
+        account_id=arguments["account_id"],
+        arguments={name: value for name, value in arguments.items() if value is not None},
+    )
+    admitted = ledger.reserve(entry, lambda usage: None)
+    draft = {"state": "staged", "draft_id": f"draft_{number}"}
+    ended = attrs.evolve(admitted, **draft, diff=diff and Diff(**diff))
+    ledger.end(ended)
+    return ended
+
+
+def a_diff(field, before, after) -> dict:
+    return {"field": field, "before": before, "after": after}
+
+
+LIVE = ("seen live", "seen live")
+WAITING = ("not seen", "not seen for 9 days")
+
+
+def unread(problem: str) -> tuple[str, str]:
+    return "cannot be read", f"cannot be read: {problem}"
+
+
+def unshown(path: str) -> tuple[str, str]:
+    return unread(f"beta.list_campaigns does not show {path}")
+
+
+@each_case(
+    ("diff", "expected", "seen"),
+    [
+        (a_diff("status", "PAUSED", "ENABLED"), LIVE, "ENABLED"),
+        (a_diff("status", "ENABLED", "PAUSED"), WAITING, "ENABLED"),
+        (a_diff("status", "PAUSED", "ENDED"), ("overtaken", "overtaken by ENABLED"), "ENABLED"),
+        # Numbers are compared by value, also as text, and inside of other objects.
+        (a_diff("daily_budget", 90, 100), LIVE, "100.00"),
+        (a_diff("daily_budget", 90.0, Decimal("100.000")), LIVE, "100.00"),
+        (a_diff("daily_budget", "90", "100"), LIVE, "100.00"),
+        (a_diff("daily_budget", 100, 120), WAITING, "100.00"),
+        (a_diff("daily_budget", 90, 120), ("overtaken", "overtaken by 100.00"), "100.00"),
+        (a_diff("budget.daily_budget", 100, 120), WAITING, "100.00"),
+        (a_diff("bid", "1.2", "1.25"), LIVE, 1.25),
+        (a_diff("end_date", None, "2026-12-31"), LIVE, "2026-12-31"),
+        (a_diff("is_test", False, True), LIVE, True),
+        (a_diff("is_test", 0, 1), unread("is_test is true, which cannot be compared"), None),
+        # Objects are compared value by value.
+        (
+            a_diff("budget", {"daily_budget": 100, "currency": "EUR"}, {"daily_budget": 120}),
+            ("not seen", "not seen for 9 days (budget.daily_budget)"),
+            "100.00",
+        ),
+        (
+            a_diff("fields", {"daily_budget": 90, "bid": 1}, {"daily_budget": 100, "bid": 1.25}),
+            LIVE,
+            "100.00",
+        ),
+        (
+            a_diff("campaign", {"daily_budget": 90, "bid": 1}, {"daily_budget": 100, "bid": 2}),
+            ("overtaken", "overtaken by 1.25 (campaign.bid)"),
+            1.25,
+        ),
+        (
+            a_diff("fields", {"status": "PAUSED", "x": 1}, {"status": "ENABLED", "x": 2}),
+            unshown("fields.x"),
+            None,
+        ),
+        (a_diff("settings", {"status": "x"}, {"status": "y"}), unshown("settings.status"), None),
+        # A list is one value.
+        (a_diff("schedule", {"days": ["SUN"]}, {"days": ["MON", "FRI"]}), LIVE, ["MON", "FRI"]),
+        (
+            a_diff("days", ["MON", "FRI"], ["MON", "FRI", "SUN"]),
+            WAITING,
+            ["MON", "FRI"],
+        ),
+        (
+            a_diff("groups", [], [{"name": "all", "floor": "3"}]),
+            LIVE,
+            [{"name": "all", "floor": 3}],
+        ),
+        # A null before may mean that the service does not tell.
+        (a_diff("status", None, "PAUSED"), WAITING, "ENABLED"),
+        (a_diff("fields", None, {"status": "ENABLED"}), LIVE, "ENABLED"),
+        (
+            a_diff("fields", {}, {"status": "PAUSED"}),
+            ("not seen", "not seen for 9 days (fields.status)"),
+            "ENABLED",
+        ),
+        (a_diff("shared", "x", None), LIVE, None),
+        (a_diff("shared", "x", "y"), ("overtaken", "overtaken by null"), None),
+        # Other entities in it, and other forms, are not guessed at.
+        (a_diff("limit", 4, 5), unshown("limit"), None),
+        (a_diff("floor", 3, 4), unshown("floor"), None),
+        (a_diff("cap", 1, 2), unshown("cap"), None),
+        (a_diff("views.cap", 1, 2), LIVE, 2),
+        (a_diff("flags", [0], [1]), ("overtaken", "overtaken by [true]"), [True]),
+        (a_diff("budget", 100, 120), unread("budget is {daily_budget: 100.00, currency: EUR, "
+            "shared: null}, which cannot be compared"), None),
+        (a_diff("daily_budget", "9 €", "12 €"), unread("daily_budget is 100.00, which cannot be "
+            "compared"), None),
+        (a_diff("daily_budget", 100, "100.0"), unread("daily_budget is 100.00, which cannot be "
+            "compared"), None),
+        (a_diff("status", "PAUSED", "PAUSED"), unread("the ledger has no change to compare"), None),
+        (None, unread("the ledger has no change to compare"), None),
+    ],
+)  # fmt: skip
+def test_value_that_is_read_is_compared_with_both_of_the_diff(diff, expected, seen, tmp_path):
+    clock = Clock(NOON - timedelta(days=9))
+    ledger = SQLiteLedger(tmp_path / f"{datetime.now().timestamp()}.db", now=clock)
+    entry = stage(ledger, diff)
+    clock.now = NOON
+    with Shop().client() as client:
+        [outcome] = ledger.outcomes(client)
+    assert (outcome.entry, outcome.state, outcome.text) == (entry, *expected)
+    assert outcome.seen == seen
+    assert repr(outcome) == f"<DraftOutcome draft_1, {outcome.text}>"
+
+
+def outcomes(ledger, shop, clock, *arguments) -> list[tuple[str, str]]:
+    clock.now = NOON
+    with shop.client() as client:
+        return [(each.state, each.text) for each in ledger.outcomes(client, *arguments)]
+
+
+ENABLE, PAUSE = a_diff("status", "PAUSED", "ENABLED"), a_diff("status", "ENABLED", "PAUSED")
+
+
+@each_case(
+    ("age", "text"),
+    [
+        (timedelta(minutes=-1), "yet"),
+        (timedelta(hours=23), "yet"),
+        (timedelta(hours=24), "for 1 day"),
+        (timedelta(hours=49), "for 2 days"),
+    ],
+)
+def test_age_of_what_is_not_seen_is_in_days(age, text, tmp_path) -> None:
+    clock = Clock(NOON - age)
+    ledger = SQLiteLedger(tmp_path / f"{age.total_seconds()}.db", now=clock)
+    stage(ledger, PAUSE)
+    assert outcomes(ledger, Shop(), clock) == [("not seen", f"not seen {text}")]
+
+
+def test_account_is_listed_once_and_only_until_everything_is_found(ledger, clock) -> None:
+    campaigns = [{**CAMPAIGN, "id": str(number), "name": f"n{number}"} for number in range(5)]
+    shop = Shop(**{"list-beta-campaigns": campaigns, "list-gamma-ads": [{**CAMPAIGN, "id": "3"}]})
+    for number in range(40):
+        stage(ledger, PAUSE, number, campaign_id=str(number % 3))
+    stage(ledger, ENABLE, 40, "gamma.create_dco_ad", campaign_id=None, ad_id="3")
+    states = [state for state, _ in outcomes(ledger, shop, clock)]
+    assert states == ["not seen"] * 40 + ["seen live"]
+    assert [request.url.path.rpartition("/")[2] for request in shop.requests] == [
+        *["list-beta-campaigns"] * 3,
+        "list-gamma-ads",
+    ]
+    assert all(request.method == "GET" for request in shop.requests)
+
+
+def test_what_no_read_shows_is_not_asked_for(ledger, clock) -> None:
+    others = ["alpha.update_creative", "gamma.create_image_campaign", "delta.update_keyword", "x.y"]
+    for number, operation in enumerate(others):
+        named = {"campaign_id": "7" if operation.startswith("gamma") else None, "creative_id": "7"}
+        stage(ledger, PAUSE, number, operation, **named)
+    stage(ledger, PAUSE, 9, campaign_id=None)  # a new one, whose id nobody knows yet
+    shop = Shop()
+    found = outcomes(ledger, shop, clock)
+    expected = [unread(f"no read finds what {each} changes") for each in others]
+    assert found == [*expected, unread("no read finds what beta.create_video_campaign changes")]
+    assert not shop.requests
+
+
+def test_campaign_that_an_objective_lists_is_found(ledger, clock) -> None:
+    inner = {"id": 7, "name": "x", "budget": {"daily_budget": "140"}}
+    objective = {"id": "7", "name": "SALES", "status": "ENABLED", "daily_budget": 5}
+    shop = Shop(**{"explain-alpha-objectives": [objective, {**objective, "campaigns": [inner]}]})
+    stage(ledger, a_diff("daily_budget", 100, 120), 1, "alpha.update_campaign_budget")
+    assert outcomes(ledger, shop, clock) == [("overtaken", "overtaken by 140")]
+
+
+def test_campaign_that_is_gone_and_account_that_cannot_be_read_have_their_reasons(
+    ledger, clock
+) -> None:
+    stage(ledger, PAUSE, 1, campaign_id="8")
+    stage(ledger, PAUSE, 2, account_id="b")
+    stage(ledger, PAUSE, 3)
+    gone, refused, found = outcomes(ledger, Shop(), clock)
+    assert gone == unread("beta.list_campaigns does not show 8")
+    assert refused[0] == "cannot be read"
+    assert refused[1].startswith("cannot be read: beta.list_campaigns: 403: no access")
+    assert found == WAITING
+    clock.now = NOON
+    with Shop().client(policy=Policy(accounts=["b"])) as client:
+        text = ledger.outcomes(client)[0].text
+    assert "account a is not one of the policy's accounts; nothing was sent" in text
+
+
+def test_what_was_found_before_a_listing_failed_counts(ledger, clock) -> None:
+    campaigns = [{**CAMPAIGN, "id": each} for each in "789"]
+    shop = Shop(**{"list-beta-campaigns": campaigns})
+    shop.broken = {3}
+    stage(ledger, ENABLE, 1, campaign_id="8")
+    stage(ledger, ENABLE, 2, campaign_id="9")
+    found, failed = outcomes(ledger, shop, clock)
+    assert found == LIVE
+    assert failed[1].startswith("cannot be read: beta.list_campaigns: 403: no access")
+
+
+def test_later_draft_explains_what_has_overtaken_one(ledger, clock) -> None:
+    steps = [(90, 95), (95, 120), (120, 100), (100, 130), (60, 70), (70, 100), (50, 55)]
+    for number, (before, after) in enumerate(steps):
+        clock.now += timedelta(hours=1)
+        field, old, new = "daily_budget", before, after
+        if number in (1, 5):
+            field, old, new = "fields", {"daily_budget": before}, {"daily_budget": str(after)}
+        stage(ledger, a_diff(field, old, new), number)
+        # Of another campaign, another field and another account.
+        stage(ledger, a_diff("daily_budget", 1, 100), f"{number}b", campaign_id="8")
+        stage(ledger, a_diff("bid", 1, 100), f"{number}c")
+        stage(ledger, a_diff("daily_budget", 1, 100), f"{number}d", account_id="b")
+    chosen = [entry for entry in ledger.entries() if entry.entry_id[-1].isdigit()]
+    by = "overtaken by 100.00"
+    assert outcomes(ledger, Shop(), clock, chosen) == [
+        ("overtaken", f"{by}, as in draft_5"),
+        ("overtaken", f"{by} (fields.daily_budget), as in draft_5"),
+        LIVE,
+        ("not seen", "not seen for 8 days"),
+        ("overtaken", f"{by}, as in draft_5"),
+        LIVE,
+        ("overtaken", by),
+    ]
+
+
+def test_value_that_a_later_draft_has_found_was_live_meanwhile(ledger, clock) -> None:
+    for number, (before, after) in enumerate([(100, 120), (120, 100)]):
+        clock.now += timedelta(hours=1)
+        stage(ledger, a_diff("daily_budget", before, after), number)
+    overtaken = ("overtaken", "overtaken by 100.00, as in draft_1")
+    assert outcomes(ledger, Shop(), clock) == [overtaken, LIVE]
+
+
+def test_only_staged_entries_have_an_outcome(ledger, clock) -> None:
+    stage(ledger, PAUSE, 1)
+    refused = attrs.evolve(stage(ledger, PAUSE, 2), entry_id="3", state="refused")
+    ledger.reserve(refused, lambda usage: None)
+    shop = Shop()
+    assert outcomes(ledger, shop, clock, [refused]) == []
+    assert not shop.requests
+    assert outcomes(ledger, shop, clock) == [WAITING, WAITING]
+
+
+@sync_and_async
+async def test_both_clients_read_the_same(client_kind, ledger, clock) -> None:
+    campaigns = [{**CAMPAIGN, "id": each} for each in "6789"]
+    stage(ledger, ENABLE, 1)
+    stage(ledger, PAUSE, 2, account_id="b")
+    stage(ledger, PAUSE, 3, "gamma.create_dco_ad", ad_id="gone")
+    clock.now = NOON
+    shop = Shop(**{"list-beta-campaigns": campaigns, "list-gamma-ads": [CAMPAIGN]})
+    client = shop.client(client_kind.client)
+    found = await wait(ledger.outcomes(client))
+    states = ["seen live", "cannot be read", "cannot be read"]
+    assert [each.state for each in found] == states
+    assert len(shop.requests) == 4
+    assert found.to_pandas()["state"].tolist() == states
+    assert len(await wait(ledger.outcomes(client, []))) == 0
+    await (client.aclose() if isinstance(client, AsyncAdClient) else wait(client.close()))
+    with pytest.raises(ConfigurationError, match="this client is closed"):
+        await wait(ledger.outcomes(client))
+
+
+def test_outcome_of_an_approved_draft_of_the_fake_is_seen_live(tmp_path) -> None:
+    fake, ledger = FakeAdService(), SQLiteLedger(tmp_path / "drafts.db")
+    budget = {"account_id": "account_a91f", "campaign_id": "campaign_4c10"}
+    with fake.client(ledger=ledger) as client:
+        drafts = [
+            client.alpha.update_campaign_budget(**budget, daily_budget=120),
+            client.beta.pause_campaign(account_id="account_b204", campaign_id="campaign_57a7"),
+            client.gamma.create_dco_ad(
+                account_id="account_c3d8", ad_id="ad_799a", fields={"name": "Neu", "status": "x"}
+            ),
+        ]
+        assert [each.state for each in ledger.outcomes(client)] == ["not seen"] * 3
+        for draft in drafts:
+            fake.dashboard.approve(draft)
+        assert [each.state for each in ledger.outcomes(client)] == ["seen live"] * 3
+        fake.dashboard.approve(client.alpha.update_campaign_budget(**budget, daily_budget=140))
+        outcome = ledger.outcomes(client)[0]
+        assert isinstance(outcome, DraftOutcome)
+        assert outcome.text.startswith("overtaken by 140, as in draft_")
