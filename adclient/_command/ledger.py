@@ -4,18 +4,21 @@ import argparse
 from collections.abc import Collection, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
+from typing import get_args
 
 from adclient._command import add_actions, connection, output
+from adclient._display import diffs
 from adclient._values.json_values import JSON
 from adclient.errors import ConfigurationError
-from adclient.ledger import Entry, open_ledger
+from adclient.ledger import Entry, State, open_ledger
 from adclient.ledger.sql import SQLLedger
 
 _WHERE = (
     "the file of the ledger, or a postgresql:// URL; a password in it shows in the process list, "
     "unlike one in PGPASSWORD or ~/.pgpass"
 )
-_FIRST = ("entry_id", "state", "draft_id", "operation", "account_id", "over_limit", "at")
+_FIRST = ("entry_id", "state", "draft_id", "text", "diff", "operation", "account_id", "actor", "at")
+_FILTERS = ("account_id", "plan_id", "actor", "since", "until", "state", "limit")
 _SHORT = 12  # of an id in a table; `settle` takes the beginning of one
 
 
@@ -45,23 +48,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = add_actions(
         parser,
         show="list the entries, the oldest first",
+        outcomes="read what became of the staged drafts, as far as the service shows it",
         unknown="list the entries of unknown outcome, which may have staged a draft",
-        settle="record what a human found out about an entry, in the approval dashboard",
+        settle="record what a human found out about entries, in the approval dashboard",
         verify="check that no entry was changed or lost, and print the hash of the last row",
     )
     for name, action in actions.items():
-        action.add_argument("--ledger", metavar="WHERE", help=_WHERE)
-        connection.add_service(action.add_argument)
+        add = action.add_argument
+        add("--ledger", metavar="WHERE", help=_WHERE)
+        if name in ("show", "outcomes"):
+            add("--account", "-a", dest="account_id", metavar="ID", help="only of this account")
+            add("--plan", dest="plan_id", metavar="ID", help="only those of the plan with this id")
+            add("--actor", metavar="NAME", help="only those of this person or program")
+            add("--since", type=_moment, metavar="TIME", help="only from 2026-03-01 on, say (UTC)")
+            add("--until", type=_moment, metavar="TIME", help="only those before this time")
+            add("--limit", type=int, metavar="N", help="only the newest N")
+        if name == "outcomes":
+            connection.add_arguments(action)
+        else:
+            connection.add_service(add)
         if name != "verify":
             output.add_arguments(action)
-    add = actions["show"].add_argument
-    add("--account", "-a", metavar="ID", help="only those of this account")
-    add("--since", type=_moment, metavar="TIME", help="only later ones, such as 2026-03-01 (UTC)")
+    states = get_args(State)
+    actions["show"].add_argument("--state", choices=states, help="only those in this state")
+    actions["outcomes"].set_defaults(state="staged")
     add = actions["settle"].add_argument
-    add("entry", metavar="ENTRY", help="the id of the entry, or its beginning")
-    outcome = actions["settle"].add_mutually_exclusive_group(required=True)
+    add("entry", metavar="ENTRY", nargs="+", help="the id of an entry, or its beginning")
+    outcome = actions["settle"].add_mutually_exclusive_group()
     outcome.add_argument(
-        "--draft", metavar="ID", help="this draft was staged, or is no longer over a limit"
+        "--draft", metavar="ID", help="this draft was staged; by default, that of each entry"
     )
     outcome.add_argument("--not-staged", action="store_true", help="no draft was staged")
     add("--by", required=True, metavar="NAME", help="the name of that human")
@@ -74,31 +89,58 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Do what is asked; the exit code."""
-    entries: Collection[Entry]
     connection.require_ledger(options)
+    seen: dict[str, dict[str, JSON]] = {}
     with closing(open_ledger(options.ledger)) as ledger:
         match options.action:
-            case "show":
-                entries = ledger.entries(account_id=options.account, since=options.since)
+            case "verify":
+                print(ledger.verify(head=options.head))
+                return 0
             case "unknown":
                 entries = ledger.unknown()
             case "settle":
-                entry = _entry_by_id(ledger.entries(), options.entry)
-                if options.not_staged and entry.draft_id is not None:
-                    raise ConfigurationError(f"{options.entry}: its draft is {entry.draft_id}")
-                entries = [ledger.settle(entry, draft_id=options.draft, by=options.by)]
-            case _:
-                print(ledger.verify(head=options.head))
-                return 0
+                drafts = _drafts_to_settle(ledger.entries(), options)
+                entries = ledger.settle_all(drafts, by=options.by)
+            case action:
+                entries = ledger.entries(**{name: getattr(options, name) for name in _FILTERS})
+                if action == "outcomes":
+                    from adclient import AdClient
+
+                    with AdClient(**connection.settings(options)) as client:
+                        for each in ledger.outcomes(client, entries):
+                            found = {"state": each.state, "text": each.text, "seen": each.seen}
+                            seen[each.entry.entry_id] = found
     shape = output.shape_of(options)
     rows: list[Mapping[str, JSON]] = []
     for entry in entries:
-        fields = entry.to_dict()
+        fields = entry.to_dict() | seen.get(entry.entry_id, {})
         if shape == "table":
             fields["entry_id"] = entry.entry_id[:_SHORT]
+            fields["state"] = fields.pop("text", entry.state)
+        if shape != "json" and entry.diff is not None:
+            fields["diff"] = diffs.one_line(entry.diff)
         rows.append({**{name: fields[name] for name in _FIRST if name in fields}, **fields})
     output.write(rows, shape)
     return 0
+
+
+def _drafts_to_settle(
+    entries: Collection[Entry], options: argparse.Namespace
+) -> dict[str, str | None]:
+    """The draft of each entry that is settled; None if none was staged."""
+    if options.draft is not None and len(options.entry) > 1:
+        raise ConfigurationError("--draft is for one ENTRY; without it, each keeps its own draft")
+    drafts: dict[str, str | None] = {}
+    for start in options.entry:
+        entry = _entry_by_id(entries, start)
+        draft_id = entry.draft_id if options.draft is None else options.draft
+        if options.not_staged == (draft_id is not None):
+            problem = (
+                f"its draft is {draft_id}" if draft_id else "--draft or --not-staged is missing"
+            )
+            raise ConfigurationError(f"{start}: {problem}")
+        drafts[entry.entry_id] = draft_id
+    return drafts
 
 
 def _entry_by_id(entries: Collection[Entry], start: str) -> Entry:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
 import pytest
 from cases import each_case
 from raw_server import Connection, RawServer, answer_to
@@ -173,6 +174,84 @@ def test_ledger_shows_what_was_staged(fake, files, capsys) -> None:
     assert main([*verify, "x"]) == 2
 
 
+def test_shown_entries_are_filtered_and_have_a_diff_that_can_be_read(fake, files, capsys) -> None:
+    planned(files, "campaign_57a7", "campaign_cb1a", TOO_MUCH)
+    assert main(STAGE) == 3
+    with fake.client(ledger=SQLiteLedger("drafts.db"), actor="kim") as client:
+        client.alpha.update_campaign_budget(
+            account_id="account_a91f", campaign_id="campaign_4c10", daily_budget=120
+        )
+    capsys.readouterr()
+    for words, states in [
+        ([], ["staged", "staged", "refused", "staged"]),
+        (["--state", "refused"], ["refused"]),
+        (["--plan", "w47"], ["staged", "staged", "refused"]),
+        (["--plan", "w47", "--limit", "2"], ["staged", "refused"]),
+        (["--actor", "kim"], ["staged"]),
+        (["--until", "2020-01-01"], []),
+        (["--since", "2020-01-01", "-a", "account_b204"], ["staged", "staged"]),
+    ]:
+        assert main([*SHOW, *words]) == 0
+        entries = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [entry["state"] for entry in entries] == states
+    assert main([*SHOW, "--actor", "kim", "--table"]) == 0
+    assert "  daily_budget: 100 → 120  " in capsys.readouterr().out.splitlines()[1]
+    assert main([*SHOW, "--actor", "kim", "--csv"]) == 0
+    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert (row["diff"], row["actor"]) == ("daily_budget: 100 → 120", "kim")
+    assert main([*SHOW, "--actor", "kim", "--json"]) == 0
+    diff = json.loads(capsys.readouterr().out)["diff"]
+    assert diff == {"field": "daily_budget", "before": 100, "after": 120}
+
+
+@each_case(
+    ("variables", "actor"),
+    [
+        ({}, None),
+        ({"GITLAB_USER_LOGIN": "jo"}, "jo"),
+        ({"GITHUB_ACTOR": "octo[bot]", "GITLAB_USER_LOGIN": "jo"}, "octo[bot]"),
+        ({"ADCLIENT_ACTOR": "kim", "GITHUB_ACTOR": "octo[bot]"}, "kim"),
+    ],
+)
+def test_staged_plan_names_the_user_of_ci(variables, actor, fake, files, capsys) -> None:
+    (files / "drafts.db").unlink(missing_ok=True)
+    planned(files, "campaign_57a7")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("GITHUB_ACTOR", "GITLAB_USER_LOGIN"):
+            patch.delenv(name, raising=False)
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        assert main(STAGE) == 0
+    (entry,) = SQLiteLedger("drafts.db").entries()
+    assert entry.actor == actor
+
+
+def test_outcomes_of_the_chosen_drafts_are_read(fake, files, capsys) -> None:
+    planned(files, "campaign_57a7", "campaign_cb1a", TOO_MUCH)
+    main(STAGE)
+    fake.dashboard.approve(fake.drafts[0].draft_id)
+    first, _ = SQLiteLedger("drafts.db").entries(state="staged")
+    capsys.readouterr()
+    command = ["ledger", "outcomes", "--ledger", "drafts.db"]
+    assert main(command) == 0
+    live, waiting = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert live == {**first.to_dict(), "state": "seen live", "text": "seen live", "seen": "PAUSED"}
+    assert (waiting["state"], waiting["seen"]) == ("not seen", "ENABLED")
+    assert main([*command, "--limit", "1", "--table"]) == 0
+    head, row = capsys.readouterr().out.splitlines()[:2]
+    assert head.split()[:3] == ["entry_id", "state", "draft_id"]
+    assert row.partition("  ")[2].startswith("not seen yet  draft_")
+    assert main([*command, "--plan", "w47", "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["text"] for row in rows] == ["seen live", "not seen yet"]
+    assert [row["diff"] for row in rows] == ["status: ENABLED → PAUSED"] * 2
+    assert main([*command, "--actor", "nobody"]) == 0
+    assert capsys.readouterr().out == ""
+    assert len(fake.drafts) == 2
+    with pytest.raises(SystemExit):
+        main([*command, "--state", "staged"])
+
+
 UNKNOWN = ["ledger", "unknown", "--ledger", "drafts.db"]
 SETTLE = ["ledger", "settle", "--ledger", "drafts.db", "--by", "kim"]
 
@@ -211,6 +290,34 @@ def test_id_that_begins_others_names_its_own_entry(files, capsys) -> None:
     assert [entry.entry_id for entry in ledger.unknown()] == ["job-10"]
 
 
+def test_many_entries_are_settled_at_once_or_not_at_all(fake, files, capsys) -> None:
+    ledger = SQLiteLedger("drafts.db")
+    for entry_id, draft_id in {"a1": None, "a2": None, "b": "draft_1", "c": "draft_2"}.items():
+        entry = Entry(entry_id=entry_id, operation="beta.pause_campaign", account_id="a")
+        ended = attrs.evolve(ledger.reserve(entry, lambda usage: None), draft_id=draft_id)
+        ledger.end(attrs.evolve(ended, state="unknown"))
+    head = ledger.verify()
+    for words, complaint in [
+        (["a1", "a2", "x", "--not-staged"], "0 entries have an id that begins with 'x'"),
+        (["a1", "b", "--not-staged"], "b: its draft is draft_1"),
+        (["b", "a1"], "a1: --draft or --not-staged is missing"),
+        (["b", "c", "--draft", "draft_1"], "--draft is for one ENTRY"),
+        (["a1", "--draft", ""], "draft_id must be a text that is not empty"),
+    ]:
+        assert main([*SETTLE, *words]) == 2
+        assert complaint in capsys.readouterr().err
+    assert ledger.verify() == head
+    assert main([*SETTLE, "a1", "a2", "--not-staged"]) == 0
+    assert main([*SETTLE, "c", "b"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(row["entry_id"], row["state"], row.get("draft_id")) for row in rows] == [
+        ("a1", "not staged", None),
+        ("a2", "not staged", None),
+        ("c", "staged", "draft_2"),
+        ("b", "staged", "draft_1"),
+    ]
+
+
 def test_draft_over_a_limit_is_not_settled_as_if_it_were_none(fake, files, capsys) -> None:
     (files / "policy.toml").write_text("money = { daily_budget = 999 }\nchange_at_most = 20\n")
     planned(files, TOO_MUCH)
@@ -233,7 +340,10 @@ def test_draft_over_a_limit_is_not_settled_as_if_it_were_none(fake, files, capsy
         ([*SHOW, "--since", "0001-01-01T00:00+14:00"], 2, "is not a time such as 2026-03-01"),
         (["ledger", "show", "--ledger", "missing.db"], 1, "adclient: the ledger "),
         (["ledger", "verify", "--ledger", "policy.toml"], 1, "adclient: the ledger "),
-        ([*SETTLE, "e"], 2, "one of the arguments --draft --not-staged is required"),
+        ([*SETTLE, "e", "--draft", "d", "--not-staged"], 2, "not allowed with argument --draft"),
+        ([*SHOW, "--state", "pending"], 2, "invalid choice: 'pending'"),
+        ([*SHOW, "--limit", "0"], 2, "adclient: limit must be a whole number, 1 or more"),
+        (["ledger", "outcomes", "--ledger", "missing.db"], 1, "adclient: the ledger "),
         (["plan", "check", "missing.toml"], 2, "missing.toml"),
         (["mcp"], 2, "adclient: name the accounts in a policy, or one with --account"),
         (["mcp", "-a", "x", "--policy", "policy.toml"], 2, "the policy does not name 'x'"),
