@@ -25,7 +25,7 @@ def blocks(language: str) -> list[str]:
 
 PLAN, POLICY = blocks("toml")
 *_, SCRIPT = blocks("python")
-CHECK, STAGE = "".join(blocks("sh")).splitlines()
+*_, CHECK, STAGE = "".join(blocks("sh")).splitlines()
 
 
 class Repository(NamedTuple):
