@@ -51,7 +51,7 @@ class Policy(notebook.HTMLRepr):
 
     A rule of None, the default, does not apply; an empty one allows nothing. What a rule cannot
     judge, it refuses. Keys are compared as services may read them: `dailyBudget` and
-    `limits.daily_budget` count as `daily_budget`, except in the list of what a write may set.
+    `limits__daily_budget` count as `daily_budget`, except in the list of what a write may set.
 
     Attributes:
         accounts: The ids of the accounts that calls may name, in reads as well. A key `account_id`

@@ -27,9 +27,13 @@ _IDS = ("account_id", "campaign_id", "creative_id", "ad_id")
 _ACCOUNT = folded("account_id")
 # Operations whose diff has no value before.
 _CREATIONS = {each.full_name for each in OPERATIONS if each.name.startswith("create_")}
-# A service may read a name as a path, such as `limits.daily_budget` or `filter[account_id]`.
+# A service may read a name as a path, such as `limits.daily_budget`, `limits__daily_budget` or
+# `filter[account_id]`. One `_` or `-` separates words, unless the name separates them otherwise as
+# well: `limits-daily_budget`, `limits_dailyBudget`.
 _LONGEST_NAME = 1000  # only the end of a longer one counts
-_STEP = re.compile(r"[^./:\[\]]+")
+_SEPARATOR = re.compile(r"%[0-9A-Fa-f]{2}|~[01]|[^\w\s-]|__+|--+")
+_ANY_SEPARATOR = re.compile(rf"{_SEPARATOR.pattern}|[_-]")
+_BETWEEN_WORDS = re.compile("[_-]|(?<=[a-z])(?=[A-Z])")
 # Enough digits for any amount. A value that needs more, or has a huge exponent, is refused.
 _EXACT = decimal.Context(
     prec=200, traps=[decimal.Inexact, decimal.Overflow, decimal.InvalidOperation]
@@ -91,10 +95,11 @@ def _refusals_of_values(
 ) -> Iterator[Refusal]:
     limits = {folded(name): most for name, most in (policy.money or {}).items() if is_write}
     for path, name, value in _inside(values):
-        names, amount = _names_in(name), _number(value)
-        if _ACCOUNT in names and policy.accounts is not None and value not in policy.accounts:
-            yield Refusal("accounts", f"{_shown(path, value)}, not one of the policy's accounts")
-        most = min((limits[each] for each in names & limits.keys()), default=None)
+        keys, amount = _keys_in(name, {_ACCOUNT, *limits}), _number(value)
+        if _ACCOUNT in keys and policy.accounts is not None and value not in policy.accounts:
+            reason = f"{_shown(path, value)}, and accounts allows {short(policy.accounts)}"
+            yield Refusal("accounts", reason)
+        most = min((limits[each] for each in keys & limits.keys()), default=None)
         if most is not None and (amount is None or not 0 <= amount <= most):
             yield Refusal("money", f"{_shown(path, value)}, and money allows 0 to {short(most)}")
 
@@ -165,11 +170,11 @@ def excess_of(
 
 def _amounts_in(field: str, value: JSON, keys: Set[str]) -> Iterator[tuple[str, Decimal]]:
     """Yield each amount of money in a value, with the key that makes it one."""
-    waiting = [(keys & _names_in(field), value)]
+    waiting = [(_keys_in(field, keys), value)]
     while waiting:
         names, value = waiting.pop()
         if isinstance(value, dict):
-            waiting += ((names | (keys & _names_in(key)), inner) for key, inner in value.items())
+            waiting += ((names | _keys_in(key, keys), inner) for key, inner in value.items())
         elif isinstance(value, list):
             waiting += ((names, inner) for inner in value)
         elif (amount := _number(value)) is not None:
@@ -189,7 +194,7 @@ def _money_of(difference: diffs.Difference, keys: Set[str], known: dict[int, Set
         fields = (side.get("field") for side in sides if isinstance(side, dict))
         for name in (difference.key, *fields):
             if isinstance(name, str):
-                names |= keys & _names_in(name)
+                names |= _keys_in(name, keys)
         known[id(difference)] = names
     return known[id(difference)]
 
@@ -205,7 +210,7 @@ def _is_another(difference: diffs.Difference, keys: frozenset[str]) -> bool:
     texts = (key for key, value in element.before.items() if isinstance(value, str))
     names = (next(iter(element.before), None), next(texts, None))
     return difference.key in names and any(
-        not keys.isdisjoint(_names_in(name)) for _, name, _ in _inside(element.before)
+        _keys_in(name, keys) for _, name, _ in _inside(element.before)
     )
 
 
@@ -230,10 +235,18 @@ def _inside(values: Mapping[str, JSON]) -> Iterator[tuple[str, str, JSON]]:
             waiting += ((f"{path}[{index}]", "", inner) for index, inner in enumerate(value))
 
 
-def _names_in(name: str) -> set[str]:
-    """The folded forms of a name and, as it may be a path, of its steps."""
-    name = name[-_LONGEST_NAME:]
-    return {folded(name), *map(folded, _STEP.findall(normalize("NFKC", name)))}
+def _keys_in(name: str, keys: Set[str]) -> Set[str]:
+    """The folded keys that a name is or, as it may be a path, has between two separators."""
+    name = normalize("NFKC", name[-_LONGEST_NAME:])
+    is_mixed = len({*_BETWEEN_WORDS.findall(name)}) > 1
+    text, ends = "", {0}
+    for step in (_ANY_SEPARATOR if is_mixed else _SEPARATOR).split(name):
+        text += "".join(filter(str.isalnum, step.casefold()))
+        ends.add(len(text))
+    found = {
+        key for key in keys for end in ends if text.startswith(key, end) and end + len(key) in ends
+    }
+    return found | (keys & {folded(name)})
 
 
 def _number(value: object) -> Decimal | None:

@@ -91,6 +91,8 @@ def test_account_that_is_not_listed_is_refused_for_every_operation() -> None:
         ("fields", {Key.ACCOUNT: "account_2"}),
         ("fields", {"filter[account_id]": "account_2"}),
         ("fields", {"/filter/account_id": "account_2"}),
+        ("fields", {"filter__account_id": "account_2"}),
+        ("fields", {"filter->accountId": "account_2"}),
         ("fields", {"account_id": ["account_2"]}),
         ("fields", {"account_id": None}),
         ("fields", {"account_id": {"id": "account_1"}}),
@@ -98,6 +100,7 @@ def test_account_that_is_not_listed_is_refused_for_every_operation() -> None:
         ("cursor", "https://ads.example.com/v1/x?a=1&Account_Id=account_2"),
         ("cursor", "?accountId=account%5F2#top"),
         ("cursor", "?filter%5Baccount_id%5D=account_2"),
+        ("cursor", "?filter__account_id=account_2"),
         ("cursor", "?a=1;account_id=account_2"),  # some services separate by semicolons
         ("cursor", [{"account-id": "account_2"}]),
     ],
@@ -106,7 +109,7 @@ def test_account_inside_an_argument_is_compared_as_well(where, value) -> None:
     name = CREATE if where == "fields" else "gamma.search_targeting"
     reason = sentence(PINNED, name, **{where: value})
     assert reason.startswith(where)
-    assert reason.endswith("not one of the policy's accounts")
+    assert reason.endswith(", and accounts allows [account_1]")
 
 
 def test_pinned_account_is_allowed_wherever_it_is_named() -> None:
@@ -246,6 +249,58 @@ def test_key_that_would_be_sent_twice_is_no_valid_request() -> None:
         refusal(CAPPED, fields=fields)
     assert refused.value.argument == "fields"
     assert refused.value.operation == CREATE
+
+
+@each_case(
+    ("name", "is_money"),
+    [
+        *(
+            (name.replace(".", separator), True)
+            for name in ("limits.daily_budget", "limits.0.dailyBudget", "daily_budget.0", ".bid")
+            for separator in (
+                *("__", "___", ".", "/", "\\", ":", "::", "->", "=>", "|", ",", ";", "#", "$", "@"),
+                *("=", "&", "~1", "%2F", "%2e", "--", "[", "](", "→", "›", "․", "．", "＿＿"),
+            )
+        ),
+        *((name, True) for name in ("limits-daily_budget", "limits_daily-budget", "a_dailyBudget")),
+        *((name, True) for name in ("a-dailyBudget", "daily__budget", "__daily_budget", "bid__")),
+        *((name, True) for name in ("a.daily\u200b_budget/b", "a.daily$budget", "a__daily_Budget")),
+        # Ordinary names of something else, whose words are separated in one way.
+        *((name, False) for name in ("daily_budget_type", "min_daily_budget", "bid_strategy")),
+        *((name, False) for name in ("max-bid", "bidStrategy", "maxDailyBudget", "daily_budgets")),
+        *((name, False) for name in ("a.bid_strategy", "a__max_bid", "bid2", "CPC_Bid", "rebid")),
+        *((name, False) for name in ("cheap bid sites", "e-bike bid", "_", "__", "", "%", "$")),
+    ],
+)
+def test_name_is_money_if_it_or_a_part_between_separators_is(name, is_money) -> None:
+    found = refusal(CAPPED, fields={"name": {name: 9999}})
+    assert (found is not None and found.rule == "money") is is_money
+    assert refusal(CAPPED, fields={"name": {name: 0}}) is None
+
+
+def test_key_without_letters_is_money_as_well() -> None:
+    policy = Policy(money={"€": 5}, fields=["name"])
+    assert refusal(policy, fields={"name": {"€": 6}}).rule == "money"
+    assert refusal(policy, fields={"name": {"$": 6}}) is None
+
+
+def test_path_beside_an_allowed_key_is_refused() -> None:
+    for name in ("limits__daily_budget", "limits.daily_budget", "limits-daily_budget"):
+        found = refusal(Policy(fields=["name"]), fields={"name": "x", name: 1})
+        assert found.rule == "fields"
+        listed = Policy(fields=["name", name], money={"daily_budget": 150})
+        assert refusal(listed, fields={"name": "x", name: 150}) is None
+        assert refusal(listed, fields={"name": "x", name: 151}).rule == "money"
+
+
+def test_hostile_name_costs_little() -> None:
+    money = {f"key_{number}": 1 for number in range(50)}
+    names = ["a__" * 5000, "_-" * 5000, "key.0" * 5000, "%2F" * 5000, "aB_" * 5000]
+    start = time.process_time()
+    assert (
+        refusal(Policy(money=money, fields=["name"]), fields={"name": dict.fromkeys(names)}) is None
+    )
+    assert time.process_time() - start < 1
 
 
 def test_money_is_found_in_deep_nesting() -> None:
