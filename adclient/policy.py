@@ -2,13 +2,14 @@
 
 import difflib
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import partial
 from numbers import Integral
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, cast
 
 import attrs
 
@@ -16,10 +17,14 @@ from adclient._core.operations import OPERATIONS
 from adclient._display import notebook
 from adclient._display.notebook import short
 from adclient._values.json_values import folded, is_array, is_object
-from adclient.errors import ConfigurationError
-from adclient.options import check_count
+from adclient.errors import ConfigurationError, LedgerError
+from adclient.options import check_count, check_type
+
+if TYPE_CHECKING:
+    from adclient._values import toml
 
 _MOST = 10**15  # in any currency; a larger amount is a mistake
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 # The converters return unchanged what they cannot convert; the checks refuse it later.
@@ -43,6 +48,17 @@ def _amounts(value: Mapping[str, int | float | Decimal] | None) -> Mapping[str, 
     if isinstance(value, Mapping):
         money = MappingProxyType({key: _amount(amount) for key, amount in value.items()})
     return cast("Mapping[str, Decimal] | None", money)
+
+
+def _seconds(value: str | int | float | Decimal | None) -> Decimal | None:
+    number: Any = value
+    if isinstance(value, str) and (text := re.fullmatch("([0-9]{1,9})([smhd])", value)):
+        number = int(text[1]) * _SECONDS[text[2]]
+    return _amount(number)
+
+
+def _policies(value: "Mapping[str, Policy] | None") -> "Mapping[str, Policy] | None":
+    return MappingProxyType(dict(value)) if isinstance(value, Mapping) else value
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -72,6 +88,10 @@ class Policy(notebook.HTMLRepr):
             value before; only `money` limits it.
         drafts_per_day: How many drafts may be staged from midnight to midnight UTC, by all users of
             the ledger together. A write of unknown outcome counts.
+        no_repeat_within: For how long a write is refused after one with the same operation and
+            arguments that staged a draft, or may have: seconds, or a text like `30m`, `1h` or `2d`.
+        account: Rules of single accounts, by their ids; see `for_account`. If there are any, the
+            arguments of a call may name no other account at any depth.
 
     Raises:
         ConfigurationError: A rule has the wrong type or an impossible value; `argument` names it.
@@ -96,6 +116,10 @@ class Policy(notebook.HTMLRepr):
     money: Mapping[str, Decimal] | None = attrs.field(default=None, converter=_amounts, hash=False)
     change_at_most: Decimal | None = attrs.field(default=None, converter=_amount)
     drafts_per_day: int | None = None
+    no_repeat_within: Decimal | None = attrs.field(default=None, converter=_seconds)
+    account: Mapping[str, "Policy"] | None = attrs.field(
+        default=None, converter=_policies, hash=False
+    )
 
     def __attrs_post_init__(self) -> None:
         for rule in ("accounts", "operations", "fields"):
@@ -110,13 +134,51 @@ class Policy(notebook.HTMLRepr):
                 raise _refused("change_at_most", "needs money, which names the keys to compare")
         if self.drafts_per_day is not None:
             check_count("drafts_per_day", self.drafts_per_day, least=0)
+        if self.no_repeat_within is not None:
+            expected = "a time up to 366 days: seconds, or a text like 30m, 1h or 2d"
+            _check_amount("no_repeat_within", self.no_repeat_within, 366 * 86_400, expected)
+        check_type("account", self.account, Mapping)
+        for account_id, own in (self.account or {}).items():
+            rule = f"account.{account_id}"
+            if not isinstance(own, Policy) or own._rules().keys() & {"accounts", "account"}:
+                raise _refused(rule, "must be a policy without accounts")
+            if self.accounts is not None and account_id not in self.accounts:
+                raise _refused(rule, "has rules, but accounts does not allow it")
+            _check_money({**(self.money or {}), **(own.money or {})}, rule)
+
+    def for_account(self, account_id: str) -> Self:
+        """Return this policy as it applies to one account, which is then the only one allowed.
+
+        Each rule of the account replaces that of the policy, except that `money` is replaced key by
+        key, and `drafts_per_day` not at all: that of the account, for its own drafts, applies
+        besides the one for all accounts together.
+
+        Args:
+            account_id: The id of the account.
+
+        Returns:
+            Another policy.
+
+        Examples:
+            >>> from adclient import Policy
+            >>> own = Policy(money={"daily_budget": 75_000})
+            >>> policy = Policy(money={"daily_budget": 500, "bid": 2}, account={"account_b": own})
+            >>> policy.for_account("account_b").money["daily_budget"]
+            Decimal('75000')
+        """
+        own = (self.account or {}).get(account_id, Policy())
+        rules = own._rules() | {"accounts": (account_id,), "drafts_per_day": self.drafts_per_day}
+        if own.money is not None:
+            rules["money"] = {**(self.money or {}), **own.money}
+        return attrs.evolve(self, account=self.account and {account_id: own}, **rules)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """Read the rules from a TOML file.
 
         Args:
-            path: The file. Its keys are the arguments of `Policy`; `money` is a table.
+            path: The file. Its keys are the arguments of `Policy`. `money` is a table, and each
+                account with rules of its own has one, `[account.ID]`.
 
         Returns:
             The policy.
@@ -135,12 +197,23 @@ class Policy(notebook.HTMLRepr):
         from adclient._values import toml  # deferred: only files need it
 
         document = toml.read(path)
-        document.check_keys(document.values, [field.name for field in attrs.fields(cls)])
+        rules, tables = document.values, document.values.get("account")
+        if is_object(tables):
+            own = {str(i): cls._read(document, t, "account", str(i)) for i, t in tables.items()}
+            rules = rules | {"account": own}
+        return cls._read(document, rules)
+
+    @classmethod
+    def _read(cls, document: "toml.Document", table: object, *path: str) -> Self:
+        if not isinstance(table, dict):
+            raise document.error("expected a table of rules", *path)
+        rules = cast("dict[str, Any]", table)
+        document.check_keys(rules, [field.name for field in attrs.fields(cls)], *path)
         try:
-            return cls(**document.values)
+            return cls(**rules)
         except ConfigurationError as error:
             rule, _, key = (error.argument or "").partition(".")
-            raise document.error(str(error), *filter(None, (rule, key))) from None
+            raise document.error(str(error), *path, *filter(None, (rule, key))) from None
 
     def _rules(self) -> dict[str, Any]:
         rules = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
@@ -148,8 +221,8 @@ class Policy(notebook.HTMLRepr):
 
     def __reduce__(self) -> tuple[object, ...]:
         rules = self._rules()
-        if self.money is not None:
-            rules["money"] = dict(self.money)  # a proxy cannot be pickled
+        for rule in rules.keys() & {"money", "account"}:
+            rules[rule] = dict(rules[rule])  # a proxy cannot be pickled
         return partial(type(self), **rules), ()
 
     def __repr__(self) -> str:
@@ -160,6 +233,10 @@ class Policy(notebook.HTMLRepr):
         rules = list(self._rules().items())
         state = "" if rules else "without rules"
         return notebook.card("Policy", rules, state=state, limit=notebook.NOTE)
+
+
+# A class can name itself only in quotes, which a signature would show.
+Policy.__init__.__annotations__["account"] = Mapping[str, Policy] | None
 
 
 def _check_texts(rule: str, texts: object) -> None:
@@ -182,7 +259,7 @@ def _check_patterns(patterns: Sequence[str]) -> None:
             raise _refused("operations", problem)
 
 
-def _check_money(money: object) -> None:
+def _check_money(money: object, rule: str = "money") -> None:
     if not is_object(money):
         raise _refused("money", f"must map keys to amounts, not be a {type(money).__name__}")
     _check_texts("money", list(money))
@@ -190,18 +267,24 @@ def _check_money(money: object) -> None:
     for key, amount in money.items():
         other = seen.setdefault(folded(str(key)), str(key))
         if other != key:
-            raise _refused("money", f"has {short(other)} and {short(key)}, which count as one key")
+            raise _refused(rule, f"has {short(other)} and {short(key)}, which count as one key")
         _check_amount(f"money.{key}", amount)
 
 
-def _check_amount(name: str, value: object) -> None:
-    if not isinstance(value, Decimal) or not value.is_finite() or not 0 <= value <= _MOST:
+def _check_amount(
+    name: str, value: object, most: int = _MOST, expected: str = "a number from 0 to 10^15"
+) -> None:
+    if not isinstance(value, Decimal) or not value.is_finite() or not 0 <= value <= most:
         got = repr(value) if isinstance(value, str) else value
-        raise _refused(name, f"must be a number from 0 to 10^15, got {short(got)}")
+        raise _refused(name, f"must be {expected}, got {short(got)}")
 
 
 def _refused(rule: str, problem: str) -> ConfigurationError:
     return ConfigurationError(f"{short(rule)} {problem}", argument=rule)
+
+
+def _unknown(*_: object) -> NoReturn:
+    raise LedgerError("this ledger cannot tell what a rule of the policy has to know")
 
 
 class Usage(NamedTuple):
@@ -211,15 +294,22 @@ class Usage(NamedTuple):
         drafts_today: How many drafts were, or may have been, staged since midnight UTC.
         over_limit: The id of a draft of the same account that is over a limit and that nobody has
             settled; None if there is none.
+        drafts_of_account: Returns how many of `drafts_today` are of the same account.
+        repeated: Returns in words, such as `draft draft_7c2e`, the newest write of the same
+            operation and arguments that was admitted within so many seconds and staged a draft, or
+            may have; None if there is none. Few policies ask for this or for `drafts_of_account`.
+            If one does, and the ledger has left them out, the call raises `LedgerError`.
 
     Examples:
         >>> from adclient.policy import Usage
-        >>> Usage(drafts_today=20)
-        Usage(drafts_today=20, over_limit=None)
+        >>> Usage(drafts_today=20).over_limit is None
+        True
     """
 
     drafts_today: int = 0
     over_limit: str | None = None
+    drafts_of_account: Callable[[], int] = _unknown
+    repeated: Callable[[float], str | None] = _unknown
 
 
 class Refusal(NamedTuple):

@@ -1,19 +1,26 @@
-"""Processes and threads that race for one daily cap; as a script, it is one of the processes."""
+"""Processes and threads that race for daily caps; as a script, it is one of the processes."""
 
+import json
 import random
 import subprocess
 import sys
+from collections import Counter
 from threading import Thread
 
 import attrs
 
-from adclient import Entry
+from adclient import Entry, Policy
+from adclient._limits import rules
 from adclient.ledger import open_ledger
 from adclient.policy import Refusal, Usage
 
+# The caps of accounts and of all, and nothing twice.
+OWN = {"a": Policy(drafts_per_day=3), "b": Policy(drafts_per_day=4)}
+ACCOUNTS = Policy(drafts_per_day=15, no_repeat_within="1d", account=OWN)
 
-def run(where: str, *, cap: int, processes: int, threads: int, attempts: int) -> None:
-    """Let each thread of each process make its attempts."""
+
+def run(where: str, *, cap: int = 0, processes: int, threads: int, attempts: int) -> None:
+    """Let each thread of each process make its attempts; without a cap, by the rules above."""
     sizes = [str(cap), str(threads), str(attempts)]
     running = [
         subprocess.Popen([sys.executable, __file__, where, str(number), *sizes])
@@ -40,11 +47,36 @@ def check(ledger, *, cap: int, attempts: int) -> None:
     assert (most, len(entries)) == (cap, attempts)
 
 
+def check_accounts(ledger, *, attempts: int) -> None:
+    """Check from the rows alone that each cap was reached, none exceeded, and nothing repeated."""
+    ledger.verify()
+    drafts: dict[str, tuple[str, str]] = {}
+    most = Counter[str]()
+    with ledger._transaction("read") as transaction:
+        rows = [row for row, _ in transaction.rows()]
+    for row in rows:
+        drafts.pop(row.entry_id, None)
+        if row.state not in ("refused", "not staged"):
+            drafts[row.entry_id] = row.account_id, json.loads(row.entry)["arguments"]["campaign_id"]
+        assert len({*drafts.values()}) == len(drafts)
+        most |= Counter([account for account, _ in drafts.values()] + ["all"] * len(drafts))
+    assert (most["a"], most["b"], most["all"]) == (3, 4, 15)
+    entries = ledger.entries()
+    assert {entry.rule for entry in entries} == {None, "drafts_per_day", "no_repeat_within"}
+    assert len(entries) == attempts
+
+
 def attempt(ledger, name: str, cap: int, chance: random.Random) -> None:
+    account, campaign = (chance.choice("aaabbbc"), chance.choice("0123456789")) if not cap else "a0"
+    arguments = {"account_id": account, "campaign_id": campaign}
+    operation = "beta.pause_campaign"
+    entry = Entry(entry_id=name, operation=operation, account_id=account, arguments=arguments)
+
     def check(usage: Usage) -> Refusal | None:
+        if not cap:
+            return rules.refusal_of_usage(ACCOUNTS, entry, usage)
         return Refusal("drafts_per_day", "enough") if usage.drafts_today >= cap else None
 
-    entry = Entry(entry_id=name, operation="beta.pause_campaign", account_id="a")
     entry = ledger.reserve(entry, check)
     if entry.state == "admitted":
         state = chance.choice(["staged", "unknown", "not staged", "not staged", "admitted"])

@@ -101,14 +101,19 @@ def stage(ledger, number=1, *, over_limit=None, **more) -> Entry:
 
 def usage_of(ledger, account_id="a") -> Usage:
     """What the next write is checked with; it is refused, so that nothing changes."""
-    seen = []
+    return asked(ledger, lambda usage: usage, account_id=account_id)
+
+
+def asked(ledger, question, **more):
+    """Ask for the usage that the next write is checked with, in its transaction."""
+    answers = []
 
     def check(usage):
-        seen.append(usage)
+        answers.append(question(usage))
         return REFUSAL
 
-    ledger.reserve(an_entry(random.random(), account_id=account_id), check)
-    return seen[0]
+    ledger.reserve(an_entry(random.random(), **more), check)
+    return answers[0]
 
 
 def states(ledger) -> list[str]:
@@ -252,6 +257,89 @@ def test_usage_counts_what_may_be_a_draft_of_this_day_in_utc(ledger, clock) -> N
     assert usage_of(ledger).drafts_today == 0
 
 
+def test_usage_counts_the_drafts_of_an_account_of_this_day(ledger, clock) -> None:
+    def drafts_of(account_id: str) -> int:
+        return asked(ledger, lambda usage: usage.drafts_of_account(), account_id=account_id)
+
+    clock.now = datetime(2026, 3, 1, 23, 59, 59, 999999, tzinfo=UTC)
+    before_midnight = admit(ledger, 1)
+    assert (drafts_of("a"), drafts_of("b")) == (1, 0)
+    clock.now += timedelta(microseconds=1)
+    assert drafts_of("a") == 0
+    ledger.end(attrs.evolve(before_midnight, state="unknown"))
+    stage(ledger, 2)
+    stage(ledger, 3, account_id="b")
+    failed = admit(ledger, 4)
+    ledger.end(attrs.evolve(admit(ledger, 5), state="unknown"))
+    assert (drafts_of("a"), drafts_of("b"), drafts_of("c")) == (3, 1, 0)
+    ledger.end(attrs.evolve(failed, state="not staged"))
+    ledger.settle("entry_5", by="kim")
+    assert drafts_of("a") == 1
+    assert usage_of(ledger).drafts_today == 2
+    clock.now -= timedelta(microseconds=1)
+    assert drafts_of("a") == 1
+
+
+def test_equal_write_is_found_while_it_is_or_may_be_a_draft(ledger, clock) -> None:
+    def repeated(seconds: float = 60, **more) -> str | None:
+        return asked(ledger, lambda usage: usage.repeated(seconds), **more)
+
+    assert repeated() is None
+    entry = admit(ledger, 1, change="plan/1")
+    assert repeated() == "entry entry_1 of 2026-03-02 12:00 UTC is admitted"
+    ledger.end(attrs.evolve(entry, state="unknown"))
+    assert repeated() == "entry entry_1 of 2026-03-02 12:00 UTC is unknown"
+    ledger.settle(entry, draft_id="draft_1", by="kim")
+    assert repeated(change="plan/2") == "draft draft_1 of 2026-03-02 12:00 UTC is staged"
+    for other in ({"account_id": "b"}, {"operation": "beta.enable"}, {"arguments": {}}):
+        assert repeated(**other) is None
+    clock.now += timedelta(seconds=60)
+    assert repeated() is not None
+    assert repeated(59.9) is None
+    stage(ledger, 2)
+    ledger.end(attrs.evolve(admit(ledger, 3), state="not staged"))
+    assert repeated().startswith("draft draft_2 of 2026-03-02")
+    clock.now += timedelta(days=3)
+    assert repeated() is None
+    assert repeated(4 * 86_400).startswith("draft draft_2")
+
+
+def test_arguments_are_equal_by_value(ledger) -> None:
+    arguments = {"account_id": "a", "fields": {"bid": 1, "on": True, "x": [Decimal("0.10")]}}
+    stage(ledger, 1, arguments=arguments)
+    for fields, is_equal in [
+        ({"x": [0.1], "on": True, "bid": 1.0}, True),
+        ({"x": [0.1], "on": 1, "bid": 1}, False),
+        ({"x": [0.1], "on": True, "bid": "1"}, False),
+        ({"x": [0.1], "on": True}, False),
+        ({"x": [0.1, 0.1], "on": True, "bid": 1}, False),
+    ]:
+        same = {"account_id": "a", "fields": fields}
+        found = asked(ledger, lambda usage: usage.repeated(60.0), arguments=same)
+        assert (found is not None) is is_equal, fields
+
+
+# 100,000 earlier rows of the same account, which could not be read.
+MANY = """
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+INSERT INTO adclient_ledger
+SELECT number + i, event, recorded_at, 'earlier', account_id, change, state,
+    '2026-02-01' || substr(at, 11), '2026-02-01', 0, blocks, 'unreadable', hash
+FROM adclient_ledger, n WHERE number = 2
+"""
+
+
+@pytest.mark.parametrize("is_older", [False, True], ids=["index", "no index"])
+def test_questions_about_an_account_are_bounded_by_their_time(ledger, execute, is_older) -> None:
+    """A ledger that was created before its index has none."""
+    stage(ledger)
+    execute(MANY, *["DROP INDEX adclient_ledger_account"] * is_older, "SELECT 1")
+    began = time.process_time()
+    assert asked(ledger, lambda usage: usage.drafts_of_account()) == 1
+    assert asked(ledger, lambda usage: usage.repeated(86_400.0)).startswith("draft draft_1")
+    assert time.process_time() - began < 0.5
+
+
 def test_draft_over_a_limit_blocks_its_account_until_it_is_settled(ledger) -> None:
     entry = stage(ledger, over_limit="100 → 200")
     stage(ledger, 2, account_id="b")
@@ -346,7 +434,7 @@ def test_what_a_human_settled_stays_unless_its_draft_arrives(ledger) -> None:
     ledger.end(staged)
     ledger.end(attrs.evolve(entry, state="staged", draft_id="draft_2"))
     assert ledger.entries() == [staged]
-    assert usage_of(ledger) == Usage(1, "draft_1")
+    assert usage_of(ledger)[:2] == (1, "draft_1")
 
 
 def test_many_entries_are_settled_together_or_not_at_all(ledger) -> None:
@@ -464,6 +552,11 @@ def test_damaged_entry_is_an_error_that_names_the_ledger(ledger, tamper) -> None
 def test_processes_and_threads_share_one_daily_cap(where, ledger) -> None:
     race.run(where, cap=40, processes=2, threads=5, attempts=40)
     race.check(ledger, cap=40, attempts=400)
+
+
+def test_processes_share_the_daily_caps_of_accounts_and_equal_writes(where, ledger) -> None:
+    race.run(where, processes=4, threads=1, attempts=100)
+    race.check_accounts(ledger, attempts=400)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9")

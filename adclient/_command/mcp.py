@@ -4,8 +4,6 @@ import argparse
 import signal
 from contextlib import closing, nullcontext
 
-import attrs
-
 from adclient._command import connection
 from adclient._command.ledger import add_ledger, opened
 from adclient.errors import ConfigurationError
@@ -32,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     if account is not None:
         if policy.accounts is not None and account not in policy.accounts:
             raise ConfigurationError(f"--account: the policy does not name {account!r}")
-        policy = attrs.evolve(policy, accounts=[account])
+        policy = policy.for_account(account)
     elif policy.accounts is None:
         raise ConfigurationError("name the accounts in a policy, or one with --account")
     if options.writes and (options.policy is None or options.ledger is None):

@@ -97,7 +97,8 @@ class Guard:
             assert self.ledger is not None
             token = DEADLINE.set(deadline)
             try:
-                recorded = self.ledger.reserve(entry, partial(rules.refusal_of_usage, self.policy))
+                check = partial(rules.refusal_of_usage, self.policy, entry)
+                recorded = self.ledger.reserve(entry, check)
             finally:
                 DEADLINE.reset(token)
             if recorded.entry_id != entry.entry_id:
@@ -173,8 +174,9 @@ def resolve_guard(policy: Policy | None, ledger: Ledger | None) -> Guard:
     """Check the policy and the ledger of a new client."""
     check_type("policy", policy, Policy)
     if ledger is None:
-        for rule in ("change_at_most", "drafts_per_day"):
-            if policy is not None and getattr(policy, rule) is not None:
+        tables = () if policy is None else (policy, *(policy.account or {}).values())
+        for rule in ("change_at_most", "drafts_per_day", "no_repeat_within"):
+            if any(getattr(table, rule, None) is not None for table in tables):
                 problem = f"policy: {rule} needs a ledger; pass ledger="
                 raise ConfigurationError(problem, argument="ledger")
     elif not all(callable(getattr(ledger, name, None)) for name in ("reserve", "end")):

@@ -16,9 +16,10 @@ from adclient._core.call import Call
 from adclient._core.operations import OPERATIONS
 from adclient._core.paging import decoded
 from adclient._display import diffs
-from adclient._display.notebook import short, short_end
+from adclient._display.notebook import NOTE, short, short_end
 from adclient._values.json_values import JSON, folded
 from adclient.errors import InvalidRequest
+from adclient.ledger.entry import Entry
 from adclient.models import Diff, Result
 from adclient.policy import Policy, Refusal, Usage
 
@@ -63,11 +64,22 @@ def refusal_of(policy: Policy, call: Call[Result]) -> Refusal | None:
     return next(_refusals(policy, call), None)
 
 
+def _for_account(policy: Policy, account_id: str) -> Policy:
+    """The policy with the limits of an account; if it has some, a call may name no other."""
+    return policy if policy.account is None else policy.for_account(account_id)
+
+
 def _refusals(policy: Policy, call: Call[Result]) -> Iterator[Refusal]:
     """The refusals of a call by each rule."""
     name, account, is_write = call.operation.full_name, call.account_id, call.operation.is_write
     if policy.accounts is not None and account not in policy.accounts:
         yield Refusal("accounts", f"account {short(account)} is not one of the policy's accounts")
+    # A service may read an id with other capitals or blanks as one that has rules of its own.
+    others = policy.account or {}
+    is_odd = account != account.strip() or folded(account) in map(folded, others)
+    if others and account not in others and is_odd:
+        yield Refusal("account", f"account {short(account)} may be read as another account")
+    policy = _for_account(policy, account)
     if policy.operations is not None and not any(fnmatchcase(name, p) for p in policy.operations):
         yield Refusal("operations", f"{name} is not one of the policy's operations")
     limits_fields = is_write and (policy.fields is not None or policy.money is not None)
@@ -117,26 +129,36 @@ def _of_cursor(cursor: JSON) -> JSON:
     return [dict([decoded(piece)]) for piece in re.split("[&;]", query)]
 
 
-def refusal_of_usage(policy: Policy, usage: Usage) -> Refusal | None:
+def refusal_of_usage(policy: Policy, entry: Entry, usage: Usage) -> Refusal | None:
     """The refusal of a write by the usage in the ledger; None if the policy allows it."""
+    return next(_refusals_of_usage(policy, entry, usage), None)
+
+
+def _refusals_of_usage(policy: Policy, entry: Entry, usage: Usage) -> Iterator[Refusal]:
+    policy = _for_account(policy, entry.account_id)
     if policy.change_at_most is not None and usage.over_limit is not None:
         reason = (
             f"change_at_most allows no further write to an account whose draft "
             f"{short(usage.over_limit)} is over the limit, until somebody settles it in the ledger"
         )
-        return Refusal("change_at_most", reason)
-    if policy.drafts_per_day is not None and usage.drafts_today >= policy.drafts_per_day:
-        reason = (
-            f"drafts_per_day allows {policy.drafts_per_day}, and today has {usage.drafts_today}"
-        )
-        return Refusal("drafts_per_day", reason)
-    return None
+        yield Refusal("change_at_most", reason)
+    rule, most = "drafts_per_day", policy.drafts_per_day
+    if most is not None and usage.drafts_today >= most:
+        yield Refusal(rule, f"{rule} allows {most}, and today has {usage.drafts_today}")
+    own = (policy.account or {}).get(entry.account_id, Policy()).drafts_per_day
+    if own is not None and (drafts := usage.drafts_of_account()) >= own:
+        yield Refusal(rule, f"{rule} allows {own} for this account, and today has {drafts}")
+    seconds = policy.no_repeat_within
+    if seconds is not None and (earlier := usage.repeated(float(seconds))) is not None:
+        apart = f"no_repeat_within allows equal writes only {short(seconds)} seconds apart"
+        yield Refusal("no_repeat_within", f"{apart}: {short(earlier, NOTE)}")
 
 
 def excess_of(
     policy: Policy, operation: str, arguments: Mapping[str, JSON], diff: Diff
 ) -> str | None:
     """The excess of a draft over `change_at_most`, or why that cannot be judged, in words."""
+    policy = _for_account(policy, str(arguments["account_id"]))
     limit, money = policy.change_at_most, policy.money
     is_creation = operation in _CREATIONS
     if limit is None or money is None or (is_creation and diff.before is None):

@@ -3,19 +3,22 @@
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, NamedTuple, Protocol, cast
 
 import attrs
 
 from adclient._core import jsontext
-from adclient._values.json_values import is_deeper
+from adclient._values.json_values import differ, is_deeper
 from adclient.ledger.entry import Entry
 from adclient.models import Diff
 from adclient.policy import Usage
 
 FIRST_HASH = "0" * 64
 _DEEPEST = 200  # levels, which any reader can decode
+_MAY_BE_DRAFT = "state NOT IN ('refused', 'not staged')"
+_DRAFTS = f"account_id = ? AND {_MAY_BE_DRAFT}"
 
 # Both databases read these statements.
 SCHEMA = (
@@ -46,6 +49,9 @@ SCHEMA = (
     CREATE INDEX IF NOT EXISTS adclient_ledger_blocks ON adclient_ledger (account_id)
     WHERE blocks = 1
     """,
+    # A ledger that is older than this index is searched by its days.
+    "CREATE INDEX IF NOT EXISTS adclient_ledger_account ON adclient_ledger (account_id, day) "
+    f"WHERE {_MAY_BE_DRAFT}",
 )
 _ENTRIES = """
 SELECT entry FROM adclient_ledger AS this WHERE {} AND NOT EXISTS (
@@ -117,11 +123,27 @@ class Transaction:
         rows = self.connection.execute(sql, values).fetchall()
         return [_entry_from(text) for (text,) in reversed(rows)]
 
-    def usage(self, account_id: str) -> Usage:
-        """The usage that a write to an account is checked against."""
-        over_limit = self.entries("account_id = ? AND blocks = 1", key(account_id))
-        drafts_today = self._drafts_of(utc_text(self.now)[:10])
-        return Usage(drafts_today, over_limit[0].draft_id if over_limit else None)
+    def usage(self, entry: Entry) -> Usage:
+        """The usage that a write is checked against."""
+        account, today = key(entry.account_id), utc_text(self.now)[:10]
+        over_limit = self.entries("account_id = ? AND blocks = 1", account)
+        return Usage(
+            drafts_today=self._drafts_of(today),
+            over_limit=over_limit[0].draft_id if over_limit else None,
+            drafts_of_account=lambda: len(self.entries(f"{_DRAFTS} AND day = ?", account, today)),
+            repeated=partial(self._repeated, entry),
+        )
+
+    def _repeated(self, entry: Entry, seconds: float) -> str | None:
+        """The newest equal write within a time that is a draft or may be, in words."""
+        since = utc_text(self.now - timedelta(seconds=seconds))
+        recent = f"{_DRAFTS} AND day >= ? AND at >= ?"
+        for each in reversed(self.entries(recent, key(entry.account_id), since[:10], since)):
+            is_same = each.operation == entry.operation
+            if is_same and not differ(dict(each.arguments), dict(entry.arguments)):
+                what = f"draft {each.draft_id}" if each.draft_id else f"entry {each.entry_id}"
+                return f"{what} of {each.at:%Y-%m-%d %H:%M} UTC is {each.state}"
+        return None
 
     def rows(self) -> Iterator[tuple[Row, str]]:
         """All rows, each with its hash."""

@@ -64,7 +64,7 @@ class SQLLedger(LedgerDatabase):
                     return earlier[0]
             if ledger.history(entry.entry_id):
                 raise self._error(f"it already has an entry {entry.entry_id}")
-            refusal = None if entry.state == "refused" else check(ledger.usage(entry.account_id))
+            refusal = None if entry.state == "refused" else check(ledger.usage(entry))
             if refusal is not None:
                 entry = attrs.evolve(
                     entry, state="refused", rule=refusal.rule, reason=refusal.reason

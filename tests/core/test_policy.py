@@ -19,6 +19,8 @@ RULES = {
     "money": {"daily_budget": 150, "bid": 2.5, "amount": Decimal("0.10")},
     "change_at_most": 20,
     "drafts_per_day": 5,
+    "no_repeat_within": "1h",
+    "account": {"account_2": Policy(money={"daily_budget": 75_000}, drafts_per_day=2)},
 }
 
 
@@ -28,6 +30,8 @@ def test_rules_are_kept_exactly() -> None:
     amounts = [str(amount) for amount in policy.money.values()]
     assert amounts == ["150", "2.5", "0.10"]
     assert (policy.change_at_most, policy.drafts_per_day) == (Decimal(20), 5)
+    assert policy.no_repeat_within == 3600
+    assert policy.account["account_2"].drafts_per_day == 2
     assert Policy().accounts is None
     assert Policy(accounts=[], operations=[], fields=[], money={}).accounts == ()
 
@@ -44,6 +48,14 @@ def test_rules_are_kept_exactly() -> None:
 )
 def test_amount_keeps_its_digits(amount, digits) -> None:
     assert str(Policy(money={"bid": amount}).money["bid"]) == digits
+
+
+@each_case(
+    ("time", "seconds"),
+    [("90s", 90), ("30m", 1800), ("1h", 3600), ("2d", 172_800), (0.5, 0.5), (366 * 86_400, None)],
+)
+def test_time_is_seconds_or_a_text(time, seconds) -> None:
+    assert Policy(no_repeat_within=time).no_repeat_within == (seconds or time)
 
 
 WRONG_LISTS = [
@@ -95,6 +107,34 @@ WRONG_AMOUNTS = [
             ({"drafts_per_day": value}, "drafts_per_day", "must be a whole number, 0 or more")
             for value in (-1, True, "5")
         ),
+        *(
+            ({"no_repeat_within": value}, "no_repeat_within", f"30m, 1h or 2d, got {shown}")
+            for value, shown in [
+                ("1 hour", "'1 hour'"),
+                ("1.5h", "'1.5h'"),
+                ("h", "'h'"),
+                ("367d", "31708800"),
+                (-1, "-1"),
+                (True, "true"),
+                (float("nan"), "NaN"),
+                (10**400, "1"),
+            ]
+        ),
+        ({"account": ["account_1"]}, "account", "account must be a Mapping, not list"),
+        *(
+            ({"account": {"account_1": value}}, "account.account_1", "must be a policy without")
+            for value in ({}, None, Policy(accounts=["account_1"]), Policy(account={}))
+        ),
+        (
+            {"accounts": ["account_1"], "account": {"account_2": Policy()}},
+            "account.account_2",
+            "has rules, but accounts does not allow it",
+        ),
+        (
+            {"money": {"daily_budget": 1}, "account": {"a": Policy(money={"dailyBudget": 2})}},
+            "account.a",
+            "account.a has daily_budget and dailyBudget, which count as one key",
+        ),
     ],
 )
 def test_wrong_rule_is_refused_by_name(rules, rule, problem) -> None:
@@ -111,9 +151,12 @@ def test_policy_cannot_be_changed_by_its_caller() -> None:
     policy = Policy(**rules)
     rules["accounts"].append("account_3")
     rules["money"]["daily_budget"] = 9999
+    rules["account"]["account_1"] = Policy(money={"daily_budget": 9999})
     assert policy == Policy(**RULES)
     with pytest.raises(TypeError):
         policy.money["daily_budget"] = 9999
+    with pytest.raises(TypeError):
+        policy.account["account_2"] = Policy()
     with pytest.raises(AttributeError):
         policy.accounts = ("account_3",)
 
@@ -134,11 +177,48 @@ def test_policy_is_a_value(rules) -> None:
 def test_policy_is_shown_by_its_rules() -> None:
     policy = Policy(accounts=["<b>"], money={"daily_budget": 150.5}, drafts_per_day=5)
     assert repr(policy) == "<Policy accounts [<b>], money {daily_budget: 150.5}, drafts_per_day 5>"
+    own = Policy(no_repeat_within="1h", account={"a": Policy(drafts_per_day=2)})
+    assert repr(own) == "<Policy no_repeat_within 3600, account {a: <Policy drafts_per_day 2>}>"
+    many = Policy(account={f"account_{number}": Policy(drafts_per_day=2) for number in range(400)})
+    assert len(repr(many)) < 100
     html = policy._repr_html_()
     assert "[&lt;b&gt;]" in html
     assert "fields" not in html
     assert repr(Policy()) == "<Policy without rules>"
     assert "without rules" in Policy()._repr_html_()
+
+
+# Rules of single accounts.
+
+
+def test_account_has_its_own_rules_and_the_others_of_the_policy() -> None:
+    own = Policy(money={"bid": 900}, change_at_most=5, operations=["beta.*"], drafts_per_day=2)
+    policy = Policy(
+        money={"daily_budget": 150, "bid": 2.5},
+        change_at_most=20,
+        fields=["name"],
+        drafts_per_day=40,
+        no_repeat_within="1h",
+        account={"a": own, "b": Policy(drafts_per_day=3), "c": Policy(money={})},
+    )
+    assert policy.for_account("a") == Policy(
+        accounts=["a"],
+        money={"daily_budget": 150, "bid": 900},
+        change_at_most=5,
+        operations=["beta.*"],
+        fields=["name"],
+        drafts_per_day=40,
+        no_repeat_within=3600,
+        account={"a": own},
+    )
+    for account in ("b", "c", "another"):
+        other = policy.for_account(account)
+        assert (other.accounts, other.drafts_per_day) == ((account,), 40)
+        assert (other.money, other.change_at_most) == (policy.money, 20)
+    only = Policy(account={"a": own})
+    assert only.for_account("a").money == {"bid": 900}
+    assert only.for_account("b").money is None
+    assert Policy(fields=["name"]).for_account("a") == Policy(accounts=["a"], fields=["name"])
 
 
 # Files.
@@ -150,11 +230,16 @@ operations = ["beta.*", "*.list_*", "alpha.update_campaign_budget"]
 fields = ["name"]
 change_at_most = 20
 drafts_per_day = 5
+no_repeat_within = "1h"
 
 [money]
 daily_budget = 150
 bid = 2.5
 amount = 0.10
+
+[account.account_2]
+drafts_per_day = 2
+money = { daily_budget = 75_000 }
 """
 
 
@@ -169,14 +254,33 @@ def test_policy_is_read_from_a_file(tmp_path) -> None:
     [
         ("accounts", "acounts", "1: acounts is not a key here: did you mean accounts?"),
         ("20", "nan", "4: change_at_most must be a number from 0 to 10^15, got NaN"),
-        ("150", "inf", "8: money.daily_budget must be a number from 0 to 10^15, got Infinity"),
-        ("amount", '"a.b" = -1 #', "10: money.a.b must be a number from 0 to 10^15, got -1"),
-        ("2.5", "2026-01-01", "9: money.bid must be a number from 0 to 10^15, got 2026-01-01"),
+        ("150", "inf", "9: money.daily_budget must be a number from 0 to 10^15, got Infinity"),
+        ("amount", '"a.b" = -1 #', "11: money.a.b must be a number from 0 to 10^15, got -1"),
+        ("2.5", "2026-01-01", "10: money.bid must be a number from 0 to 10^15, got 2026-01-01"),
         ("account_2", "account_1", "1: accounts has account_1 twice"),
         ("beta.*", "beta.pause", "2: operations has beta.pause, which matches no operation"),
-        ("[money]", "[[money]]", "7: money must map keys to amounts, not be a list"),
-        ("bid", "dailyBudget", "7: money has daily_budget and dailyBudget, which count as one key"),
+        ("[money]", "[[money]]", "8: money must map keys to amounts, not be a list"),
+        ("bid", "dailyBudget", "8: money has daily_budget and dailyBudget, which count as one key"),
         ("= 5", "= 5.0", "5: drafts_per_day must be a whole number, 0 or more"),
+        ('"1h"', '"1 h"', "6: no_repeat_within must be a time up to 366 days: seconds"),
+        (".account_2]", ".account_3]", "13: account.account_3 has rules, but accounts does not"),
+        (".account_2]", '."account.2"]', "13: account.account.2 has rules, but accounts does not"),
+        ("= 2\n", '= "2"\n', "14: drafts_per_day must be a whole number, 0 or more"),
+        ("drafts_per_day = 2\n", "per_day = 2\n", "14: per_day is not a key here: did you mean"),
+        ("75_000", "-1", "15: money.daily_budget must be a number from 0 to 10^15, got -1"),
+        (
+            "{ daily",
+            "{ Bid = 1, daily",
+            "13: account.account_2 has bid and Bid, which count as one key",
+        ),
+        ("[account.account_2]", "[account]\naccount_2 = 5\n[money.x]", "14: expected a table"),
+        ("[account.account_2]", "[[account]]", "13: account must be a Mapping, not list"),
+        ("[account.account_2]", "[account.account_2]\naccounts = []", "13: account.account_2 must"),
+        (
+            "drafts_per_day = 2\nmoney = { daily_budget = 75_000 }",
+            "change_at_most = 5",
+            "14: change_at_most needs money, which names the keys to compare",
+        ),
     ],
 )
 def test_wrong_file_is_refused_with_its_line(tmp_path_factory, old, new, problem) -> None:

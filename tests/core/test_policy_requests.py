@@ -2,6 +2,7 @@
 
 import enum
 import json
+import re
 import unicodedata
 from decimal import Decimal
 from operator import attrgetter
@@ -10,7 +11,7 @@ import httpx
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from adclient import AdClient, AdClientError, Policy
+from adclient import AdClient, AdClientError, Policy, PolicyRefused
 from adclient._core.operations import OPERATIONS
 
 IDS = {"account_id", "campaign_id", "creative_id", "ad_id"}
@@ -53,6 +54,12 @@ def members(value):
             yield from members(inner)
 
 
+def plain_parts(name: str) -> set[str]:
+    """Return a name, and what it consists of if it is a path, without case and punctuation."""
+    name = unicodedata.normalize("NFKC", name).strip(" \u200b").lower()
+    return {part.replace("_", "") for part in [name, *re.split(r"__|[.-]", name)]}
+
+
 def check(policy: Policy, request: httpx.Request) -> None:
     """Compare what was sent with a policy, without any code of the library."""
     if request.method == "GET":
@@ -61,18 +68,22 @@ def check(policy: Policy, request: httpx.Request) -> None:
                 assert value in policy.accounts
         return
     body = json.loads(request.content, parse_float=Decimal, object_pairs_hook=Pairs)
+    account = dict(body)["account_id"]
+    own = (policy.account or {}).get(account, Policy())
+    fields = policy.fields if own.fields is None else own.fields
+    amounts = {**(policy.money or {}), **(own.money or {})}
+    limits = {key.replace("_", ""): most for key, most in amounts.items()}
     for name, value in members(body):
-        plain = unicodedata.normalize("NFKC", name).strip(" \u200b").lower().replace("_", "")
-        if policy.accounts is not None and plain == "accountid":
+        if policy.account is not None and "accountid" in plain_parts(name):
+            assert value == account
+        if policy.accounts is not None and "accountid" in plain_parts(name):
             assert value in policy.accounts
-        limits = {key.replace("_", ""): most for key, most in (policy.money or {}).items()}
-        most = limits.get(plain)
-        if most is not None:
+        for part in plain_parts(name) & limits.keys():
             assert not isinstance(value, bool)
             assert isinstance(value, int | Decimal)
-            assert 0 <= value <= most
-    if policy.fields is not None or policy.money is not None:
-        declared = {*(policy.fields or ()), *(policy.money or ())}
+            assert 0 <= value <= limits[part]
+    if fields is not None or policy.money is not None or own.money is not None:
+        declared = {*(fields or ()), *amounts}
         keys = {name for name, _ in body} - IDS - {"fields"}
         keys |= {key for name, value in body if name == "fields" for key, _ in value}
         assert keys <= declared
@@ -82,6 +93,7 @@ def check(policy: Policy, request: httpx.Request) -> None:
 
 NAMES = ["daily_budget", "bid", "name", "targeting", "keywords", "account_id", "campaign"]
 ALIKE = ["Daily_Budget", "dailyBudget", "daily_budget ", "bid\u200b", "𝐛𝐢𝐝", "accountId", ""]
+PATHS = ["limits__daily_budget", "bid.0", "limits-daily_budget", "filter__account_id"]
 HOSTILE = [
     'account_1", "account_id": "account_2',
     "?account_id=account_2",
@@ -100,7 +112,7 @@ numbers = (
 )
 texts = st.sampled_from(["", "100", "account_1", "account_2", *HOSTILE])
 values = numbers | texts | st.sampled_from([None, True, False])
-keys = st.sampled_from([*NAMES, *ALIKE, *TextKey])
+keys = st.sampled_from([*NAMES, *ALIKE, *PATHS, *TextKey])
 nested = st.recursive(
     values,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
@@ -114,12 +126,19 @@ def chosen(values):
     return st.none() | st.lists(st.sampled_from(values), unique=True)
 
 
-policies = st.builds(
+rules = {
+    "operations": st.none() | st.just(["*"]) | chosen(["alpha.*", "*.create_*", "beta.*"]),
+    "fields": chosen([*NAMES, *PATHS]),
+    "money": st.none() | st.dictionaries(st.sampled_from(["daily_budget", "bid"]), amounts),
+}
+pinned = chosen(["account_1", "account_2"])
+policies = st.builds(Policy, accounts=pinned, **rules) | st.builds(
     Policy,
-    accounts=chosen(["account_1", "account_2"]),
-    operations=st.none() | st.just(["*"]) | chosen(["alpha.*", "*.create_*", "beta.*"]),
-    fields=chosen(NAMES),
-    money=st.none() | st.dictionaries(st.sampled_from(["daily_budget", "bid"]), amounts),
+    accounts=st.none() | st.just(["account_1", "account_2"]),
+    account=st.dictionaries(
+        st.sampled_from(["account_1", "account_2"]), st.builds(Policy, **rules), min_size=1
+    ),
+    **rules,
 )
 ARGUMENTS = {
     "account_id": st.just("account_1") | texts,
@@ -152,3 +171,59 @@ def test_no_request_breaks_the_policy(operation, policy, data) -> None:
         [request] = service.requests
         assert request.url.host == "ads.example.com"
         check(policy, request)
+
+
+# Names that a service may read as a path, in an allowed field.
+
+CAPPED = Policy(fields=["name"], money={"daily_budget": 150, "bid": 2})
+SEPARATORS = [
+    *("__", ".", "/", "\\", ":", "->", "[", "]["),
+    *("|", "#", "@", ",", "~1", "%2F", "--", "→"),
+]
+SPELLINGS = {
+    "_": "_".join,
+    "-": "-".join,
+    " ": " ".join,
+    "camel": lambda words: words[0] + "".join(map(str.title, words[1:])),
+    "title": lambda words: "".join(map(str.title, words)),
+    "upper": lambda words: "_".join(words).upper(),
+}
+words = st.sampled_from(["daily", "budget", "bid", "max", "type", "limits", "0"])
+spelled = st.builds(
+    lambda spelling, words: spelling(words),
+    st.sampled_from([*SPELLINGS.values()]),
+    st.lists(words, min_size=1, max_size=4),
+)
+keys_of_money = st.builds(
+    lambda spelling, words: spelling(words),
+    st.sampled_from([*SPELLINGS.values()]),
+    st.sampled_from([["daily", "budget"], ["bid"]]),
+)
+
+
+def is_refused(name: str, amount: int) -> bool:
+    service = Service()
+    create = service.client(CAPPED).beta.create_video_campaign
+    try:
+        create(account_id="account_1", fields={"name": [{name: amount}]})
+    except PolicyRefused as refused:
+        return refused.rule == "money" and not service.requests
+    return False
+
+
+@given(
+    key=keys_of_money,
+    separator=st.sampled_from(SEPARATORS),
+    before=st.lists(spelled, max_size=3),
+    after=st.lists(spelled, max_size=3),
+)
+def test_key_of_money_counts_wherever_it_is_in_a_path(key, separator, before, after) -> None:
+    name = separator.join([*before, key, *after])
+    assert is_refused(name, 151)
+    assert not is_refused(name, 2)
+
+
+@given(spelled)
+def test_name_in_one_spelling_is_money_only_as_a_whole(name) -> None:
+    letters = re.sub("[^a-z0-9]", "", name.lower())
+    assert is_refused(name, 151) is (letters in ("dailybudget", "bid"))

@@ -6,10 +6,11 @@ import re
 import time
 from decimal import Decimal
 
+import attrs
 import pytest
 from cases import each_case
 
-from adclient import AdClientError, Diff, InvalidRequest, Policy
+from adclient import AdClientError, Diff, Entry, InvalidRequest, LedgerError, Policy
 from adclient._core.call import validated
 from adclient._core.operations import OPERATIONS
 from adclient._limits import rules
@@ -133,6 +134,54 @@ def test_operations_are_allowed_by_pattern(patterns, allowed) -> None:
         is_allowed = re.match(allowed, operation.full_name) is not None
         found = refusal(policy, operation.full_name, **arguments_of(operation))
         assert (found is None) == is_allowed
+
+
+# Rules of one account.
+
+OWN = Policy(
+    operations=["alpha.*", "beta.*"],
+    fields=["name"],
+    money={"daily_budget": 150},
+    account={
+        "account_1": Policy(money={"daily_budget": 75_000, "bid": 90}),
+        "account_2": Policy(operations=["beta.pause_campaign"], fields=["status"]),
+    },
+)
+
+
+def test_account_is_judged_by_its_own_rules() -> None:
+    assert refusal(OWN, BUDGET, daily_budget=75_000, fields={"bid": 90, "name": "x"}) is None
+    reason = sentence(OWN, BUDGET, daily_budget=75_000.01)
+    assert reason == "daily_budget is 75000.01, and money allows 0 to 75000"
+    assert refusal(OWN, fields={"name": {"bid": 91}}).rule == "money"
+    assert refusal(OWN, "beta.pause_campaign", account_id="account_2") is None
+    assert refusal(OWN, account_id="account_2", fields={"name": "x"}).rule == "operations"
+    assert refusal(OWN, "gamma.list_ads").rule == "operations"
+    for account in ("account_3", "another"):
+        assert refusal(OWN, BUDGET, account_id=account, daily_budget=150) is None
+        assert refusal(OWN, BUDGET, account_id=account, daily_budget=151).rule == "money"
+        assert refusal(OWN, BUDGET, account_id=account, fields={"bid": 1}).rule == "fields"
+
+
+@each_case("account", ["ACCOUNT_1", "account-1", "account_1 ", "\taccount_3", "ａccount_1", " "])
+def test_account_that_may_be_read_as_another_one_is_refused(account) -> None:
+    found = refusal(OWN, BUDGET, account_id=account, daily_budget=1)
+    assert found.rule == "account"
+    assert found.reason.endswith("may be read as another account")
+    assert (
+        refusal(Policy(accounts=[], account={}), account_id=account, fields={}).rule == "accounts"
+    )
+
+
+def test_account_with_its_own_rules_does_not_lend_them_to_others() -> None:
+    for other in ("account_2", "account_3"):
+        fields = {"name": {"account_id": other}, "daily_budget": 75_000}
+        assert sentence(OWN, BUDGET, fields=fields) == (
+            f'fields.name.account_id is "{other}", and accounts allows [account_1]'
+        )
+    fields = {"name": {"account_id": "account_1"}}
+    assert refusal(OWN, BUDGET, fields=fields) is None
+    assert refusal(OWN, BUDGET, account_id="account_3", fields=fields).rule == "accounts"
 
 
 # Keys and money.
@@ -317,16 +366,62 @@ def test_money_is_found_in_deep_nesting() -> None:
 # What the ledger holds.
 
 
+def of_usage(policy, account_id="account_1", **usage):
+    entry = Entry(entry_id="1", operation="beta.pause_campaign", account_id=account_id)
+    return rules.refusal_of_usage(policy, entry, Usage(**usage))
+
+
 def test_usage_is_compared_with_its_rules() -> None:
     policy = Policy(money={"bid": 1}, change_at_most=20, drafts_per_day=3)
-    assert rules.refusal_of_usage(policy, Usage(drafts_today=2)) is None
-    assert rules.refusal_of_usage(policy, Usage(drafts_today=3)) == (
+    assert of_usage(policy, drafts_today=2) is None
+    assert of_usage(policy, drafts_today=3) == (
         "drafts_per_day",
         "drafts_per_day allows 3, and today has 3",
     )
-    assert rules.refusal_of_usage(policy, Usage(over_limit="draft_1")).rule == "change_at_most"
-    assert rules.refusal_of_usage(Policy(), Usage(10**9, "draft_1")) is None
-    assert rules.refusal_of_usage(Policy(drafts_per_day=0), Usage()) is not None
+    assert of_usage(policy, over_limit="draft_1").rule == "change_at_most"
+    assert of_usage(Policy(), drafts_today=10**9, over_limit="draft_1") is None
+    assert of_usage(Policy(drafts_per_day=0)) is not None
+
+
+def test_usage_is_compared_with_the_rules_of_its_account() -> None:
+    own = Policy(drafts_per_day=2, money={"bid": 1}, change_at_most=20)
+    policy = Policy(drafts_per_day=9, account={"account_1": own})
+    assert of_usage(policy, drafts_today=8, drafts_of_account=lambda: 1) is None
+    assert of_usage(policy, drafts_today=8, drafts_of_account=lambda: 2) == (
+        "drafts_per_day",
+        "drafts_per_day allows 2 for this account, and today has 2",
+    )
+    assert of_usage(policy, drafts_today=9).reason.endswith("allows 9, and today has 9")
+    assert of_usage(policy, over_limit="draft_1").rule == "change_at_most"
+    usage = {"drafts_today": 8, "over_limit": "draft_1"}
+    assert of_usage(policy, account_id="account_2", **usage) is None
+
+
+def test_equal_write_is_refused_with_the_earlier_one() -> None:
+    asked = []
+
+    def repeated(seconds: float) -> str | None:
+        asked.append(seconds)
+        return "draft draft_7\u202e" if seconds > 60 else None
+
+    assert of_usage(Policy(no_repeat_within=60), repeated=repeated) is None
+    assert of_usage(Policy(no_repeat_within="1h"), repeated=repeated) == (
+        "no_repeat_within",
+        "no_repeat_within allows equal writes only 3600 seconds apart: draft draft_7\\u202e",
+    )
+    own = Policy(no_repeat_within=60, account={"account_1": Policy(no_repeat_within="2h")})
+    assert of_usage(own, repeated=repeated) is not None
+    assert of_usage(own, account_id="account_2", repeated=repeated) is None
+    assert asked == [60.0, 3600.0, 7200.0, 60.0]
+
+
+def test_rule_that_needs_more_than_a_ledger_tells_is_an_error() -> None:
+    for policy in (
+        Policy(no_repeat_within=60),
+        Policy(account={"account_1": Policy(drafts_per_day=9)}),
+    ):
+        with pytest.raises(LedgerError, match="this ledger cannot tell"):
+            of_usage(policy)
 
 
 # Diffs.
@@ -413,6 +508,12 @@ def test_excess_names_the_change_and_the_limit() -> None:
     assert excess({"daily_budget": 100}, {"daily_budget": 130}, "campaign") == text
     assert not is_over(1, 1000, policy=Policy(money={"daily_budget": 1000}))  # no change_at_most
     assert is_over(100, 100.01, policy=Policy(money={"daily_budget": 1}, change_at_most=0))
+    own = {"a": Policy(money={"daily_budget": 1000}, change_at_most=50)}
+    assert not is_over(100, 150, policy=Policy(account=own))
+    assert is_over(100, 151, policy=Policy(account=own))
+    strict = Policy(money={"bid": 10}, change_at_most=5, account=own)
+    assert not is_over(100, 150, policy=strict)
+    assert is_over(1, 1.06, "bid", policy=attrs.evolve(strict, account={"b": own["a"]}))
 
 
 # Diffs that show nothing to compare for the money that a call sets.

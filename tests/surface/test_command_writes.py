@@ -394,6 +394,17 @@ def test_accounts_of_a_model_are_pinned(arguments, accounts, writes, files, serv
     assert (guard.policy.money is not None) is ("--policy" in arguments)
 
 
+def test_only_account_of_a_model_has_its_own_rules(files, serve_instead) -> None:
+    own = "[account.account_a91f]\ndrafts_per_day = 2\nmoney = { daily_budget = 90 }\n"
+    (files / "policy.toml").write_text(f"{POLICY}{own}[account.account_b204]\n")
+    served = []
+    serve_instead(lambda client, writes: served.append(client._engine.guard.policy))
+    assert main(["mcp", *WRITING, "d.db", "--new-ledger"]) == 0
+    [policy] = served
+    assert (policy.accounts, policy.money["daily_budget"]) == (("account_a91f",), 90)
+    assert [own.drafts_per_day for own in policy.account.values()] == [2]
+
+
 def test_closed_output_is_141_whatever_task_notices_it(serve_instead) -> None:
     def fail(*_: object) -> None:
         raise ExceptionGroup("tasks", [BrokenPipeError()])

@@ -183,6 +183,69 @@ async def test_what_the_ledger_holds_can_refuse_a_write(client_kind, rule, usage
     assert caplog.text == ""  # what was never admitted has no end
 
 
+@sync_and_async
+async def test_drafts_of_an_account_are_limited_beside_those_of_all(client_kind, tmp_path) -> None:
+    own = {"a": Policy(drafts_per_day=1), "b": Policy(drafts_per_day=5)}
+    policy = Policy(drafts_per_day=3, account=own)
+    service = Service(*[a_draft()] * 3)
+    options = {"ledger": SQLiteLedger(tmp_path / "drafts.db"), "policy": policy}
+    async with client_kind.open(transport=service.transport, **options) as client:
+        await wait(write(client))
+        with pytest.raises(PolicyRefused, match="allows 1 for this account, and today has 1"):
+            await wait(write(client))
+        await wait(write(client, account_id="b"))
+        await wait(write(client, account_id="c"))
+        with pytest.raises(PolicyRefused, match="allows 3, and today has 3") as refused:
+            await wait(write(client, account_id="b"))
+    assert refused.value.rule == "drafts_per_day"
+    assert service.answers == []
+
+
+@sync_and_async
+async def test_equal_write_is_refused_until_it_is_known_that_none_was_staged(
+    client_kind, tmp_path
+) -> None:
+    answers = [httpx.Response(404), httpx.Response(500), a_draft(draft_id="draft_8")]
+    service = Service(*answers, a_draft(), a_draft())
+    ledger = SQLiteLedger(tmp_path / "drafts.db")
+    options = {"ledger": ledger, "policy": Policy(no_repeat_within="1h"), "max_retries": 0}
+    async with client_kind.open(transport=service.transport, **options) as client:
+        with pytest.raises(adclient.NotFound):
+            await wait(write(client))
+        with pytest.raises(OutcomeUnknown):
+            await wait(write(client))
+        [unknown] = ledger.unknown()
+        with pytest.raises(PolicyRefused, match=f"entry {unknown.entry_id} of .* is unknown"):
+            await wait(write(client))
+        ledger.settle(unknown, by="kim")
+        await wait(write(client))
+        with pytest.raises(PolicyRefused, match=r"draft draft_8 of .* is staged") as refused:
+            await wait(write(client))
+        assert refused.value.rule == "no_repeat_within"
+        await wait(write(client, account_id="b"))
+        await wait(client.alpha.update_campaign_budget(**BUDGET))
+    assert service.answers == []
+
+
+def test_ledger_that_cannot_tell_serves_no_policy_that_has_to_know() -> None:
+    """Such as a ledger that was written before these rules."""
+    for policy in (
+        Policy(no_repeat_within=60),
+        Policy(account={"a": Policy(drafts_per_day=9)}),
+    ):
+        service, ledger = Service(), MemoryLedger()
+        client = AdClient(BASE_URL, transport=service.transport, ledger=ledger, policy=policy)
+        with pytest.raises(LedgerError, match="this ledger cannot tell what a rule"):
+            write(client)
+        assert (ledger.states, service.requests) == ([], [])
+    usage = Usage(drafts_of_account=lambda: 8, repeated=lambda seconds: None)
+    service, ledger = Service(a_draft()), MemoryLedger(usage)
+    own = Policy(drafts_per_day=9, no_repeat_within=60)
+    policy = Policy(account={"a": own})
+    write(AdClient(BASE_URL, transport=service.transport, ledger=ledger, policy=policy))
+    assert ledger.states == ["admitted", "staged"]
+
+
 @pytest.mark.parametrize(
     "diff",
     [
@@ -363,6 +426,12 @@ def test_async_call_returns_its_draft_if_the_ledger_hangs(monkeypatch) -> None:
         ("policy", {"accounts": ["a"]}, "^policy must be"),
         ("ledger", "drafts.db", "^ledger must be"),
         ("policy", Policy(drafts_per_day=5), "drafts_per_day needs a ledger"),
+        ("policy", Policy(no_repeat_within=5), "no_repeat_within needs a ledger"),
+        (
+            "policy",
+            Policy(account={"a": Policy(drafts_per_day=5)}),
+            "drafts_per_day needs a ledger",
+        ),
     ],
 )
 @each_client_class

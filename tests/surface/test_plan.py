@@ -128,6 +128,16 @@ def test_refused_and_failed_changes_hold_up_no_other_and_are_tried_again(team) -
     assert verdicts(team.stage(*changes)) == ["staged", "staged", "already staged"]
 
 
+def test_change_equal_to_that_of_another_plan_is_refused_for_a_time(team) -> None:
+    policy = Policy(no_repeat_within="1d")
+    assert verdicts(team.stage(pause(), policy=policy)) == ["staged"]
+    assert verdicts(team.stage(pause(), policy=policy)) == ["already staged"]
+    report = team.stage(pause(), pause(SECOND), policy=policy, plan_id="w48")
+    assert verdicts(report) == ["refused", "staged"]
+    draft_id = team.ledger.entries()[0].draft_id
+    assert f"86400 seconds apart: draft {draft_id} of " in report.changes[0].reason
+
+
 def test_change_whose_outcome_is_unknown_is_never_repeated(team) -> None:
     team.fake.faults.add(Fault.dropped(taken=True))
     changes = pause(), pause(SECOND)

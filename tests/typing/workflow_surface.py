@@ -42,6 +42,8 @@ class MemoryLedger:
 
 policy = Policy(accounts=["a"], money={"daily_budget": Decimal(500)}, drafts_per_day=20)
 assert_type(Policy.read(Path("policy.toml")), Policy)
+agency = Policy(account={"a": Policy(drafts_per_day=2)}, no_repeat_within="1h")
+assert_type(agency.for_account("a"), Policy)
 assert_type(policy.money, Mapping[str, Decimal] | None)
 own: Ledger = MemoryLedger()
 ledger = SQLiteLedger("drafts.db")
