@@ -71,12 +71,14 @@ def build_server(client: AsyncAdClient, *, writes: bool = False) -> Server[Any]:
     """
     check_type("client", client, AsyncAdClient)
     guard = guard_of(client)
-    if writes and (guard is None or guard.ledger is None or guard.policy == Policy()):
+    if writes and (guard.ledger is None or guard.policy == Policy()):
         problem = "writes need a client with policy= that has a rule, and with ledger="
         raise ConfigurationError(problem, argument="writes")
-    reads = tools(client)
+    reads = {str(tool["name"]) for tool in tools(client)}
     offered = [
-        types.Tool.model_validate({**tool, "annotations": _READ if tool in reads else _WRITE})
+        types.Tool.model_validate(
+            {**tool, "annotations": _READ if tool["name"] in reads else _WRITE}
+        )
         for tool in tools(client, writes=writes)
     ]
 

@@ -6,21 +6,21 @@ from collections.abc import Callable, Coroutine
 from fnmatch import fnmatchcase
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from adclient._agents import results as results
 from adclient._core.call import validated
 from adclient._core.operations import OPERATIONS, Operation, ParameterType
 from adclient._display.notebook import short
+from adclient._limits.guard import Guard
 from adclient._limits.rules import arguments_of
-from adclient._values.json_values import JSON, copied, is_array, is_object
+from adclient._values.json_values import JSON, copied, folded, is_array, is_object
 from adclient.errors import AdClientError, InvalidRequest
 from adclient.models import Draft, Result
 from adclient.policy import Policy
 
 if TYPE_CHECKING:
     from adclient._async.client import AsyncAdClient
-    from adclient._limits.guard import Guard
     from adclient._sync.client import AdClient
 
 Object = dict[str, JSON]
@@ -33,11 +33,19 @@ _TYPES: dict[ParameterType, Object] = {
     "texts": {"type": "array", "items": {"type": "string"}},
 }
 _OPERATIONS = {each.full_name.replace(".", "_"): each for each in OPERATIONS}
-_OF_READS: Object = {"columns": _TYPES["texts"], "cursor": _TYPES["text"]}
+_OF_READS: dict[str, Object] = {
+    "columns": {**_TYPES["texts"], "description": "The fields to show"},
+    "cursor": {**_TYPES["text"], "description": "`next` of an earlier result"},
+}
+# Parameters that several tools have, and that only the first describes: tokens are scarce.
+_SHARED: dict[str, ParameterType] = {"date_range": "text", "columns": "texts", "cursor": "text"}
 _OF_WRITES = "Nothing changes until a human approves it."
 
-# Private to callers, but not to this module.
-guard_of: "Callable[[object], Guard | None]" = attrgetter("_engine.guard")
+
+def guard_of(client: object) -> Guard:
+    """The policy and the ledger of a client, which may have neither."""
+    guard: Guard | None = attrgetter("_engine.guard")(client)
+    return guard or Guard(Policy(), None)
 
 
 def tools(client: "AdClient | AsyncAdClient", *, writes: bool = False) -> list[Object]:
@@ -65,12 +73,14 @@ def tools(client: "AdClient | AsyncAdClient", *, writes: bool = False) -> list[O
         >>> tool["name"], tool["description"]
         ('beta_list_campaigns', 'List the campaigns of an account.')
     """
-    policy = _policy_of(client)
+    guard = guard_of(client)
+    policy = guard.policy
     if policy.accounts == ():  # an `enum` must not be empty
         return []
     allowed = ("*",) if policy.operations is None else policy.operations
+    known: Object = {}
     return [
-        _described(operation, inspect.getdoc(_method(client, operation)) or "", policy)
+        _described(operation, attrgetter(operation.full_name)(client), policy, known)
         for operation in OPERATIONS
         if (writes or not operation.is_write)
         and any(fnmatchcase(operation.full_name, pattern) for pattern in allowed)
@@ -138,11 +148,11 @@ def _prepared(
     client: object, name: str, given: object, writes: bool
 ) -> tuple[Callable[[], Any], Callable[[Any], Object]]:
     """The call of a tool, and what shows its result. The call itself checks the values."""
-    operation, policy = _OPERATIONS.get(str(name)), _policy_of(client)
+    operation, guard = _OPERATIONS.get(str(name)), guard_of(client)
+    policy = guard.policy
     if operation is None or (operation.is_write and not writes):
-        problem = f"there is no tool {short(name)}"
-        if operation is not None:
-            problem = f"{name} stages a draft, and this caller may only read"
+        writing = f"{name} stages a draft, and this caller may only read"
+        problem = writing if operation else f"there is no tool {short(name)}"
         raise InvalidRequest(f"{problem}; nothing was sent", argument="name")
     arguments: dict[str, Any] = dict.fromkeys(each.name for each in operation.parameters)
     if policy.accounts is not None and len(policy.accounts) == 1:
@@ -154,14 +164,13 @@ def _prepared(
     for unknown in given.keys() - arguments.keys():
         raise _refused(operation, short(unknown), f"is not one of {', '.join(arguments)}")
     arguments |= {str(key): value for key, value in given.items() if value is not None}
-    method = _method(client, operation)
+    method: Callable[..., Any] = attrgetter(operation.full_name)(client)
     if operation.is_write:
-        guard = guard_of(client)
         # Before the call, as an error behind it would lose the draft.
-        sent = {} if guard is None else arguments_of(validated(operation, arguments))
+        sent = arguments_of(validated(operation, arguments))
 
         def show(draft: Draft) -> Object:
-            excess = guard.excess_of(operation.full_name, sent, draft.diff) if guard else None
+            excess = guard.excess_of(operation.full_name, sent, draft.diff)
             return results.of_draft(draft, excess)
 
         return partial(method, **arguments), show
@@ -176,46 +185,45 @@ def _prepared(
     return call, partial(results.of_page, start=start, wanted=[str(each) for each in columns])
 
 
-def _policy_of(client: object) -> Policy:
-    guard = guard_of(client)
-    return Policy() if guard is None else guard.policy
-
-
-def _method(client: object, operation: Operation[Result]) -> Callable[..., Any]:
-    return cast("Callable[..., Any]", attrgetter(operation.full_name)(client))
-
-
 def _refused(operation: Operation[Result], argument: str, problem: str) -> InvalidRequest:
     text = f"{operation.full_name}: {argument} {problem}; nothing was sent"
     return InvalidRequest(text, operation=operation.full_name, argument=argument)
 
 
-def _described(operation: Operation[Result], doc: str, policy: Policy) -> Object:
+def _described(operation: Operation[Result], call: object, policy: Policy, known: Object) -> Object:
+    """A tool; `known` has a short schema for each parameter that an earlier tool describes."""
+    name, doc = operation.full_name.replace(".", "_"), inspect.getdoc(call) or ""
+    # A single account is not asked for; it is the first parameter.
+    parameters = operation.parameters[1 if len(policy.accounts or ()) == 1 else 0 :]
     # Only the first clause about each argument: the rest is for people who write Python.
     about = dict(re.findall(r"^    (\w+): ((?:.|\n {6})+?)[.;:](?:\s|\Z)", doc, re.MULTILINE))
-    properties: Object = {each.name: _TYPES[each.type] for each in operation.parameters}
-    for each in operation.parameters:
+    money = policy.money or {}
+    most = {folded(key): amount for key, amount in money.items()}
+    properties = dict[str, Object]()
+    for each in parameters:
+        schema = properties[each.name] = dict(_TYPES[each.type])
         if each.type != "id" and each.name in about:  # the name of an id explains it
-            text = " ".join(about[each.name].replace("`", "").split())
-            properties[each.name] = {**_TYPES[each.type], "description": text}
-    required: list[JSON] = [each.name for each in operation.parameters if each.required]
-    if policy.accounts is not None and len(policy.accounts) == 1:
-        del properties["account_id"]
-        required.remove("account_id")
-    elif policy.accounts is not None:
-        properties["account_id"] = {"type": "string", "enum": list(policy.accounts)}
-    caps = [f"{key} up to {most:f}" for key, most in (policy.money or {}).items()]
-    if "fields" in properties and (allowed := [*(policy.fields or ()), *caps]):
-        text = f"Allowed keys: {', '.join(allowed)}"
-        properties["fields"] = {"type": "object", "description": text}
-    schema: Object = {
-        "type": "object",
-        "properties": properties if operation.is_write else properties | _OF_READS,
-        "required": required,
-        "additionalProperties": False,
-    }
-    return {
-        "name": operation.full_name.replace(".", "_"),
-        "description": doc.partition("\n")[0] + f" {_OF_WRITES}" * operation.is_write,
-        "input_schema": copied(schema),  # frameworks change schemas in place
-    }
+            schema["description"] = " ".join(about[each.name].replace("`", "").split())
+        if each.name == "account_id" and policy.accounts is not None:
+            schema["enum"] = list(policy.accounts)
+        if each.type == "number" and (amount := most.get(folded(each.name))) is not None:
+            schema["maximum"] = int(amount) if amount % 1 == 0 else float(amount)
+    allowed = [*(policy.fields or ()), *(f"{key} up to {limit:f}" for key, limit in money.items())]
+    if "fields" in properties and allowed:
+        properties["fields"]["description"] = f"Allowed keys: {', '.join(allowed)}"
+    if not operation.is_write:
+        properties |= _OF_READS
+    shown: Object = {key: known.get(key, schema) for key, schema in properties.items()}
+    known |= {key: _TYPES[_SHARED[key]] for key in properties.keys() & _SHARED.keys()}
+    if policy.accounts is not None:
+        known.setdefault("account_id", {**_TYPES["id"], "description": f"As in {name}"})
+    required: list[JSON] = [each.name for each in parameters if each.required]
+    text = doc.partition("\n")[0] + f" {_OF_WRITES}" * operation.is_write
+    return _tool(name, text, shown, required)
+
+
+def _tool(name: str, text: str, properties: Object, required: list[JSON]) -> Object:
+    schema: Object = {"type": "object", "properties": properties, "required": required}
+    schema["additionalProperties"] = False
+    # A copy, as frameworks change schemas in place.
+    return {"name": name, "description": text, "input_schema": copied(schema)}

@@ -41,11 +41,14 @@ def test_inspector_finds_nothing_in_the_tools(era) -> None:
 
 
 def test_inspector_finds_a_schema_that_is_not_portable(tmp_path) -> None:
-    """The server of the test above, with ids that may have any value."""
+    """The server of the test above, with parameters that may have any value."""
     broken = tmp_path / "broken.py"
     broken.write_text(
         f"import runpy, sys; sys.path.insert(0, {str(SERVER.parent)!r})\n"
-        "from adclient._agents import tools; tools._TYPES['id'] = True\n"
+        "from adclient._agents import tools\n"
+        "tools.copied = lambda schema: {\n"
+        "    **schema, 'properties': dict.fromkeys(schema['properties'], True)\n"
+        "}\n"
         f"runpy.run_path({str(SERVER)!r}, run_name='__main__')\n"
     )
     done = inspect("--method", "tools/list", "--strict", server=broken)

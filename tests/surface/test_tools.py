@@ -6,11 +6,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from cases import each_case
 from clients import SECRET, Service, a_draft, a_page, sync_and_async, wait
 from interface_table import ROWS
 from memory_ledger import MemoryLedger
 
 from adclient import AdClient, Policy, PolicyWarning, call_tool, tools
+from adclient._core.operations import OPERATIONS
 from adclient.policy import Usage
 from adclient.testing import FakeAdService
 
@@ -86,15 +88,71 @@ def test_policy_decides_which_tools_are_offered() -> None:
         assert tools(with_policy(**nothing), writes=True) == []
 
 
-def test_accounts_keys_and_amounts_of_the_policy_are_described() -> None:
-    two = properties_of(with_policy(accounts=["a", "b"]), "beta_pause_campaign")
-    assert two["account_id"] == {"type": "string", "enum": ["a", "b"]}
+def test_keys_and_amounts_of_the_policy_are_described() -> None:
     one = with_policy(accounts=["a"], fields=["name"], money={"daily_budget": 150})
     assert list(properties_of(one, "beta_pause_campaign")) == ["campaign_id"]
     [tool] = [tool for tool in tools(one) if tool["name"] == "alpha_explain_objectives"]
     assert tool["input_schema"]["required"] == []
     described = properties_of(one, "beta_create_video_campaign")["fields"]["description"]
     assert described == "Allowed keys: name, daily_budget up to 150"
+
+
+@each_case(
+    ("money", "most"),
+    [
+        ({"daily_budget": 150}, 150),
+        ({"dailyBudget": Decimal("99.50"), "bid": 1}, 99.5),
+        ({"daily_budget": 0}, 0),
+        ({"bid": 1}, None),
+        (None, None),
+    ],
+)
+def test_amount_of_the_policy_is_the_maximum_in_the_schema(money, most) -> None:
+    budget = properties_of(with_policy(money=money), "alpha_update_campaign_budget")["daily_budget"]
+    assert budget.get("maximum") == most
+    assert type(budget.get("maximum")) is type(most)  # a `Decimal` is no JSON
+    assert budget["type"] == "number"
+
+
+ACCOUNTS = [f"account_{number:02x}" for number in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("rules", "first"),
+    [
+        ({}, "alpha_update_campaign_targeting"),
+        ({"operations": ["*.pause_*", "*.list_*"]}, "beta_pause_campaign"),
+    ],
+)
+def test_accounts_are_listed_once(rules, first) -> None:
+    client = with_policy(accounts=ACCOUNTS, **rules)
+    listed, *others = [tool["input_schema"]["properties"] for tool in tools(client, writes=True)]
+    assert listed["account_id"] == {"type": "string", "enum": ACCOUNTS}
+    for properties in others:
+        assert properties["account_id"] == {"type": "string", "description": f"As in {first}"}
+
+
+def test_other_account_is_refused_by_each_tool_without_a_request() -> None:
+    service = Service()
+    client = with_policy(service, accounts=["a", "b"])
+    values = {"id": "x", "text": "x", "number": 1, "texts": ["x"], "object": {}}
+    for operation in OPERATIONS:
+        given = {each.name: values[each.type] for each in operation.parameters}
+        name = operation.full_name.replace(".", "_")
+        result = call_tool(client, name, {**given, "account_id": "c"}, writes=True)
+        assert result["error"] == "PolicyRefused"
+    assert service.requests == []
+
+
+def test_parameter_of_reads_is_described_by_the_first_that_has_it() -> None:
+    for patterns in (["*"], ["gamma.*", "delta.*"]):
+        texts = {"date_range": [], "columns": [], "cursor": []}
+        for tool in tools(with_policy(operations=patterns)):
+            for name in texts.keys() & tool["input_schema"]["properties"].keys():
+                texts[name].append(tool["input_schema"]["properties"][name].get("description"))
+        for first, *others in texts.values():
+            assert first
+            assert not any(others)
 
 
 # Results.
