@@ -1,15 +1,24 @@
-"""`adclient mcp`: serve the operations to a model, over standard input and output."""
+"""`adclient mcp`: serve the operations to a model, over standard input and output, or HTTP."""
 
 import argparse
 import signal
+import socket
 from contextlib import closing, nullcontext
+from typing import TYPE_CHECKING
 
 from adclient._command import connection
 from adclient._command.ledger import add_ledger, opened
 from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
 from adclient.ledger.sql import SQLLedger
+from adclient.options import from_environment
 from adclient.policy import Policy
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+_TOKEN = "ADCLIENT_MCP_TOKEN"  # noqa: S105  the name of a variable, not a token
+_GRACE = 5  # seconds for calls under way, after Ctrl-C
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,12 +27,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--policy", metavar="FILE", help="the policy, a TOML file")
     add("--account", "-a", metavar="ID", help="the only account; else those of the policy")
     add("--writes", action="store_true", help="offer the writes, too; needs a policy and a ledger")
+    about = "serve at http://HOST:PORT/mcp, not over standard input and output"
+    add("--http", metavar="PORT", type=int, help=about)
+    about = f"the address to listen on (%(default)s); any other needs a token in {_TOKEN}"
+    add("--host", default="127.0.0.1", help=about)
     add_ledger(parser)
     connection.add_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until the input ends; the exit code."""
+    """Serve until the input ends, or until Ctrl-C; the exit code."""
     connection.add_from_service(options)
     policy = Policy() if options.policy is None else Policy.read(options.policy)
     account: str | None = options.account
@@ -35,13 +48,15 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError("name the accounts in a policy, or one with --account")
     if options.writes and (options.policy is None or options.ledger is None):
         raise ConfigurationError("--writes needs --policy and --ledger")
+    if options.http is not None:
+        _check_http(options)
     ledger = None
     if options.ledger is not None:
         ledger = opened(options) if options.writes else open_ledger(options.ledger)
     import anyio
 
-    code, on_interrupt = 0, signal.getsignal(signal.SIGINT)
-    if on_interrupt is signal.default_int_handler:
+    code, on_interrupt = 0 if options.http is None else 130, signal.getsignal(signal.SIGINT)
+    if on_interrupt is signal.default_int_handler and options.http is None:
         # Nothing can cancel the thread that waits for input, so Ctrl-C ends the process at once. A
         # ledger is made for that.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -54,11 +69,38 @@ def run(options: argparse.Namespace) -> int:
     return code
 
 
+def _check_http(options: argparse.Namespace) -> None:
+    from adclient.mcp import LOOPBACK
+
+    if options.http not in range(65536):
+        raise ConfigurationError("--http must be a port from 0 to 65535")
+    if options.host not in LOOPBACK and from_environment(_TOKEN) is None:
+        raise ConfigurationError(f"--host {options.host} is not this machine alone: set {_TOKEN}")
+
+
 async def _serve(options: argparse.Namespace, policy: Policy, ledger: SQLLedger | None) -> None:
     from adclient import AsyncAdClient
-    from adclient._agents.mcp_server import serve
+    from adclient.mcp import http_app, serve
 
     settings = connection.settings(options, policy=policy, ledger=ledger)
     with nullcontext() if ledger is None else closing(ledger):
         async with AsyncAdClient(**settings) as client:
-            await serve(client, writes=options.writes)
+            if options.http is None:
+                await serve(client, writes=options.writes)
+            else:
+                app = http_app(client, writes=options.writes, token=from_environment(_TOKEN))
+                await _serve_http(app, options.host, options.http)
+
+
+async def _serve_http(app: "ASGIApp", host: str, port: int) -> None:
+    import uvicorn
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, port), family=family) as listening:
+        # A client may keep a connection open for as long as it runs.
+        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE)
+        server = uvicorn.Server(config)
+        signal.signal(signal.SIGINT, server.handle_exit)  # also before it serves
+        shown = f"[{host}]" if ":" in host else host
+        print(f"http://{shown}:{listening.getsockname()[1]}/mcp", flush=True)
+        await server.serve([listening])

@@ -42,12 +42,13 @@ LAYERS = {
     "_sync": CLIENT | {"_sync"},
     "__init__": CLIENT - {"_http", "_telemetry"} | {"_agents", "_async", "_sync", "plan"},
     "plan": BASE | {"_core", "_limits", "_sync", "ledger", "plan", "policy"},
-    "_agents": BASE | {"_agents", "_async", "_core", "_limits", "_sync", "policy"},
+    "_agents": BASE | {"_agents", "_async", "_core", "_limits", "_sync", "ledger", "policy"},
+    "mcp": BASE | {"_agents", "_async", "policy"},
     "pytest_plugin": {"__init__", "testing"},
     "doctor": BASE | {"_core", "_http", "_service", "doctor", "transports"},
     # Subcommands are loaded when they are chosen, also that of `testing`.
     "_command": BASE
-    | {"_agents", "_command", "_core", "_service", "_tables", "__init__", "doctor", "ledger"}
+    | {"_command", "_core", "_service", "_tables", "__init__", "doctor", "ledger", "mcp"}
     | {"plan", "policy"},
     "__main__": {"_command"},
     "testing": CLIENT | {"_async", "_sync", "testing", "__init__"},
@@ -151,7 +152,7 @@ def graph() -> dict[str, set[str]]:
     [
         ({"httpcore"}, {"adclient._http.httpcore_alias"}),
         ({"opentelemetry"}, {"adclient._telemetry.spans"}),
-        ({"mcp"}, {"adclient._agents.mcp_server"}),
+        ({"mcp"}, {"adclient.mcp"}),
         ({"tqdm"}, {"adclient._display.progress"}),
         ({"pandas", "polars", "pyarrow"}, SIGNED_WITH_TABLES | MADE_OF_ARROW),
     ],
@@ -174,7 +175,7 @@ def test_no_import_cycles() -> None:
 
 NEVER_UNASKED = {"numpy", "pandas", "polars", "pyarrow", "IPython", "rich", "tqdm"}
 NEVER_UNASKED |= {"adclient.testing", "adclient.doctor", "adclient._agents.tools"}
-NEVER_UNASKED |= {"adclient._agents.mcp_server", "mcp", "httpx2"}
+NEVER_UNASKED |= {"adclient.mcp", "mcp", "httpx2"}
 FIRST_ANSWERS = """import httpx, json, adclient
 bodies = {
     "GET": {"data": [{"id": "a", "name": "b", "status": "c"}], "page": {"next": None}},

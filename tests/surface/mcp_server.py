@@ -6,7 +6,7 @@ import anyio
 from memory_ledger import MemoryLedger
 
 from adclient import Policy
-from adclient._agents.mcp_server import serve
+from adclient.mcp import serve
 from adclient.testing import FakeAdService
 
 

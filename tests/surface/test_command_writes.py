@@ -30,7 +30,7 @@ def fake() -> Iterator[FakeAdService]:
 
 
 def test_mcp_without_its_extra_names_it(fake, monkeypatch, capsys) -> None:
-    monkeypatch.delitem(sys.modules, "adclient._agents.mcp_server", raising=False)
+    monkeypatch.delitem(sys.modules, "adclient.mcp", raising=False)
     monkeypatch.setitem(sys.modules, "mcp_types", None)
     assert main(["mcp", "--account", "account_b204"]) == 1
     advice = "this needs mcp_types: pip install 'adclient[mcp]', or '.[mcp]' in a checkout"
@@ -369,7 +369,7 @@ def serve_instead(fake, monkeypatch):
         async def serve(client, *, writes) -> None:
             what(client, writes)
 
-        monkeypatch.setattr("adclient._agents.mcp_server.serve", serve)
+        monkeypatch.setattr("adclient.mcp.serve", serve)
 
     return serve_instead
 

@@ -12,13 +12,13 @@ from cases import each_case
 from clients import SECRET
 from memory_ledger import MemoryLedger
 
-from adclient import AsyncAdClient, ConfigurationError, Policy, tools
+from adclient import AsyncAdClient, ConfigurationError, Policy, SQLiteLedger, tools
 from adclient.testing import FakeAdService
 
 mcp = pytest.importorskip("mcp")
 types = pytest.importorskip("mcp_types")
 
-from adclient._agents.mcp_server import build_server, serve  # noqa: E402 (it needs the SDK)
+from adclient.mcp import build_server, serve  # noqa: E402 (it needs the SDK)
 
 URL = "https://ads.example.com"
 IDS = {"account_id": "account_b204", "campaign_id": "campaign_57a7"}
@@ -30,7 +30,6 @@ READ = {"read_only_hint": True, "open_world_hint": True}
 WRITE = {
     "read_only_hint": False,
     "destructive_hint": False,
-    "idempotent_hint": False,
     "open_world_hint": True,
 }
 
@@ -41,14 +40,15 @@ def in_memory(client, mode="auto", **options):
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_tools_are_listed_and_called(mode, backend) -> None:
+def test_tools_are_listed_and_called(mode, backend, tmp_path) -> None:
     fake = FakeAdService()
-    recorded = fake.async_client(policy=Policy(drafts_per_day=5), ledger=MemoryLedger())
+    policy = Policy(accounts=["account_a91f", "account_b204"], drafts_per_day=5)
+    recorded = fake.async_client(policy=policy, ledger=SQLiteLedger(tmp_path / "drafts.db"))
 
     async def scenario() -> None:
         async with in_memory(recorded, mode, writes=True) as client:
             listed = (await client.list_tools()).tools
-            expected = tools(fake.client(), writes=True)
+            expected = tools(recorded, writes=True)
             shown = [
                 {"name": t.name, "description": t.description, "input_schema": t.input_schema}
                 for t in listed
