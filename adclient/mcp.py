@@ -7,7 +7,7 @@ from operator import attrgetter
 from secrets import compare_digest
 from typing import Any
 
-from adclient._agents.tools import call_tool, guard_of, tools
+from adclient._agents.tools import STAGED, call_tool, guard_of, tools
 from adclient._async.client import AsyncAdClient
 from adclient._display.extras import needs
 from adclient._display.notebook import short
@@ -140,7 +140,7 @@ def build_server(client: AsyncAdClient, *, writes: bool = False) -> Server[dict[
     if writes and (guard.ledger is None or guard.policy == Policy()):
         problem = "writes need a client with policy= that has a rule, and with ledger="
         raise ConfigurationError(problem, argument="writes")
-    reads = {*(str(tool["name"]) for tool in tools(client))}
+    reads = {STAGED, *(str(tool["name"]) for tool in tools(client))}
     offered = list[types.Tool]()
     for tool in tools(client, writes=writes):
         hints = _READ if tool["name"] in reads else _WRITE

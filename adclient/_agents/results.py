@@ -6,6 +6,7 @@ them.
 """
 
 import base64
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
@@ -25,6 +26,7 @@ from adclient.errors import (
     ServerError,
     TransportError,
 )
+from adclient.ledger.entry import Entry
 from adclient.models import PENDING_APPROVAL, Draft, Item
 
 if TYPE_CHECKING:
@@ -40,6 +42,10 @@ _LOOK = (
     "A draft may have been staged: do not call again, and ask a human to look in the approval "
     "dashboard."
 )
+
+# Of an entry of the ledger.
+_OF_ENTRY = {"at", "state", "draft_id", "operation", "arguments", "over_limit"}
+_UNSURE = "One that is `admitted` or `unknown` may not exist: ask a human."
 
 # What a model should do about an error, by the first of these that it is.
 _ADVICE: tuple[tuple[type[AdClientError] | tuple[type[AdClientError], ...], str], ...] = (
@@ -118,6 +124,18 @@ def of_page(page: "Page[Item] | AsyncPage[Item]", start: Position, wanted: list[
         more = "for more, call again with `next` as `cursor`"
         result["next"] = text
     return {"summary": f"{len(items)} item{'s' * (len(items) != 1)}; {more}.", **result}
+
+
+def of_entries(entries: Iterable[Entry], accounts: Sequence[str] | None) -> Object:
+    """The newest writes to some accounts, or to all, that staged a draft or may have."""
+    drafts: list[JSON] = [
+        {name: _clean(value) for name, value in each.to_dict().items() if name in _OF_ENTRY}
+        for each in entries
+        if (each.draft_id or each.is_unknown) and (accounts is None or each.account_id in accounts)
+    ]
+    shown = drafts[-_ROWS:]
+    summary = f"{len(drafts)} drafts, of which the newest {len(shown)} are here. {_UNSURE}"
+    return {"summary": summary, "untrusted": {"drafts": shown}}
 
 
 def of_error(error: AdClientError) -> Object:

@@ -2,11 +2,13 @@
 
 import inspect
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from fnmatch import fnmatchcase
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, overload
+
+from anyio import to_thread
 
 from adclient._agents import results as results
 from adclient._core.call import validated
@@ -16,6 +18,8 @@ from adclient._limits.guard import Guard
 from adclient._limits.rules import arguments_of
 from adclient._values.json_values import JSON, copied, folded, is_array, is_object
 from adclient.errors import AdClientError, InvalidRequest
+from adclient.ledger.entry import Entry
+from adclient.ledger.sql import SQLLedger
 from adclient.models import Draft, Result
 from adclient.policy import Policy
 
@@ -40,6 +44,8 @@ _OF_READS: dict[str, Object] = {
 # Parameters that several tools have, and that only the first describes: tokens are scarce.
 _SHARED: dict[str, ParameterType] = {"date_range": "text", "columns": "texts", "cursor": "text"}
 _OF_WRITES = "Nothing changes until a human approves it."
+STAGED = "list_staged_drafts"
+_ABOUT_STAGED = "List the drafts that you have staged. Whether one was approved is not known here."
 
 
 def guard_of(client: object) -> Guard:
@@ -79,12 +85,15 @@ def tools(client: "AdClient | AsyncAdClient", *, writes: bool = False) -> list[O
         return []
     allowed = ("*",) if policy.operations is None else policy.operations
     known: Object = {}
-    return [
+    described = [
         _described(operation, attrgetter(operation.full_name)(client), policy, known)
         for operation in OPERATIONS
         if (writes or not operation.is_write)
         and any(fnmatchcase(operation.full_name, pattern) for pattern in allowed)
     ]
+    if writes and isinstance(guard.ledger, SQLLedger):
+        described.append(_tool(STAGED, _ABOUT_STAGED, {}, []))
+    return described
 
 
 @overload
@@ -150,6 +159,15 @@ def _prepared(
     """The call of a tool, and what shows its result. The call itself checks the values."""
     operation, guard = _OPERATIONS.get(str(name)), guard_of(client)
     policy = guard.policy
+    ledger = guard.ledger
+    if name == STAGED and writes and isinstance(ledger, SQLLedger):
+
+        def read() -> Iterable[Entry]:
+            return ledger.entries() if ledger.exists() else ()
+
+        # It may block.
+        call = partial(to_thread.run_sync, read) if hasattr(client, "aclose") else read
+        return call, partial(results.of_entries, accounts=policy.accounts)
     if operation is None or (operation.is_write and not writes):
         writing = f"{name} stages a draft, and this caller may only read"
         problem = writing if operation else f"there is no tool {short(name)}"

@@ -12,7 +12,7 @@ import httpx
 from hostile_texts import HOSTILE
 from hypothesis import given, strategies as st
 
-from adclient import AdClient, Policy, call_tool, tools
+from adclient import AdClient, Policy, SQLiteLedger, call_tool, tools
 from adclient._core.operations import OPERATIONS
 
 PINNED, CAP = "account_pinned", 100
@@ -22,6 +22,8 @@ PARAMETERS = {o.full_name.replace(".", "_"): o.parameters for o in OPERATIONS}
 SUMMARIES = re.compile(
     r"\d+ items?; (there are no more|for more, call again with `next` as `cursor`"
     r"|there are more, but their cursor is too long to pass on)\."
+    r"|\d+ drafts, of which the newest \d+ are here\. One that is `admitted` or `unknown` may not "
+    r"exist: ask a human\."
     r"|Staged, waiting for approval\. Nothing has changed; a human decides\."
     r"|Staged, with a status that is not known: ask a human to look\."
     r"|A draft may have been staged: do not call again, and ask a human to look in the approval "
@@ -129,6 +131,21 @@ def test_hostile_texts_in_results_stay_in_their_fence() -> None:
         first = attacked.call("beta_list_campaigns", {})
         assert len(first["untrusted"]["items"]) == 20
         attacked.call("beta_list_campaigns", {"cursor": first["next"]})
+
+
+def test_hostile_texts_in_a_ledger_stay_in_their_fence(tmp_path) -> None:
+    attacked, ledger = Attacked(), SQLiteLedger(tmp_path / "drafts.db")
+    attacked.client = AdClient(
+        "https://ads.example.com",
+        transport=httpx.MockTransport(attacked.respond),
+        policy=Policy(accounts=[PINNED]),
+        ledger=ledger,
+    )
+    for text in HOSTILE:
+        attacked.texts = [text or "x"]
+        attacked.call("gamma_create_dco_ad", {"fields": {text: text}})
+        [*_, draft] = attacked.call("list_staged_drafts", {})["untrusted"]["drafts"]
+        assert draft["operation"] == "gamma.create_dco_ad"
 
 
 KEYS_OF_ANY = st.sampled_from(

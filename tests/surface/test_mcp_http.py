@@ -16,7 +16,7 @@ import httpx2
 import pytest
 from cases import each_case
 
-from adclient import ConfigurationError
+from adclient import ConfigurationError, Policy, SQLiteLedger
 from adclient._command import main
 from adclient.testing import FakeAdService
 
@@ -28,6 +28,7 @@ from mcp.client.streamable_http import streamable_http_client  # noqa: E402
 from adclient.mcp import http_app  # noqa: E402
 
 TOKEN = "token-of-the-server"
+CAMPAIGN = {"campaign_id": "campaign_57a7"}
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 JSON = {"accept": "application/json, text/event-stream"}
 LOCAL, FOREIGN = "http://localhost:6274", "https://ads.example.com"
@@ -69,6 +70,16 @@ def test_reads_are_served(token) -> None:
             7,
             "7 items; there are no more.",
         )
+
+
+def test_writes_are_served_and_told_of(tmp_path) -> None:
+    fake, ledger = FakeAdService(), SQLiteLedger(tmp_path / "drafts.db")
+    client = fake.async_client(policy=Policy(accounts=["account_b204"]), ledger=ledger)
+    with served(http_app(client, writes=True)) as url:
+        assert used(url, "list_staged_drafts")[1].startswith("0 drafts")
+        assert used(url, "beta_pause_campaign", **CAMPAIGN)[1].startswith("Staged")
+        count, summary = used(url, "list_staged_drafts")
+    assert (count, summary[:8], len(fake.drafts)) == (17, "1 drafts", 1)
 
 
 def status(url: str, **headers: str) -> int:

@@ -11,10 +11,10 @@ from clients import SECRET, Service, a_draft, a_page, sync_and_async, wait
 from interface_table import ROWS
 from memory_ledger import MemoryLedger
 
-from adclient import AdClient, Policy, PolicyWarning, call_tool, tools
+from adclient import AdClient, Entry, Policy, PolicyWarning, SQLiteLedger, call_tool, tools
 from adclient._core.operations import OPERATIONS
 from adclient.policy import Usage
-from adclient.testing import FakeAdService
+from adclient.testing import FakeAdService, Fault
 
 SCHEMAS = Path(__file__).with_name("tool_schemas.json")
 ALL = tools(FakeAdService().client(), writes=True)
@@ -283,6 +283,97 @@ def test_continuation_that_cannot_be_passed_on_is_said() -> None:
     result = call_tool(client, "alpha_explain_objectives", {"account_id": "a"})
     assert result["summary"] == "0 items; there are more, but their cursor is too long to pass on."
     assert "next" not in result
+
+
+# The drafts of the ledger.
+
+
+@pytest.fixture
+def ledger(tmp_path) -> SQLiteLedger:
+    return SQLiteLedger(tmp_path / "drafts.db")
+
+
+def staged(client) -> tuple[str, list[dict[str, object]]]:
+    result = call_tool(client, "list_staged_drafts", {}, writes=True)
+    return result["summary"], result["untrusted"]["drafts"]
+
+
+@sync_and_async
+async def test_staged_drafts_are_listed(client_kind, ledger) -> None:
+    fake = FakeAdService()
+    options = {"ledger": ledger, "policy": Policy(operations=["beta.*"]), "max_retries": 0}
+    client = fake.client(**options) if client_kind.client is AdClient else None
+    client = client or fake.async_client(**options)
+
+    async def call(name, **arguments):
+        return await wait(call_tool(client, name, arguments, writes=True))
+
+    assert (await call("list_staged_drafts"))["untrusted"] == {"drafts": []}  # it does not exist
+    await call("beta_pause_campaign", **IDS)
+    fake.faults.add(Fault.dropped(taken=True))
+    await call("beta_pause_campaign", **IDS)
+    fake.faults.add(Fault.status(404))
+    await call("beta_pause_campaign", **IDS)
+    await call("delta_remove_auto_search_themes", account_id="account_d118")  # refused
+    sent = len(fake.requests)
+    result = await call("list_staged_drafts")
+    shown = "{account_id: account_b204, campaign_id: campaign_57a7}"
+    expected = {"operation": "beta.pause_campaign", "arguments": shown}
+    first, second = ledger.entries()[:2]
+    assert result == {
+        "summary": "2 drafts, of which the newest 2 are here. One that is `admitted` or `unknown` "
+        "may not exist: ask a human.",
+        "untrusted": {
+            "drafts": [
+                {"at": first.to_dict()["at"], "state": "staged", **expected}
+                | {"draft_id": fake.drafts[0].draft_id},
+                {"at": second.to_dict()["at"], "state": "unknown", **expected},
+            ]
+        },
+    }
+    assert len(fake.requests) == sent
+
+
+def test_newest_drafts_of_the_accounts_of_the_policy_are_listed(ledger) -> None:
+    for number in range(22):
+        for account in ("a", "b"):
+            given = {"arguments": {"number": number}, "account_id": account}
+            entry = Entry(entry_id=f"{number}{account}", operation="beta.pause_campaign", **given)
+            ledger.reserve(entry, lambda usage: None)
+    client = FakeAdService().client(ledger=ledger, policy=Policy(accounts=["a", "c"]))
+    summary, drafts = staged(client)
+    assert summary.startswith("22 drafts, of which the newest 20 are here.")
+    assert [draft["arguments"] for draft in drafts] == [f"{{number: {n}}}" for n in range(2, 22)]
+
+
+def test_draft_over_a_limit_is_listed_as_such(ledger) -> None:
+    policy = Policy(change_at_most=10, money={"daily_budget": 500})
+    client = FakeAdService().client(ledger=ledger, policy=policy)
+    given = {"account_id": "account_a91f", "campaign_id": "campaign_4c10", "daily_budget": 120}
+    with pytest.warns(PolicyWarning):
+        call_tool(client, "alpha_update_campaign_budget", given, writes=True)
+    [draft] = staged(client)[1]
+    assert draft["over_limit"].startswith("daily_budget: 100 → 120")
+
+
+def test_drafts_are_listed_only_with_writes_and_a_ledger_that_can_be_read(ledger) -> None:
+    for client, options in (
+        (FakeAdService().client(ledger=ledger), {}),
+        (FakeAdService().client(ledger=MemoryLedger()), {"writes": True}),
+        (FakeAdService().client(), {"writes": True}),
+    ):
+        assert "list_staged_drafts" not in [tool["name"] for tool in tools(client, **options)]
+        result = call_tool(client, "list_staged_drafts", {}, **options)
+        assert "there is no tool list_staged_drafts" in result["untrusted"]["message"]
+    *_, tool = tools(FakeAdService().client(ledger=ledger), writes=True)
+    assert tool["name"] == "list_staged_drafts"
+    assert tool["input_schema"]["properties"] == {}
+
+
+def test_ledger_that_cannot_be_read_is_a_result(ledger, tmp_path) -> None:
+    (tmp_path / "drafts.db").write_text("x" * 2000)
+    result = call_tool(FakeAdService().client(ledger=ledger), "list_staged_drafts", {}, writes=True)
+    assert result["error"] == "LedgerError"
 
 
 # Arguments.
