@@ -60,14 +60,12 @@ async def serve(client: AsyncAdClient, *, writes: bool = False) -> None:
         ConfigurationError: `writes` without a policy and a ledger.
 
     Examples:
-        >>> import anyio
         >>> from adclient import AsyncAdClient, Policy
         >>> from adclient.mcp import serve
-        >>> async def main() -> None:
+        >>> async def main() -> None:  # for `asyncio.run(main())`
         ...     policy = Policy(accounts=["account_b204"])
         ...     async with AsyncAdClient("https://ads.example.com", policy=policy) as client:
         ...         await serve(client)
-        >>> anyio.run(main)  # doctest: +SKIP
     """
     server = build_server(client, writes=writes)
     async with stdio_server() as (messages, responses):
@@ -93,11 +91,9 @@ def http_app(client: AsyncAdClient, *, writes: bool = False, token: str | None =
         ConfigurationError: `writes` without a policy and a ledger, or the token is not valid.
 
     Examples:
-        >>> import uvicorn
         >>> from adclient.mcp import http_app
         >>> from adclient.testing import FakeAdService
-        >>> app = http_app(FakeAdService().async_client())
-        >>> uvicorn.run(app, port=8000)  # doctest: +SKIP
+        >>> app = http_app(FakeAdService().async_client())  # for `uvicorn.run(app, port=8000)`
     """
     expected = f"Bearer {'' if token is None else check_token(token)}".encode()
     # The SDK checks `Host` and `Origin` for a host of this machine, and for no other.

@@ -25,7 +25,7 @@ SENTENCE = r"[^\n]+[.?](\n\n|\Z)"
 SECTIONS = ["Args", "Attributes", "Returns", "Yields", "Raises", "Examples"]
 WITH_ALL = [
     "adclient",
-    *(f"adclient.{name}" for name in ("doctor", "ledger", "plan", "testing")),
+    *(f"adclient.{name}" for name in ("doctor", "ledger", "mcp", "plan", "testing")),
 ]
 WITHOUT_ALL = [f"adclient.{name}" for name in ("errors", "hooks", "models", "policy")]
 CLIENTS = [AdClient("https://ads.example.com"), AsyncAdClient("https://ads.example.com")]

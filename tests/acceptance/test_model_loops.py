@@ -1,0 +1,157 @@
+"""The programs of the page for models, with the libraries of the vendors and recorded responses.
+
+The responses have all fields of recorded ones; which tools they call was written for these tests.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import anthropic
+import pytest
+from pages import ROOT, blocks
+
+from adclient import SQLiteLedger, tools
+from adclient.testing import FakeAdService
+from adclient.testing.server import serving
+
+PAGE = ROOT / "docs" / "how-to" / "for-models.md"
+RECORDED = Path(__file__).with_name("recorded")
+PROGRAMS = {
+    source.partition("\n")[0].removeprefix("# "): source
+    for _, source in blocks(PAGE, "python")
+    if source.startswith("# with_")
+}
+ANSWER = "I staged a daily budget of 120 for campaign_4c10. It is not live"
+SUMMARIES = [
+    "7 items; there are no more.",
+    "Nothing was sent: stay within the policy, or ask a human.",
+    "Staged, waiting for approval. Nothing has changed; a human decides.",
+    "1 drafts, of which the newest 1 are here.",
+]
+
+
+@contextmanager
+def replayed(name: str) -> Iterator[tuple[str, list[tuple[str, dict[str, object]]]]]:
+    """A vendor's service that sends what is recorded; its URL, and the paths and bodies it got."""
+    responses = iter(json.loads((RECORDED / name).read_text("utf-8")))
+    received = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            received.append((self.path.partition("?")[0], body))
+            text = json.dumps(next(responses)).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}", received
+        server.shutdown()
+    assert not list(responses)
+
+
+def run(program: str, fake: FakeAdService, folder: Path, **environment: str) -> str:
+    (folder / program).write_text(PROGRAMS[program], "utf-8")
+    with serving(fake) as url:
+        keys = {"ADCLIENT_BASE_URL": url, "ADCLIENT_TOKEN": "secret"}
+        done = subprocess.run(
+            [sys.executable, program, "Raise the daily budget of campaign_4c10 by 20 %."],
+            capture_output=True,
+            check=False,
+            cwd=folder,
+            encoding="utf-8",
+            env={**os.environ, **keys, **environment},
+            timeout=60,
+        )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def assert_it_staged_one_draft(printed: str, fake: FakeAdService, folder: Path) -> None:
+    assert printed.startswith(ANSWER)
+    [draft] = fake.drafts
+    refused, staged = SQLiteLedger(folder / "models.db").entries()
+    assert (refused.rule, staged.draft_id) == ("money", draft.draft_id)
+
+
+def assert_tools_are_ours(sent: list[dict[str, object]], schema: str) -> None:
+    found = [(tool["name"], tool["description"], tool[schema]) for tool in sent]
+    assert [name for name, _, _ in found][-1] == "list_staged_drafts"
+    assert len(found) == 17
+    assert all(text and form["additionalProperties"] is False for _, text, form in found)
+
+
+def test_loop_for_anthropic(tmp_path) -> None:
+    fake = FakeAdService(token="secret")
+    with replayed("anthropic.json") as (url, received):
+        printed = run(
+            "with_anthropic.py", fake, tmp_path, ANTHROPIC_BASE_URL=url, ANTHROPIC_API_KEY="key"
+        )
+    assert_it_staged_one_draft(printed, fake, tmp_path)
+    assert {path for path, _ in received} == {"/v1/messages"}
+    _, last = received[-1]
+    assert_tools_are_ours(last["tools"], "input_schema")
+    _task, *turns = last["messages"]
+    summaries = []
+    for asked, answered in zip(turns[::2], turns[1::2], strict=True):
+        assert (asked["role"], answered["role"]) == ("assistant", "user")
+        ids = [block["id"] for block in asked["content"] if block["type"] == "tool_use"]
+        assert [block["tool_use_id"] for block in answered["content"]] == ids
+        for block in answered["content"]:
+            result = json.loads(block["content"])
+            assert block["is_error"] is ("error" in result)
+            summaries.append(result["summary"])
+    assert_summaries(summaries, SUMMARIES)
+    assert turns[0]["content"][0]["signature"]  # thinking goes back as it was
+
+
+def test_loop_for_openai(tmp_path) -> None:
+    fake = FakeAdService(token="secret")
+    with replayed("openai.json") as (url, received):
+        printed = run(
+            "with_openai.py", fake, tmp_path, OPENAI_BASE_URL=f"{url}/v1", OPENAI_API_KEY="key"
+        )
+    assert_it_staged_one_draft(printed, fake, tmp_path)
+    assert {path for path, _ in received} == {"/v1/responses"}
+    _, last = received[-1]
+    assert_tools_are_ours(last["tools"], "parameters")
+    calls = [item["call_id"] for item in last["input"] if item.get("type") == "function_call"]
+    outputs = [item for item in last["input"] if item.get("type") == "function_call_output"]
+    assert [item["call_id"] for item in outputs] == calls
+    summaries = [json.loads(item["output"])["summary"] for item in outputs]
+    wrong = "Nothing was sent: correct the arguments, and call again."  # they were cut
+    assert_summaries(summaries, [*SUMMARIES[:2], wrong, *SUMMARIES[2:]])
+    assert "reasoning" in [item.get("type") for item in last["input"]]
+
+
+def assert_summaries(found: list[str], expected: list[str]) -> None:
+    assert len(found) == len(expected)
+    for summary, start in zip(found, expected, strict=True):
+        assert summary.startswith(start)
+
+
+READS = [
+    tool
+    for tool in tools(FakeAdService().client())
+    if "targeting" not in tool["input_schema"]["properties"]  # its keys depend on the service
+]
+
+
+@pytest.mark.parametrize("tool", READS, ids=lambda tool: tool["name"])
+def test_reads_are_fit_for_strict_mode(tool) -> None:
+    """The vendor's library removes what strict mode does not take, and closes all objects."""
+    assert anthropic.transform_schema(tool["input_schema"]) == tool["input_schema"]
