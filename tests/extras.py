@@ -141,6 +141,9 @@ def mcp() -> None:
         if listed is None:
             sys.exit(process.stderr.read())
     assert "beta_list_campaigns" in {tool["name"] for tool in listed["result"]["tools"]}
+    with started("mcp", *options, "--http", "0") as process:
+        assert process.stdout.readline().startswith("http://127.0.0.1:")
+        process.terminate()
 
 
 def notebook() -> None:

@@ -12,7 +12,6 @@ from threading import Thread
 
 import anyio
 import httpx
-import httpx2
 import pytest
 from cases import each_case
 
@@ -22,7 +21,8 @@ from adclient.testing import FakeAdService
 
 mcp = pytest.importorskip("mcp")
 
-import uvicorn  # noqa: E402 (the SDK brings it)
+import httpx2  # noqa: E402 (the SDK brings both)
+import uvicorn  # noqa: E402
 from mcp.client.streamable_http import streamable_http_client  # noqa: E402
 
 from adclient.mcp import http_app  # noqa: E402
