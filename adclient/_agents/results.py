@@ -134,7 +134,7 @@ def of_entries(entries: Iterable[Entry], accounts: Sequence[str] | None) -> Obje
         if (each.draft_id or each.is_unknown) and (accounts is None or each.account_id in accounts)
     ]
     shown = drafts[-_ROWS:]
-    summary = f"{len(drafts)} drafts, of which the newest {len(shown)} are here. {_UNSURE}"
+    summary = f"Drafts: {len(drafts)}; shown: {len(shown)}, the newest last. {_UNSURE}"
     return {"summary": summary, "untrusted": {"drafts": shown}}
 
 

@@ -33,7 +33,7 @@ SUMMARIES = [
     "7 items; there are no more.",
     "Nothing was sent: stay within the policy, or ask a human.",
     "Staged, waiting for approval. Nothing has changed; a human decides.",
-    "1 drafts, of which the newest 1 are here.",
+    "Drafts: 1; shown: 1, the newest last.",
 ]
 
 

@@ -22,7 +22,7 @@ PARAMETERS = {o.full_name.replace(".", "_"): o.parameters for o in OPERATIONS}
 SUMMARIES = re.compile(
     r"\d+ items?; (there are no more|for more, call again with `next` as `cursor`"
     r"|there are more, but their cursor is too long to pass on)\."
-    r"|\d+ drafts, of which the newest \d+ are here\. One that is `admitted` or `unknown` may not "
+    r"|Drafts: \d+; shown: \d+, the newest last\. One that is `admitted` or `unknown` may not "
     r"exist: ask a human\."
     r"|Staged, waiting for approval\. Nothing has changed; a human decides\."
     r"|Staged, with a status that is not known: ask a human to look\."

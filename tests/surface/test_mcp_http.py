@@ -76,10 +76,10 @@ def test_writes_are_served_and_told_of(tmp_path) -> None:
     fake, ledger = FakeAdService(), SQLiteLedger(tmp_path / "drafts.db")
     client = fake.async_client(policy=Policy(accounts=["account_b204"]), ledger=ledger)
     with served(http_app(client, writes=True)) as url:
-        assert used(url, "list_staged_drafts")[1].startswith("0 drafts")
+        assert used(url, "list_staged_drafts")[1].startswith("Drafts: 0;")
         assert used(url, "beta_pause_campaign", **CAMPAIGN)[1].startswith("Staged")
         count, summary = used(url, "list_staged_drafts")
-    assert (count, summary[:8], len(fake.drafts)) == (17, "1 drafts", 1)
+    assert (count, summary[:10], len(fake.drafts)) == (17, "Drafts: 1;", 1)
 
 
 def status(url: str, **headers: str) -> int:

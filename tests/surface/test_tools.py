@@ -321,7 +321,7 @@ async def test_staged_drafts_are_listed(client_kind, ledger) -> None:
     expected = {"operation": "beta.pause_campaign", "arguments": shown}
     first, second = ledger.entries()[:2]
     assert result == {
-        "summary": "2 drafts, of which the newest 2 are here. One that is `admitted` or `unknown` "
+        "summary": "Drafts: 2; shown: 2, the newest last. One that is `admitted` or `unknown` "
         "may not exist: ask a human.",
         "untrusted": {
             "drafts": [
@@ -342,7 +342,7 @@ def test_newest_drafts_of_the_accounts_of_the_policy_are_listed(ledger) -> None:
             ledger.reserve(entry, lambda usage: None)
     client = FakeAdService().client(ledger=ledger, policy=Policy(accounts=["a", "c"]))
     summary, drafts = staged(client)
-    assert summary.startswith("22 drafts, of which the newest 20 are here.")
+    assert summary.startswith("Drafts: 22; shown: 20, the newest last.")
     assert [draft["arguments"] for draft in drafts] == [f"{{number: {n}}}" for n in range(2, 22)]
 
 
