@@ -135,6 +135,7 @@ def test_loop_for_openai(tmp_path) -> None:
     summaries = [json.loads(item["output"])["summary"] for item in outputs]
     wrong = "Nothing was sent: correct the arguments, and call again."  # they were cut
     assert_summaries(summaries, [*SUMMARIES[:2], wrong, *SUMMARIES[2:]])
+    assert "arguments must be an object" in outputs[2]["output"]
     assert "reasoning" in [item.get("type") for item in last["input"]]
 
 
