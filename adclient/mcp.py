@@ -2,12 +2,10 @@
 
 import json
 import logging
-from collections.abc import Callable
-from operator import attrgetter
 from secrets import compare_digest
 from typing import Any
 
-from adclient._agents.tools import STAGED, call_tool, guard_of, tools
+from adclient._agents.tools import STAGED, actor_of, call_tool, guard_of, tools
 from adclient._async.client import AsyncAdClient
 from adclient._display.extras import needs
 from adclient._display.notebook import short
@@ -45,8 +43,6 @@ _WRITE = types.ToolAnnotations(read_only_hint=False, destructive_hint=False, ope
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 _log = logging.getLogger("adclient")
-# Private to callers, but not to this module.
-actor_of: "Callable[[object], str | None]" = attrgetter("_engine.options.actor")
 
 
 async def serve(client: AsyncAdClient, *, writes: bool = False) -> None:

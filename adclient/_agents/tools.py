@@ -48,6 +48,10 @@ STAGED = "list_staged_drafts"
 _ABOUT_STAGED = "List the drafts that you have staged. Whether one was approved is not known here."
 
 
+# Private to callers, but not to this module.
+actor_of: "Callable[[object], str | None]" = attrgetter("_engine.options.actor")
+
+
 def guard_of(client: object) -> Guard:
     """The policy and the ledger of a client, which may have neither."""
     guard: Guard | None = attrgetter("_engine.guard")(client)
@@ -163,7 +167,7 @@ def _prepared(
     if name == STAGED and writes and isinstance(ledger, SQLLedger):
 
         def read() -> Iterable[Entry]:
-            return ledger.entries() if ledger.exists() else ()
+            return ledger.entries(actor=actor_of(client)) if ledger.exists() else ()
 
         # It may block.
         call = partial(to_thread.run_sync, read) if hasattr(client, "aclose") else read

@@ -79,6 +79,8 @@ def test_writes_are_served_and_told_of(tmp_path) -> None:
         assert used(url, "list_staged_drafts")[1].startswith("Drafts: 0;")
         assert used(url, "beta_pause_campaign", **CAMPAIGN)[1].startswith("Staged")
         count, summary = used(url, "list_staged_drafts")
+    [entry] = ledger.entries(actor="mcp")  # the name of the program that calls
+    assert entry.draft_id == fake.drafts[0].draft_id
     assert (count, summary[:10], len(fake.drafts)) == (17, "Drafts: 1;", 1)
 
 

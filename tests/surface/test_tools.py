@@ -346,6 +346,16 @@ def test_newest_drafts_of_the_accounts_of_the_policy_are_listed(ledger) -> None:
     assert [draft["arguments"] for draft in drafts] == [f"{{number: {n}}}" for n in range(2, 22)]
 
 
+def test_drafts_of_the_actor_are_listed(ledger) -> None:
+    fake = FakeAdService()
+    for actor in ("kim", "claude", None):
+        client = fake.client(ledger=ledger, actor=actor)
+        call_tool(client, "beta_pause_campaign", IDS, writes=True)
+    [draft] = staged(fake.client(ledger=ledger, actor="claude"))[1]
+    assert draft["draft_id"] == fake.drafts[1].draft_id
+    assert len(staged(fake.client(ledger=ledger))[1]) == 3
+
+
 def test_draft_over_a_limit_is_listed_as_such(ledger) -> None:
     policy = Policy(change_at_most=10, money={"daily_budget": 500})
     client = FakeAdService().client(ledger=ledger, policy=policy)
