@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Coroutine, Iterable
 from fnmatch import fnmatchcase
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, overload
 
@@ -84,16 +85,15 @@ def tools(client: "AdClient | AsyncAdClient", *, writes: bool = False) -> list[O
         ('beta_list_campaigns', 'List the campaigns of an account.')
     """
     guard = guard_of(client)
-    policy = guard.policy
-    if policy.accounts == ():  # an `enum` must not be empty
+    if guard.policy.accounts == ():  # an `enum` must not be empty
         return []
-    allowed = ("*",) if policy.operations is None else policy.operations
+    policy = _widest(guard.policy)
     known: Object = {}
     described = [
         _described(operation, attrgetter(operation.full_name)(client), policy, known)
         for operation in OPERATIONS
         if (writes or not operation.is_write)
-        and any(fnmatchcase(operation.full_name, pattern) for pattern in allowed)
+        and any(fnmatchcase(operation.full_name, pattern) for pattern in policy.operations or ())
     ]
     if writes and isinstance(guard.ledger, SQLLedger):
         described.append(_tool(STAGED, _ABOUT_STAGED, {}, []))
@@ -210,6 +210,20 @@ def _prepared(
 def _refused(operation: Operation[Result], argument: str, problem: str) -> InvalidRequest:
     text = f"{operation.full_name}: {argument} {problem}; nothing was sent"
     return InvalidRequest(text, operation=operation.full_name, argument=argument)
+
+
+def _widest(policy: Policy) -> Policy:
+    """What a policy allows in one account or another: schemas do not tell them apart."""
+    each = [policy.for_account(name) for name in policy.accounts or policy.account or ()]
+    each += [policy] if policy.accounts is None else []
+    most = [own.money or {} for own in each]
+    patterns = [("*",) if own.operations is None else own.operations for own in each]
+    return Policy(
+        accounts=policy.accounts,
+        operations=[*dict.fromkeys(chain(*patterns))],
+        fields=[*dict.fromkeys(chain(*(own.fields or () for own in each)))],
+        money={key: max(m[key] for m in most) for key in most[0] if all(key in m for m in most)},
+    )
 
 
 def _described(operation: Operation[Result], call: object, policy: Policy, known: Object) -> Object:

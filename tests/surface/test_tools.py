@@ -114,6 +114,44 @@ def test_amount_of_the_policy_is_the_maximum_in_the_schema(money, most) -> None:
     assert budget["type"] == "number"
 
 
+OWN = {"a": Policy(money={"daily_budget": 75_000}), "b": Policy(money={"daily_budget": 20})}
+
+
+@each_case(
+    ("rules", "most"),
+    [
+        ({"accounts": ["a", "b"], "account": OWN}, 75_000),
+        ({"accounts": ["a"], "account": {"a": OWN["a"]}}, 75_000),
+        ({"accounts": ["b"], "account": {"b": OWN["b"]}, "money": {"daily_budget": 500}}, 20),
+        ({"accounts": ["b", "c"], "account": {"b": OWN["b"]}}, None),  # nothing limits c
+        ({"account": {"b": OWN["b"]}, "money": {"daily_budget": 500}}, 500),  # of other accounts
+        ({"account": {"b": OWN["b"]}}, None),
+    ],
+)
+def test_maximum_is_the_largest_of_all_accounts(rules, most) -> None:
+    properties = properties_of(with_policy(**rules), "alpha_update_campaign_budget")
+    assert properties["daily_budget"].get("maximum") == most
+    text = f"Allowed keys: daily_budget up to {most}" if most else "Further fields to set"
+    assert properties["fields"]["description"].startswith(text)
+
+
+def test_what_one_account_allows_is_offered() -> None:
+    own = Policy(operations=["beta.*"], fields=["name", "status"])
+    client = with_policy(
+        accounts=["a", "b"], operations=["*.list_*"], fields=["name"], account={"b": own}
+    )
+    names = [tool["name"] for tool in tools(client, writes=True)]
+    assert names == [
+        "beta_create_video_campaign",
+        "beta_pause_campaign",
+        "beta_list_campaigns",
+        "beta_detect_creative_fatigue",
+        "gamma_list_ads",
+    ]
+    described = properties_of(client, "beta_create_video_campaign")["fields"]["description"]
+    assert described == "Allowed keys: name, status"
+
+
 ACCOUNTS = [f"account_{number:02x}" for number in range(40)]
 
 
