@@ -4,7 +4,7 @@
 from collections.abc import Callable, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, Unpack, cast
 
 from adclient import options as settings
 from adclient._sync.accounts import AccountReader
@@ -12,6 +12,7 @@ from adclient._sync.alpha import Alpha
 from adclient._sync.beta import Beta
 from adclient._sync.delta import Delta
 from adclient._sync.gamma import Gamma
+from adclient._sync.settings import ClientSettings, with_service
 from adclient._core.auth import Auth, TokenSource, Credentials
 from adclient._display import notebook
 from adclient._display.signatures import deferred, public_in
@@ -28,33 +29,8 @@ if TYPE_CHECKING:
 else:
     _hooks = deferred("adclient.Hooks")
     ssl = deferred("ssl.SSLContext")
-    _ledger, _policy = (
-        deferred("adclient.Ledger", "adclient.SharedGate"),
-        deferred("adclient.Policy"),
-    )
-
-
-class ClientSettings(TypedDict, total=False):
-    """The arguments of a client by keyword, as in its constructor."""
-
-    base_url: str | None
-    token: TokenSource | None
-    auth: Auth | None
-    timeout: float | None
-    max_retries: int | None
-    retry: RetryPolicy | None
-    headers: Mapping[str, str] | None
-    hooks: "_hooks.Hooks | None"
-    conventions: Conventions | None
-    policy: "_policy.Policy | None"
-    ledger: "_ledger.Ledger | None"
-    actor: str | None
-    gate: "_ledger.SharedGate | None"
-    http_client: HTTPClient | None
-    transport: Transport | None
-    max_concurrency: int | None
-    proxy: str | None
-    verify: "bool | str | PathLike[str] | ssl.SSLContext"
+    _ledger = deferred("adclient.Ledger", "adclient.SharedGate")
+    _policy = deferred("adclient.Policy")
 
 
 P = ParamSpec("P")
@@ -172,7 +148,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
             given = dict(locals())
             del given["self"], given["is_in_file"]
             del token, auth, headers, proxy
-            AdClient.__init__(self, **_with_service(None, given))
+            AdClient.__init__(self, **with_service(None, given))
             return
         held = Credentials(token, auth)
         del token, auth  # tracebacks can show local variables
@@ -273,7 +249,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
             >>> AdClient.from_service("service.toml", timeout=10)
             <AdClient https://ads.example.com, credentials: none, timeout 10 s, max_retries 2>
         """
-        return cls(**_with_service(path, cast(dict[str, Any], settings)))
+        return cls(**with_service(path, cast(dict[str, Any], settings)))
 
     def _use(self, engine: "Engine") -> None:
         self._engine = engine
@@ -412,15 +388,3 @@ class AdClient(AccountReader, notebook.HTMLRepr):
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a client holds connections and cannot be pickled or copied; make another")
-
-
-def _with_service(path: str | PathLike[str] | None, given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments that are given, which are moved, and those of a service file."""
-    from adclient._service.arguments import HiddenArguments, client_arguments
-
-    held = HiddenArguments(given)
-    given.clear()
-    try:
-        return client_arguments(path, held)
-    except ConfigurationError as refused:
-        raise refused.with_traceback(None) from None

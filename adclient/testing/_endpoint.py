@@ -6,12 +6,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self, Unpack
 
-from adclient._async.client import AsyncAdClient, AsyncClientSettings
+from adclient._async.client import AsyncAdClient
+from adclient._async.settings import AsyncClientSettings
 from adclient._core.request import Request
 from adclient._core.response import Outcome
 from adclient._http.in_process import FAKE_HOST, at_address
 from adclient._http.library import ServiceTransport
-from adclient._sync.client import AdClient, ClientSettings
+from adclient._sync.client import AdClient
+from adclient._sync.settings import ClientSettings
 from adclient.options import ENV_BASE_URL, ENV_SERVICE, ENV_TOKEN
 from adclient.testing._faults.fault import received_within
 from adclient.testing._server import Server
