@@ -13,7 +13,7 @@ from adclient.errors import ConfigurationError
 from adclient.ledger import Entry, State, open_ledger
 from adclient.ledger.sql import SQLLedger
 
-_WHERE = (
+WHERE = (
     "the file of the ledger, or a postgresql:// URL; a password in it shows in the process list, "
     "unlike one in PGPASSWORD or ~/.pgpass"
 )
@@ -24,7 +24,7 @@ _SHORT = 12  # of an id in a table; `settle` takes the beginning of one
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:
     """Describe the options for the ledger of a command that writes."""
-    parser.add_argument("--ledger", metavar="WHERE", help=_WHERE)
+    parser.add_argument("--ledger", metavar="WHERE", help=WHERE)
     parser.add_argument(
         "--new-ledger",
         action="store_true",
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for name, action in actions.items():
         add = action.add_argument
-        add("--ledger", metavar="WHERE", help=_WHERE)
+        add("--ledger", metavar="WHERE", help=WHERE)
         if name in ("show", "outcomes"):
             add("--account", "-a", dest="account_id", metavar="ID", help="only of this account")
             add("--plan", dest="plan_id", metavar="ID", help="only those of the plan with this id")

@@ -1,12 +1,13 @@
-"""`adclient plan`: check a plan, or stage its changes."""
+"""`adclient plan`: check plans, stage their changes, or turn back what one has staged."""
 
 import argparse
 import signal
 from contextlib import closing
 
-from adclient._command import EXIT_CODES, add_actions, connection, describe
-from adclient._command.ledger import add_ledger, opened
+from adclient._command import EXIT_CODES, add_actions, connection, describe, tell
+from adclient._command.ledger import WHERE, add_ledger, opened
 from adclient._command.output import json_line
+from adclient.ledger import open_ledger
 from adclient.options import ENV_ACTOR, from_environment
 from adclient.plan import Interrupted, Plan, PlanReport
 from adclient.policy import Policy
@@ -14,7 +15,7 @@ from adclient.policy import Policy
 _ACTORS = (ENV_ACTOR, "GITHUB_ACTOR", "GITLAB_USER_LOGIN")
 CODES = EXIT_CODES | {
     1: f"{EXIT_CODES[1]}, so a change is not staged or not tried",
-    3: "a change is refused",
+    3: "a change is refused, or cannot be reverted",
     4: "a draft is stale, or over a limit",
     5: "the outcome of a change is unknown, or the ledger is damaged",
     130: "interrupted by Ctrl-C or SIGTERM, after a report",
@@ -28,7 +29,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         check="print what a policy would refuse; nothing is sent",
         stage="stage each change once, however often this runs, and print a report",
+        revert="write a plan that turns back the drafts of another one; nothing is sent",
     )
+    add = actions.pop("revert").add_argument
+    add("plan", metavar="PLAN", help="the id of the plan whose drafts are turned back")
+    add("--ledger", metavar="WHERE", help=WHERE)
+    add(
+        "--output", "-o", metavar="FILE", help="the new plan; else it is written to standard output"
+    )
+    connection.add_service(add)
     for name, action in actions.items():
         add = action.add_argument
         add("plan", metavar="FILE", help="the plan, a TOML file")
@@ -44,7 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check or stage a plan, and print the report; its exit code."""
+    """Do what is asked; the exit code."""
+    if options.action == "revert":
+        return _revert(options)
     plan = Plan.read(options.plan)
     if options.action == "check":
         connection.add_from_service(options)
@@ -54,6 +65,19 @@ def run(options: argparse.Namespace) -> int:
     report = plan.check(policy) if options.action == "check" else _staged(plan, policy, options)
     _print(report, options)
     return report.exit_code
+
+
+def _revert(options: argparse.Namespace) -> int:
+    connection.require_ledger(options)
+    with closing(open_ledger(options.ledger)) as ledger:
+        plan = Plan.revert(options.plan, ledger.entries())
+    for note in plan.notes:
+        tell(note)
+    if options.output is None:
+        print(plan.to_toml(), end="")
+    elif plan.changes:
+        plan.write(options.output)
+    return 3 if plan.notes else 0
 
 
 def _staged(plan: Plan, policy: Policy | None, options: argparse.Namespace) -> PlanReport:

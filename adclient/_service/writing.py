@@ -1,19 +1,15 @@
 """Writes a service file."""
 
-import json
-import re
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from typing import Any
 
 import attrs
 
 from adclient._service.model import Service
 from adclient._service.reading import CONTINUATIONS, FORMAT
-from adclient._values.json_values import is_array, is_object
+from adclient._values.toml import key_text, value_text
 
 _NAMES: dict[object, str] = {function: name for name, function in CONTINUATIONS.items()}
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _ABOUT = """\
 # What is known about this service; no secrets. You may edit it: a setting that `certainty` does not
 # name counts as chosen by you.
@@ -65,10 +61,10 @@ def _written(_: object, __: object, value: object) -> object:
 def _lines(table: dict[str, Any], path: tuple[str, ...]) -> Iterator[str]:
     """A table: its own values, then the tables in it."""
     inner = {key: value for key, value in table.items() if _is_table(value, (*path, key))}
-    own = [f"{_key(key)} = {_value(table[key])}" for key in table if key not in inner]
+    own = [f"{key_text(key)} = {value_text(table[key])}" for key in table if key not in inner]
     if path and (own or not inner):
         yield ""
-        yield f"[{'.'.join(map(_key, path))}]"
+        yield f"[{'.'.join(map(key_text, path))}]"
     yield from own
     for key, value in inner.items():
         yield from _lines(value, (*path, key))
@@ -77,21 +73,3 @@ def _lines(table: dict[str, Any], path: tuple[str, ...]) -> Iterator[str]:
 def _is_table(value: object, path: tuple[str, ...]) -> bool:
     is_short = path[-1] in ("next", "page_size", "statuses")
     return isinstance(value, dict) and len(path) <= _DEPTHS.get(path[0], 1) and not is_short
-
-
-def _key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _value(key)
-
-
-def _value(value: object) -> str:
-    if is_object(value):
-        pairs = [f"{_key(str(key))} = {_value(each)}" for key, each in value.items()]
-        return f"{{ {', '.join(pairs)} }}"
-    if is_array(value):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, Decimal):
-        return f"{value:f}" if "." in f"{value:f}" else f"{value:f}.0"
-    if isinstance(value, str) and '"' in value and "'" not in value and value.isprintable():
-        return f"'{value}'"  # a literal text needs no backslashes
-    text = value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,6 +1,7 @@
-"""TOML files that people write: their values, the line of each key, and errors that name it."""
+"""TOML files that people write: their values, the line of each key, errors that name it; texts."""
 
 import difflib
+import json
 import os
 import re
 import tomllib
@@ -17,6 +18,7 @@ from adclient._display.notebook import NOTE, short
 from adclient._values.json_values import is_array, is_object
 from adclient.errors import ConfigurationError
 
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 # Texts and comments, which may contain a bracket or line break that is none; brackets; line breaks.
 _TOKENS = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}|'
@@ -45,7 +47,8 @@ class Document:
 
     def error(self, problem: str, *path: str | int) -> ConfigurationError:
         """An error that names the file and the line of a key."""
-        text = f"{self.name}, line {self.line_of(*path)}: {problem}"
+        where = f"line {self.line_of(*path)}" if self.text else ".".join(map(str, path))
+        text = f"{self.name}, {where}: {problem}"
         return ConfigurationError(text, argument=".".join(map(str, path)))
 
     def check_keys(self, table: Collection[str], known: Collection[str], *path: str | int) -> None:
@@ -114,3 +117,29 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
             statement = text[start : token.end()]
             yield line, statement
             start, line = token.end(), line + statement.count("\n")
+
+
+def key_text(key: str) -> str:
+    """A key as TOML."""
+    return key if _BARE.fullmatch(key) else value_text(key)
+
+
+def value_text(value: object) -> str:
+    """A value as TOML in one line.
+
+    Raises:
+        ValueError: It contains null, which TOML does not have.
+    """
+    if value is None:
+        raise ValueError("TOML has no null")
+    if is_object(value):
+        pairs = [f"{key_text(str(key))} = {value_text(each)}" for key, each in value.items()]
+        return f"{{ {', '.join(pairs)} }}"
+    if is_array(value):
+        return f"[{', '.join(map(value_text, value))}]"
+    if isinstance(value, Decimal):
+        return f"{value}" if {".", "E"} & {*f"{value}"} else f"{value}.0"
+    if isinstance(value, str) and '"' in value and "'" not in value and value.isprintable():
+        return f"'{value}'"  # a literal text needs no backslashes
+    text = value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from hashlib import sha256
 from typing import cast
 
@@ -13,9 +14,9 @@ from adclient._core.operations import OPERATIONS, Operation
 from adclient._core.redact import one_line
 from adclient._display.diffs import MISSING, Missing
 from adclient._display.signatures import public_in
-from adclient._values.json_values import JSON, is_object
+from adclient._values.json_values import JSON, is_array, is_object
 from adclient._values.toml import Document
-from adclient.errors import InvalidRequest
+from adclient.errors import ConfigurationError, InvalidRequest
 from adclient.models import Draft
 
 _WRITES = {
@@ -59,6 +60,44 @@ class PlannedChange:
     why: str | None = None
     expect: JSON | Missing = attrs.field(default=MISSING, hash=False)
 
+    def to_dict(self) -> dict[str, object]:
+        """Convert the change to what a file has, and `Plan.of` takes.
+
+        Returns:
+            A dictionary of `call`, its arguments, `why` and `expect`, if there are any.
+
+        Examples:
+            >>> from adclient import Plan
+            >>> themes = "delta.remove_auto_search_themes"
+            >>> plan = Plan.of("2026-w47", [{"call": themes, "account_id": "account_d118"}])
+            >>> plan.changes[0].to_dict()
+            {'call': 'delta.remove_auto_search_themes', 'account_id': 'account_d118'}
+        """
+        others = {"why": self.why} if self.why is not None else {}
+        table = {"call": self.call.operation.full_name, **self.call.arguments, **others}
+        return table if self.expect is MISSING else {**table, "expect": self.expect}
+
+
+def read_changes(document: Document, plan_id: str, tables: object) -> tuple[PlannedChange, ...]:
+    """Read all of them, or raise a `ConfigurationError` with a line for each problem."""
+    if not is_array(tables) or not tables:
+        raise document.error("expected a table [[change]] for each change", "change")
+    changes: dict[str, PlannedChange] = {}
+    problems: list[str] = []
+    for index, table in enumerate(tables):
+        try:
+            change = read_change(document, plan_id, index, table)
+            if change.key in changes:
+                same = f"change {changes[change.key].number}"
+                problem = f"expected each change once; this is the same as {same}"
+                raise document.error(problem, "change", index)
+            changes[change.key] = change
+        except ConfigurationError as error:
+            problems.append(str(error))
+    if problems:
+        raise ConfigurationError("\n".join(problems), argument="path")
+    return tuple(changes.values())
+
 
 def read_change(document: Document, plan_id: str, index: int, table: object) -> PlannedChange:
     """Read one `[[change]]`, or raise a `ConfigurationError` that names its line."""
@@ -76,8 +115,9 @@ def read_change(document: Document, plan_id: str, index: int, table: object) -> 
     values: dict[str, JSON] = {}
     for key, value in table.items():
         name = str(key)
-        try:  # read like a response, so that the two can be compared
-            values[name] = jsontext.loads(jsontext.dumps(value, name).encode())
+        try:  # read like a response, so that the two can be compared; a float as a file has it
+            exact = json.loads(jsontext.dumps(value, name), parse_float=Decimal)
+            values[name] = jsontext.loads(jsontext.dumps(exact, name).encode())
         except jsontext.JSONError as error:
             raise document.error(one_line(str(error)), *path, name) from None
     why = values.get("why")

@@ -2,26 +2,29 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
+from pathlib import Path
 from typing import Self
 
 import attrs
 
+from adclient._core.redact import one_line
+from adclient._display.notebook import NOTE, short
 from adclient._display.signatures import public_in
 from adclient._display.tracebacks import forget_frames
 from adclient._limits import rules
 from adclient._sync.client import AdClient
 from adclient._sync.engine import Engine
 from adclient._values import toml
-from adclient._values.json_values import is_array
 from adclient.errors import ConfigurationError
 from adclient.ledger.entry import Entry, Ledger
 from adclient.ledger.sql import SQLLedger
 from adclient.options import check_type
-from adclient.plan.change import PlannedChange, read_change
+from adclient.plan.change import PlannedChange, read_changes
 from adclient.plan.report import ChangeReport, Interrupted, PlanReport
-from adclient.plan.staging import damage_of, interrupted_reports, report_on, staged
+from adclient.plan.reverting import reverted
+from adclient.plan.staging import damage_of, interrupted_reports, notes_on_edited, report_on, staged
 from adclient.policy import Policy
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,79}")
@@ -45,6 +48,7 @@ class Plan:
         id: The id of the plan: up to 80 letters, digits and `._/-`.
         title: What the plan is for; None if the file has no title.
         changes: The changes, in the order of the file.
+        notes: What `revert` could not turn back, which `write` writes as comments.
 
     Examples:
         >>> from pathlib import Path
@@ -67,6 +71,7 @@ class Plan:
     id: str
     title: str | None = None
     changes: tuple[PlannedChange, ...]
+    notes: tuple[str, ...] = attrs.field(default=(), eq=False)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -82,7 +87,96 @@ class Plan:
             ConfigurationError: The file cannot be read, or parts of it are invalid. The message has
                 a line for each of these, with the file, the line and what was expected.
         """
-        document = toml.read(path)
+        return cls._of(toml.read(path))
+
+    @classmethod
+    def of(
+        cls, plan_id: str, changes: Iterable[Mapping[str, object]], *, title: str | None = None
+    ) -> Self:
+        """Make a plan of changes, such as from a listing, and check all of it; nothing is sent.
+
+        Args:
+            plan_id: The id of the plan.
+            changes: For each change what a table `[[change]]` of a file has: its `call`, the
+                arguments of that call, and perhaps `why` and `expect`.
+            title: What the plan is for; None for no title.
+
+        Returns:
+            The plan.
+
+        Raises:
+            ConfigurationError: Parts of it are invalid. The message has a line for each of these.
+
+        Examples:
+            >>> from adclient import Plan
+            >>> from adclient.testing import FakeAdService
+            >>> page = FakeAdService().client().beta.list_campaigns(account_id="account_b204")
+            >>> plan = Plan.of(
+            ...     "2026-w47",
+            ...     (
+            ...         {
+            ...             "call": "beta.pause_campaign",
+            ...             "account_id": "account_b204",
+            ...             "campaign_id": campaign.id,
+            ...             "why": f"{campaign.name}: it has spent its budget",
+            ...             "expect": campaign.status,
+            ...         }
+            ...         for campaign in page
+            ...         if campaign.status == "ENABLED"
+            ...     ),
+            ... )
+            >>> plan.write("changes.toml")
+            >>> Plan.read("changes.toml") == plan
+            True
+        """
+        values = {
+            "id": plan_id,
+            "change": [*changes],
+            **({} if title is None else {"title": title}),
+        }
+        return cls._of(toml.Document("the plan", "", values))
+
+    @classmethod
+    def revert(cls, plan_id: str, entries: Iterable[Entry]) -> Self:
+        """Make a plan that turns back the drafts that another plan has staged, the last one first.
+
+        It sets what their diffs have as `before`, and expects their `after`: a draft that was never
+        approved, or whose value was changed since, makes its change *stale*. Nothing is guessed:
+        what is created or paused, and a draft whose outcome is unknown or whose diff does not name
+        what its call has set, is one of the `notes` instead.
+
+        Args:
+            plan_id: The id of the plan whose drafts are turned back.
+            entries: The entries of its ledger; those of other plans are ignored.
+
+        Returns:
+            A plan to review, whose id ends with `-revert`. It may have no changes, only notes.
+
+        Raises:
+            ConfigurationError: The plan has staged nothing, or its id is too long.
+
+        Examples:
+            >>> from adclient import Plan, SQLiteLedger
+            >>> from adclient.testing import FakeAdService
+            >>> fake, ledger = FakeAdService(), SQLiteLedger("drafts.db")
+            >>> budget = {"call": "alpha.update_campaign_budget", "account_id": "account_a91f"}
+            >>> budget |= {"campaign_id": "campaign_4c10", "daily_budget": 120}
+            >>> report = Plan.of("2026-w47", [budget]).stage(fake.client(ledger=ledger))
+            >>> plan = Plan.revert("2026-w47", ledger.entries())
+            >>> plan.id, plan.changes[0].call.arguments["daily_budget"], plan.changes[0].expect
+            ('2026-w47-revert', 100, 120)
+        """
+        changes, notes = reverted(plan_id, entries)
+        if not changes and not notes:
+            problem = f"the ledger has no draft of a plan {short(plan_id)}"
+            raise ConfigurationError(problem, argument="plan_id")
+        new_id = f"{plan_id}-revert"
+        # Without changes, it is no plan that could be read.
+        plan = cls.of(new_id, changes) if changes else cls(id=new_id, changes=())
+        return attrs.evolve(plan, notes=tuple(notes))
+
+    @classmethod
+    def _of(cls, document: toml.Document) -> Self:
         values = document.values
         document.check_keys(values, ("id", "title", "change"))
         plan_id, title, tables = values.get("id"), values.get("title"), values.get("change")
@@ -91,23 +185,61 @@ class Plan:
             raise document.error(f"expected id to be {expected}", "id")
         if title is not None and not isinstance(title, str):
             raise document.error("expected title to be a string", "title")
-        if not is_array(tables) or not tables:
-            raise document.error("expected a table [[change]] for each change", "change")
-        changes: dict[str, PlannedChange] = {}
-        problems: list[str] = []
-        for index, table in enumerate(tables):
+        return cls(id=plan_id, title=title, changes=read_changes(document, plan_id, tables))
+
+    def to_toml(self) -> str:
+        """Format the plan as a file to review, which reads back as the same plan.
+
+        Returns:
+            TOML, in which the notes are comments.
+
+        Raises:
+            ConfigurationError: A value contains null, which TOML does not have.
+
+        Examples:
+            >>> from adclient import Plan
+            >>> themes = "delta.remove_auto_search_themes"
+            >>> plan = Plan.of("2026-w47", [{"call": themes, "account_id": "account_d118"}])
+            >>> print(plan.to_toml(), end="")
+            id = "2026-w47"
+            <BLANKLINE>
+            [[change]]
+            call = "delta.remove_auto_search_themes"
+            account_id = "account_d118"
+        """
+        lines = [f"# {one_line(note, NOTE)}" for note in self.notes]
+        lines += [""] if lines else []
+        head: dict[str, object] = {"id": self.id}
+        if self.title is not None:
+            head["title"] = self.title
+        tables = [head, *(change.to_dict() for change in self.changes)]
+        for number, table in enumerate(tables):
+            lines += ["", "[[change]]"] if number else []
             try:
-                change = read_change(document, plan_id, index, table)
-                if change.key in changes:
-                    line = document.line_of("change", changes[change.key].number - 1)
-                    problem = f"expected each change once; this is the same as that in line {line}"
-                    raise document.error(problem, "change", index)
-                changes[change.key] = change
-            except ConfigurationError as error:
-                problems.append(str(error))
-        if problems:
-            raise ConfigurationError("\n".join(problems), argument="path")
-        return cls(id=plan_id, title=title, changes=tuple(changes.values()))
+                lines += [f"{name} = {toml.value_text(value)}" for name, value in table.items()]
+            except ValueError as error:
+                raise ConfigurationError(f"change {number}: {error}", argument="changes") from None
+        return "\n".join([*lines, ""])
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the plan to a file to review; an existing one is replaced.
+
+        Args:
+            path: The TOML file.
+
+        Raises:
+            ConfigurationError: A value contains null, which TOML does not have.
+            OSError: The file cannot be written.
+
+        Examples:
+            >>> from adclient import Plan
+            >>> themes = "delta.remove_auto_search_themes"
+            >>> plan = Plan.of("2026-w47", [{"call": themes, "account_id": "account_d118"}])
+            >>> plan.write("changes.toml")
+            >>> Plan.read("changes.toml") == plan
+            True
+        """
+        Path(path).write_text(self.to_toml(), "utf-8", newline="\n")
 
     def check(self, policy: Policy | None = None) -> PlanReport:
         """Check the changes against a policy; nothing is sent.
@@ -197,19 +329,7 @@ class Plan:
         if not isinstance(ledger, SQLLedger):  # others need not be readable
             return report
         try:
-            notes = tuple(self._notes(ledger.entries()))
+            notes = tuple(notes_on_edited(self.id, self.changes, ledger.entries()))
             return attrs.evolve(report, notes=notes, ledger_head=ledger.verify())
         except Exception as error:  # the drafts are staged anyway
             return attrs.evolve(report, ledger_problem=str(error))
-
-    def _notes(self, entries: Iterable[Entry]) -> Iterator[str]:
-        """A note for each draft that a change of this plan staged before it was edited."""
-        keys = {change.key for change in self.changes}
-        for entry in entries:
-            is_of_plan = entry.change is not None and entry.change.startswith(f"{self.id}:")
-            is_rejected = entry.over_limit is not None and entry.settled_by is not None
-            is_draft = entry.is_unknown or (entry.state == "staged" and not is_rejected)
-            if is_of_plan and is_draft and entry.change not in keys:
-                what = f"draft {entry.draft_id}" if entry.state == "staged" else "perhaps a draft"
-                where = f"{entry.operation}, {entry.account_id}, {entry.at:%Y-%m-%d}"
-                yield f"{what} was staged by a change that was edited or removed since ({where})"

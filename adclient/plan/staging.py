@@ -1,6 +1,6 @@
 """Stages the changes of a plan, each once, and reports on each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 import attrs
@@ -69,6 +69,21 @@ def interrupted_reports(ledger: Ledger, left: Sequence[PlannedChange]) -> Iterat
             yield report_on(change, "unknown", "it was interrupted")
         else:
             yield report_on(change, "not tried", "the plan was interrupted")
+
+
+def notes_on_edited(
+    plan_id: str, changes: Iterable[PlannedChange], entries: Iterable[Entry]
+) -> Iterator[str]:
+    """A note on each draft that a change of this plan staged before it was edited."""
+    keys = {change.key for change in changes}
+    for entry in entries:
+        is_of_plan = entry.change is not None and entry.change.startswith(f"{plan_id}:")
+        is_rejected = entry.over_limit is not None and entry.settled_by is not None
+        is_draft = entry.is_unknown or (entry.state == "staged" and not is_rejected)
+        if is_of_plan and is_draft and entry.change not in keys:
+            what = f"draft {entry.draft_id}" if entry.state == "staged" else "perhaps a draft"
+            where = f"{entry.operation}, {entry.account_id}, {entry.at:%Y-%m-%d}"
+            yield f"{what} was staged by a change that was edited or removed since ({where})"
 
 
 def _report_on_entry(change: PlannedChange, entry: Entry) -> ChangeReport:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
+from adclient import Plan
 from adclient.ledger import SQLiteLedger
 from adclient.plan.report import VERDICTS
 from adclient.testing import FakeAdService
@@ -23,9 +24,9 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
-PLAN, POLICY = blocks("toml")
-*_, SCRIPT = blocks("python")
-*_, CHECK, STAGE = "".join(blocks("sh")).splitlines()
+PLAN, POLICY, REVERTING = blocks("toml")
+*_, SCRIPT, _ = blocks("python")
+CHECK, STAGE, _ = "".join(blocks("sh")).splitlines()
 
 
 class Repository(NamedTuple):
@@ -124,6 +125,7 @@ def test_plan_is_checked_staged_and_reported(repository: Repository) -> None:
     assert "\n2 already staged.\n" in repository.report
     assert f"`head of the ledger: {ledger.verify()}`" in repository.report
     assert len(fake.requests) == 2
+    assert Plan.revert("2026-w47", ledger.entries()).to_toml() == REVERTING
 
 
 def test_verdicts_of_the_page_are_those_of_reports() -> None:

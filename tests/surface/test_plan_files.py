@@ -39,7 +39,7 @@ BAD = [
     (SETS + "fields = { a = { b = inf } }\n", 5, "fields.a.b: expected a finite number"),
     (SETS + "[change.fields]\na = 1\nb = 1979-05-27T07:32:00Z\n", 5, "fields.b: expected a JSON"),
     (f'id = "a"{budget("true")}', 6, "daily_budget must be a finite number"),
-    (f'id = "a"{pause()}{pause(SECOND)}{pause()}', 14, "this is the same as that in line 2"),
+    (f'id = "a"{pause()}{pause(SECOND)}{pause()}', 14, "this is the same as change 1"),
 ]
 
 
