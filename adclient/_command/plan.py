@@ -2,14 +2,17 @@
 
 import argparse
 import signal
+from collections.abc import Sequence
 from contextlib import closing
 
 from adclient._command import EXIT_CODES, add_actions, connection, describe, tell
 from adclient._command.ledger import WHERE, add_ledger, opened
 from adclient._command.output import json_line
+from adclient.errors import ConfigurationError
 from adclient.ledger import open_ledger
 from adclient.options import ENV_ACTOR, from_environment
 from adclient.plan import Interrupted, Plan, PlanReport
+from adclient.plan.report import markdown_of
 from adclient.policy import Policy
 
 _ACTORS = (ENV_ACTOR, "GITHUB_ACTOR", "GITLAB_USER_LOGIN")
@@ -40,11 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     connection.add_service(add)
     for name, action in actions.items():
         add = action.add_argument
-        add("plan", metavar="FILE", help="the plan, a TOML file")
+        add("plans", metavar="FILE", nargs="+", help="a plan, a TOML file")
         add("--policy", metavar="FILE", help="the policy, a TOML file")
         shape = action.add_mutually_exclusive_group().add_argument
-        shape("--markdown", action="store_true", help="for a pull request")
-        shape("--json", action="store_true", help="for programs")
+        shape("--markdown", action="store_true", help="one comment for a pull request")
+        shape("--json", action="store_true", help="for programs, one line for each plan")
         if name == "check":
             connection.add_service(add)
         else:
@@ -56,15 +59,35 @@ def run(options: argparse.Namespace) -> int:
     """Do what is asked; the exit code."""
     if options.action == "revert":
         return _revert(options)
-    plan = Plan.read(options.plan)
+    plans = _read(options.plans)
     if options.action == "check":
         connection.add_from_service(options)
     else:
         connection.require_ledger(options)
     policy = None if options.policy is None else Policy.read(options.policy)
-    report = plan.check(policy) if options.action == "check" else _staged(plan, policy, options)
-    _print(report, options)
-    return report.exit_code
+    if options.action == "check":
+        reports = [plan.check(policy) for plan in plans]
+    else:
+        reports = _staged(plans, policy, options)
+    _print(reports, options)
+    return max(report.exit_code for report in reports)
+
+
+def _read(paths: Sequence[str]) -> list[Plan]:
+    """Read all plans; an error has a line for each problem of each of them."""
+    plans: dict[str, Plan] = {}
+    problems: list[str] = []
+    for path in paths:
+        try:
+            plan = Plan.read(path)
+            if plan.id in plans:
+                raise ConfigurationError(f"{path}: another file has the id {plan.id} as well")
+            plans[plan.id] = plan
+        except ConfigurationError as error:
+            problems.append(str(error))
+    if problems:
+        raise ConfigurationError("\n".join(problems))
+    return [*plans.values()]
 
 
 def _revert(options: argparse.Namespace) -> int:
@@ -80,26 +103,35 @@ def _revert(options: argparse.Namespace) -> int:
     return 3 if plan.notes else 0
 
 
-def _staged(plan: Plan, policy: Policy | None, options: argparse.Namespace) -> PlanReport:
+def _staged(
+    plans: list[Plan], policy: Policy | None, options: argparse.Namespace
+) -> list[PlanReport]:
     from adclient import AdClient
 
     actor = next(filter(None, map(from_environment, _ACTORS)), None)
+    reports: list[PlanReport] = []
     # SIGTERM, with which CI ends a job, does what Ctrl-C does.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with closing(opened(options)) as ledger:
             given = connection.settings(options, policy=policy, ledger=ledger, actor=actor)
             with AdClient(**given) as client:
-                return plan.stage(client)
+                for plan in plans:
+                    reports.append(plan.stage(client))
     except Interrupted as interrupted:
-        _print(interrupted.report, options)
+        reports.append(interrupted.report)
+        _print(reports, options)
+        for plan in plans[len(reports) :]:
+            tell(f"plan {plan.id} was not tried")
         raise
     finally:
         signal.signal(signal.SIGTERM, before)
+    return reports
 
 
-def _print(report: PlanReport, options: argparse.Namespace) -> None:
+def _print(reports: list[PlanReport], options: argparse.Namespace) -> None:
     if options.markdown:
-        print(report.markdown(), end="")
+        print(markdown_of(reports), end="")
     else:
-        print(json_line(report.to_dict()) if options.json else report)
+        for report in reports:
+            print(json_line(report.to_dict()) if options.json else report)

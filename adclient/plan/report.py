@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final, Literal
 
@@ -42,10 +42,11 @@ VERDICTS: Final[Mapping[Verdict, tuple[int, str]]] = {
 
 FORMAT_VERSION: Final = "1.0"
 
-_LONGEST = 36_000  # of all rows; a comment on GitHub has at most 65,536 characters
+_LONGEST = 65_536  # characters of a comment on GitHub
 _HEAD = """\
 | # | verdict | missing | call | account and target | before → after | draft | reason | why |
 |--:|---|---|---|---|---|---|---|---|"""
+_CLOSING = "- nothing is changed until a human approves a draft, in two steps"
 
 
 @public_in("adclient.plan")
@@ -173,28 +174,15 @@ class PlanReport(notebook.HTMLRepr):
             Markdown. All text of the plan and the service is formatted as code, so that it cannot
                 imitate the report or mention somebody.
         """
-        title = _code(one_line(self.title or ""))
-        heading = f"### Plan {_code(self.plan_id)}{title and f': {title}'}"
-        rows: list[str] = []
-        for change in self._worst_first:
-            cells = [str(change.number), f"**{change.verdict}**", change.missing]
-            rows.append(f"| {' | '.join([*cells, *map(_code, _cells(change))])} |")
-        shown = sum(size <= _LONGEST for size in accumulate(len(row) + 1 for row in rows))
-        lines = [heading, "", f"{self._counts}.", "", _HEAD, *rows[:shown]]
-        if shown < len(rows):
-            lines += ["", f"{len(rows) - shown} more are in the report as JSON."]
-        lines += ["", *(f"- {_code(line)}" for line in (*self._remarks, *self._head))]
-        lines.append("- nothing is changed until a human approves a draft, in two steps")
-        return "\n".join(lines) + "\n"
+        return markdown_of([self])
 
     @property
     def _counts(self) -> str:
-        counts = Counter(change.verdict for change in self._worst_first)
-        return ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "no changes"
+        return _counts_of(self._worst_first)
 
     @property
     def _worst_first(self) -> list[ChangeReport]:
-        return sorted(self.changes, key=lambda change: -VERDICTS[change.verdict][0])
+        return sorted(self.changes, key=_badness)
 
     def __str__(self) -> str:
         numbers = max((len(str(change.number)) for change in self.changes), default=0)
@@ -203,18 +191,7 @@ class PlanReport(notebook.HTMLRepr):
         for change in self._worst_first:
             what = " · ".join(filter(None, _cells(change)))
             lines.append(f"  {change.number:>{numbers}}  {change.verdict:<{verdicts}}  {what}")
-        return "\n".join([*lines, *self._remarks, *self._head])
-
-    @property
-    def _remarks(self) -> list[str]:
-        """The lines below the changes."""
-        notes = [*self.notes[:ROWS], *more(len(self.notes), "notes")]
-        return [one_line(line) for line in (*notes, self.ledger_problem) if line is not None]
-
-    @property
-    def _head(self) -> list[str]:
-        """The head of the ledger, for what is kept; a notebook does not show it."""
-        return [f"head of the ledger: {one_line(self.ledger_head)}"] if self.ledger_head else []
+        return "\n".join([*lines, *_first(_lines_below(self)), *_head_line(self.ledger_head)])
 
     def __repr__(self) -> str:
         return f"<PlanReport {short(self.plan_id)}, {self._counts}>"
@@ -230,7 +207,62 @@ class PlanReport(notebook.HTMLRepr):
         columns = [name for name in order if any(row[name] for row in all_rows)]
         rows = [{name: row[name] for name in columns} for row in all_rows]
         about = [self.plan_id, self._counts]
-        return notebook.table("PlanReport", rows, total=len(rows), about=about, notes=self._remarks)
+        notes = _first(_lines_below(self))  # not the head of the ledger: it differs each time
+        return notebook.table("PlanReport", rows, total=len(rows), about=about, notes=notes)
+
+
+def markdown_of(reports: Sequence[PlanReport]) -> str:
+    """One comment on some plans; rows that would make it too long for GitHub are left out."""
+    are_many = len(reports) > 1
+    changes = [(each, report) for report in reports for each in report.changes]
+    changes.sort(key=lambda pair: _badness(pair[0]))
+    heading = f"### {len(reports)} plans"
+    if not are_many:
+        names = reports[0].plan_id, one_line(reports[0].title or "")
+        heading = f"### Plan {': '.join(_code(name) for name in names if name)}"
+    rows: list[str] = []
+    for change, report in changes:
+        number = f"{_code(report.plan_id)} {change.number}" if are_many else str(change.number)
+        cells = [number, f"**{change.verdict}**", change.missing, *map(_code, _cells(change))]
+        rows.append(f"| {' | '.join(cells)} |")
+    remarks = [
+        f"{report.plan_id}: {line}" if are_many else line
+        for report in reports
+        for line in _lines_below(report)
+    ]
+    heads = [report.ledger_head for report in reports if report.ledger_head]
+    remarks = [*_first(remarks), *_head_line(heads[-1] if heads else None)]
+    above = [heading, "", f"{_counts_of(change for change, _ in changes)}.", "", _HEAD]
+    below = ["", *(f"- {_code(line)}" for line in remarks), _CLOSING, ""]
+    room = _LONGEST - len("\n".join([*above, *below])) - 100  # for what is said of other rows
+    shown = sum(size <= room for size in accumulate(len(row) + 1 for row in rows))
+    if shown < len(rows):
+        left = f"{len(rows) - shown} of {len(rows)} rows are left out; the report as JSON has all."
+        below = ["", left, *below]
+    return "\n".join([*above, *rows[:shown], *below])
+
+
+def _lines_below(report: PlanReport) -> list[str]:
+    """The lines below the changes, without the head of the ledger."""
+    return [*filter(None, [report.ledger_problem]), *report.notes]
+
+
+def _first(lines: list[str]) -> list[str]:
+    return [*map(one_line, lines[:ROWS]), *more(len(lines), "notes")]
+
+
+def _head_line(head: str | None) -> list[str]:
+    return [f"head of the ledger: {one_line(head)}"] if head else []
+
+
+def _counts_of(changes: Iterable[ChangeReport]) -> str:
+    counts = Counter(change.verdict for change in changes)
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "no changes"
+
+
+def _badness(change: ChangeReport) -> int:
+    """A key that sorts the worst verdicts first."""
+    return -VERDICTS[change.verdict][0]
 
 
 def _fields_of(change: ChangeReport) -> dict[str, JSON]:

@@ -83,6 +83,40 @@ def test_plan_is_checked_without_a_request_and_staged_once(fake, files, capsys) 
     assert len(fake.drafts) == 2
 
 
+def test_several_plans_are_one_report_and_one_exit_code(fake, files, capsys) -> None:
+    def write(plan_id: str, *changes: str, name: str = "") -> str:
+        planned(files, *changes)
+        path = files / f"{name or plan_id}.toml"
+        text = (files / "changes.toml").read_text().replace("w47", plan_id)
+        path.write_text(text)
+        return path.name
+
+    plans = [write("w1", "campaign_57a7"), write("w2", TOO_MUCH, "campaign_cb1a")]
+    assert main(["plan", "check", *plans, "--policy", "policy.toml", "--markdown"]) == 3
+    told = capsys.readouterr().out
+    assert told.startswith("### 2 plans\n\n1 refused, 2 allowed.\n")
+    ledger = ["--policy", "policy.toml", "--ledger", "drafts.db"]
+    assert main(["plan", "stage", *plans, *ledger, "--new-ledger", "--json"]) == 3
+    reports = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [report["plan_id"] for report in reports] == ["w1", "w2"]
+    assert [report["exit_code"] for report in reports] == [0, 3]
+    assert main(["plan", "stage", *plans, *ledger]) == 3
+    told = capsys.readouterr().out
+    assert told.index("Plan w1: 1 already staged") < told.index("Plan w2: 1 refused, 1 already")
+    assert len(fake.drafts) == 2
+    # Nothing is done if any file is wrong; each problem is a line.
+    plans += [write("w1", "campaign_cb1a", name="copy"), write("w:1"), "missing.toml"]
+    assert main(["plan", "stage", *plans, *ledger]) == 2
+    printed, told = capsys.readouterr()
+    assert printed == ""
+    assert [line.split(":")[1].partition(",")[0].strip() for line in told.splitlines()] == [
+        "copy.toml",
+        "w:1.toml".partition(":")[0],
+        "missing.toml",
+    ]
+    assert "another file has the id w1 as well" in told
+
+
 @each_case("words", [STAGE_TO, ["mcp", *WRITING]])
 def test_ledger_with_a_misspelt_name_is_refused(words, fake, files, capsys) -> None:
     pytest.importorskip("mcp")
@@ -114,11 +148,17 @@ def test_interrupted_plan_prints_what_was_staged(number, files, capsys) -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with RawServer(serve) as server:
-            assert main([*STAGE, "--url", server.url, "--json"]) == 130
+            later = files / "later.toml"
+            later.write_text((files / "changes.toml").read_text().replace("w47", "later"))
+            words = [*STAGE, "--url", server.url, "--json"]
+            words.insert(words.index("changes.toml") + 1, "later.toml")
+            assert main(words) == 130
     finally:
         signal.signal(signal.SIGINT, before)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    report = json.loads(capsys.readouterr().out)
+    printed, told = capsys.readouterr()
+    assert "adclient: plan later was not tried\n" in told
+    report = json.loads(printed)
     assert [each["verdict"] for each in report["changes"]] == ["staged", "unknown", "not tried"]
     assert report["changes"][2]["reason"] == "the plan was interrupted"
 

@@ -11,6 +11,7 @@ from plans import FIRST, Team, budget, pause, plan_of
 
 from adclient import Diff, PlanReport, Policy
 from adclient.plan import ChangeReport
+from adclient.plan.report import markdown_of
 
 HOSTILE = [
     "a | b | c",
@@ -142,10 +143,13 @@ def test_comment_fits_github_and_says_what_it_leaves_out() -> None:
     changes = tuple(attrs.evolve(one.changes[number % 2], number=number) for number in range(500))
     report = attrs.evolve(one, changes=changes, notes=("x" * 200,) * 100)
     markdown = report.markdown()
-    assert len(markdown) < 65_536
     _, [_, *rows] = shown(markdown)
-    assert f"\n{500 - len(rows)} more are in the report as JSON.\n" in markdown
-    assert "80 more notes are not shown" in markdown
+    left = f"\n{500 - len(rows)} of 500 rows are left out; the report as JSON has all.\n"
+    assert left in markdown
+    # Another row would not have fitted.
+    longest = max(map(len, markdown.splitlines()))
+    assert 65_536 - 100 - longest < len(markdown) <= 65_536
+    assert "81 more notes are not shown" in markdown  # the problem of the ledger counts
     assert len(report.to_dict()["changes"]) == 500
 
 
@@ -181,6 +185,29 @@ def test_report_is_json_with_a_version(tmp_path) -> None:
     }
     assert failed["verdict"] == "not staged"
     assert failed["reason"].startswith("404 campaign_not_found")
+
+
+def test_several_plans_are_one_comment_with_the_worst_verdicts_first() -> None:
+    first = reported("x")
+    second = attrs.evolve(first, plan_id="w48|", ledger_head="beef", notes=(), ledger_problem=None)
+    unknown = attrs.evolve(first.changes[0], number=3, verdict="unknown")
+    second = attrs.evolve(second, changes=(*second.changes, unknown))
+    markdown = markdown_of([first, second])
+    outside, [headings, *rows] = shown(markdown)
+    assert outside[:2] == ["2 plans", "1 unknown, 2 refused, 2 staged."]
+    assert headings == HEADINGS
+    assert [row[:2] for row in rows] == [
+        ["w48| 3", "unknown"],
+        ["w47 1", "refused"],
+        ["w48| 1", "refused"],
+        ["w47 2", "staged"],
+        ["w48| 2", "staged"],
+    ]
+    below = markdown.splitlines()[-4:]
+    assert below[:3] == ["- `w47: px`", "- `w47: x`", "- `head of the ledger: beef`"]
+    many = markdown_of([first] * 5000)
+    assert 60_000 < len(many) <= 65_536
+    assert "9980 more notes are not shown" in many
 
 
 def columns_of(report: PlanReport) -> list[str]:
