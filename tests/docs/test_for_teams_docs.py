@@ -1,23 +1,30 @@
-"""The page for teams is correct: its plan, and the CI script, in a git repository."""
+"""The page for teams is correct: its plan, and the workflows of CI, in a git repository."""
 
 import os
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import yaml
 
-from adclient import Plan
+from adclient import Plan, __version__
 from adclient.ledger import SQLiteLedger
 from adclient.plan.report import VERDICTS
 from adclient.testing import FakeAdService
 from adclient.testing.server import serving
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "how-to" / "for-teams.md").read_text("utf-8")
+ROOT = Path(__file__).parent.parent.parent
+PAGE = (ROOT / "docs" / "how-to" / "for-teams.md").read_text("utf-8")
+# What a step may run besides git and adclient; each call is a line of `calls`.
+STUBS = {
+    "pip": "",
+    "gh": "if [ $1 = api ]; then echo 7; else cat report.md >comment.md; fi",
+}
 
 
 def blocks(language: str) -> list[str]:
@@ -25,8 +32,8 @@ def blocks(language: str) -> list[str]:
 
 
 PLAN, POLICY, REVERTING = blocks("toml")
-*_, SCRIPT, _ = blocks("python")
-CHECK, STAGE, _ = "".join(blocks("sh")).splitlines()
+GITHUB, GITLAB = blocks("yaml")
+SECRETS = {"ADCLIENT_TOKEN", "ADCLIENT_BASE_URL", "ADCLIENT_LEDGER", "PGPASSWORD"}
 
 
 class Repository(NamedTuple):
@@ -35,97 +42,212 @@ class Repository(NamedTuple):
     folder: Path
     fake: FakeAdService
     environment: dict[str, str]
+    secrets: dict[str, str]
 
-    def git(self, *arguments: str) -> None:
-        self._run("git", *arguments, check=True)
+    def git(self, *arguments: str) -> str:
+        done = self.shell(shlex.join(["git", *arguments]), {})
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
 
     def commit(self, path: str, text: str) -> None:
         file = self.folder / path
         file.parent.mkdir(exist_ok=True)
         file.write_text(text, "utf-8")
         self.git("add", path)
-        self.git("commit", "-q", "-m", f"Change {path}")
+        self.git("commit", "-q", "-m", "Change")
 
-    def ci(self, command: str) -> tuple[int, str]:
-        """Run a command of the page; the exit code and what it printed."""
-        program, *arguments = shlex.split(command)
-        assert program == "python"
-        done = self._run(sys.executable, *arguments)
-        return done.returncode, done.stdout + done.stderr
+    def merge(self) -> str:
+        """Merge the branch `spring`; the commit before."""
+        before = self.git("rev-parse", "main")
+        self.git("checkout", "-q", "main")
+        self.git("merge", "-q", "--no-ff", "--no-edit", "spring")
+        return before
 
-    @property
-    def report(self) -> str:
-        return (self.folder / "report.md").read_text("utf-8")
-
-    def _run(self, *command: str, check: bool = False) -> "subprocess.CompletedProcess[str]":
+    def shell(
+        self, script: str, variables: Mapping[str, str]
+    ) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            command,
+            ["bash", "-e", "-c", script],
             cwd=self.folder,
-            env=self.environment,
-            check=check,
+            env={**self.environment, **variables},
             capture_output=True,
             encoding="utf-8",
         )
 
+    def read(self, name: str) -> str:
+        path = self.folder.parent / name if name == "calls" else self.folder / name
+        return path.read_text("utf-8") if path.exists() else ""
+
+    def clear(self) -> None:
+        """Begin another job, with a folder that has only what is committed."""
+        self.git("clean", "-q", "-f", "-d")
+        (self.folder.parent / "calls").unlink(missing_ok=True)
+
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Iterator[Repository]:
-    fake, folder = FakeAdService(token="secret-token"), tmp_path / "ads"
+    fake, folder, stubs = FakeAdService(token="secret-token"), tmp_path / "ads", tmp_path / "bin"
     roles, parts = ("AUTHOR", "COMMITTER"), ("NAME", "EMAIL")
     names = {f"GIT_{role}_{part}": "ci@x" for role in roles for part in parts}
     folder.mkdir()
+    stubs.mkdir()
+    for name, body in STUBS.items():
+        stub = f'#!/bin/bash\necho "{name} $*" >>"{tmp_path}/calls"\n{body}\n'
+        (stubs / name).write_text(stub, "utf-8")
+        (stubs / name).chmod(0o755)
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("GIT_", "ADCLIENT_"))
+    }
+    environment = {
+        **kept,
+        **names,
+        "PATH": os.pathsep.join([str(stubs), str(Path(sys.executable).parent), kept["PATH"]]),
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "PYTHONIOENCODING": "utf-8",
+    }
     with serving(fake) as url:
-        environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
-            **names,
-            "GIT_CONFIG_GLOBAL": os.devnull,
+        secrets = {
             "ADCLIENT_BASE_URL": url,
             "ADCLIENT_TOKEN": "secret-token",
             "ADCLIENT_LEDGER": str(tmp_path / "drafts.db"),
-            "PYTHONIOENCODING": "utf-8",
+            "PGPASSWORD": "hunter2",
         }
-        made = Repository(folder, fake, environment)
-        made.git("init", "-q", "--bare", "-b", "main", str(tmp_path / "origin.git"))
-        made.git("clone", "-q", str(tmp_path / "origin.git"), ".")
-        made.git("checkout", "-q", "-b", "main")
+        made = Repository(folder, fake, environment, secrets)
+        made.git("init", "-q", "-b", "main")
         made.commit("policy.toml", POLICY)
-        made.commit("ci/plan.py", SCRIPT)
-        made.git("push", "-q", "origin", "main")
+        made.git("checkout", "-q", "-b", "spring")
         yield made
 
 
-def test_plan_is_checked_staged_and_reported(repository: Repository) -> None:
-    fake, ledger = repository.fake, SQLiteLedger(repository.environment["ADCLIENT_LEDGER"])
-    repository.git("checkout", "-q", "-b", "spring")
+def github(repository: Repository, name: str, before: str = "") -> tuple[int, str]:
+    """Run the steps of a job as GitHub does; the exit code of the one that failed, and the log."""
+    summary = str(repository.folder.parent / "summary")
+    settings = {f"{kind}.{key}": key for kind in ("vars", "secrets") for key in SECRETS}
+    context = {
+        "github.token": "gh-token",
+        "github.event.before": before,
+        "github.event.pull_request.number": "7",
+        **{name: repository.secrets[key] for name, key in settings.items()},
+    }
+    usual = {"GITHUB_STEP_SUMMARY": summary, "GITHUB_REPOSITORY": "o/r", "GITHUB_SHA": "abc"}
+    failed, log = 0, ""
+    for step in yaml.safe_load(GITHUB)["jobs"][name]["steps"]:
+        if "run" not in step or (failed and step.get("if") != "${{ !cancelled() }}"):
+            continue
+        given = {
+            key: re.sub(r"\$\{\{ (.+?) \}\}", lambda found: context[found[1]], value)
+            for key, value in step.get("env", {}).items()
+        }
+        assert "${{" not in step["run"], "an expression could inject a command"
+        done = repository.shell(step["run"], {**usual, **given})
+        log += done.stdout + done.stderr
+        failed = failed or done.returncode
+    return failed, log
+
+
+def gitlab(repository: Repository, name: str, before: str) -> tuple[int, str]:
+    """Run the scripts of a job as GitLab does; the exit code and the log."""
+    pipeline = yaml.safe_load(GITLAB)
+    job = pipeline[name]
+    key = "CI_COMMIT_BEFORE_SHA" if name == "stage" else "CI_MERGE_REQUEST_DIFF_BASE_SHA"
+    given = {key: before, **(repository.secrets if name == "stage" else {})}
+    script = [*pipeline["default"]["before_script"], *job["script"]]
+    done = repository.shell("\n".join(script), given)
+    after = repository.shell("\n".join(job["after_script"]), {})
+    assert after.returncode == 0
+    return done.returncode, done.stdout + done.stderr + after.stdout
+
+
+def run(repository: Repository, host: str, name: str, before: str) -> tuple[int, str]:
+    """Run a job in a folder as the code host checks it out."""
+    repository.clear()
+    if host == "gitlab":
+        return gitlab(repository, name, before)
+    if name == "stage":
+        return github(repository, name, before)
+    # The merge that GitHub makes to test a pull request.
+    repository.git("checkout", "-q", "--detach", "main")
+    repository.git("merge", "-q", "--no-ff", "--no-edit", "spring")
+    try:
+        return github(repository, name)
+    finally:
+        repository.git("checkout", "-q", "spring")
+
+
+@pytest.mark.parametrize("host", ["github", "gitlab"])
+def test_plan_is_checked_staged_and_reported(repository: Repository, host: str) -> None:
+    fake, ledger = repository.fake, SQLiteLedger(repository.secrets["ADCLIENT_LEDGER"])
+
+    def check() -> tuple[int, str]:
+        return run(repository, host, "check", repository.git("rev-parse", "main"))
+
     # What cannot be read, and what the policy refuses, fails.
     repository.commit("plans/2026-w47.toml", PLAN.replace("account_id", "acount_id", 1))
-    problem = "acount_id is not a key here: did you mean account_id?"
-    assert repository.ci(CHECK) == (2, f"plans/2026-w47.toml, line 7: {problem}\n")
+    code, log = check()
+    assert code == 2
+    assert "acount_id is not a key here: did you mean account_id?" in log
+    assert repository.read("report.md") == repository.read("comment.md") == ""
     repository.commit("plans/2026-w47.toml", PLAN.replace("= 120", "= 999"))
-    assert repository.ci(CHECK)[0] == 3
-    assert "daily_budget is 999, and money allows 0 to 500" in repository.report
+    assert check()[0] == 3
+    report = repository.read("report.md")
+    assert "daily_budget is 999, and money allows 0 to 500" in report
+    if host == "github":
+        assert repository.read("comment.md") == report
+        calls = repository.read("calls")
+        assert "gh pr comment 7 --edit-last --create-if-none --body-file report.md\n" in calls
     repository.commit("plans/2026-w47.toml", PLAN)
-    assert repository.ci(CHECK)[0] == 0
-    assert "\n2 allowed.\n" in repository.report
+    other = PLAN.replace("2026-w47", "2026-w48").replace("57a7", "cb1a").replace("120", "130")
+    repository.commit("plans/é w48.toml", other)
+    assert check()[0] == 0
+    assert "### 2 plans\n\n4 allowed.\n" in repository.read("report.md")
     assert fake.requests == ()
 
-    repository.git("checkout", "-q", "main")
-    repository.git("merge", "-q", "--no-ff", "--no-edit", "spring")
-    assert repository.ci(STAGE)[1].strip().endswith("does not exist")
+    before = repository.merge()
+    code, log = run(repository, host, "stage", before)
+    assert (code, "does not exist" in log) == (2, True)
     ledger.create()
-    code, told = repository.ci(STAGE)
-    assert code == 0, told
-    assert "secret-token" not in told + repository.report
-    assert len(fake.requests) == len({draft.draft_id for draft in fake.drafts}) == 2
-    assert "\n2 staged.\n" in repository.report
+    code, log = run(repository, host, "stage", before)
+    assert code == 0, log
+    report = repository.read("report.md")
+    assert not [secret for secret in ("secret-token", "hunter2") if secret in log + report]
+    assert len(fake.requests) == len({draft.draft_id for draft in fake.drafts}) == 4
+    assert "\n4 staged.\n" in report
     for draft in fake.drafts:
-        assert f"| `{draft.draft_id}` |" in repository.report
-    assert "`daily_budget: 100 → 120`" in repository.report
-    assert repository.ci(STAGE)[0] == 0
-    assert "\n2 already staged.\n" in repository.report
-    assert f"`head of the ledger: {ledger.verify()}`" in repository.report
-    assert len(fake.requests) == 2
+        assert f"| `{draft.draft_id}` |" in report
+    assert "`daily_budget: 100 → 120`" in report
+    assert run(repository, host, "stage", before)[0] == 0
+    report = repository.read("report.md")
+    assert "\n4 already staged.\n" in report
+    assert f"`head of the ledger: {ledger.verify()}`" in report
+    if host == "github":
+        assert repository.read("comment.md") == report
+        assert "gh pr comment 7 --body-file report.md\n" in repository.read("calls")
+    assert len(fake.requests) == 4
+    # A merge without plans does nothing.
+    repository.git("checkout", "-q", "spring")
+    repository.git("rm", "-q", "plans/2026-w47.toml")
+    repository.git("commit", "-q", "-m", "Remove")
+    assert check()[0] == 0
+    before = repository.merge()
+    assert run(repository, host, "stage", before)[0] == 0
+    assert repository.read("report.md") == ""
+    assert "gh" not in repository.read("calls")
     assert Plan.revert("2026-w47", ledger.entries()).to_toml() == REVERTING
+
+
+def test_workflows_of_the_page_are_those_of_the_examples() -> None:
+    for name, text in {"github": GITHUB, "gitlab": GITLAB}.items():
+        assert (ROOT / "examples" / "workflows" / f"{name}.yml").read_text("utf-8") == text
+        installed = re.findall(r"pip install .*adclient.*==([\d.]+)", text)
+        assert set(installed) == {__version__}
+
+
+def test_pull_request_is_checked_without_a_secret_of_the_service() -> None:
+    check = yaml.safe_dump(yaml.safe_load(GITHUB)["jobs"]["check"])
+    assert not [name for name in (*SECRETS, "secrets.", "environment") if name in check]
+    assert "environment" not in yaml.safe_load(GITLAB)["check"]
 
 
 def test_verdicts_of_the_page_are_those_of_reports() -> None:
