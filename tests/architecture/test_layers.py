@@ -51,7 +51,7 @@ LAYERS = {
     | {"_command", "_core", "_service", "_tables", "__init__", "doctor", "ledger", "mcp"}
     | {"plan", "policy"},
     "__main__": {"_command"},
-    "testing": CLIENT | {"_async", "_sync", "testing", "__init__"},
+    "testing": CLIENT | {"_async", "_sync", "testing", "__init__", "plan"},
 }
 
 
