@@ -129,7 +129,7 @@ def _first(changes: Sequence[Difference], most: int) -> list[Difference]:
         change = changes[place]
         value = change.before if change.after is MISSING else change.after
         is_element = isinstance(change.key, int)  # there may be many of them
-        return "budget" not in _last_name(change), is_element, _exact(value) is None
+        return "budget" not in _last_name(change), is_element, exact(value) is None
 
     return [changes[place] for place in sorted(sorted(range(len(changes)), key=rank)[:most])]
 
@@ -140,7 +140,7 @@ def _last_name(change: Difference) -> str:
 
 def amount(before: object, after: object) -> int | float | Decimal | None:
     """`after` minus `before`, exact up to 60 digits; None unless both are finite numbers."""
-    old, new = _exact(before), _exact(after)
+    old, new = exact(before), exact(after)
     if old is None or new is None:
         return None
     try:
@@ -152,12 +152,12 @@ def amount(before: object, after: object) -> int | float | Decimal | None:
     if isinstance(before, Decimal) or isinstance(after, Decimal):
         return change
     close = float(change)
-    return close if _exact(close) == change else change
+    return close if exact(close) == change else change
 
 
 def percent(before: object, after: object) -> float | None:
     """The change in percent of `before`; None unless both are numbers and `before` is not 0."""
-    old, new = _exact(before), _exact(after)
+    old, new = exact(before), exact(after)
     if old is None or new is None or old == 0:
         return None
     ratio = _ARITHMETIC.divide(_ARITHMETIC.subtract(new, old), _ARITHMETIC.abs(old))
@@ -165,7 +165,7 @@ def percent(before: object, after: object) -> float | None:
     return close if math.isfinite(close) else None
 
 
-def _exact(value: object) -> Decimal | None:
+def exact(value: object) -> Decimal | None:
     """A finite number as a decimal; a float with the digits of its `repr`."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None

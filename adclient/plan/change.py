@@ -19,6 +19,7 @@ from adclient._values.toml import Document
 from adclient.errors import ConfigurationError, InvalidRequest
 from adclient.models import Draft
 
+SETTABLE = ("targeting", "daily_budget")  # besides `fields`; `keywords` only names what to change
 _WRITES = {
     operation.full_name: cast("Operation[Draft]", operation)
     for operation in OPERATIONS
@@ -76,6 +77,13 @@ class PlannedChange:
         others = {"why": self.why} if self.why is not None else {}
         table = {"call": self.call.operation.full_name, **self.call.arguments, **others}
         return table if self.expect is MISSING else {**table, "expect": self.expect}
+
+
+def values_set(arguments: Mapping[str, JSON]) -> dict[str, JSON]:
+    """What a call sets, by name: its fields, and what it has a parameter for."""
+    fields = arguments.get("fields")
+    own = {name: arguments[name] for name in SETTABLE if name in arguments}
+    return {**(fields if isinstance(fields, dict) else {}), **own}
 
 
 def read_changes(document: Document, plan_id: str, tables: object) -> tuple[PlannedChange, ...]:

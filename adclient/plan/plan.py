@@ -22,11 +22,13 @@ from adclient.ledger.entry import Entry, Ledger
 from adclient.ledger.sql import SQLLedger
 from adclient.options import check_type
 from adclient.plan.change import PlannedChange, read_changes
+from adclient.plan.money import sums_of
 from adclient.plan.report import ChangeReport, Interrupted, PlanReport
 from adclient.plan.reverting import reverted
 from adclient.plan.staging import damage_of, interrupted_reports, notes_on_edited, report_on, staged
 from adclient.policy import Policy
 
+_SUMMED = ("allowed", "staged", "already staged")  # the others should not go live
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,79}")
 
 
@@ -256,13 +258,15 @@ class Plan:
             ConfigurationError: `policy` has the wrong type.
         """
         check_type("policy", policy, Policy)
-        refusals = [rules.refusal_of(policy or Policy(), change.call) for change in self.changes]
-        return self._report(
+        policy = policy or Policy()
+        refusals = [rules.refusal_of(policy, change.call) for change in self.changes]
+        reports = [
             report_on(change, "refused", refusal.reason)
             if refusal
             else report_on(change, "allowed")
             for change, refusal in zip(self.changes, refusals, strict=True)
-        )
+        ]
+        return self._report(reports, policy)
 
     def stage(self, client: AdClient) -> PlanReport:
         """Stage every change that was not staged before, one after the other.
@@ -313,19 +317,24 @@ class Plan:
                 else:
                     report = report_on(change, "not tried", stopped)
                 reports.append(report)
-            return self._report(reports, guard.ledger)
+            return self._report(reports, guard.policy, guard.ledger)
         except BaseException as interrupt:
             forget_frames(interrupt)
             if not isinstance(interrupt, KeyboardInterrupt):
                 raise
             reports += interrupted_reports(guard.ledger, self.changes[len(reports) :])
-            raise Interrupted(self._report(reports, guard.ledger)) from interrupt
+            raise Interrupted(self._report(reports, guard.policy, guard.ledger)) from interrupt
 
     def __repr__(self) -> str:
         return f"<Plan {self.id}, {len(self.changes)} changes>"
 
-    def _report(self, changes: Iterable[ChangeReport], ledger: Ledger | None = None) -> PlanReport:
-        report = PlanReport(plan_id=self.id, title=self.title, changes=tuple(changes))
+    def _report(
+        self, changes: list[ChangeReport], policy: Policy, ledger: Ledger | None = None
+    ) -> PlanReport:
+        pairs = zip(self.changes, changes, strict=True)
+        summed = [(change, each.diff) for change, each in pairs if each.verdict in _SUMMED]
+        money = sums_of(summed, policy)
+        report = PlanReport(plan_id=self.id, title=self.title, changes=tuple(changes), money=money)
         if not isinstance(ledger, SQLLedger):  # others need not be readable
             return report
         try:

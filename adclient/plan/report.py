@@ -14,6 +14,7 @@ from adclient._display.notebook import ROWS, more, short
 from adclient._display.signatures import public_in
 from adclient._values.json_values import JSON, copied_fields
 from adclient.models import Diff
+from adclient.plan.money import MoneySum
 
 Verdict = Literal[
     "allowed",
@@ -107,6 +108,8 @@ class PlanReport(notebook.HTMLRepr):
         plan_id: The id of the plan.
         title: The title of the plan; None if it has none.
         changes: A report on each change, in the order of the file.
+        money: The sums of the changes that are allowed or staged, for each account and each key of
+            the policy's `money`.
         notes: What else a reviewer should know, such as drafts of changes that were edited since.
         ledger_head: The hash of the ledger's last row after the plan was staged. Keep it, such as
             in a pull request, to detect later that rows were removed.
@@ -133,6 +136,7 @@ class PlanReport(notebook.HTMLRepr):
     plan_id: str
     title: str | None = None
     changes: tuple[ChangeReport, ...]
+    money: tuple[MoneySum, ...] = ()
     notes: tuple[str, ...] = ()
     ledger_head: str | None = None
     ledger_problem: str | None = None
@@ -163,6 +167,7 @@ class PlanReport(notebook.HTMLRepr):
             **attrs.asdict(self, recurse=False),
             "exit_code": self.exit_code,
             "changes": list(map(_fields_of, self.changes)),
+            "money": [attrs.asdict(each) for each in self.money],
             "notes": list(self.notes),
         }
         return {name: value for name, value in report.items() if value is not None}
@@ -244,7 +249,7 @@ def markdown_of(reports: Sequence[PlanReport]) -> str:
 
 def _lines_below(report: PlanReport) -> list[str]:
     """The lines below the changes, without the head of the ledger."""
-    return [*filter(None, [report.ledger_problem]), *report.notes]
+    return [*filter(None, [report.ledger_problem]), *map(str, report.money), *report.notes]
 
 
 def _first(lines: list[str]) -> list[str]:

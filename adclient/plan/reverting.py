@@ -8,11 +8,9 @@ from adclient._values.json_values import JSON
 from adclient._values.toml import Document, value_text
 from adclient.errors import ConfigurationError
 from adclient.ledger.entry import Entry
-from adclient.plan.change import read_change
+from adclient.plan.change import SETTABLE, read_change, values_set
 
 Table = dict[str, object]
-
-_SETTABLE = ("targeting", "daily_budget")  # besides `fields`; `keywords` only names what to change
 
 
 def reverted(plan_id: str, entries: Iterable[Entry]) -> tuple[list[Table], list[str]]:
@@ -54,7 +52,7 @@ def _values_before(entry: Entry) -> Mapping[str, JSON]:
         raise ValueError("the ledger does not have its diff")
     if ".create_" in entry.operation or diff.before is None or diff.after is None:
         raise ValueError("what is created or removed has no way back here")
-    names = {*_fields(entry), *_own(entry)}
+    names = values_set(entry.arguments).keys()
     if diff.field in names:
         return {diff.field: diff.before}
     match diff.before, diff.after:
@@ -64,15 +62,6 @@ def _values_before(entry: Entry) -> Mapping[str, JSON]:
             raise ValueError(f"its call cannot set {short(diff.field)} to what it was")
 
 
-def _own(entry: Entry) -> set[str]:
-    return {name for name in _SETTABLE if name in entry.arguments}
-
-
-def _fields(entry: Entry) -> Mapping[str, JSON]:
-    fields = entry.arguments.get("fields")
-    return fields if isinstance(fields, dict) else {}
-
-
 def _change(entry: Entry, target: Mapping[str, JSON], before: Mapping[str, JSON]) -> Table:
     """The table `[[change]]` that sets the values before, each where the call has set it.
 
@@ -80,7 +69,7 @@ def _change(entry: Entry, target: Mapping[str, JSON], before: Mapping[str, JSON]
         ConfigurationError: A plan cannot have it.
         ValueError: A file cannot have it.
     """
-    own = {name: before[name] for name in before if name in _own(entry)}
+    own = {name: before[name] for name in SETTABLE if name in before and name in entry.arguments}
     fields = {name: before[name] for name in before if name not in own}
     change: Table = {"call": entry.operation, **target, **own}
     if fields:

@@ -2,15 +2,18 @@
 
 import json
 import re
+from decimal import Decimal
 
 import attrs
 from cases import each_case
+from clients import BASE_URL, Service, a_draft
 from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 from plans import FIRST, Team, budget, pause, plan_of
 
-from adclient import Diff, PlanReport, Policy
+from adclient import AdClient, Diff, Plan, PlanReport, Policy
 from adclient.plan import ChangeReport
+from adclient.plan.money import sums_of
 from adclient.plan.report import markdown_of
 
 HOSTILE = [
@@ -164,6 +167,7 @@ def test_report_is_json_with_a_version(tmp_path) -> None:
         "plan_id": "w47",
         "title": "T",
         "exit_code": 1,
+        "money": [],
         "notes": [],
         "ledger_head": team.ledger.verify(),
     }
@@ -233,3 +237,99 @@ def test_report_is_a_card_in_a_notebook(tmp_path) -> None:
     assert "head of the ledger" not in edited._repr_html_()
     for line in (edited.notes[0], f"head of the ledger: {edited.ledger_head}"):
         assert line in str(edited)
+
+
+MONEY = Policy(money={"daily_budget": 9000, "bid": 5}, fields=["name", "dailyBudget"])
+ANYWHERE = {"call": "alpha.update_campaign_budget", "account_id": "account_a91f"}
+BUDGET = {**ANYWHERE, "campaign_id": "campaign_4c10"}
+CREATE = {"call": "beta.create_video_campaign", "account_id": "account_b204"}
+
+
+@each_case(
+    ("changes", "sums"),
+    [
+        ([{**BUDGET, "daily_budget": 120, "expect": 100}], ["daily_budget 100 → 120 of 1"]),
+        ([{**BUDGET, "fields": {"dailyBudget": 0.1}}], ["daily_budget ? → 0.1 of 1"]),
+        (
+            [
+                {**BUDGET, "daily_budget": 120, "expect": 0.1},
+                {**ANYWHERE, "campaign_id": "c", "daily_budget": 0.2, "expect": 0.2},
+            ],
+            ["daily_budget 0.3 → 120.2 of 2"],
+        ),
+        (
+            [{**BUDGET, "fields": {"bid": 2, "name": "x"}, "expect": {"bid": 1, "name": "y"}}],
+            ["bid 1 → 2 of 1"],
+        ),
+        # Of several, a value alone is that of none; one that is not known makes the sum unknown.
+        ([{**BUDGET, "daily_budget": 5, "fields": {"bid": 2}, "expect": 1}], "both unknown"),
+        (
+            [
+                {**BUDGET, "daily_budget": 120, "expect": 100},
+                {**ANYWHERE, "campaign_id": "c", "daily_budget": 30},
+            ],
+            ["daily_budget ? → 150 of 2"],
+        ),
+        ([{**CREATE, "fields": {"daily_budget": 40}}], ["daily_budget 0 → 40 of 1"]),
+        ([{**BUDGET, "fields": {"name": "x"}}], []),
+        ([{**BUDGET, "daily_budget": 9999, "expect": 1}], []),  # refused
+    ],
+)
+def test_check_sums_the_money_that_the_plan_shows(changes, sums) -> None:
+    if sums == "both unknown":
+        sums = ["bid ? → 2 of 1", "daily_budget ? → 5 of 1"]
+    report = Plan.of("w47", changes).check(MONEY)
+    assert [f"{e.key} {short(e)} of {e.changes}" for e in report.money] == sums
+
+
+def short(each) -> str:
+    return f"{'?' if each.before is None else each.before} → {each.after}"
+
+
+def test_sums_of_staged_money_are_those_of_the_drafts_by_account(tmp_path) -> None:
+    team = Team(tmp_path)
+    other = {"account_id": "account_b204", "fields": {"daily_budget": 50, "name": "New"}}
+    plan = Plan.of(
+        "w47",
+        [
+            {**BUDGET, "daily_budget": 120, "expect": 90},  # stale, so it should be rejected
+            {**BUDGET, "fields": {"daily_budget": 130, "name": "Spring"}},
+            {**CREATE, **other},
+            {**CREATE, **other, "campaign_id": "campaign_57a7"},
+        ],
+    )
+    with team.fake.client(ledger=team.ledger, policy=MONEY) as client:
+        reports = [plan.stage(client), plan.stage(client)]
+    for report in reports:
+        assert list(map(str, report.money)) == [
+            "account_a91f: daily_budget 100 → 130 (sum of 1)",
+            "account_b204: daily_budget 0 → 100 (sum of 2)",
+        ]
+    line = str(report.money[0])
+    assert line in str(report)
+    assert f"- `{line}`\n" in report.markdown()
+    assert line in report._repr_html_()
+    assert report.to_dict()["money"][0] == {
+        "account_id": "account_a91f",
+        "key": "daily_budget",
+        "before": 100,
+        "after": 130,
+        "changes": 1,
+    }
+    # Without a policy, nobody has said what is money.
+    assert team.stage(budget()).money == plan.check().money == ()
+
+
+def test_amount_that_cannot_be_added_does_not_lose_the_report(tmp_path) -> None:
+    transport = Service(
+        a_draft(diff={"field": "daily_budget", "before": 1, "after": 2}),
+        a_draft(diff={"field": "daily_budget", "before": "x", "after": 1e300}),
+    ).transport
+    plan = plan_of(tmp_path, budget("120"), budget("130"))
+    ledger = Team(tmp_path).ledger
+    with AdClient(BASE_URL, transport=transport, ledger=ledger, policy=MONEY) as client:
+        [total] = plan.stage(client).money
+    assert (total.before, total.changes) == (None, 2)
+    assert total.after > 10**299
+    diff = Diff(field="daily_budget", before=1, after=Decimal("9e999999"))
+    assert str(sums_of([(change, diff) for change in plan.changes] * 20, MONEY)[0])

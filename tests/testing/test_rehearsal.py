@@ -31,7 +31,11 @@ def test_changes_of_the_same_value_collide() -> None:
             {**BUDGET, "daily_budget": 140},
         ],
     )
-    report = FakeAdService().rehearse(plan)
+    policy = Policy(money={"daily_budget": 500}, fields=["name", "keywords"])
+    report = FakeAdService().rehearse(plan, policy)
+    assert [str(each) for each in report.money] == [
+        "account_a91f: daily_budget 100 → 120 (sum of 1)"
+    ]
     assert verdicts(report) == [
         ("allowed", None),
         ("allowed", None),
