@@ -185,7 +185,7 @@ class Policy(notebook.HTMLRepr):
 
         Raises:
             ConfigurationError: The file cannot be read, or has no rules or an invalid one; the
-                message names the file, the line and what was expected.
+                message names the file, the rule and what was expected.
 
         Examples:
             >>> from pathlib import Path
@@ -212,8 +212,7 @@ class Policy(notebook.HTMLRepr):
         try:
             return cls(**rules)
         except ConfigurationError as error:
-            rule, _, key = (error.argument or "").partition(".")
-            raise document.error(str(error), *path, *filter(None, (rule, key))) from None
+            raise document.error(str(error), *path) from None
 
     def _rules(self) -> dict[str, Any]:
         rules = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}

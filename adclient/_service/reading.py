@@ -1,4 +1,4 @@
-"""Reads a service file; an error names the line."""
+"""Reads a service file; an error names the place in it."""
 
 import os
 import re
@@ -77,19 +77,17 @@ def _checked(service: Service) -> Service:
         raise ConfigurationError(error.message, argument="url") from None
     check_headers(service.headers)
     if service.proxy is not None and "@" in checked_proxy("proxy", service.proxy):
-        problem = "proxy: a service file holds no secrets; name the proxy in HTTPS_PROXY instead"
+        problem = "a service file holds no secrets; name the proxy in HTTPS_PROXY instead"
         raise ConfigurationError(problem, argument="proxy")
     if service.ledger is not None and _PASSWORD.search(service.ledger):
-        problem = "ledger: a service file holds no secrets; use PGPASSWORD or ~/.pgpass instead"
+        problem = "a service file holds no secrets; use PGPASSWORD or ~/.pgpass instead"
         raise ConfigurationError(problem, argument="ledger")
     auth = service.auth or AuthShape(env=ENV_TOKEN)
     if "" in (auth.env, auth.file) or (auth.env is None) == (auth.file is None):
-        problem = (
-            "auth: expected either env, the name of a variable, or file, which hold the secret"
-        )
+        problem = "expected either env, the name of a variable, or file, which hold the secret"
         raise ConfigurationError(problem, argument="auth")
     if not is_header_name(auth.header):
-        raise ConfigurationError("auth: header is not the name of a header", argument="auth/header")
+        raise ConfigurationError("it is not the name of a header", argument="auth/header")
     for name, listing in service.listings.items():
         _check_name("listings", name, READS)
         for table, key in _LISTED:

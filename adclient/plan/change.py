@@ -89,7 +89,7 @@ def values_set(arguments: Mapping[str, JSON]) -> dict[str, JSON]:
 def read_changes(document: Document, plan_id: str, tables: object) -> tuple[PlannedChange, ...]:
     """Read all of them, or raise a `ConfigurationError` with a line for each problem."""
     if not is_array(tables) or not tables:
-        raise document.error("expected a table [[change]] for each change", "change")
+        raise document.error("expected a table [[change]] for each change")
     changes: dict[str, PlannedChange] = {}
     problems: list[str] = []
     for index, table in enumerate(tables):
@@ -108,14 +108,14 @@ def read_changes(document: Document, plan_id: str, tables: object) -> tuple[Plan
 
 
 def read_change(document: Document, plan_id: str, index: int, table: object) -> PlannedChange:
-    """Read one `[[change]]`, or raise a `ConfigurationError` that names its line."""
+    """Read one `[[change]]`, or raise a `ConfigurationError` that names it."""
     path = ("change", index)
     if not is_object(table):
         raise document.error("expected a table [[change]] for each change", *path)
     name = table.get("call")
     operation = _WRITES.get(name) if isinstance(name, str) else None
     if operation is None:
-        raise document.error(f"expected call to be one of {', '.join(_WRITES)}", *path, "call")
+        raise document.error(f"expected call to be one of {', '.join(_WRITES)}", *path)
     names = [parameter.name for parameter in operation.parameters]
     document.check_keys(
         cast("Mapping[str, object]", table), ("call", *names, "why", "expect"), *path
@@ -127,15 +127,15 @@ def read_change(document: Document, plan_id: str, index: int, table: object) -> 
             exact = json.loads(jsontext.dumps(value, name), parse_float=Decimal)
             values[name] = jsontext.loads(jsontext.dumps(exact, name).encode())
         except jsontext.JSONError as error:
-            raise document.error(one_line(str(error)), *path, name) from None
+            raise document.error(one_line(str(error)), *path) from None
     why = values.get("why")
     if why is not None and not isinstance(why, str):
-        raise document.error("expected why to be a string", *path, "why")
+        raise document.error("expected why to be a string", *path)
     try:
         call = validated(operation, {name: values.get(name) for name in names})
     except InvalidRequest as error:
         problem = error.message.removesuffix("; nothing was sent")
-        raise document.error(problem, *path, error.argument or "call") from None
+        raise document.error(problem, *path) from None
     # If this changed, ledgers would not find the changes of old plans, which could run again.
     content = json.dumps([operation.full_name, call.arguments], sort_keys=True, default=repr)
     return PlannedChange(

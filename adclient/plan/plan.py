@@ -87,7 +87,8 @@ class Plan:
 
         Raises:
             ConfigurationError: The file cannot be read, or parts of it are invalid. The message has
-                a line for each of these, with the file, the line and what was expected.
+                a line for each of these, with the file, the number of the change
+                and what was expected.
         """
         return cls._of(toml.read(path))
 
@@ -136,7 +137,7 @@ class Plan:
             "change": [*changes],
             **({} if title is None else {"title": title}),
         }
-        return cls._of(toml.Document("the plan", "", values))
+        return cls._of(toml.Document("the plan", values))
 
     @classmethod
     def revert(cls, plan_id: str, entries: Iterable[Entry]) -> Self:
@@ -184,9 +185,9 @@ class Plan:
         plan_id, title, tables = values.get("id"), values.get("title"), values.get("change")
         if not isinstance(plan_id, str) or not _ID.fullmatch(plan_id):
             expected = "letters, digits and ._/-, at most 80, such as '2026-w47/budgets'"
-            raise document.error(f"expected id to be {expected}", "id")
+            raise document.error(f"expected id to be {expected}")
         if title is not None and not isinstance(title, str):
-            raise document.error("expected title to be a string", "title")
+            raise document.error("expected title to be a string")
         return cls(id=plan_id, title=title, changes=read_changes(document, plan_id, tables))
 
     def to_toml(self) -> str:

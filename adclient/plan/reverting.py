@@ -77,5 +77,5 @@ def _change(entry: Entry, target: Mapping[str, JSON], before: Mapping[str, JSON]
     change["why"] = f"reverts draft {entry.draft_id}"
     change["expect"] = None if entry.diff is None else entry.diff.after
     value_text(change)
-    read_change(Document("the change", "", {}), "", 0, change)
+    read_change(Document("the change", {}), "", 0, change)
     return change

@@ -174,8 +174,11 @@ def test_help_has_the_exit_code_of_each_verdict(capsys, monkeypatch) -> None:
 @each_case(
     ("text", "complaints"),
     [
-        ("x = 1", ["line 1"]),
-        (f'id = "w"\n[[change]]\n{PAUSE}x = 1\n[[change]]\ncall = "beta"\n', ["line 6", "line 8"]),
+        ("x = 1", [": x is not a key"]),
+        (
+            f'id = "w"\n[[change]]\n{PAUSE}x = 1\n[[change]]\ncall = "beta"\n',
+            [", change 1: x is", ", change 2: expected call"],
+        ),
     ],
 )
 def test_each_problem_of_a_plan_is_a_line(text, complaints, files, capsys) -> None:
@@ -184,7 +187,7 @@ def test_each_problem_of_a_plan_is_a_line(text, complaints, files, capsys) -> No
     printed, told = capsys.readouterr()
     assert printed == ""
     for line, complaint in zip(told.splitlines(), complaints, strict=True):
-        assert line.startswith("adclient: changes.toml, ")
+        assert line.startswith("adclient: changes.toml")
         assert complaint in line
 
 
