@@ -37,9 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = actions.pop("revert").add_argument
     add("plan", metavar="PLAN", help="the id of the plan whose drafts are turned back")
     add("--ledger", metavar="WHERE", help=WHERE)
-    add(
-        "--output", "-o", metavar="FILE", help="the new plan; else it is written to standard output"
-    )
+    add("--output", "-o", metavar="FILE", help="the new plan; else it is printed")
     connection.add_service(add)
     for name, action in actions.items():
         add = action.add_argument

@@ -81,7 +81,7 @@ def value_text(value: object) -> str:
     if is_array(value):
         return f"[{', '.join(map(value_text, value))}]"
     if isinstance(value, Decimal):
-        return f"{value}" if {".", "E"} & {*f"{value}"} else f"{value}.0"
+        return str(value)
     if isinstance(value, str) and '"' in value and "'" not in value and value.isprintable():
         return f"'{value}'"  # a literal text needs no backslashes
     text = value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

@@ -30,7 +30,8 @@ def reverted(plan_id: str, entries: Iterable[Entry]) -> tuple[list[Table], list[
                 raise ValueError("a later draft of the plan changes the same")
             changes.append(_change(entry, target, before))
             seen |= places
-        except (ConfigurationError, ValueError) as problem:
+        except (ConfigurationError, ValueError) as error:
+            problem = str(error).removeprefix("the plan, change 1: ")
             draft = f"draft {entry.draft_id}" if entry.draft_id else "perhaps a draft"
             what = " ".join([entry.operation, *map(short, target.values())])
             notes.append(one_line(f"{draft} is not reverted: {problem} ({what})", NOTE))
@@ -77,5 +78,5 @@ def _change(entry: Entry, target: Mapping[str, JSON], before: Mapping[str, JSON]
     change["why"] = f"reverts draft {entry.draft_id}"
     change["expect"] = None if entry.diff is None else entry.diff.after
     value_text(change)
-    read_change(Document("the change", {}), "", 0, change)
+    read_change(Document("the plan", {}), "", 0, change)
     return change

@@ -176,7 +176,10 @@ FIELDS = {**CAMPAIGN, "fields": {"name": "x", "end": 5}}
             {"arguments": FIELDS, "diff": Diff(field="c", before={"name": 1}, after={"end": 2})},
             "its call cannot set c to",
         ),
-        ({"diff": Diff(field="daily_budget", before="1", after=2)}, "must be a finite number"),
+        (
+            {"diff": Diff(field="daily_budget", before="1", after=2)},
+            "reverted: alpha.update_campaign_budget: daily_budget must",
+        ),
         (
             {"arguments": FIELDS, "diff": Diff(field="name", before=[None], after="x")},
             "TOML has no null",
