@@ -33,6 +33,7 @@ def blocks(language: str) -> list[str]:
 
 PLAN, POLICY, REVERTING = blocks("toml")
 GITHUB, GITLAB = blocks("yaml")
+STEPS, _ = blocks("sh")
 SECRETS = {"ADCLIENT_TOKEN", "ADCLIENT_BASE_URL", "ADCLIENT_LEDGER", "PGPASSWORD"}
 
 
@@ -224,6 +225,9 @@ def test_plan_is_checked_staged_and_reported(repository: Repository, host: str) 
     if host == "github":
         assert repository.read("comment.md") == report
         assert "gh pr comment 7 --body-file report.md\n" in repository.read("calls")
+    done = repository.shell(STEPS, repository.secrets)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\n2 already staged.\n" in repository.read("report.md")
     assert len(fake.requests) == 4
     # A merge without plans does nothing.
     repository.git("checkout", "-q", "spring")
