@@ -62,9 +62,12 @@ def sums_of(
     changes: Iterable[tuple[PlannedChange, Diff | None]], policy: Policy
 ) -> tuple[MoneySum, ...]:
     """The sums for each account and key of money; a change that is not staged has no diff."""
-    keys = {folded(key): key for key in policy.money or ()}
     found = defaultdict[tuple[str, str], list[tuple[Decimal | None, Decimal]]](list)
-    for change, diff in changes if keys else ():
+    for change, diff in changes:
+        money = policy.for_account(change.call.account_id).money
+        if money is None:
+            continue
+        keys = {folded(key): key for key in money}
         values = _values_expected(change) if diff is None else _values_of(diff)
         for name, before, after in values:
             key, amount = keys.get(folded(name)), _number(after)

@@ -282,6 +282,13 @@ def test_check_sums_the_money_that_the_plan_shows(changes, sums) -> None:
     assert [f"{e.key} {short(e)} of {e.changes}" for e in report.money] == sums
 
 
+def test_account_may_have_money_of_its_own() -> None:
+    changes = [{**BUDGET, "daily_budget": 120}, {**CREATE, "fields": {"daily_budget": 40}}]
+    of_beta = {"account_b204": Policy(money={"daily_budget": 50}, fields=["name"])}
+    report = Plan.of("w47", changes).check(Policy(account=of_beta))
+    assert [str(each) for each in report.money] == ["account_b204: daily_budget 0 → 40 (sum of 1)"]
+
+
 def short(each) -> str:
     return f"{'?' if each.before is None else each.before} → {each.after}"
 
