@@ -33,7 +33,7 @@ def blocks(language: str) -> list[str]:
 
 PLAN, POLICY, REVERTING = blocks("toml")
 GITHUB, GITLAB = blocks("yaml")
-STEPS, _ = blocks("sh")
+*_, STEPS, _ = blocks("sh")
 SECRETS = {"ADCLIENT_TOKEN", "ADCLIENT_BASE_URL", "ADCLIENT_LEDGER", "PGPASSWORD"}
 
 
