@@ -15,6 +15,7 @@ import pytest
 from chromium import emulated, violations
 from markdown_it import MarkdownIt
 from selenium import webdriver
+from selenium.webdriver.support.wait import WebDriverWait
 
 ROOT = Path(__file__).parent.parent.parent
 SITE = ROOT / "site"
@@ -212,7 +213,8 @@ KEEP_ONE_TOKEN_OF_EACH_STYLE = """
 def check(browser: webdriver.Chrome, url: str, *, width: int, scheme: str) -> None:
     with emulated(browser, width=width, scheme=scheme):
         browser.get(url)
-        assert scheme_of(browser) == {"light": "default", "dark": "slate"}[scheme]
+        expected = {"light": "default", "dark": "slate"}[scheme]
+        WebDriverWait(browser, 10).until(lambda _: scheme_of(browser) == expected)
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
         browser.execute_script(KEEP_ONE_TOKEN_OF_EACH_STYLE)
         assert violations(browser) == []
