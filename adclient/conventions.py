@@ -213,6 +213,10 @@ class Conventions:
         _require(isinstance(self.reads, Mapping), "reads", "settings by the names of reads")
         for name in self.reads:
             of_read(self, name)
+        # Copies: what was checked must not change.
+        object.__setattr__(self, "reads", {name: {**own} for name, own in self.reads.items()})
+        if self.page_size is not None:
+            object.__setattr__(self, "page_size", {**self.page_size})
 
 
 def of_read(conventions: Conventions, name: str) -> Conventions:

@@ -36,7 +36,7 @@ def text_of(service: Service, suggestions: Mapping[str, object] = _NONE) -> str:
                 lines += ["", header]
             at = lines.index(header) + 1
         elif line:
-            lines.insert(at, f"# {line}  # not in use")
+            lines.insert(at, f"# {line}")
             at += 1
     return "\n".join(lines) + "\n"
 

@@ -58,3 +58,11 @@ def test_invalid_value_is_refused_by_name(name, values):
         assert caught.value.argument == name
         assert name in str(caught.value)
         assert isinstance(caught.value, ValueError)
+
+
+def test_caller_cannot_change_what_was_checked():
+    size, own = {"limit": 3}, {"cursor_parameter": "page"}
+    conventions = Conventions(page_size=size, reads={"gamma.list_ads": own})
+    size["limit"], own["cursor_parameter"] = -3, ""
+    assert conventions.page_size == {"limit": 3}
+    assert conventions.reads["gamma.list_ads"] == {"cursor_parameter": "page"}

@@ -222,7 +222,7 @@ def test_check_does_not_mind_the_page_size(tmp_path, capsys) -> None:
     listing = Listing(size=6, count=13, sizes={"limit": "any"})
     with served(Service(listing=listing)) as url:
         assert main(["doctor", url, "-a", ACCOUNT, "--save", str(file), "--quiet"]) == 0
-        assert "# page_size = { limit = 6 }  # not in use\n" in file.read_text()
+        assert "# page_size = { limit = 6 }\n" in file.read_text()
         for text in (file.read_text(), file.read_text().replace("# page_size", "page_size")):
             file.write_text(text)
             capsys.readouterr()
