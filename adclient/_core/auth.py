@@ -40,7 +40,7 @@ class Token:
         >>> client = AdClient("https://ads.example.com", token=fetch_token)
     """
 
-    value: str
+    value: str = attrs.field(repr=False)  # rich shows the fields, not the `repr`
     expires_at: float | None
 
     def __init__(self, value: str, *, expires_at: datetime | float | None = None) -> None:

@@ -63,6 +63,7 @@ class TestToken:
         assert repr(Token("canary", expires_at=NOW)) == (
             "Token(***, expires_at=2027-01-15 08:00:00+00:00)"
         )
+        assert not attrs.fields(Token).value.repr  # which rich reads
 
     def test_token_is_a_record(self):
         token = Token("canary", expires_at=NOW)
