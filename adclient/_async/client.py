@@ -310,8 +310,9 @@ class AsyncAdClient(AsyncAccountReader, notebook.HTMLRepr):
     def preview(self, method: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> str:
         r"""Show the request of a call as a command for `curl`, without sending it.
 
-        The command has no secret: it takes a token from `ADCLIENT_TOKEN`, and leaves out the values
-        of the headers of this client. The policy is not asked.
+        The command has no secret: it takes a token from `ADCLIENT_TOKEN`, and has `…` for the
+        values of the headers of this client and of a continuation, which may be a signed URL. The
+        policy is not applied.
 
         Args:
             method: The method of the call, such as `client.beta.pause_campaign`.

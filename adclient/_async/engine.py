@@ -140,9 +140,9 @@ class AsyncEngine:
 
     def preview(self, call: Call[Result]) -> str:
         """The request of a call as a command for `curl`."""
-        from adclient._core.preview import as_curl  # deferred: few programs show it
+        from adclient._core.preview import as_curl, preview_request  # deferred: few programs use it
 
-        request = self._requests.build(call)
+        request = preview_request(call, self._requests)
         return as_curl(request, self.options.headers, self.credentials.kind)
 
     @property

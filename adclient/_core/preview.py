@@ -4,10 +4,13 @@ import shlex
 from collections.abc import Callable, Collection, Mapping
 from inspect import signature
 
+import attrs
+
+from adclient._core import jsontext
 from adclient._core.call import Call, validated
 from adclient._core.operations import OPERATIONS
-from adclient._core.request import Request
-from adclient.models import Result
+from adclient._core.request import Request, RequestBuilder
+from adclient.models import JSON, Result
 from adclient.options import ENV_TOKEN
 
 _MADE_BY_CURL = ("accept-encoding", "content-length", "host", "user-agent")
@@ -26,6 +29,32 @@ def call_of(
     bound.apply_defaults()
     cursor = bound.arguments.pop("cursor", None)
     return validated(operation, bound.arguments, cursor)
+
+
+def preview_request(call: Call[Result], builder: RequestBuilder) -> Request:
+    """The request of a call with `…` for values of a continuation, which may be credentials."""
+    request, first = builder.build(call), builder.build(attrs.evolve(call, cursor=None))
+    url, mark, query = request.url.partition("?")
+    known = first.url.partition("?")[2].split("&")
+    pieces = [piece if piece in known else _cut(piece) for piece in query.split("&")]
+    body = request.body
+    if body != first.body:
+        fields, own = _fields(body), _fields(first.body)
+        shown = {k: value if own.get(k) == value else "…" for k, value in fields.items()}
+        body = jsontext.dumps(shown, "body").encode()
+    return attrs.evolve(request, url=f"{url}{mark}{'&'.join(pieces)}", body=body)
+
+
+def _fields(body: bytes | None) -> dict[str, JSON]:
+    fields = jsontext.loads(body or b"{}")
+    assert isinstance(fields, dict)
+    return fields
+
+
+def _cut(piece: str) -> str:
+    """A piece of a query without its value; a piece without a name is one."""
+    name, mark, _ = piece.partition("=")
+    return f"{name}=…" if mark else "…"
 
 
 def as_curl(request: Request, private: Collection[str], credentials: str) -> str:

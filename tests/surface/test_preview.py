@@ -1,5 +1,6 @@
 """What a call would send, as a command, and the log of what was sent."""
 
+import json
 import logging
 import os
 import shlex
@@ -7,13 +8,14 @@ import subprocess
 import sys
 
 import pytest
+from cases import each_case
 from clients import SECRET, Service, a_draft, a_page, each_client_class, sync_and_async, wait
 
 from adclient import AdClient, ConfigurationError, Conventions, InvalidRequest
 
 URL = "https://ads.example.com"
 ODD = {"account_id": "account_a91f", "campaign_id": 'it\'s "1" $HOME'}
-READ = {"account_id": "account_c3d8", "cursor": {"after": "it's"}}
+READ = {"account_id": "account_c3d8"}
 
 
 def options_of(command: str) -> tuple[str, str, str | None, dict[str, str]]:
@@ -68,6 +70,31 @@ def test_preview_has_no_secret(client_class) -> None:
         assert "-H 'x-tenant: …'" in command
         assert ("$ADCLIENT_TOKEN" in command) == ("token" in credentials)
         assert command.endswith(f"…'{end}")
+
+
+URL_OF_PAGE = f"?account_id=account_c3d8&key={SECRET}&limit=5&{SECRET}"
+
+
+@each_case(
+    ("parameters", "cursor", "query", "body"),
+    [
+        ("query", URL_OF_PAGE, "account_id=account_c3d8&key=…&limit=5&…", None),
+        ("query", {"after": SECRET}, "account_id=account_c3d8&limit=5&cursor=…", None),
+        ("body", URL_OF_PAGE, "account_id=…&key=…&limit=…&…", READ),
+        ("body", {"after": SECRET}, "", {**READ, "limit": 5, "cursor": "…"}),
+    ],
+)
+@each_client_class
+def test_preview_shows_no_value_of_a_continuation(
+    client_class, parameters, cursor, query, body
+) -> None:
+    conventions = Conventions(read_parameters=parameters, page_size={"limit": 5})
+    client = client_class(URL, conventions=conventions)
+    command = client.preview(client.gamma.list_ads, **READ, cursor=cursor)
+    assert SECRET not in command
+    _, url, sent, _ = options_of(command)
+    assert url.partition("?")[2] == query
+    assert (sent and json.loads(sent)) == body
 
 
 @each_client_class
