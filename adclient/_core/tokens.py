@@ -10,7 +10,7 @@ from adclient._core.auth import AuthHeaders, Token, bearer
 from adclient.errors import AdClientError
 
 EARLY = 60.0  # seconds before its end in which a token is refreshed, or a tenth of a shorter life
-EARLY_PAUSE = 10.0  # seconds from one early refresh to the next, if the first one fails
+EARLY_PAUSE = 10.0  # seconds from one early refresh to the next, or from one 401 to the next
 PAUSE = 1.0  # seconds in which the function is not called again after it has failed
 
 
@@ -22,6 +22,7 @@ class _KeptToken:
     number: int
     expires_at: float
     refresh_at: float
+    renewed_at: float  # when it replaced a token that was refused
     is_refused: bool = False
 
 
@@ -74,10 +75,15 @@ class TokenCache:
         if self._token is not None:
             self._token.refresh_at = now + EARLY_PAUSE
 
-    def refuse(self, auth: AuthHeaders) -> None:
-        """Forget a token that the service has refused, unless it was replaced meanwhile."""
+    def refuse(self, auth: AuthHeaders, now: float) -> None:
+        """Forget a token that the service has refused, unless it was replaced meanwhile.
+
+        One that has just replaced a refused one is kept: some accounts may refuse any token.
+        """
         token = self._token
-        if token is not None and token.auth is auth:
+        if token is None or token.auth is not auth:
+            return
+        if not 0 <= now - token.renewed_at < EARLY_PAUSE:
             token.is_refused = True
 
     def keep(self, returned: object, now: float) -> AuthHeaders:
@@ -85,7 +91,9 @@ class TokenCache:
         auth, token, number = bearer(returned), None, self.count + 1
         if isinstance(returned, Token):
             end = inf if returned.expires_at is None else returned.expires_at
-            token = _KeptToken(auth, number, end, end - min(EARLY, (end - now) / 10))
+            is_renewal = self._token is not None and self._token.is_refused
+            refresh_at = end - min(EARLY, (end - now) / 10)
+            token = _KeptToken(auth, number, end, refresh_at, now if is_renewal else -inf)
         self.is_plain = token is None
         self._token, self._failed, self.count = token, None, number
         return auth

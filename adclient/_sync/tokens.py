@@ -28,7 +28,7 @@ class TokenFetcher:
     def fetch(self, seconds: float, refused: AuthHeaders) -> AuthHeaders | None:
         """The headers with a token that was not `refused`; None if waiting took too long."""
         cache = self._cache
-        cache.refuse(refused)
+        cache.refuse(refused, self._now())
         since = cache.count
         old = cache.get(self._now(), since)
         if old is not None and not cache.is_due(self._now(), since):

@@ -86,7 +86,7 @@ def test_empty_cache_has_no_token():
     cache = TokenCache()
     assert cache.get(NOW, cache.count) is None
     assert not cache.is_due(NOW, cache.count)
-    cache.refuse(NO_AUTH)
+    cache.refuse(NO_AUTH, NOW)
     cache.begin_refresh(NOW)
     assert cache.get(NOW, cache.count) is None
 
@@ -186,13 +186,27 @@ def test_traceback_of_a_failure_does_not_grow():
 
 def test_refused_token_is_forgotten_unless_it_was_replaced():
     cache, auth = a_cache()
-    cache.refuse(NO_AUTH)
+    cache.refuse(NO_AUTH, NOW)
     assert cache.get(NOW, cache.count) is auth
-    cache.refuse(auth)
+    cache.refuse(auth, NOW)
     assert cache.get(NOW, cache.count) is None
     renewed = cache.keep(Token("canary"), NOW)  # with the same value
-    cache.refuse(auth)
+    cache.refuse(auth, NOW)
     assert cache.get(NOW, cache.count) is renewed
+
+
+def test_token_that_replaced_a_refused_one_is_not_forgotten_soon():
+    cache, auth = a_cache()
+    cache.refuse(auth, NOW)
+    for _ in range(2):
+        auth = cache.keep(Token("canary"), NOW)
+        cache.refuse(auth, NOW + EARLY_PAUSE - 0.001)
+        assert cache.get(NOW, cache.count) is auth
+        cache.refuse(auth, NOW + EARLY_PAUSE)
+        assert cache.get(NOW, cache.count) is None
+    renewed = cache.keep(Token("canary"), NOW)
+    cache.refuse(renewed, NOW - 1)  # the clock was set back
+    assert cache.get(NOW, cache.count) is None
 
 
 def test_text_is_not_kept():

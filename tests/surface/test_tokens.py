@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import anyio
+import httpx
 import pytest
 from clients import (
     ASYNC,
@@ -24,7 +25,7 @@ from clients import (
 from test_forks import run
 from test_interrupted_secrets import locals_of
 from test_secrets import assert_untold, shown_by
-from token_server import TokenServer
+from token_server import PAGE, TokenServer
 
 from adclient import (
     AdClient,
@@ -534,6 +535,24 @@ async def test_second_401_is_the_error(client_kind, server) -> None:
         assert caught.value.attempts == 2
         assert_untold(shown_by(caught.value), *locals_of(caught.value))
     assert server.requests == [("canary-1", 401), ("canary-2", 401)]
+
+
+@sync_asyncio_trio
+async def test_accounts_that_refuse_any_token_cause_few_logins(client_kind, server, wall) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        is_refused = int(request.url.params["account_id"]) < 10
+        return httpx.Response(401 if is_refused else 200, json=PAGE)
+
+    def read_account(client, number: int):
+        return read(client, account_id=str(number))
+
+    transport = httpx.MockTransport(answer)
+    async with client_kind.open(transport=transport, token=server.issue) as client:
+        for logins in (2, 2, 3):
+            errors = failures(await at_once(client, read_account, 50))
+            assert [type(error) for error in errors] == [Unauthenticated] * 10
+            assert server.issued == logins
+            wall.time += EARLY_PAUSE / 2
 
 
 @pytest.mark.parametrize(
