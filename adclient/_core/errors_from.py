@@ -114,7 +114,7 @@ def outcome(
 def unreadable(
     call: Call[Result],
     response: RawResponse,
-    redactor: Redactor,
+    redactors: tuple[Redactor, ...],
     details: ErrorDetails,
     problem: str,
 ) -> AdClientError:
@@ -122,7 +122,8 @@ def unreadable(
     cls: type[AdClientError] = UnexpectedResponse
     if call.operation.is_write:
         cls = with_unknown_outcome(cls)
-    response = attrs.evolve(response, body=redactor.redact_bytes(response.body))
+    for redactor in redactors:
+        response = attrs.evolve(response, body=redactor.redact_bytes(response.body))
     message = None if response.defect is not None else problem_of(response).message
     what = f"{response.status} with an unexpected body: {problem}"
     what += f" (its message: {one_line(message)})" if message else ""

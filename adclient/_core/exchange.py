@@ -20,6 +20,7 @@ from adclient._core.auth import NO_AUTH, AuthHeaders
 from adclient._core.call import Call
 from adclient._core.jsontext import JSONError
 from adclient._core.paging import check_progress
+from adclient._core.redact import Redactor
 from adclient._core.request import Request
 from adclient._core.response import Failure, Outcome, RawResponse, request_id_of, too_late
 from adclient._core.retry import (
@@ -182,6 +183,12 @@ class Exchange(Generic[R]):
                 return outcome
 
     @property
+    def redactors(self) -> tuple[Redactor, ...]:
+        """The redactors of the tokens that were sent, as a response may repeat each of them."""
+        redactor = self.auth.redactor
+        return (redactor,) if self.refused is NO_AUTH else (redactor, self.refused.redactor)
+
+    @property
     def time_left(self) -> float:
         """Seconds until the deadline of the call."""
         return self.deadline - self._now()
@@ -215,8 +222,8 @@ class Exchange(Generic[R]):
             end = of_read(self._options.conventions, call.operation.full_name).end_of_listing
             value = decode.result_of(call, outcome, info, end)
         except JSONError as error:
-            redactor, problem = self.auth.redactor, str(error)
-            raise errors_from.unreadable(call, outcome, redactor, self.details, problem) from None
+            redactors, problem = self.redactors, str(error)
+            raise errors_from.unreadable(call, outcome, redactors, self.details, problem) from None
         except Exception as error:  # such as a module that cannot be loaded now
             self.raise_if_staged(error)
             raise

@@ -200,7 +200,8 @@ class Engine:
                     break
                 if step is SEND:
                     outcome = self.sender.send(exchange.outgoing, exchange.attempt_deadline)
-                    outcome = redacted(outcome, exchange.auth.redactor)
+                    for redactor in exchange.redactors:
+                        outcome = redacted(outcome, redactor)
                     if ticket is not None:
                         self._leave(ticket, outcome)
                     continue

@@ -29,6 +29,7 @@ from token_server import PAGE, TokenServer
 
 from adclient import (
     AdClient,
+    AdClientError,
     CallTimeout,
     ConfigurationError,
     Hooks,
@@ -535,6 +536,22 @@ async def test_second_401_is_the_error(client_kind, server) -> None:
         assert caught.value.attempts == 2
         assert_untold(shown_by(caught.value), *locals_of(caught.value))
     assert server.requests == [("canary-1", 401), ("canary-2", 401)]
+
+
+@pytest.mark.parametrize("status", [200, 403])
+@sync_and_async
+async def test_later_response_does_not_show_a_refused_token(client_kind, server, status) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        is_first = request.headers["authorization"] == "Bearer canary-1"
+        echo = {"message": "not canary-1"}
+        return httpx.Response(401 if is_first else status, json=echo, headers=echo)
+
+    transport = httpx.MockTransport(answer)
+    async with client_kind.open(transport=transport, token=server.issue) as client:
+        with pytest.raises(AdClientError, match=r"not \*\*\*") as caught:
+            await wait(read(client))
+    assert caught.value.attempts == 2
+    assert_untold(shown_by(caught.value), *locals_of(caught.value))
 
 
 @sync_asyncio_trio
