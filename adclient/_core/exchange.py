@@ -290,7 +290,8 @@ class Exchange(Generic[R]):
         wait = backoff(
             self._options.retry,
             outcome,
-            attempt=self.attempts,
+            # What was sent again with another token is no retry.
+            attempt=self.attempts if self.refused is NO_AUTH else self.attempts - 1,
             is_idempotent=self._is_idempotent,
             random=self._random(),
         )

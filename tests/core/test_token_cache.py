@@ -247,11 +247,17 @@ def test_second_401_is_the_error():
     assert run.error.attempts == len(run.sends) == 2
 
 
-def test_401_after_a_retry_and_before_one():
-    run = drive(READ, SERVER_ERROR, REFUSED, SERVER_ERROR, tokens="aabb")
-    assert (run.error.status, run.error.attempts) == (503, 3)  # a resent request is an attempt
-    run = drive(READ, REFUSED, SERVER_ERROR, LISTED, tokens="abb")
-    assert run.value.response.attempts == 3
+@each_case(
+    ("outcomes", "tokens"),
+    [
+        ([REFUSED, SERVER_ERROR, SERVER_ERROR, SERVER_ERROR], "abbb"),
+        ([SERVER_ERROR, REFUSED, SERVER_ERROR, SERVER_ERROR], "aabb"),
+    ],
+)
+def test_request_with_another_token_is_an_attempt_and_no_retry(outcomes, tokens):
+    run = drive(READ, *outcomes, tokens=tokens, random=1.0)
+    assert (run.error.status, run.error.attempts) == (503, 4)
+    assert run.sleeps == [0.5, 1.0]
 
 
 def test_same_token_is_not_sent_again():
