@@ -1,6 +1,7 @@
 """The listeners of a call: the log, the hooks of the client, and a span."""
 
 import logging
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from traceback import format_exception_only
@@ -20,6 +21,15 @@ log = logging.getLogger("adclient")
 log.addHandler(logging.NullHandler())
 
 
+class _StderrHandler(logging.Handler):
+    """Writes to standard error, unless the program has set up logging meanwhile."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        # Looked up each time, as tests and notebooks replace it; some programs have none.
+        if sys.stderr is not None and not logging.root.handlers:
+            print(self.format(record), file=sys.stderr)
+
+
 def write_log_to_stderr() -> None:
     """Write the log to standard error, if the environment asks for it."""
     level = from_environment(ENV_LOG)
@@ -28,9 +38,8 @@ def write_log_to_stderr() -> None:
     if level.lower() not in ("info", "debug"):
         raise ConfigurationError(f"{ENV_LOG} must be info or debug, not {short(level)!r}")
     log.setLevel(level.upper())
-    # A program that has set up logging gets the records in its own handlers; one is our own.
-    if not logging.root.handlers and len(log.handlers) == 1:
-        handler = logging.StreamHandler()
+    if len(log.handlers) == 1:  # the one above
+        handler = _StderrHandler()
         handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
         log.addHandler(handler)
 

@@ -1,5 +1,6 @@
 """What a call would send, as a command, and the log of what was sent."""
 
+import io
 import json
 import logging
 import os
@@ -144,21 +145,21 @@ def test_log_is_written_to_standard_error_if_the_environment_asks(level, lines) 
         assert "adclient INFO beta.list_campaigns #1: attempt 1: 503; retrying" in done.stderr
 
 
-def test_log_of_the_environment_has_one_handler(log, monkeypatch) -> None:
-    monkeypatch.setattr(logging.root, "handlers", [])  # pytest adds one before each test
+def test_log_of_the_environment_follows_the_program(log, monkeypatch, capsys) -> None:
     monkeypatch.setenv("ADCLIENT_LOG", "info")
-    for _ in range(2):
-        AdClient(URL)
-    assert len(log.handlers) == 2
-    assert log.level == logging.INFO
-
-
-def test_program_that_has_set_up_logging_keeps_its_handlers(log, monkeypatch) -> None:
+    monkeypatch.setattr(logging.root, "handlers", [])  # pytest adds one before each test
+    with monkeypatch.context() as earlier:
+        earlier.setattr(sys, "stderr", io.StringIO())  # which is replaced later
+        for _ in range(2):
+            AdClient(URL)
+    log.info("one line")
+    assert capsys.readouterr().err.count("adclient INFO one line") == 1
     monkeypatch.setattr(logging.root, "handlers", [logging.NullHandler()])
-    monkeypatch.setenv("ADCLIENT_LOG", "debug")
-    AdClient(URL)
-    assert len(log.handlers) == 1
-    assert log.level == logging.DEBUG
+    log.info("only in the handlers of the program")
+    monkeypatch.setattr(sys, "stderr", None)
+    monkeypatch.setattr(logging.root, "handlers", [])
+    log.info("nowhere")
+    assert capsys.readouterr() == ("", "")
 
 
 @each_client_class
