@@ -54,7 +54,7 @@ _HANGING = (
     "RetryPolicy(attempt_timeout=…) limits each attempt"
 )
 _CERTIFICATES = "Check verify= and the certificates of both ends"
-_NO_QUOTA = "no retry, as too many calls failed"
+_NO_QUOTA = "no retry, as the quota is used up"
 _LIMITED = "Call again, or allow a longer RetryPolicy(attempt_timeout=…)"
 
 
@@ -66,13 +66,13 @@ def outcome(
     may_be_staged: bool,
     is_unretried: bool = False,
     is_limited: bool = False,
-    lacks_quota: bool = False,
+    is_quota_used_up: bool = False,
 ) -> AdClientError:
     """The error for the outcome of the last attempt.
 
     `is_unretried` means that it was the first one, and left no time for another; `is_limited` that
-    its own deadline was earlier than that of the call; `lacks_quota` that the client has no retry
-    left.
+    its own deadline was earlier than that of the call; `is_quota_used_up` that the client
+    has no retry left.
     """
     cls: type[AdClientError]
     if isinstance(outcome, Failure):
@@ -108,7 +108,7 @@ def outcome(
         advice = _LIMITED
     elif cls is CallTimeout and is_unretried:
         advice = _HANGING
-    return _error(call, cls, what, details, advice, _NO_QUOTA if lacks_quota else "")
+    return _error(call, cls, what, details, advice, _NO_QUOTA if is_quota_used_up else "")
 
 
 def unreadable(

@@ -61,8 +61,8 @@ class Exchange(Generic[R]):
 
     __slots__ = (
         "_gate",
+        "_is_quota_used_up",
         "_is_success",
-        "_lacks_quota",
         "_may_renew_token",
         "_now",
         "_options",
@@ -115,7 +115,7 @@ class Exchange(Generic[R]):
         self.outgoing = request
         self.refused: AuthHeaders = NO_AUTH  # with the token of a 401, which is not used again
         self._may_renew_token = may_renew_token
-        self._is_success = self._lacks_quota = False
+        self._is_success = self._is_quota_used_up = False
 
     def steps(self) -> Steps:
         """Acquire a slot and send the request, until an outcome is final.
@@ -205,7 +205,7 @@ class Exchange(Generic[R]):
                 may_be_staged=self.may_be_staged,
                 is_unretried=self._lacked_time_to_retry(outcome),
                 is_limited=self.attempt_deadline < self.deadline,
-                lacks_quota=self._lacks_quota,
+                is_quota_used_up=self._is_quota_used_up,
             )
         assert isinstance(outcome, RawResponse)
         info = ResponseInfo(
@@ -298,5 +298,5 @@ class Exchange(Generic[R]):
         # Raise now what would be raised after a wait that leaves no time for an attempt.
         if wait is None or wait >= self.time_left:
             return None
-        self._lacks_quota = not self._quota.take(self._options.retry, outcome)
-        return None if self._lacks_quota else wait
+        self._is_quota_used_up = not self._quota.take(self._options.retry, outcome)
+        return None if self._is_quota_used_up else wait

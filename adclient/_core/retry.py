@@ -90,7 +90,7 @@ class RetryQuota:
 
     def take(self, policy: RetryPolicy, outcome: Outcome) -> bool:
         """Take one retry; False if none is left."""
-        if policy.quota is None or _says_when(outcome):
+        if policy.quota is None or _has_retry_after(outcome):
             return True
         if self.used >= policy.quota:
             return False
@@ -102,8 +102,8 @@ class RetryQuota:
         self.used = max(0, self.used - 1)
 
 
-def _says_when(outcome: Outcome) -> bool:
-    """Check if the service says when to come back, so it is not down."""
+def _has_retry_after(outcome: Outcome) -> bool:
+    """Check for a 429 with a `Retry-After`: the service limits the rate, and is not down."""
     if isinstance(outcome, Failure) or outcome.status != 429:
         return False
     return retry_after(outcome) is not None

@@ -52,7 +52,7 @@ class AdClient(AccountReader, notebook.HTMLRepr):
             None for that of `ADCLIENT_BASE_URL`, or for the service file that `ADCLIENT_SERVICE`
             names, as with `from_service`. A path in it precedes the path of each endpoint.
         token: A bearer token, or a function that returns one: a `str` for each request, or a
-            `Token`, which is kept until it expires. After a 401, the function is asked once more.
+            `Token`, which is kept until it expires. After a 401, it is called once more.
             None for that of `ADCLIENT_TOKEN`; without it, and without `auth`, no credentials are
             sent. A service file replaces `ADCLIENT_TOKEN`.
             Sending it to another machine over plain http issues a `UserWarning`.

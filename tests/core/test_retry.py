@@ -124,7 +124,7 @@ def test_quota_limits_the_retries_of_all_calls(outcomes, sends, used):
 def test_call_without_quota_raises_at_once_and_says_so():
     run = drive(READ, DOWN, options=allowing(0))
     assert run.sleeps == []
-    assert ", no retry, as too many calls failed, " in str(run.error)
+    assert ", no retry, as the quota is used up, " in str(run.error)
 
 
 def test_retries_without_a_quota_are_not_counted():
