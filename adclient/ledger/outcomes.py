@@ -24,14 +24,15 @@ from adclient.models import Item
 # A draft that changes several values has the first of these states that one of them has.
 OutcomeState = Literal["overtaken", "not seen", "cannot be read", "seen live"]
 _STATES: Sequence[OutcomeState] = get_args(OutcomeState)
-_Listing = tuple[str, str, str]  # a read, an account, and the kind of what is looked for
-_Target = tuple[_Listing, str]  # its id
+_Listing = tuple[str, str]  # a read and an account
+_Target = tuple[_Listing, str]  # the id of a campaign in it
 
-# What can be found by its id on each platform, and the read that may show it.
+# The reads that may show the campaign that a draft changes. What a creation refers to is not what
+# it creates, and no other draft names a campaign.
 _READS = {
-    "alpha": ("campaign", "alpha.explain_objectives"),
-    "beta": ("campaign", "beta.list_campaigns"),
-    "gamma": ("ad", "gamma.list_ads"),
+    "alpha.update_campaign_budget": "alpha.explain_objectives",
+    "alpha.update_campaign_targeting": "alpha.explain_objectives",
+    "beta.pause_campaign": "beta.list_campaigns",
 }
 _NUMBER = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?")
 
@@ -112,9 +113,8 @@ class Reading:
 
     def _take(self, listing: _Listing, item: Item) -> bool:
         """Keep what is looked for; True once all of it is found."""
-        read, _, kind = listing
         wanted = self._wanted[listing]
-        for entity in _entities(read, item.to_dict(), kind):
+        for entity in _entities(listing[0], item.to_dict()):
             if (key := str(entity.get("id"))) in wanted:
                 self._found[listing, key] = entity
         return all((listing, key) in self._found for key in wanted)
@@ -139,8 +139,8 @@ class Reading:
         return _unread(entry, problem)
 
     def _outcome_of(self, change: Difference, entry: Entry, target: _Target) -> DraftOutcome:
-        (read, _, kind), path = target[0], short_end(change.path)
-        values = _values(self._found[target], change.path, kind)
+        read, path = target[0][0], short_end(change.path)
+        values = _values(self._found[target], change.path)
         if len(values) != 1 or isinstance(seen := values[0], Missing):
             return _unread(entry, f"{read} does not show {path}")
         now, before, after = map(_comparable, (seen, change.before, change.after))
@@ -174,9 +174,10 @@ def _request(client: object, listing: _Listing) -> Any:
 
 def _target_of(entry: Entry) -> _Target | None:
     """What a draft changes, if a read may show it."""
-    kind, read = _READS.get(entry.operation.partition(".")[0], ("", ""))
-    entity_id = entry.arguments.get(f"{kind}_id")
-    return ((read, entry.account_id, kind), entity_id) if isinstance(entity_id, str) else None
+    read, campaign_id = _READS.get(entry.operation), entry.arguments.get("campaign_id")
+    if read is None or not isinstance(campaign_id, str):
+        return None
+    return (read, entry.account_id), campaign_id
 
 
 def _changes_of(entry: Entry) -> list[Difference]:
@@ -189,23 +190,23 @@ def _changes_of(entry: Entry) -> list[Difference]:
     return list(changes.values())
 
 
-def _entities(name: str, value: JSON, kind: str) -> Iterator[dict[str, JSON]]:
-    """The objects below a name that ends with their kind, such as `campaigns`."""
+def _entities(name: str, value: JSON) -> Iterator[dict[str, JSON]]:
+    """The objects below a name that ends with `campaign` or `campaigns`."""
     if isinstance(value, list):
         for element in value:
-            yield from _entities(name, element, kind)
-    elif isinstance(value, dict) and name.removesuffix("s").endswith(kind):
+            yield from _entities(name, element)
+    elif isinstance(value, dict) and name.removesuffix("s").endswith("campaign"):
         yield value
     elif isinstance(value, dict):
         for inner, each in value.items():
-            yield from _entities(inner, each, kind)
+            yield from _entities(inner, each)
 
 
-def _values(entity: dict[str, JSON], path: str, kind: str) -> list[JSON | Missing]:
+def _values(entity: dict[str, JSON], path: str) -> list[JSON | Missing]:
     """The value at a path in an entity; else those at that path in the objects inside of it."""
     root, *inside = steps = path.split(".")
     # A diff may call the whole by its kind, or by the name of the argument.
-    if inside and root in (kind, "fields"):
+    if inside and root in ("campaign", "fields"):
         steps = inside
     own, *others = [reduce(_member, steps, each) for each in _parts(entity)]
     return [value for value in others if value is not MISSING] if own is MISSING else [own]

@@ -272,8 +272,8 @@ class SQLLedger(LedgerDatabase):
     ) -> Items[DraftOutcome] | Coroutine[Any, Any, Items[DraftOutcome]]:
         """Read what became of staged drafts; await it with an `AsyncAdClient`.
 
-        Each account is listed once at most, however many drafts it has, to find the campaigns and
-        ads by their ids. Numbers are compared by value, so 120 equals 120.0 and `"120.00"`. A draft
+        Each account is listed once at most, however many drafts it has, to find the campaigns by
+        their ids. Numbers are compared by value, so 120 equals 120.0 and `"120.00"`. A draft
         is never called approved: what was set in another way looks the same.
 
         Args:

@@ -115,26 +115,18 @@ def test_async_client_of_the_file_reads_every_listing_to_its_end(examined) -> No
 
 def test_outcomes_of_drafts_are_what_the_listings_show(examined, tmp_path) -> None:
     """No draft takes effect here, as nobody approves one."""
-    beta, gamma = examined.account("beta.list_campaigns"), examined.account("gamma.list_ads")
+    beta = examined.account("beta.list_campaigns")
     ledger = SQLiteLedger(tmp_path / "drafts.db")
     with AdClient.from_service(examined.path, ledger=ledger) as client:
         campaigns = client.beta.list_campaigns(account_id=beta).collect()
         campaign = [each for each in campaigns if each.status != "PAUSED"][-1]
-        ad = client.gamma.list_ads(account_id=gamma).collect()[-1]
         client.beta.pause_campaign(account_id=beta, campaign_id=campaign.id)
-        for name in (f"{ad.name} 2", ad.name):
-            client.gamma.create_dco_ad(account_id=gamma, ad_id=ad.id, fields={"name": name})
         client.delta.update_keyword(
             account_id=examined.account("delta.analyze_wasted_spend"), keywords=["x"]
         )
-        paused, renamed, same, keyword = ledger.outcomes(client)
+        paused, keyword = ledger.outcomes(client)
     assert (paused.state, paused.seen) == ("not seen", campaign.status)
     assert keyword.text == "cannot be read: no read finds what delta.update_keyword changes"
-    if examined.service.name == "fastapi":  # whose diffs repeat the whole request
-        assert renamed.state == same.state == "cannot be read"
-    else:
-        assert (renamed.state, renamed.seen) == ("not seen", ad.name)
-        assert (same.state, same.seen) == ("seen live", ad.name)
 
 
 def test_file_holds_no_secret_and_no_text_of_an_item(examined) -> None:
