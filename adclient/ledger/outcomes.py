@@ -114,9 +114,9 @@ class Reading:
     def _take(self, listing: _Listing, item: Item) -> bool:
         """Keep what is looked for; True once all of it is found."""
         wanted = self._wanted[listing]
-        for entity in _entities(listing[0], item.to_dict()):
-            if (key := str(entity.get("id"))) in wanted:
-                self._found[listing, key] = entity
+        for campaign in _campaigns(listing[0], item.to_dict()):
+            if (key := str(campaign.get("id"))) in wanted:
+                self._found[listing, key] = campaign
         return all((listing, key) in self._found for key in wanted)
 
     def _fail(self, listing: _Listing, error: AdClientError) -> None:
@@ -190,16 +190,13 @@ def _changes_of(entry: Entry) -> list[Difference]:
     return list(changes.values())
 
 
-def _entities(name: str, value: JSON) -> Iterator[dict[str, JSON]]:
-    """The objects below a name that ends with `campaign` or `campaigns`."""
-    if isinstance(value, list):
-        for element in value:
-            yield from _entities(name, element)
-    elif isinstance(value, dict) and name.removesuffix("s").endswith("campaign"):
-        yield value
-    elif isinstance(value, dict):
-        for inner, each in value.items():
-            yield from _entities(inner, each)
+def _campaigns(read: str, item: dict[str, JSON]) -> list[dict[str, JSON]]:
+    """The campaigns in an item, which is one itself or has a list of them, named `campaigns`."""
+    if read == "beta.list_campaigns":
+        return [item]
+    listed = item.get("campaigns")
+    elements = listed if isinstance(listed, list) else [item.get("campaign")]
+    return [each for each in elements if isinstance(each, dict)]
 
 
 def _values(entity: dict[str, JSON], path: str) -> list[JSON | Missing]:

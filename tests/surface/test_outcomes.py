@@ -260,11 +260,19 @@ def test_what_no_read_shows_is_not_asked_for(ledger, clock) -> None:
 
 
 def test_campaign_that_an_objective_lists_is_found(ledger, clock) -> None:
-    inner = {"id": 7, "name": "x", "budget": {"daily_budget": "140"}}
-    objective = {"id": "7", "name": "SALES", "status": "ENABLED", "daily_budget": 5}
-    shop = Shop(**{"explain-alpha-objectives": [objective, {**objective, "campaigns": [inner]}]})
-    stage(ledger, a_diff("daily_budget", 100, 120), 1, "alpha.update_campaign_budget")
-    assert outcomes(ledger, shop, clock) == [("overtaken", "overtaken by 140")]
+    objective = {"id": "7", "name": "SALES", "status": "ENABLED", "daily_budget": 120}
+    live = {"id": 7, "name": "x", "budget": {"daily_budget": "140"}}
+    other = {"campaigns": [{"id": "7", "daily_budget": 120}]}
+    objectives = [
+        {**objective, "recommended_campaigns": other["campaigns"], "advice": other},
+        {**objective, "campaigns": ["8", live]},
+        {**objective, "campaign": {**live, "id": "9"}},
+    ]
+    shop = Shop(**{"explain-alpha-objectives": objectives})
+    for number in "79":
+        change = a_diff("daily_budget", 100, 120)
+        stage(ledger, change, number, "alpha.update_campaign_budget", campaign_id=number)
+    assert outcomes(ledger, shop, clock) == [("overtaken", "overtaken by 140")] * 2
 
 
 def test_campaign_that_is_gone_and_account_that_cannot_be_read_have_their_reasons(
