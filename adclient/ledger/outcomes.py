@@ -2,10 +2,10 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
-from functools import partial, reduce
+from functools import partial
 from operator import attrgetter
 from typing import Any, Literal, get_args
 
@@ -141,8 +141,9 @@ class Reading:
     def _outcome_of(self, change: Difference, entry: Entry, target: _Target) -> DraftOutcome:
         read, path = target[0][0], short_end(change.path)
         values = _values(self._found[target], change.path)
-        if len(values) != 1 or isinstance(seen := values[0], Missing):
+        if len(values) != 1:
             return _unread(entry, f"{read} does not show {path}")
+        [seen] = values
         now, before, after = map(_comparable, (seen, change.before, change.after))
         if before == after or type(now) not in map(type, (None, before, after)):
             return _unread(entry, f"{path} is {short(seen)}, which cannot be compared")
@@ -199,27 +200,28 @@ def _campaigns(read: str, item: dict[str, JSON]) -> list[dict[str, JSON]]:
     return [each for each in elements if isinstance(each, dict)]
 
 
-def _values(entity: dict[str, JSON], path: str) -> list[JSON | Missing]:
-    """The value at a path in an entity; else those at that path in the objects inside of it."""
+def _values(campaign: dict[str, JSON], path: str) -> list[JSON]:
+    """The values at the path of a diff; a name with `budget` is also looked for in `budget`."""
     root, *inside = steps = path.split(".")
     # A diff may call the whole by its kind, or by the name of the argument.
     if inside and root in ("campaign", "fields"):
         steps = inside
-    own, *others = [reduce(_member, steps, each) for each in _parts(entity)]
-    return [value for value in others if value is not MISSING] if own is MISSING else [own]
+    # No other object is searched: it may hold what was, or what is to be.
+    within = _values_at(campaign, ["budget", *steps]) if "budget" in steps[-1].casefold() else []
+    return _values_at(campaign, steps) + within
 
 
-def _parts(entity: dict[str, JSON]) -> Iterator[JSON | Missing]:
-    """An entity, and the objects in it that are no other entities."""
-    yield entity
-    for inner in entity.values():
-        if isinstance(inner, dict) and "id" not in inner:
-            yield from _parts(inner)
-
-
-def _member(value: JSON | Missing, name: str) -> JSON | Missing:
+def _values_at(value: JSON, steps: Sequence[str]) -> list[JSON]:
+    """The values at a path of names; a service may spell one name in two ways."""
+    if not steps:
+        return [value]
     members = value.items() if isinstance(value, dict) else ()
-    return next((inner for key, inner in members if folded(key) == folded(name)), MISSING)
+    return [
+        found
+        for name, inner in members
+        if folded(name) == folded(steps[0])
+        for found in _values_at(inner, steps[1:])
+    ]
 
 
 def _comparable(value: JSON | Missing) -> object:

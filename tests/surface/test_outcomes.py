@@ -29,14 +29,15 @@ CAMPAIGN = {
     "id": "7",
     "name": "Frühling",
     "status": "ENABLED",
-    "budget": {"daily_budget": "100.00", "currency": "EUR", "shared": None},
+    "budget": {"daily_budget": "100.00", "currency": "EUR", "state": "NEW"},
     "schedule": {"days": ["MON", "FRI"], "hours": {"from": 8}},
     "bid": 1.25,
     "endDate": "2026-12-31",
     "is_test": True,
-    "owner": {"id": "7", "limit": 5},
-    "clicks": {"cap": 1},
-    "views": {"cap": 2},
+    "shared": None,
+    "pending_change": {"cap": 2, "max_budget": 9},
+    "max": 1,
+    "MAX": 2,
     "flags": [True],
     "groups": [{"name": "all", "floor": 3}],
 }
@@ -121,9 +122,9 @@ def unshown(path: str) -> tuple[str, str]:
         (a_diff("status", "PAUSED", "ENABLED"), LIVE, "ENABLED"),
         (a_diff("status", "ENABLED", "PAUSED"), WAITING, "ENABLED"),
         (a_diff("status", "PAUSED", "ENDED"), ("overtaken", "overtaken by ENABLED"), "ENABLED"),
-        # Numbers are compared by value, also as text, and inside of other objects.
+        # Numbers are compared by value, also as text, and in the object `budget`.
         (a_diff("daily_budget", 90, 100), LIVE, "100.00"),
-        (a_diff("daily_budget", 90.0, Decimal("100.000")), LIVE, "100.00"),
+        (a_diff("dailyBudget", 90.0, Decimal("100.000")), LIVE, "100.00"),
         (a_diff("daily_budget", "90", "100"), LIVE, "100.00"),
         (a_diff("daily_budget", 100, 120), WAITING, "100.00"),
         (a_diff("daily_budget", 90, 120), ("overtaken", "overtaken by 100.00"), "100.00"),
@@ -157,7 +158,7 @@ def unshown(path: str) -> tuple[str, str]:
         # A list is one value.
         (a_diff("schedule", {"days": ["SUN"]}, {"days": ["MON", "FRI"]}), LIVE, ["MON", "FRI"]),
         (
-            a_diff("days", ["MON", "FRI"], ["MON", "FRI", "SUN"]),
+            a_diff("schedule.days", ["MON", "FRI"], ["MON", "FRI", "SUN"]),
             WAITING,
             ["MON", "FRI"],
         ),
@@ -176,14 +177,16 @@ def unshown(path: str) -> tuple[str, str]:
         ),
         (a_diff("shared", "x", None), LIVE, None),
         (a_diff("shared", "x", "y"), ("overtaken", "overtaken by null"), None),
-        # Other entities in it, and other forms, are not guessed at.
-        (a_diff("limit", 4, 5), unshown("limit"), None),
-        (a_diff("floor", 3, 4), unshown("floor"), None),
+        # Other objects in it, names that are there twice, and other forms are not guessed at.
         (a_diff("cap", 1, 2), unshown("cap"), None),
-        (a_diff("views.cap", 1, 2), LIVE, 2),
+        (a_diff("pending_change.cap", 1, 2), LIVE, 2),
+        (a_diff("max_budget", 8, 9), unshown("max_budget"), None),
+        (a_diff("state", "OLD", "NEW"), unshown("state"), None),
+        (a_diff("max", 1, 2), unshown("max"), None),
+        (a_diff("floor", 2, 3), unshown("floor"), None),
         (a_diff("flags", [0], [1]), ("overtaken", "overtaken by [true]"), [True]),
         (a_diff("budget", 100, 120), unread("budget is {daily_budget: 100.00, currency: EUR, "
-            "shared: null}, which cannot be compared"), None),
+            "state: NEW}, which cannot be compared"), None),
         (a_diff("daily_budget", "9 €", "12 €"), unread("daily_budget is 100.00, which cannot be "
             "compared"), None),
         (a_diff("daily_budget", 100, "100.0"), unread("daily_budget is 100.00, which cannot be "
