@@ -2,7 +2,8 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -79,7 +80,7 @@ class Reading:
     def __init__(self, entries: Sequence[Entry], later: Iterable[Entry], now: datetime) -> None:
         self._entries, self._now = entries, now
         self._wanted = defaultdict[_Listing, set[str]](set)
-        self._found: dict[_Target, dict[str, JSON]] = {}
+        self._found = defaultdict[_Target, list[dict[str, JSON]]](list)
         self._problems: dict[_Listing, str] = {}
         self._later = defaultdict[object, list[tuple[Entry, Difference]]](list)
         for entry in entries:
@@ -92,47 +93,44 @@ class Reading:
     def read(self, client: object) -> Items[DraftOutcome]:
         """Read with a sync client."""
         for listing in self._wanted:
-            try:
+            with self._problem_kept(listing):
                 for item in _request(client, listing):
-                    if self._take(listing, item):
-                        break
-            except AdClientError as error:
-                self._fail(listing, error)
+                    self._take(listing, item)
         return Items(map(self._outcome, self._entries), cls=DraftOutcome)
 
     async def async_read(self, client: object) -> Items[DraftOutcome]:
         """Read with an async client."""
         for listing in self._wanted:
-            try:
+            with self._problem_kept(listing):
                 async for item in _request(client, listing):
-                    if self._take(listing, item):
-                        break
-            except AdClientError as error:
-                self._fail(listing, error)
+                    self._take(listing, item)
         return Items(map(self._outcome, self._entries), cls=DraftOutcome)
 
-    def _take(self, listing: _Listing, item: Item) -> bool:
-        """Keep what is looked for; True once all of it is found."""
-        wanted = self._wanted[listing]
+    def _take(self, listing: _Listing, item: Item) -> None:
+        """Keep what is looked for, all of it: a campaign may be listed with another value, too."""
         for campaign in _campaigns(listing[0], item.to_dict()):
-            if (key := str(campaign.get("id"))) in wanted:
-                self._found[listing, key] = campaign
-        return all((listing, key) in self._found for key in wanted)
+            if (key := str(campaign.get("id"))) in self._wanted[listing]:
+                self._found[listing, key].append(campaign)
 
-    def _fail(self, listing: _Listing, error: AdClientError) -> None:
-        """Keep the reason why the rest cannot be read."""
-        if isinstance(error, ConfigurationError):  # such as of a closed client
-            raise error
-        self._problems[listing] = one_line(str(error))
+    @contextmanager
+    def _problem_kept(self, listing: _Listing) -> Generator[None]:
+        """Keep the reason why an account cannot be read."""
+        try:
+            yield
+        except ConfigurationError:  # such as of a closed client
+            raise
+        except AdClientError as error:
+            self._problems[listing] = one_line(str(error))
 
     def _outcome(self, entry: Entry) -> DraftOutcome:
         """Compare each value that a draft changes with what was read."""
         target, problem = _target_of(entry), "the ledger has no change to compare"
         if target is None:
             problem = f"no read finds what {short(entry.operation)} changes"
+        elif target[0] in self._problems:
+            problem = self._problems[target[0]]
         elif target not in self._found:
-            unlisted = f"{target[0][0]} does not show {short(target[1])}"
-            problem = self._problems.get(target[0], unlisted)
+            problem = f"{target[0][0]} does not show {short(target[1])}"
         elif changes := _changes_of(entry):
             outcomes = [self._outcome_of(change, entry, target) for change in changes]
             return min(outcomes, key=lambda each: _STATES.index(each.state))
@@ -140,11 +138,13 @@ class Reading:
 
     def _outcome_of(self, change: Difference, entry: Entry, target: _Target) -> DraftOutcome:
         read, path = target[0][0], short_end(change.path)
-        values = _values(self._found[target], change.path)
-        if len(values) != 1:
+        values = [each for found in self._found[target] for each in _values(found, change.path)]
+        if not values:
             return _unread(entry, f"{read} does not show {path}")
-        [seen] = values
+        seen = values[0]
         now, before, after = map(_comparable, (seen, change.before, change.after))
+        if any(_comparable(other) != now for other in values):
+            return _unread(entry, f"{read} shows different values of {path}")
         if before == after or type(now) not in map(type, (None, before, after)):
             return _unread(entry, f"{path} is {short(seen)}, which cannot be compared")
         outcome = partial(DraftOutcome, entry=entry, seen=seen)
@@ -196,8 +196,8 @@ def _campaigns(read: str, item: dict[str, JSON]) -> list[dict[str, JSON]]:
     if read == "beta.list_campaigns":
         return [item]
     listed = item.get("campaigns")
-    elements = listed if isinstance(listed, list) else [item.get("campaign")]
-    return [each for each in elements if isinstance(each, dict)]
+    several = listed if isinstance(listed, list) else []
+    return [each for each in (*several, item.get("campaign")) if isinstance(each, dict)]
 
 
 def _values(campaign: dict[str, JSON], path: str) -> list[JSON]:
