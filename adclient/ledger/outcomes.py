@@ -35,7 +35,8 @@ _READS = {
     "alpha.update_campaign_targeting": "alpha.explain_objectives",
     "beta.pause_campaign": "beta.list_campaigns",
 }
-_NUMBER = re.compile(r"-?[0-9]{1,60}(\.[0-9]{1,60})?")
+# Not a postcode or a code such as 02134.
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,59})(\.[0-9]{1,60})?")
 
 
 @public_in("adclient.ledger")
