@@ -48,7 +48,7 @@ class DraftOutcome(PublicDir):
         entry: The entry of the draft.
         state: `seen live` if the value is the one after the change, `not seen` if it is still the
             one before, `overtaken` if it is another one, or `cannot be read`.
-        seen: The value that was read, or an object of values if the draft changes several; None if
+        seen: The value that was read, or of several the one that determines the state; None if
             nothing was read.
         text: The state in words, such as `overtaken by 140` or `not seen for 9 days`.
 
