@@ -12,7 +12,7 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from functools import partial
 
@@ -180,6 +180,12 @@ def test_entries_are_selected_by_account_and_time(ledger, clock) -> None:
     assert [entry.entry_id for entry in chosen] == ["entry_2"]
     assert len(ledger.entries(account_id="a")) == len(ledger.entries(since=later)) == 2
     assert ledger.entries(account_id="' OR 1 = 1 --") == []
+    east, west = (timezone(timedelta(hours=hours)) for hours in (1, -1))
+    always = {
+        "since": datetime.min.replace(tzinfo=east),
+        "until": datetime.max.replace(tzinfo=west),
+    }
+    assert ledger.entries(**always, limit=2**70) == ledger.entries()
     for account_id in ("\ud800", "\\ud800", "b\0", "b\\x00", "ä", "Ä"):
         stage(ledger, account_id, account_id=account_id)
         assert [entry.account_id for entry in ledger.entries(account_id=account_id)] == [account_id]

@@ -119,7 +119,7 @@ class Transaction:
 
     def entries(self, where: str, *values: str, limit: int | None = None) -> list[Entry]:
         """The last entries whose last row meets a condition, in the order of their admission."""
-        sql = _ENTRIES.format(where, _ALL if limit is None else limit)
+        sql = _ENTRIES.format(where, _ALL if limit is None else min(limit, _ALL))
         rows = self.connection.execute(sql, values).fetchall()
         return [_entry_from(text) for (text,) in reversed(rows)]
 
@@ -196,7 +196,11 @@ def actor_start(actor: str) -> str:
 
 def utc_text(moment: datetime) -> str:
     """A moment as text that sorts by time."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+    try:
+        moment = moment.astimezone(UTC)
+    except OverflowError:  # on the first or last day that Python has: no entry is there
+        moment = moment.replace(tzinfo=UTC)
+    return moment.isoformat(timespec="microseconds")
 
 
 def _whole(value: object) -> int:
