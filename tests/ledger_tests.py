@@ -455,6 +455,8 @@ def test_many_entries_are_settled_together_or_not_at_all(ledger) -> None:
         with pytest.raises(ConfigurationError, match=f"^{argument} must be a text") as refused:
             ledger.settle_all({**drafts, **wrong}, by="kim")
         assert refused.value.argument == argument
+    with pytest.raises(ConfigurationError, match="drafts must be a mapping"):
+        ledger.settle_all(list(drafts), by="kim")
     assert ledger.verify() == head
     settled = ledger.settle_all(drafts, by="kim")
     assert [(entry.state, entry.draft_id) for entry in settled] == [
@@ -478,7 +480,8 @@ def test_nothing_else_can_be_settled(ledger) -> None:
         ("by", None, "a text that is not empty"),
         ("draft_id", "", "a text that is not empty"),
         ("draft_id", 5, "a text that is not empty"),
-        ("entry", a_draft("draft_1"), "a text that is not empty"),
+        ("entry", a_draft("draft_1"), "a str, not Draft"),
+        ("entry", [], "a str, not list"),
         ("entry", None, "a text that is not empty"),
     ]:
         with pytest.raises(ConfigurationError, match=f"^{argument} must be {problem}$") as refused:

@@ -140,6 +140,7 @@ class SQLLedger(LedgerDatabase):
             <Entry beta.pause_campaign, a, staged, draft_7c2e>
         """
         entry_id = entry.entry_id if isinstance(entry, Entry) else entry
+        check_type("entry", entry_id, str)
         draft_id = draft_id.draft_id if isinstance(draft_id, Draft) else draft_id
         return self.settle_all({entry_id: draft_id}, by=by)[0]
 
@@ -155,7 +156,7 @@ class SQLLedger(LedgerDatabase):
 
         Raises:
             LedgerError: The ledger has no such entry, or nothing about it is left to settle.
-            ConfigurationError: An id or `by` has the wrong type, or is empty.
+            ConfigurationError: An argument or an id has the wrong type, or is an empty text.
 
         Examples:
             >>> from adclient import Entry, SQLiteLedger
@@ -167,6 +168,8 @@ class SQLLedger(LedgerDatabase):
             >>> [entry.state for entry in entries]
             ['staged', 'not staged']
         """
+        if not isinstance(drafts, Mapping):
+            raise ConfigurationError("drafts must be a mapping", argument="drafts")
         given = [("by", by), *(("entry", entry_id) for entry_id in drafts)]
         given += [("draft_id", draft) for draft in drafts.values() if draft is not None]
         for name, text in given:
@@ -287,7 +290,7 @@ class SQLLedger(LedgerDatabase):
 
         Raises:
             LedgerError: The ledger cannot be read.
-            ConfigurationError: The client is closed.
+            ConfigurationError: The client is closed, or `entries` has something else.
 
         Examples:
             >>> from adclient import SQLiteLedger
@@ -301,7 +304,9 @@ class SQLLedger(LedgerDatabase):
             ...     print(ledger.outcomes(client)[0].text)
             seen live
         """
-        given = self.entries(state="staged") if entries is None else entries
+        given = self.entries(state="staged") if entries is None else [*entries]
+        if not all(isinstance(entry, Entry) for entry in given):
+            raise ConfigurationError("entries must be those of a ledger", argument="entries")
         staged = [entry for entry in given if entry.state == "staged"]
         first = min((entry.at for entry in staged), default=None)
         is_all = entries is None or not staged

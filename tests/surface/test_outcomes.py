@@ -355,6 +355,8 @@ def test_only_staged_entries_have_an_outcome(ledger, clock) -> None:
     ledger.reserve(refused, lambda usage: None)
     shop = Shop()
     assert outcomes(ledger, shop, clock, [refused]) == []
+    with pytest.raises(ConfigurationError, match="entries must be those of a ledger"):
+        outcomes(ledger, shop, clock, [refused.entry_id])
     assert not shop.requests
     assert outcomes(ledger, shop, clock) == [WAITING, WAITING]
 
