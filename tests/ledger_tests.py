@@ -548,9 +548,10 @@ def test_verify_names_the_first_bad_row(ledger, tamper, change) -> None:
 
 def test_damaged_entry_is_an_error_that_names_the_ledger(ledger, tamper) -> None:
     admit(ledger)
-    for text in ("{", "[]", '{"at": 1}', '{"entry_id": "1"}', '{"at": "now"}'):
+    newer = '{"entry_id":"1","at":"2026-03-02","operation":"x","account_id":"a","new":1}'
+    for text in ("{", "[]", '{"at": 1}', '{"entry_id": "1"}', '{"at": "now"}', newer):
         tamper(f"UPDATE adclient_ledger SET entry = '{text}'")
-        with pytest.raises(LedgerError, match="an entry is damaged; verify") as refused:
+        with pytest.raises(LedgerError, match=r"is damaged, .* or of a newer adclient") as refused:
             ledger.entries()
         assert ledger._shown in str(refused.value)
 

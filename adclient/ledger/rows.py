@@ -241,4 +241,6 @@ def _entry_from(text: str) -> Entry:
             fields["diff"] = Diff(**named, extra=diff)
         return Entry(**fields)
     except (jsontext.JSONError, TypeError, ValueError, LookupError, AttributeError):
-        raise RowError("an entry is damaged; verify() finds its row") from None
+        raise RowError(
+            "an entry is damaged, which verify() finds, or of a newer adclient"
+        ) from None
