@@ -24,7 +24,7 @@ from adclient.options import check_type
 from adclient.plan.change import PlannedChange, read_changes
 from adclient.plan.money import sums_of
 from adclient.plan.report import ChangeReport, Interrupted, PlanReport
-from adclient.plan.reverting import reverted
+from adclient.plan.reverting import reverted, unused_id
 from adclient.plan.staging import damage_of, interrupted_reports, notes_on_edited, report_on, staged
 from adclient.policy import Policy
 
@@ -132,12 +132,14 @@ class Plan:
             >>> Plan.read("changes.toml") == plan
             True
         """
-        values = {
-            "id": plan_id,
-            "change": [*changes],
-            **({} if title is None else {"title": title}),
-        }
-        return cls._of(toml.Document("the plan", values))
+        given: object = changes
+        document = toml.Document("the plan", {"id": plan_id})
+        if not isinstance(given, Iterable):
+            raise document.error(f"expected changes to be a list, not {type(given).__name__}")
+        document.values["change"] = [*changes]
+        if title is not None:
+            document.values["title"] = title
+        return cls._of(document)
 
     @classmethod
     def revert(cls, plan_id: str, entries: Iterable[Entry]) -> Self:
@@ -145,15 +147,16 @@ class Plan:
 
         It sets what their diffs have as `before`, and expects their `after`: a draft that was never
         approved, or whose value was changed since, makes its change *stale*. Nothing is guessed:
-        what is created or paused, and a draft whose outcome is unknown or whose diff does not name
-        what its call has set, is one of the `notes` instead.
+        what is created or paused, and a draft whose outcome is unknown or whose diff does not show
+        exactly what its call has set, is one of the `notes` instead.
 
         Args:
             plan_id: The id of the plan whose drafts are turned back.
-            entries: The entries of its ledger; those of other plans are ignored.
+            entries: All entries of its ledger.
 
         Returns:
-            A plan to review, whose id ends with `-revert`. It may have no changes, only notes.
+            A plan to review, whose id ends with `-revert`; or with `-revert-2` and so on, if the
+                ledger has drafts of such plans. It may have no changes, only notes.
 
         Raises:
             ConfigurationError: The plan has staged nothing, or its id is too long.
@@ -169,11 +172,12 @@ class Plan:
             >>> plan.id, plan.changes[0].call.arguments["daily_budget"], plan.changes[0].expect
             ('2026-w47-revert', 100, 120)
         """
+        entries = [*entries]
         changes, notes = reverted(plan_id, entries)
         if not changes and not notes:
             problem = f"the ledger has no draft of a plan {short(plan_id)}"
             raise ConfigurationError(problem, argument="plan_id")
-        new_id = f"{plan_id}-revert"
+        new_id = unused_id(f"{plan_id}-revert", entries)
         # Without changes, it is no plan that could be read.
         plan = cls.of(new_id, changes) if changes else cls(id=new_id, changes=())
         return attrs.evolve(plan, notes=tuple(notes))

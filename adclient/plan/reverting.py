@@ -1,10 +1,11 @@
-"""The way back: changes that turn the drafts of a plan back, from what a ledger has recorded."""
+"""Changes that revert the drafts of a plan, from what a ledger has recorded."""
 
 from collections.abc import Iterable, Mapping
+from itertools import chain, count
 
 from adclient._core.redact import one_line
-from adclient._display.notebook import NOTE, short
-from adclient._values.json_values import JSON
+from adclient._display.notebook import NOTE, short, short_pair
+from adclient._values.json_values import JSON, differ
 from adclient._values.toml import Document, value_text
 from adclient.errors import ConfigurationError
 from adclient.ledger.entry import Entry
@@ -19,8 +20,7 @@ def reverted(plan_id: str, entries: Iterable[Entry]) -> tuple[list[Table], list[
     notes: list[str] = []
     seen = set[tuple[object, ...]]()
     for entry in reversed([*entries]):
-        is_of_plan = entry.change is not None and entry.change.startswith(f"{plan_id}:")
-        if not is_of_plan or entry.state in ("refused", "not staged"):
+        if not (entry.change or "").startswith(f"{plan_id}:") or not _may_be_draft(entry):
             continue
         target = {name: value for name, value in entry.arguments.items() if name.endswith("_id")}
         try:
@@ -38,13 +38,24 @@ def reverted(plan_id: str, entries: Iterable[Entry]) -> tuple[list[Table], list[
     return changes, notes
 
 
+def unused_id(plan_id: str, entries: Iterable[Entry]) -> str:
+    """The id, with a number if drafts of a plan with this id exist."""
+    used = {(entry.change or "").partition(":")[0] for entry in entries if _may_be_draft(entry)}
+    ids = chain([plan_id], (f"{plan_id}-{number}" for number in count(2)))
+    return next(each for each in ids if each not in used)
+
+
+def _may_be_draft(entry: Entry) -> bool:
+    return entry.state not in ("refused", "not staged")
+
+
 def _values_before(entry: Entry) -> Mapping[str, JSON]:
-    """The value before of each name that a draft changes, all of which its call has set.
+    """The value before of each name that a call has set, if the diff shows exactly those.
 
     Raises:
-        ValueError: They are not known, or the call cannot set them.
+        ValueError: They are not known, or the draft changes something else.
     """
-    diff = entry.diff
+    diff, given = entry.diff, values_set(entry.arguments)
     if entry.is_unknown:
         raise ValueError("its outcome is unknown")
     if entry.over_limit is not None:
@@ -52,15 +63,22 @@ def _values_before(entry: Entry) -> Mapping[str, JSON]:
     if diff is None:
         raise ValueError("the ledger does not have its diff")
     if ".create_" in entry.operation or diff.before is None or diff.after is None:
-        raise ValueError("what is created or removed has no way back here")
-    names = values_set(entry.arguments).keys()
-    if diff.field in names:
-        return {diff.field: diff.before}
+        raise ValueError("what is created or removed cannot be reverted")
+    if "keywords" in entry.arguments:
+        raise ValueError("changes of keywords cannot be reverted")
     match diff.before, diff.after:
-        case dict(before), dict(after) if before.keys() == after.keys() <= names:
-            return before  # of several fields
+        case dict(before), dict(after) if diff.field not in given:  # of several fields
+            pass
         case _:
-            raise ValueError(f"its call cannot set {short(diff.field)} to what it was")
+            before, after = {diff.field: diff.before}, {diff.field: diff.after}
+    if not before.keys() == after.keys() == given.keys():
+        shown, wanted = (short(", ".join(names)) for names in (before, given))
+        raise ValueError(f"its diff shows {shown}, and its call has set {wanted or 'no value'}")
+    for name, value in given.items():
+        if differ(after[name], value):
+            shown, wanted = short_pair(after[name], value)
+            raise ValueError(f"its diff sets {short(name)} to {shown}, and its call to {wanted}")
+    return before
 
 
 def _change(entry: Entry, target: Mapping[str, JSON], before: Mapping[str, JSON]) -> Table:

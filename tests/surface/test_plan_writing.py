@@ -1,4 +1,4 @@
-"""Plans that are made in Python: of changes, of a listing, or to turn back another plan."""
+"""Plans that are made in Python: of changes, of a listing, or to revert another plan."""
 
 import json
 from pathlib import Path
@@ -77,6 +77,7 @@ def test_plan_of_a_listing_is_that_of_its_file(tmp_path) -> None:
         ([], "expected a table"),
         ([5], "expected a table"),
         ([{"call": "beta.approve"}], "expected call to be one of"),
+        (None, "expected changes to be a list, not NoneType"),
         ([THEMES, {**BUDGET, "daily_budgt": 5}], "did you mean daily_budget"),
         ([THEMES, THEMES], "this is the same as change 1"),
         ([{**BUDGET, "fields": {"a": "\ud800"}}], "surrogate"),
@@ -113,7 +114,7 @@ def staged(team: Team, plan: Plan):
         return plan.stage(client)
 
 
-def test_plan_turns_back_what_another_one_has_changed(team) -> None:
+def test_plan_reverts_what_another_one_has_changed(team) -> None:
     client = team.fake.client()
     renamed = {"fields": {"name": "Größer", "objective": "X"}}
     themes = {"targeting": {"include": {"and": []}}}
@@ -134,6 +135,16 @@ def test_plan_turns_back_what_another_one_has_changed(team) -> None:
     assert back.id == "w48-revert"
     assert back.changes[0].why == f"reverts draft {team.fake.drafts[2].draft_id}"
     client.close()
+
+
+def test_second_reverting_plan_is_another_one(team) -> None:
+    for amount, new_id in [("120", "w47-revert"), ("140", "w47-revert-2"), ("160", "w47-revert-3")]:
+        team.stage(budget(amount))
+        approve(team.fake)
+        back = Plan.revert("w47", team.ledger.entries())
+        assert back.id == new_id
+        assert verdicts(staged(team, back)) == ["staged"]
+        approve(team.fake)
 
 
 def test_change_that_never_went_live_is_stale(team) -> None:
@@ -157,7 +168,10 @@ def entry(number: int = 1, **fields: object) -> Entry:
 
 
 KEYWORDS = {"account_id": "a", "keywords": ["shoes"]}
-FIELDS = {**CAMPAIGN, "fields": {"name": "x", "end": 5}}
+AFTER = {"name": "x", "end": 5}
+FIELDS = {**CAMPAIGN, "fields": AFTER}
+ONE = Diff(field="paused", before=0, after=1)
+MICROS = 1_000_000
 
 
 @each_case(
@@ -170,18 +184,41 @@ FIELDS = {**CAMPAIGN, "fields": {"name": "x", "end": 5}}
         ({"operation": "beta.create_video_campaign"}, "what is created or removed"),
         ({"diff": Diff(field="daily_budget", before=None, after=1)}, "what is created or removed"),
         ({"diff": Diff(field="daily_budget", before=1, after=None)}, "what is created or removed"),
-        ({"diff": Diff(field="budget", before=1, after=2)}, "its call cannot set budget"),
-        ({"diff": Diff(field="c", before={"a": 1}, after={"a": 2})}, "its call cannot set c to"),
         (
-            {"arguments": FIELDS, "diff": Diff(field="c", before={"name": 1}, after={"end": 2})},
-            "its call cannot set c to",
+            {"diff": Diff(field="budget", before=1, after=120)},
+            "its diff shows budget, and its call has set daily_budget",
         ),
         (
-            {"diff": Diff(field="daily_budget", before="1", after=2)},
+            {"arguments": CAMPAIGN, "diff": Diff(field="c", before={"a": 1}, after={"a": 2})},
+            "its diff shows a, and its call has set no value",
+        ),
+        (
+            {"arguments": FIELDS, "diff": Diff(field="c", before={"name": 1}, after=AFTER)},
+            "its diff shows name, and its call has set name, end",
+        ),
+        # Another value than the call has set, such as micros, or that of another object.
+        (
+            {"diff": Diff(field="daily_budget", before=100 * MICROS, after=120 * MICROS)},
+            "its diff sets daily_budget to 120000000, and its call to 120",
+        ),
+        (
+            {"arguments": {**CAMPAIGN, "fields": {"paused": True}}, "diff": ONE},
+            "its diff sets paused to 1, and its call to true",
+        ),
+        # Half of a draft.
+        (
+            {"arguments": FIELDS, "diff": Diff(field="name", before="b", after="x")},
+            "its diff shows name, and its call has set name, end",
+        ),
+        (
+            {"diff": Diff(field="daily_budget", before="1", after=120)},
             "reverted: alpha.update_campaign_budget: daily_budget must",
         ),
         (
-            {"arguments": FIELDS, "diff": Diff(field="name", before=[None], after="x")},
+            {
+                "arguments": FIELDS,
+                "diff": Diff(field="c", before={"name": [None], "end": 1}, after=AFTER),
+            },
             "TOML has no null",
         ),
         (
@@ -190,11 +227,11 @@ FIELDS = {**CAMPAIGN, "fields": {"name": "x", "end": 5}}
                 "arguments": KEYWORDS,
                 "diff": Diff(field="keywords", before=[], after=["shoes"]),
             },
-            "its call cannot set keywords",
+            "changes of keywords cannot be reverted",
         ),
     ],
 )
-def test_what_cannot_be_turned_back_is_a_note_and_nothing_is_guessed(fields, problem) -> None:
+def test_what_cannot_be_reverted_is_a_note_and_nothing_is_guessed(fields, problem) -> None:
     plan = Plan.revert("w47", [entry(2, state="refused"), entry(**fields)])
     assert plan.changes == ()
     [note] = plan.notes
@@ -202,16 +239,17 @@ def test_what_cannot_be_turned_back_is_a_note_and_nothing_is_guessed(fields, pro
     assert plan.to_toml() == f'# {note}\n\nid = "w47-revert"\n'
 
 
-def test_last_of_several_drafts_of_a_value_is_turned_back() -> None:
-    later = Diff(field="campaign", before={"end": 1, "name": "a"}, after={"end": 2, "name": "x"})
-    rename = {"arguments": FIELDS, "diff": Diff(field="name", before="b", after="a")}
+def test_last_of_several_drafts_of_a_value_is_reverted() -> None:
+    later = Diff(field="campaign", before={"end": 1, "name": "a"}, after=AFTER)
+    rename = {**CAMPAIGN, "fields": {"name": "a"}}
+    rename = {"arguments": rename, "diff": Diff(field="name", before="b", after="a")}
     entries = [entry(1, **rename), entry(2), entry(3, arguments=FIELDS, diff=later)]
     plan = Plan.revert("w47", entries)
     assert [change.call.arguments.get("fields") for change in plan.changes] == [
         {"end": 1, "name": "a"},
         None,
     ]
-    assert plan.changes[0].expect == {"end": 2, "name": "x"}
+    assert plan.changes[0].expect == AFTER
     [note] = plan.notes
     assert note.startswith("draft draft_1 is not reverted: a later draft of the plan changes")
     # The note is a comment, which nothing in it can end.
@@ -220,7 +258,7 @@ def test_last_of_several_drafts_of_a_value_is_turned_back() -> None:
     assert first.startswith('# draft x [[change]] call = "beta is not reverted')
 
 
-def test_draft_of_an_unreadable_response_is_not_turned_back(team) -> None:
+def test_draft_of_an_unreadable_response_is_not_reverted(team) -> None:
     transport = Service(a_draft(diff=None)).transport
     with AdClient(BASE_URL, transport=transport, ledger=team.ledger) as client:
         plan_of(team.folder, pause()).stage(client)
