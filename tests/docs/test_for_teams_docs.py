@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -76,12 +77,16 @@ class Repository(NamedTuple):
         )
 
     def read(self, name: str) -> str:
-        path = self.folder.parent / name if name == "calls" else self.folder / name
-        return path.read_text("utf-8") if path.exists() else ""
+        folders = (self.folder, self.folder.parent / "runner", self.folder.parent)
+        paths = (folder / name for folder in folders)
+        return next((path.read_text("utf-8") for path in paths if path.exists()), "")
 
     def clear(self) -> None:
         """Begin another job, with a folder that has only what is committed."""
+        self.git("reset", "-q", "--hard")
         self.git("clean", "-q", "-f", "-d")
+        shutil.rmtree(self.folder.parent / "runner", ignore_errors=True)
+        (self.folder.parent / "runner").mkdir()
         (self.folder.parent / "calls").unlink(missing_ok=True)
 
 
@@ -128,14 +133,16 @@ def github(repository: Repository, name: str, before: str = "") -> tuple[int, st
     settings = {f"{kind}.{key}": key for kind in ("vars", "secrets") for key in SECRETS}
     context = {
         "github.token": "gh-token",
+        "github.repository": "o/r",
         "github.event.before": before,
         "github.event.pull_request.number": "7",
         **{name: repository.secrets[key] for name, key in settings.items()},
     }
     usual = {"GITHUB_STEP_SUMMARY": summary, "GITHUB_REPOSITORY": "o/r", "GITHUB_SHA": "abc"}
+    usual["RUNNER_TEMP"] = str(repository.folder.parent / "runner")
     failed, log = 0, ""
     for step in yaml.safe_load(GITHUB)["jobs"][name]["steps"]:
-        if "run" not in step or (failed and step.get("if") != "${{ !cancelled() }}"):
+        if "run" not in step or (failed and step["name"] != "Comment"):
             continue
         given = {
             key: re.sub(r"\$\{\{ (.+?) \}\}", lambda found: context[found[1]], value)
@@ -189,7 +196,9 @@ def test_plan_is_checked_staged_and_reported(repository: Repository, host: str) 
     code, log = check()
     assert code == 2
     assert "acount_id is not a key here: did you mean account_id?" in log
-    assert repository.read("report.md") == repository.read("comment.md") == ""
+    assert repository.read("report.md") == repository.read("comment.md")
+    if host == "github":  # an earlier comment must not look like one on this commit
+        assert repository.read("comment.md").startswith("There is no report on the plans")
     repository.commit("plans/2026-w47.toml", PLAN.replace("= 120", "= 999"))
     assert check()[0] == 3
     report = repository.read("report.md")
@@ -197,7 +206,7 @@ def test_plan_is_checked_staged_and_reported(repository: Repository, host: str) 
     if host == "github":
         assert repository.read("comment.md") == report
         calls = repository.read("calls")
-        assert "gh pr comment 7 --edit-last --create-if-none --body-file report.md\n" in calls
+        assert "gh pr comment 7 --body-file report.md\n" in calls
     repository.commit("plans/2026-w47.toml", PLAN)
     other = PLAN.replace("2026-w47", "2026-w48").replace("57a7", "cb1a").replace("120", "130")
     repository.commit("plans/é w48.toml", other)
@@ -229,15 +238,22 @@ def test_plan_is_checked_staged_and_reported(repository: Repository, host: str) 
     assert (done.returncode, done.stderr) == (0, "")
     assert "\n2 already staged.\n" in repository.read("report.md")
     assert len(fake.requests) == 4
-    # A merge without plans does nothing.
+    # A merge without plans does nothing, whatever else it contains.
     repository.git("checkout", "-q", "spring")
     repository.git("rm", "-q", "plans/2026-w47.toml")
-    repository.git("commit", "-q", "-m", "Remove")
-    assert check()[0] == 0
+    repository.commit("plans/drafts/2026-w50.toml", "not a plan")
+    repository.commit("report.md", "forged")
+    code, log = check()
+    assert (code, "forged" in log) == (0, False)
     before = repository.merge()
-    assert run(repository, host, "stage", before)[0] == 0
-    assert repository.read("report.md") == ""
-    assert "gh" not in repository.read("calls")
+    code, log = run(repository, host, "stage", before)
+    assert (code, "forged" in log, "gh" in repository.read("calls")) == (0, False, False)
+    # A plan that becomes a link is checked.
+    repository.git("checkout", "-q", "spring")
+    (repository.folder / "plans" / "é w48.toml").unlink()
+    (repository.folder / "plans" / "é w48.toml").symlink_to("../policy.toml")
+    repository.git("commit", "-q", "-a", "-m", "Link")
+    assert check()[0] == 2
     assert Plan.revert("2026-w47", ledger.entries()).to_toml() == REVERTING
 
 
