@@ -13,8 +13,10 @@ from adclient.ledger import open_ledger
 from adclient.options import ENV_ACTOR, from_environment
 from adclient.plan import Interrupted, Plan, PlanReport
 from adclient.plan.report import markdown_of
+from adclient.plan.staging import stage_all
 from adclient.policy import Policy
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)  # CI ends a job with either
 _ACTORS = (ENV_ACTOR, "GITHUB_ACTOR", "GITLAB_USER_LOGIN")
 CODES = EXIT_CODES | {
     1: f"{EXIT_CODES[1]}, so a change is not staged or not tried",
@@ -108,23 +110,32 @@ def _staged(
 
     actor = next(filter(None, map(from_environment, _ACTORS)), None)
     reports: list[PlanReport] = []
-    # SIGTERM, with which CI ends a job, does what Ctrl-C does.
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    before = {number: signal.signal(number, _interrupt) for number in _SIGNALS}
     try:
         with closing(opened(options)) as ledger:
             given = connection.settings(options, policy=policy, ledger=ledger, actor=actor)
             with AdClient(**given) as client:
-                for plan in plans:
-                    reports.append(plan.stage(client))
-    except Interrupted as interrupted:
-        reports.append(interrupted.report)
-        _print(reports, options)
+                for report in stage_all(plans, client):
+                    reports.append(report)  # each at once: an interrupt must lose none
+    except KeyboardInterrupt as interrupt:
+        if isinstance(interrupt, Interrupted):
+            reports.append(interrupt.report)
+        if reports:
+            _print(reports, options)
         for plan in plans[len(reports) :]:
             tell(f"plan {plan.id} was not tried")
         raise
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     return reports
+
+
+def _interrupt(*_: object) -> None:
+    """Interrupt as Ctrl-C does, once: CI repeats the signal, which must not end the report."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _print(reports: list[PlanReport], options: argparse.Namespace) -> None:

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Iterable, Mapping
-from operator import attrgetter
 from pathlib import Path
 from typing import Self
 
@@ -12,23 +11,18 @@ import attrs
 from adclient._core.redact import one_line
 from adclient._display.notebook import NOTE, short
 from adclient._display.signatures import public_in
-from adclient._display.tracebacks import forget_frames
 from adclient._limits import rules
 from adclient._sync.client import AdClient
-from adclient._sync.engine import Engine
 from adclient._values import toml
 from adclient.errors import ConfigurationError
-from adclient.ledger.entry import Entry, Ledger
-from adclient.ledger.sql import SQLLedger
+from adclient.ledger.entry import Entry
 from adclient.options import check_type
 from adclient.plan.change import PlannedChange, read_changes
-from adclient.plan.money import sums_of
-from adclient.plan.report import ChangeReport, Interrupted, PlanReport
+from adclient.plan.report import PlanReport
 from adclient.plan.reverting import reverted, unused_id
-from adclient.plan.staging import damage_of, interrupted_reports, notes_on_edited, report_on, staged
+from adclient.plan.staging import report_of, report_on, stage_all
 from adclient.policy import Policy
 
-_SUMMED = ("allowed", "staged", "already staged")  # the others should not go live
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,79}")
 
 
@@ -271,7 +265,7 @@ class Plan:
             else report_on(change, "allowed")
             for change, refusal in zip(self.changes, refusals, strict=True)
         ]
-        return self._report(reports, policy)
+        return report_of(self, reports, policy)
 
     def stage(self, client: AdClient) -> PlanReport:
         """Stage every change that was not staged before, one after the other.
@@ -303,47 +297,7 @@ class Plan:
             ...     print(report)
             ...     return report.exit_code
         """
-        given: object = client
-        if not isinstance(given, AdClient):
-            problem = f"a plan is staged by an AdClient, not {type(given).__name__}"
-            raise ConfigurationError(problem, argument="client")
-        engine: Engine = attrgetter("_engine")(client)  # private to callers, but not to this module
-        guard = engine.guard
-        if guard is None or guard.ledger is None:
-            problem = "a plan needs a client with a ledger, which records what was staged"
-            raise ConfigurationError(f"{problem}: pass ledger= to AdClient", argument="ledger")
-        engine.check_open()
-        reports: list[ChangeReport] = []
-        try:
-            stopped = damage_of(guard.ledger)
-            for change in self.changes:
-                if stopped is None:
-                    report, stopped = staged(engine, guard, change)
-                else:
-                    report = report_on(change, "not tried", stopped)
-                reports.append(report)
-            return self._report(reports, guard.policy, guard.ledger)
-        except BaseException as interrupt:
-            forget_frames(interrupt)
-            if not isinstance(interrupt, KeyboardInterrupt):
-                raise
-            reports += interrupted_reports(guard.ledger, self.changes[len(reports) :])
-            raise Interrupted(self._report(reports, guard.policy, guard.ledger)) from interrupt
+        return next(stage_all([self], client))
 
     def __repr__(self) -> str:
         return f"<Plan {self.id}, {len(self.changes)} changes>"
-
-    def _report(
-        self, changes: list[ChangeReport], policy: Policy, ledger: Ledger | None = None
-    ) -> PlanReport:
-        pairs = zip(self.changes, changes, strict=True)
-        summed = [(change, each.diff) for change, each in pairs if each.verdict in _SUMMED]
-        money = sums_of(summed, policy)
-        report = PlanReport(plan_id=self.id, title=self.title, changes=tuple(changes), money=money)
-        if not isinstance(ledger, SQLLedger):  # others need not be readable
-            return report
-        try:
-            notes = tuple(notes_on_edited(self.id, self.changes, ledger.entries()))
-            return attrs.evolve(report, notes=notes, ledger_head=ledger.verify())
-        except Exception as error:  # the drafts are staged anyway
-            return attrs.evolve(report, ledger_problem=str(error))

@@ -2,25 +2,97 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import attrs
 
 from adclient._core.redact import LINE, one_line
 from adclient._display.diffs import MISSING
 from adclient._display.notebook import short, short_pair
+from adclient._display.tracebacks import forget_frames
 from adclient._limits import rules
 from adclient._limits.guard import AlreadyReserved, Guard
+from adclient._sync.client import AdClient
 from adclient._sync.engine import Engine
 from adclient._values.json_values import differ
-from adclient.errors import AdClientError, LedgerError, PolicyRefused, TransportError
+from adclient.errors import (
+    AdClientError,
+    ConfigurationError,
+    LedgerError,
+    PolicyRefused,
+    TransportError,
+)
 from adclient.ledger.entry import Entry, Ledger
 from adclient.ledger.sql import SQLLedger
 from adclient.models import Diff
 from adclient.plan.change import PlannedChange
-from adclient.plan.report import ChangeReport, Verdict
+from adclient.plan.money import sums_of
+from adclient.plan.report import ChangeReport, Interrupted, PlanReport, Verdict
+from adclient.policy import Policy
+
+if TYPE_CHECKING:
+    from adclient.plan.plan import Plan
 
 
-def damage_of(ledger: Ledger) -> str | None:
+_SUMMED = ("allowed", "staged", "already staged")  # the others should not go live
+
+
+def stage_all(plans: Iterable["Plan"], client: AdClient) -> Iterator[PlanReport]:
+    """Stage plans one after the other until one stops; `Plan.stage` describes what is raised."""
+    given: object = client
+    if not isinstance(given, AdClient):
+        problem = f"a plan is staged by an AdClient, not {type(given).__name__}"
+        raise ConfigurationError(problem, argument="client")
+    engine: Engine = attrgetter("_engine")(client)  # private to callers, but not to this module
+    guard = engine.guard
+    if guard is None or guard.ledger is None:
+        problem = "a plan needs a client with a ledger, which records what was staged"
+        raise ConfigurationError(f"{problem}: pass ledger= to AdClient", argument="ledger")
+    engine.check_open()
+    stopped: str | None = None
+    for plan in plans:
+        reports: list[ChangeReport] = []
+        try:
+            stopped = stopped or _damage_of(guard.ledger)
+            for change in plan.changes:
+                if stopped is None:
+                    report, is_last = _staged(engine, guard, change)
+                    stopped = (
+                        f"plan {plan.id} stopped at change {change.number}" if is_last else None
+                    )
+                else:
+                    report = report_on(change, "not tried", stopped)
+                reports.append(report)
+            whole = report_of(plan, reports, guard.policy, guard.ledger)
+        except BaseException as interrupt:
+            forget_frames(interrupt)
+            if not isinstance(interrupt, KeyboardInterrupt):
+                raise
+            reports += _interrupted_reports(guard.ledger, plan, len(reports))
+            whole = report_of(plan, reports, guard.policy, guard.ledger)
+            raise Interrupted(whole) from interrupt
+        yield whole
+
+
+def report_of(
+    plan: "Plan", changes: Sequence[ChangeReport], policy: Policy, ledger: Ledger | None = None
+) -> PlanReport:
+    """The report on a plan, from those on its changes and from the ledger."""
+    pairs = zip(plan.changes, changes, strict=True)
+    summed = [(change, each.diff) for change, each in pairs if each.verdict in _SUMMED]
+    money = sums_of(summed, policy)
+    report = PlanReport(plan_id=plan.id, title=plan.title, changes=tuple(changes), money=money)
+    if not isinstance(ledger, SQLLedger):  # others need not be readable
+        return report
+    try:
+        notes = tuple(_notes_on_edited(plan, ledger))
+        return attrs.evolve(report, notes=notes, ledger_head=ledger.verify())
+    except Exception as error:  # the drafts are staged anyway
+        return attrs.evolve(report, ledger_problem=str(error))
+
+
+def _damage_of(ledger: Ledger) -> str | None:
     """The damage of a ledger, in words; None if it is intact or does not exist yet."""
     try:
         if isinstance(ledger, SQLLedger) and ledger.exists():
@@ -30,38 +102,37 @@ def damage_of(ledger: Ledger) -> str | None:
     return None
 
 
-def staged(engine: Engine, guard: Guard, change: PlannedChange) -> tuple[ChangeReport, str | None]:
-    """Stage one change unless the ledger has it; also return why the plan must stop, if so."""
+def _staged(engine: Engine, guard: Guard, change: PlannedChange) -> tuple[ChangeReport, bool]:
+    """Stage one change unless the ledger has it; also return whether the plan must stop."""
     why = short(one_line(change.why or ""), LINE) or None
     engine = attrs.evolve(engine, guard=attrs.evolve(guard, change=change.key, why=why))
     operation = change.call.operation.full_name
-    stopped = f"the plan stopped at change {change.number}"
     try:
         draft = engine.run(change.call)
     except AlreadyReserved as reserved:
-        return _report_on_entry(change, reserved.entry), None
+        return _report_on_entry(change, reserved.entry), False
     except PolicyRefused as error:
-        return report_on(change, "refused", str(error).removeprefix(f"{operation}: ")), None
+        return report_on(change, "refused", str(error).removeprefix(f"{operation}: ")), False
     except AdClientError as error:
         verdict: Verdict = "unknown" if error.outcome_unknown else "not staged"
         reason = str(error).removeprefix(f"{operation}: ")
         report = report_on(change, verdict, reason, draft_id=error.draft_id)
         # Would the next change most likely raise it as well?
         is_last = isinstance(error, TransportError | LedgerError) or error.status in (401, 407)
-        return report, stopped if is_last or error.outcome_unknown else None
+        return report, is_last or error.outcome_unknown
     except Exception as error:  # of the caller's token function; its text may contain secrets
-        return report_on(change, "not staged", type(error).__name__), stopped
+        return report_on(change, "not staged", type(error).__name__), True
     over_limit = guard.excess_of(operation, rules.arguments_of(change.call), draft.diff)
-    return _judged(change, "staged", None, draft.draft_id, draft.diff, over_limit), None
+    return _judged(change, "staged", None, draft.draft_id, draft.diff, over_limit), False
 
 
-def interrupted_reports(ledger: Ledger, left: Sequence[PlannedChange]) -> Iterator[ChangeReport]:
+def _interrupted_reports(ledger: Ledger, plan: "Plan", done: int) -> Iterator[ChangeReport]:
     """The reports on the interrupted change and on all after it."""
     entries: dict[str | None, Entry] | None = None
     if isinstance(ledger, SQLLedger):
         with suppress(LedgerError):
-            entries = {entry.change: entry for entry in ledger.entries()}
-    for number, change in enumerate(left):
+            entries = {entry.change: entry for entry in ledger.entries(plan_id=plan.id)}
+    for number, change in enumerate(plan.changes[done:]):
         entry = (entries or {}).get(change.key)
         if entry is not None and entry.state not in ("refused", "not staged"):
             yield _report_on_entry(change, entry)
@@ -71,16 +142,13 @@ def interrupted_reports(ledger: Ledger, left: Sequence[PlannedChange]) -> Iterat
             yield report_on(change, "not tried", "the plan was interrupted")
 
 
-def notes_on_edited(
-    plan_id: str, changes: Iterable[PlannedChange], entries: Iterable[Entry]
-) -> Iterator[str]:
+def _notes_on_edited(plan: "Plan", ledger: SQLLedger) -> Iterator[str]:
     """A note on each draft that a change of this plan staged before it was edited."""
-    keys = {change.key for change in changes}
-    for entry in entries:
-        is_of_plan = entry.change is not None and entry.change.startswith(f"{plan_id}:")
+    keys = {change.key for change in plan.changes}
+    for entry in ledger.entries(plan_id=plan.id):
         is_rejected = entry.over_limit is not None and entry.settled_by is not None
         is_draft = entry.is_unknown or (entry.state == "staged" and not is_rejected)
-        if is_of_plan and is_draft and entry.change not in keys:
+        if is_draft and entry.change not in keys:
             what = f"draft {entry.draft_id}" if entry.state == "staged" else "perhaps a draft"
             where = f"{entry.operation}, {entry.account_id}, {entry.at:%Y-%m-%d}"
             yield f"{what} was staged by a change that was edited or removed since ({where})"

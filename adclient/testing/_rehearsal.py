@@ -9,7 +9,7 @@ import attrs
 
 from adclient.ledger.sqlite import SQLiteLedger
 from adclient.plan import ChangeReport, Plan, PlanReport
-from adclient.plan.money import sums_of
+from adclient.plan.staging import report_of
 from adclient.policy import Policy, PolicyWarning
 from adclient.testing._approval.dashboard import Dashboard
 
@@ -34,10 +34,7 @@ def rehearsed(fake: "FakeAdService", plan: Plan, policy: Policy | None) -> PlanR
         elif change.verdict == "staged":
             change = attrs.evolve(change, verdict="allowed")
         changes.append(attrs.evolve(change, draft_id=None))
-    pairs = zip(plan.changes, changes, strict=True)
-    allowed = [(change, each.diff) for change, each in pairs if each.verdict == "allowed"]
-    money = sums_of(allowed, policy or Policy())
-    return attrs.evolve(report, changes=tuple(changes), money=money, ledger_head=None)
+    return report_of(plan, changes, policy or Policy())
 
 
 def _collisions(dashboard: Dashboard, changes: list[ChangeReport]) -> dict[int, int]:

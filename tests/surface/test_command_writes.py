@@ -117,6 +117,22 @@ def test_several_plans_are_one_report_and_one_exit_code(fake, files, capsys) -> 
     assert "another file has the id w1 as well" in told
 
 
+def test_plan_that_stops_stops_those_behind_it(fake, files, capsys) -> None:
+    names = ["w1", "w2", "w3"]
+    for name in names:
+        planned(files, "campaign_57a7")
+        text = (files / "changes.toml").read_text().replace("w47", name)
+        (files / f"{name}.toml").write_text(text)
+    fake.faults.add(Fault.status(401), call=2)
+    files_of = [f"{name}.toml" for name in names]
+    assert main(["plan", "stage", *files_of, *STAGE[3:], "--json"]) == 1
+    reports = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    changes = [report["changes"][0] for report in reports]
+    assert [each["verdict"] for each in changes] == ["staged", "not staged", "not tried"]
+    assert changes[2]["reason"] == "plan w2 stopped at change 1"
+    assert len(fake.requests) == 2
+
+
 @each_case("words", [STAGE_TO, ["mcp", *WRITING]])
 def test_ledger_with_a_misspelt_name_is_refused(words, fake, files, capsys) -> None:
     pytest.importorskip("mcp")
@@ -136,29 +152,40 @@ def test_ledger_with_a_misspelt_name_is_refused(words, fake, files, capsys) -> N
 def test_interrupted_plan_prints_what_was_staged(number, files, capsys) -> None:
     (files / "drafts.db").unlink(missing_ok=True)
     planned(files, "campaign_57a7", "campaign_cb1a", "campaign_1dce")
+    for name in ("early", "later"):
+        text = (files / "changes.toml").read_text().replace("w47", name)
+        (files / f"{name}.toml").write_text(text)
 
     def serve(connection: Connection) -> None:
         while request := connection.read():
-            if len(server.requests) == 2:
+            if len(server.requests) == 5:
                 os.kill(os.getpid(), number)
                 connection.stay_silent()
                 return
             connection.send(answer_to(request))
 
+    verify = SQLiteLedger.verify
+
+    def verify_with_a_second_signal(ledger: SQLiteLedger) -> str:
+        if len(server.requests) == 5:
+            os.kill(os.getpid(), signal.SIGTERM)  # as CI does while the report is made
+        return verify(ledger)
+
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with RawServer(serve) as server:
-            later = files / "later.toml"
-            later.write_text((files / "changes.toml").read_text().replace("w47", "later"))
+        with RawServer(serve) as server, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(SQLiteLedger, "verify", verify_with_a_second_signal)
             words = [*STAGE, "--url", server.url, "--json"]
-            words.insert(words.index("changes.toml") + 1, "later.toml")
+            place = words.index("changes.toml")
+            words[place : place + 1] = ["early.toml", "changes.toml", "later.toml"]
             assert main(words) == 130
     finally:
         signal.signal(signal.SIGINT, before)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     printed, told = capsys.readouterr()
-    assert "adclient: plan later was not tried\n" in told
-    report = json.loads(printed)
+    assert told.count("adclient: plan later was not tried\n") == 1
+    early, report = map(json.loads, printed.splitlines())
+    assert (early["plan_id"], early["exit_code"]) == ("early", 0)
     assert [each["verdict"] for each in report["changes"]] == ["staged", "unknown", "not tried"]
     assert report["changes"][2]["reason"] == "the plan was interrupted"
 

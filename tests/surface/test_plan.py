@@ -175,7 +175,7 @@ def test_plan_stops_where_the_next_change_would_fail_as_well(team, fault, verdic
     report = team.stage(*changes, max_retries=0)
     assert verdicts(report) == ["staged", verdict, "not tried", "not tried"]
     assert report.exit_code == code
-    assert report.changes[2].reason == report.changes[3].reason == "the plan stopped at change 2"
+    assert report.changes[2].reason == report.changes[3].reason == "plan w47 stopped at change 2"
     again = verdicts(team.stage(*changes))
     assert again[1:] == ["unknown" if verdict == "unknown" else "staged", "staged", "staged"]
 
