@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from adclient._core.redact import one_line
+from adclient._core.redact import LINE, one_line
 from adclient._display import diffs, notebook
 from adclient._display.notebook import ROWS, more, short
 from adclient._display.signatures import public_in
@@ -173,7 +173,7 @@ class PlanReport(notebook.HTMLRepr):
         return {name: value for name, value in report.items() if value is not None}
 
     def markdown(self) -> str:
-        """Format the report for a comment on a pull request, with the worst verdicts first.
+        """Format the report for a comment on a pull request, with the most severe verdicts first.
 
         Returns:
             Markdown. All text of the plan and the service is formatted as code, so that it cannot
@@ -183,20 +183,20 @@ class PlanReport(notebook.HTMLRepr):
 
     @property
     def _counts(self) -> str:
-        return _counts_of(self._worst_first)
+        return _counts_of(self._by_severity)
 
     @property
-    def _worst_first(self) -> list[ChangeReport]:
-        return sorted(self.changes, key=_badness)
+    def _by_severity(self) -> list[ChangeReport]:
+        return sorted(self.changes, key=_severity)
 
     def __str__(self) -> str:
         numbers = max((len(str(change.number)) for change in self.changes), default=0)
         verdicts = max((len(change.verdict) for change in self.changes), default=0)
         lines = [f"Plan {self.plan_id}: {self._counts}"]
-        for change in self._worst_first:
+        for change in self._by_severity:
             what = " · ".join(filter(None, _cells(change)))
             lines.append(f"  {change.number:>{numbers}}  {change.verdict:<{verdicts}}  {what}")
-        return "\n".join([*lines, *_first(_lines_below(self)), *_head_line(self.ledger_head)])
+        return "\n".join([*lines, *_lines_below([self]), *_head_line(self.ledger_head)])
 
     def __repr__(self) -> str:
         return f"<PlanReport {short(self.plan_id)}, {self._counts}>"
@@ -205,14 +205,14 @@ class PlanReport(notebook.HTMLRepr):
         names = ("#", "verdict", "call", "account", "change", "draft", "reason", "why")
         all_rows: list[dict[str, object]] = [
             dict(zip(names, (change.number, change.verdict, *_cells(change)), strict=True))
-            for change in self._worst_first
+            for change in self._by_severity
         ]
         # Few columns fit on a page: first what differs, and none that is empty.
         order = ("#", "verdict", "change", "account", "reason", "draft", "why", "call")
         columns = [name for name in order if any(row[name] for row in all_rows)]
         rows = [{name: row[name] for name in columns} for row in all_rows]
         about = [self.plan_id, self._counts]
-        notes = _first(_lines_below(self))  # not the head of the ledger: it differs each time
+        notes = _lines_below([self])  # not the head of the ledger: it differs each time
         return notebook.table("PlanReport", rows, total=len(rows), about=about, notes=notes)
 
 
@@ -220,23 +220,18 @@ def markdown_of(reports: Sequence[PlanReport]) -> str:
     """One comment on some plans; rows that would make it too long for GitHub are left out."""
     are_many = len(reports) > 1
     changes = [(each, report) for report in reports for each in report.changes]
-    changes.sort(key=lambda pair: _badness(pair[0]))
+    changes.sort(key=lambda pair: _severity(pair[0]))
     heading = f"### {len(reports)} plans"
     if not are_many:
-        names = reports[0].plan_id, one_line(reports[0].title or "")
+        names = reports[0].plan_id, _line(reports[0].title or "")
         heading = f"### Plan {': '.join(_code(name) for name in names if name)}"
     rows: list[str] = []
     for change, report in changes:
         number = f"{_code(report.plan_id)} {change.number}" if are_many else str(change.number)
         cells = [number, f"**{change.verdict}**", change.missing, *map(_code, _cells(change))]
         rows.append(f"| {' | '.join(cells)} |")
-    remarks = [
-        f"{report.plan_id}: {line}" if are_many else line
-        for report in reports
-        for line in _lines_below(report)
-    ]
     heads = [report.ledger_head for report in reports if report.ledger_head]
-    remarks = [*_first(remarks), *_head_line(heads[-1] if heads else None)]
+    remarks = [*_lines_below(reports), *_head_line(heads[-1] if heads else None)]
     above = [heading, "", f"{_counts_of(change for change, _ in changes)}.", "", _HEAD]
     below = ["", *(f"- {_code(line)}" for line in remarks), _CLOSING, ""]
     room = _LONGEST - len("\n".join([*above, *below])) - 100  # for what is said of other rows
@@ -247,17 +242,30 @@ def markdown_of(reports: Sequence[PlanReport]) -> str:
     return "\n".join([*above, *rows[:shown], *below])
 
 
-def _lines_below(report: PlanReport) -> list[str]:
-    """The lines below the changes, without the head of the ledger."""
-    return [*filter(None, [report.ledger_problem]), *map(str, report.money), *report.notes]
-
-
-def _first(lines: list[str]) -> list[str]:
-    return [*map(one_line, lines[:ROWS]), *more(len(lines), "notes")]
+def _lines_below(reports: Sequence[PlanReport]) -> list[str]:
+    """The lines below the changes, without the head of the ledger; no kind hides another one."""
+    kinds: dict[str, list[tuple[str, object]]] = {
+        "problems": [
+            (each.plan_id, each.ledger_problem) for each in reports if each.ledger_problem
+        ],
+        "notes": [(each.plan_id, note) for each in reports for note in each.notes],
+        "sums": [(each.plan_id, total) for each in reports for total in each.money],
+    }
+    lines: list[str] = []
+    for kind, texts in kinds.items():
+        for plan_id, text in texts[:ROWS]:
+            lines.append(_line(f"{plan_id}: {text}" if len(reports) > 1 else str(text)))
+        lines += more(len(texts), kind)
+    return lines
 
 
 def _head_line(head: str | None) -> list[str]:
-    return [f"head of the ledger: {one_line(head)}"] if head else []
+    return [f"head of the ledger: {_line(head)}"] if head else []
+
+
+def _line(text: str) -> str:
+    """A text as one line, in which nothing is invisible."""
+    return short(one_line(text), LINE)
 
 
 def _counts_of(changes: Iterable[ChangeReport]) -> str:
@@ -265,8 +273,8 @@ def _counts_of(changes: Iterable[ChangeReport]) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "no changes"
 
 
-def _badness(change: ChangeReport) -> int:
-    """A key that sorts the worst verdicts first."""
+def _severity(change: ChangeReport) -> int:
+    """A key that sorts the most severe verdicts first."""
     return -VERDICTS[change.verdict][0]
 
 
@@ -289,7 +297,7 @@ def _cells(change: ChangeReport) -> tuple[str, ...]:
         values = {n: value for n, value in change.arguments.items() if not n.endswith("_id")}
         what = f"→ {short(values)}" if values else ""
     texts = (change.draft_id, change.reason, change.why)
-    return (change.operation, ids, what, *(one_line(text or "") for text in texts))
+    return (change.operation, ids, what, *(_line(text or "") for text in texts))
 
 
 def _code(text: str) -> str:
