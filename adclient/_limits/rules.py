@@ -107,7 +107,7 @@ def _refusals_of_values(
 ) -> Iterator[Refusal]:
     limits = {folded(name): most for name, most in (policy.money or {}).items() if is_write}
     for path, name, value in _inside(values):
-        keys, amount = _keys_in(name, {_ACCOUNT, *limits}), _number(value)
+        keys, amount = _keys_in(name, {_ACCOUNT, *limits}), number_of(value)
         if _ACCOUNT in keys and policy.accounts is not None and value not in policy.accounts:
             reason = f"{_shown(path, value)}, and accounts allows {short(policy.accounts)}"
             yield Refusal("accounts", reason)
@@ -169,8 +169,8 @@ def excess_of(
     # A list, which keeps them alive: a dictionary below refers to them by `id()`.
     differences, known = list(diffs.differences_of(diff)), dict[int, Set[str]]()
     for difference in differences:
-        before, after = _number(difference.before), _number(difference.after)
-        names = _money_of(difference, keys, known)
+        before, after = number_of(difference.before), number_of(difference.after)
+        names = money_of(difference, keys, known)
         is_new = is_creation and difference.before in (None, diffs.MISSING)
         if not is_new and (names or _is_another(difference, keys)):
             if before is None or after is None:
@@ -179,8 +179,8 @@ def excess_of(
                 return f"{difference}, {allowed}"
         if after is not None:
             changed |= {(name, after) for name in names}
-    asked = set(_amounts_in("", dict(arguments), keys))
-    hidden = {key for key, _ in asked - changed - set(_amounts_in(diff.field, diff.after, keys))}
+    asked = set(amounts_in("", dict(arguments), keys))
+    hidden = {key for key, _ in asked - changed - set(amounts_in(diff.field, diff.after, keys))}
     # A service may round an amount: one that is set alone may be shown as another one.
     times = Counter(key for key, _ in asked)
     rounded = {key for key, _ in changed if times[key] == 1}
@@ -190,7 +190,7 @@ def excess_of(
     return None
 
 
-def _amounts_in(field: str, value: JSON, keys: Set[str]) -> Iterator[tuple[str, Decimal]]:
+def amounts_in(field: str, value: JSON, keys: Set[str]) -> Iterator[tuple[str, Decimal]]:
     """Yield each amount of money in a value, with the key that makes it one."""
     waiting = [(_keys_in(field, keys), value)]
     while waiting:
@@ -199,18 +199,18 @@ def _amounts_in(field: str, value: JSON, keys: Set[str]) -> Iterator[tuple[str, 
             waiting += ((names | _keys_in(key, keys), inner) for key, inner in value.items())
         elif isinstance(value, list):
             waiting += ((names, inner) for inner in value)
-        elif (amount := _number(value)) is not None:
+        elif (amount := number_of(value)) is not None:
             yield from ((name, amount) for name in names)
 
 
-def _money_of(difference: diffs.Difference, keys: Set[str], known: dict[int, Set[str]]) -> Set[str]:
+def money_of(difference: diffs.Difference, keys: Set[str], known: dict[int, Set[str]]) -> Set[str]:
     """The money keys that apply to a changed value: its own, and those of enclosing values.
 
     `known` has those of earlier values by `id()`, as many may be enclosed by the same one.
     """
     if id(difference) not in known:
         around = difference.within
-        names = set[str]() if around is None else {*_money_of(around, keys, known)}
+        names = set[str]() if around is None else {*money_of(around, keys, known)}
         # A diff may contain others, which name in `field` what they change.
         sides = (difference.before, difference.after)
         fields = (side.get("field") for side in sides if isinstance(side, dict))
@@ -271,7 +271,7 @@ def _keys_in(name: str, keys: Set[str]) -> Set[str]:
     return found | (keys & {folded(name)})
 
 
-def _number(value: object) -> Decimal | None:
+def number_of(value: object) -> Decimal | None:
     """A number with the digits that are sent; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None

@@ -2,13 +2,13 @@
 
 import decimal
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence, Set
 from decimal import Decimal
 
 import attrs
 
 from adclient._display import diffs
-from adclient._display.diffs import MISSING, Missing
+from adclient._display.diffs import MISSING
 from adclient._display.notebook import short
 from adclient._display.signatures import public_in
 from adclient._limits import rules
@@ -17,7 +17,7 @@ from adclient.models import Diff
 from adclient.plan.change import PlannedChange, values_set
 from adclient.policy import Policy
 
-Value = JSON | Missing
+_Amounts = tuple[Decimal | None, Decimal]
 
 # Without traps: no amount that a service sends may lose the report.
 _SUMS = decimal.Context(prec=60, traps=[])
@@ -61,57 +61,69 @@ class MoneySum:
 def sums_of(
     changes: Iterable[tuple[PlannedChange, Diff | None]], policy: Policy
 ) -> tuple[MoneySum, ...]:
-    """The sums for each account and key of money; a change that is not staged has no diff."""
-    found = defaultdict[tuple[str, str], list[tuple[Decimal | None, Decimal]]](list)
+    """The sums for each account and key of money; a change that is not staged has no diff.
+
+    An amount that is too large to be added leaves out its sum.
+    """
+    found = defaultdict[tuple[str, str], list[_Amounts]](list)
     for change, diff in changes:
-        money = policy.for_account(change.call.account_id).money
-        if money is None:
-            continue
+        money = policy.for_account(change.call.account_id).money or {}
         keys = {folded(key): key for key in money}
-        values = _values_expected(change) if diff is None else _values_of(diff)
-        for name, before, after in values:
-            key, amount = keys.get(folded(name)), _number(after)
-            if key is not None and amount is not None:
-                found[change.call.account_id, key].append((_number(before), amount))
-    return tuple(
-        MoneySum(
-            account_id=account_id,
-            key=key,
-            before=_sum([before for before, _ in pairs]),
-            after=_sum([after for _, after in pairs]) or Decimal(0),
-            changes=len(pairs),
+        amounts = _expected(change, {*keys}) if diff is None else _drafted(diff, {*keys})
+        for name, before, after in amounts:
+            found[change.call.account_id, keys[name]].append((before, after))
+    sums: list[MoneySum] = []
+    for (account_id, key), pairs in sorted(found.items()):
+        total = _sum(after for _, after in pairs)
+        if total is not None:
+            before, count = _sum(before for before, _ in pairs), len(pairs)
+            sums.append(
+                MoneySum(account_id=account_id, key=key, before=before, after=total, changes=count)
+            )
+    return tuple(sums)
+
+
+def _drafted(diff: Diff, keys: Set[str]) -> Iterator[tuple[str, Decimal | None, Decimal]]:
+    """The key of each amount that a draft changes, with the amounts before and after."""
+    # A list, which keeps them alive: `known` refers to them by `id()`.
+    differences, known = list(diffs.differences_of(diff)), dict[int, Set[str]]()
+    for each in differences:
+        before, after = (
+            Decimal(0) if value is MISSING else rules.number_of(value)
+            for value in (each.before, each.after)
         )
-        for (account_id, key), pairs in found.items()
-    )
+        if after is not None:
+            yield from ((name, before, after) for name in rules.money_of(each, keys, known))
 
 
-def _values_of(diff: Diff) -> Iterator[tuple[str, Value, Value]]:
-    """The name of each value that changes, with the value before and after."""
-    for difference in diffs.differences_of(diff):
-        yield difference.path.rpartition(".")[2], difference.before, difference.after
+def _expected(
+    change: PlannedChange, keys: Set[str]
+) -> Iterator[tuple[str, Decimal | None, Decimal]]:
+    """The same as far as the plan shows it; an amount before that is not known is None."""
+    values = values_set(rules.arguments_of(change.call))
+    field = next(iter(values)) if len(values) == 1 else ""  # of a value alone
+    expect = None if change.expect is MISSING else change.expect
+    before, after = _by_key(field, expect, keys), _by_key("", values, keys)
+    is_creation = ".create_" in change.call.operation.full_name
+    for name, amounts in after.items():
+        known: Sequence[Decimal | None] = before.get(name, [])
+        if is_creation or len(known) != len(amounts):
+            known = [Decimal(0) if is_creation else None] * len(amounts)
+        yield from ((name, *pair) for pair in zip(known, amounts, strict=True))
 
 
-def _values_expected(change: PlannedChange) -> Iterator[tuple[str, Value, Value]]:
-    """The same as far as the plan shows it; a value that is not known is null."""
-    values, expect = values_set(rules.arguments_of(change.call)), change.expect
-    for name, after in values.items():
-        if ".create_" in change.call.operation.full_name:
-            yield name, MISSING, after
-        elif isinstance(expect, dict):
-            yield name, expect.get(name), after
-        else:  # that of the only name
-            yield name, None if expect is MISSING or len(values) > 1 else expect, after
-
-
-def _number(value: Value) -> Decimal | None:
-    return Decimal(0) if value is MISSING else diffs.exact(value)
+def _by_key(field: str, value: JSON, keys: Set[str]) -> dict[str, list[Decimal]]:
+    found = defaultdict[str, list[Decimal]](list)
+    for name, amount in rules.amounts_in(field, value, keys):
+        found[name].append(amount)
+    return found
 
 
 def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
-    """The sum; None if an amount is unknown."""
+    """The sum; None if an amount is unknown, or if it is not finite, which JSON cannot have."""
     total = Decimal(0)
     for amount in amounts:
         if amount is None:
             return None
         total = _SUMS.add(total, amount)
-    return total
+    return total if total.is_finite() else None
