@@ -14,7 +14,7 @@ from adclient._core.operations import OPERATIONS, Operation
 from adclient._core.redact import one_line
 from adclient._display.diffs import MISSING, Missing
 from adclient._display.signatures import public_in
-from adclient._values.json_values import JSON, is_array, is_object
+from adclient._values.json_values import JSON, copied, copied_fields, is_array, is_object
 from adclient._values.toml import Document
 from adclient.errors import ConfigurationError, InvalidRequest
 from adclient.models import Draft
@@ -74,9 +74,13 @@ class PlannedChange:
             >>> plan.changes[0].to_dict()
             {'call': 'delta.remove_auto_search_themes', 'account_id': 'account_d118'}
         """
-        others = {"why": self.why} if self.why is not None else {}
-        table = {"call": self.call.operation.full_name, **self.call.arguments, **others}
-        return table if self.expect is MISSING else {**table, "expect": self.expect}
+        table: dict[str, object] = {"call": self.call.operation.full_name}
+        table |= copied_fields(cast("Mapping[str, JSON]", self.call.arguments))
+        if self.why is not None:
+            table["why"] = self.why
+        if self.expect is not MISSING:
+            table["expect"] = copied(self.expect)
+        return table
 
 
 def values_set(arguments: Mapping[str, JSON]) -> dict[str, JSON]:

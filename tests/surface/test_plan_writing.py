@@ -52,6 +52,15 @@ def test_plan_reads_back_as_it_was_written(title, fields, why, expect) -> None:
     assert Plan.of("w47", [each.to_dict() for each in read.changes], title=read.title) == plan
 
 
+def test_dictionary_of_a_change_is_a_copy() -> None:
+    given = {**BUDGET, "fields": {"end": [1]}, "expect": [1]}
+    change = Plan.of("w47", [given]).changes[0]
+    table = change.to_dict()
+    table["fields"]["end"].append(2)
+    table["expect"].append(2)
+    assert change.to_dict() == given
+
+
 def test_plan_of_a_listing_is_that_of_its_file(tmp_path) -> None:
     page = FakeAdService().client().beta.list_campaigns(account_id="account_b204")
     plan = Plan.of(
