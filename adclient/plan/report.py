@@ -96,6 +96,8 @@ class ChangeReport:
     @property
     def missing(self) -> str:
         """The next step, in three words."""
+        if self.verdict in ("stale", "over limit") and self.draft_id is None:  # in a rehearsal
+            return "edit the plan"
         return VERDICTS[self.verdict][1]
 
 

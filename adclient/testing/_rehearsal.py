@@ -25,6 +25,8 @@ def rehearsed(fake: "FakeAdService", plan: Plan, policy: Policy | None) -> PlanR
         ledger = SQLiteLedger(Path(folder) / "rehearsal.db")
         with fake.client(policy=policy, ledger=ledger) as client:
             report = plan.stage(client)
+    # Outside of the rehearsal there is no draft of these ids.
+    numbers = {f"draft {c.draft_id}": f"change {c.number}" for c in report.changes if c.draft_id}
     collisions = _collisions(fake.dashboard, [c for c in report.changes if c.verdict == "staged"])
     changes: list[ChangeReport] = []
     for change in report.changes:
@@ -33,7 +35,10 @@ def rehearsed(fake: "FakeAdService", plan: Plan, policy: Policy | None) -> PlanR
             change = attrs.evolve(change, verdict="stale", reason=reason)
         elif change.verdict == "staged":
             change = attrs.evolve(change, verdict="allowed")
-        changes.append(attrs.evolve(change, draft_id=None))
+        text = change.reason or ""
+        for draft, number in numbers.items():
+            text = text.replace(draft, number)
+        changes.append(attrs.evolve(change, draft_id=None, reason=text or None))
     return report_of(plan, changes, policy or Policy())
 
 

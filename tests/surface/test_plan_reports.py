@@ -122,7 +122,9 @@ def test_worst_verdicts_come_first_with_what_is_missing() -> None:
     report = PlanReport(
         plan_id="w47",
         changes=tuple(
-            ChangeReport(number=number, operation="a.b", account_id="a", verdict=verdict)
+            ChangeReport(
+                number=number, operation="a.b", account_id="a", verdict=verdict, draft_id="d"
+            )
             for number, verdict in enumerate(verdicts, 1)
         ),
     )

@@ -73,13 +73,16 @@ def test_what_the_service_and_the_policy_would_refuse_is_named() -> None:
 
 
 def test_draft_over_a_limit_is_named_without_a_warning() -> None:
-    plan = Plan.of("w47", [{**BUDGET, "daily_budget": 150}])
+    plan = Plan.of("w47", [{**BUDGET, "daily_budget": 150}, {**BUDGET, "daily_budget": 101}])
     policy = Policy(money={"daily_budget": 500}, change_at_most=Decimal(20))
     with warnings.catch_warnings(record=True, action="always") as warned:
         report = FakeAdService().rehearse(plan, policy)
     assert warned == []
     reason = "daily_budget: 100 → 150, and change_at_most allows 20 %"
-    assert verdicts(report) == [("over limit", reason)]
+    assert verdicts(report)[0] == ("over limit", reason)
+    assert "an account whose change 1 is over the limit" in report.changes[1].reason
+    # Outside of the rehearsal there is no draft.
+    assert report.changes[0].missing == "edit the plan"
 
 
 def test_fake_stays_as_it_is() -> None:
