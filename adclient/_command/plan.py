@@ -4,6 +4,7 @@ import argparse
 import signal
 from collections.abc import Sequence
 from contextlib import closing
+from pathlib import Path
 
 from adclient._command import EXIT_CODES, add_actions, connection, describe, tell
 from adclient._command.ledger import WHERE, add_ledger, opened
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = actions.pop("revert").add_argument
     add("plan", metavar="PLAN", help="the id of the plan whose drafts are turned back")
     add("--ledger", metavar="WHERE", help=WHERE)
-    add("--output", "-o", metavar="FILE", help="the new plan; else it is printed")
+    add("--output", "-o", metavar="FILE", help="a new file for the plan; else it is printed")
     connection.add_service(add)
     for name, action in actions.items():
         add = action.add_argument
@@ -92,6 +93,8 @@ def _read(paths: Sequence[str]) -> list[Plan]:
 
 def _revert(options: argparse.Namespace) -> int:
     connection.require_ledger(options)
+    if options.output is not None and Path(options.output).exists():
+        raise ConfigurationError(f"{options.output} exists already")
     with closing(open_ledger(options.ledger)) as ledger:
         plan = Plan.revert(options.plan, ledger.entries())
     for note in plan.notes:

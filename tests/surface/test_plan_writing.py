@@ -301,6 +301,9 @@ def test_command_writes_the_plan_and_names_what_it_leaves_out(team, monkeypatch,
     assert written.startswith(f"# {told.removeprefix('adclient: ')}")
     assert main(["plan", "check", "back.toml", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["plan_id"] == "w47-revert"
+    assert main([*revert, "-o", "back.toml"]) == 2
+    assert capsys.readouterr().err == "adclient: back.toml exists already\n"
+    assert Path("back.toml").read_text("utf-8") == written
     # A plan without changes is not written: it could not be read.
     team.stage(pause(SECOND), plan_id="w48")
     assert main(["plan", "revert", "w48", "--ledger", "drafts.db", "-o", "none.toml"]) == 3
