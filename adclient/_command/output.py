@@ -52,7 +52,9 @@ def write(rows: Rows, shape: str) -> None:
     else:
         columns = by_name(rows)
         for cells in (columns, *zip(*columns.values(), strict=True)):
-            print(",".join(map(_csv_cell, cells)))
+            line = ",".join(map(_csv_cell, cells))
+            # A file has the exact texts, but a terminal would follow their control characters.
+            print(notebook.short(line, notebook.WHOLE) if sys.stdout.isatty() else line)
     sys.stdout.flush()
 
 

@@ -242,6 +242,13 @@ def test_csv_is_safe_in_a_spreadsheet(capsys) -> None:
     assert rows[0][3:] == [""] * 5
 
 
+def test_csv_on_a_terminal_has_no_control_characters(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    with listed(item("a\x1b[31m\u202e\nb")) as command:
+        assert main([*command, "--csv"]) == 0
+    assert capsys.readouterr().out == 'id,name,status\ni,"a\\x1b[31m\\u202e\\nb",s\n'
+
+
 def test_json_is_printable_and_exact(capsys) -> None:
     text = '{"data": [{"id": "i", "name": "\\ud800\\u202e\\u001b[31m\\n\\udb40\\udc41", '
     text += '"status": "s", "exact": 0.12345678901234567890}], "page": {"next": null}}'
