@@ -1,4 +1,4 @@
-"""`adclient plan`: check plans, stage their changes, or turn back what one has staged."""
+"""`adclient plan`: check plans, stage their changes, or revert what one has staged."""
 
 import argparse
 import signal
@@ -35,10 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         check="print what a policy would refuse; nothing is sent",
         stage="stage each change once, however often this runs, and print a report",
-        revert="write a plan that turns back the drafts of another one; nothing is sent",
+        revert="write a plan that reverts the drafts of another one; nothing is sent",
     )
     add = actions.pop("revert").add_argument
-    add("plan", metavar="PLAN", help="the id of the plan whose drafts are turned back")
+    add("plan", metavar="PLAN", help="the id of the plan whose drafts are reverted")
     add("--ledger", metavar="WHERE", help=WHERE)
     add("--output", "-o", metavar="FILE", help="a new file for the plan; else it is printed")
     connection.add_service(add)

@@ -44,7 +44,7 @@ class Plan:
         id: The id of the plan: up to 80 letters, digits and `._/-`.
         title: What the plan is for; None if the file has no title.
         changes: The changes, in the order of the file.
-        notes: What `revert` could not turn back, which `write` writes as comments.
+        notes: The drafts that `revert` left out, which `write` writes as comments.
 
     Examples:
         >>> from pathlib import Path
@@ -137,7 +137,7 @@ class Plan:
 
     @classmethod
     def revert(cls, plan_id: str, entries: Iterable[Entry]) -> Self:
-        """Make a plan that turns back the drafts that another plan has staged, the last one first.
+        """Make a plan that reverts the drafts that another plan has staged, the last one first.
 
         It sets what their diffs have as `before`, and expects their `after`: a draft that was never
         approved, or whose value was changed since, makes its change *stale*. Nothing is guessed:
@@ -145,7 +145,7 @@ class Plan:
         exactly what its call has set, is one of the `notes` instead.
 
         Args:
-            plan_id: The id of the plan whose drafts are turned back.
+            plan_id: The id of the plan whose drafts are reverted.
             entries: All entries of its ledger.
 
         Returns:

@@ -116,7 +116,7 @@ def test_code_in_a_cell_is_what_was_written() -> None:
     assert rows[1][7] == "a|b `c` \\ <d> @e"
 
 
-def test_worst_verdicts_come_first_with_what_is_missing() -> None:
+def test_most_severe_verdicts_come_first_with_what_is_missing() -> None:
     verdicts = ["staged", "unknown", "not staged", "over limit", "already staged", "stale"]
     verdicts += ["refused", "allowed"]
     report = PlanReport(
@@ -195,7 +195,7 @@ def test_report_is_json_with_a_version(tmp_path) -> None:
     assert failed["reason"].startswith("404 campaign_not_found")
 
 
-def test_several_plans_are_one_comment_with_the_worst_verdicts_first() -> None:
+def test_several_plans_are_one_comment_with_the_most_severe_verdicts_first() -> None:
     first = reported("x")
     second = attrs.evolve(first, plan_id="w48|", ledger_head="beef", notes=(), ledger_problem=None)
     unknown = attrs.evolve(first.changes[0], number=3, verdict="unknown")
