@@ -117,6 +117,17 @@ def test_several_plans_are_one_report_and_one_exit_code(fake, files, capsys) -> 
     assert "another file has the id w1 as well" in told
 
 
+def test_interrupt_before_the_first_plan_has_no_report(fake, files, monkeypatch, capsys) -> None:
+    def interrupted(_: SQLiteLedger) -> None:
+        raise KeyboardInterrupt
+
+    planned(files, "campaign_57a7")
+    monkeypatch.setattr(SQLiteLedger, "create", interrupted)
+    assert main([*STAGE, "--markdown"]) == 130
+    printed, told = capsys.readouterr()
+    assert (printed, told.splitlines()[0]) == ("", "adclient: plan w47 was not tried")
+
+
 def test_plan_that_stops_stops_those_behind_it(fake, files, capsys) -> None:
     names = ["w1", "w2", "w3"]
     for name in names:
