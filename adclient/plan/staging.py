@@ -51,10 +51,12 @@ def stage_all(plans: Iterable["Plan"], client: AdClient) -> Iterator[PlanReport]
         raise ConfigurationError(f"{problem}: pass ledger= to AdClient", argument="ledger")
     engine.check_open()
     stopped: str | None = None
+    is_verified = False
     for plan in plans:
         reports: list[ChangeReport] = []
         try:
-            stopped = stopped or _damage_of(guard.ledger)
+            if not is_verified:  # afterwards, each report verifies it
+                stopped, is_verified = _damage_of(guard.ledger), True
             for change in plan.changes:
                 if stopped is None:
                     report, is_last = _staged(engine, guard, change)
@@ -72,6 +74,7 @@ def stage_all(plans: Iterable["Plan"], client: AdClient) -> Iterator[PlanReport]
             reports += _interrupted_reports(guard.ledger, plan, len(reports))
             whole = report_of(plan, reports, guard.policy, guard.ledger)
             raise Interrupted(whole) from interrupt
+        stopped = stopped or whole.ledger_problem
         yield whole
 
 

@@ -14,7 +14,7 @@ import pytest
 from cases import each_case
 from raw_server import Connection, RawServer, answer_to
 
-from adclient import Entry, SQLiteLedger
+from adclient import Entry, LedgerError, SQLiteLedger
 from adclient._command import main
 from adclient.plan.report import VERDICTS
 from adclient.testing import FakeAdService, Fault
@@ -128,20 +128,38 @@ def test_interrupt_before_the_first_plan_has_no_report(fake, files, monkeypatch,
     assert (printed, told.splitlines()[0]) == ("", "adclient: plan w47 was not tried")
 
 
-def test_plan_that_stops_stops_those_behind_it(fake, files, capsys) -> None:
+def test_plan_that_stops_stops_those_behind_it(fake, files, monkeypatch, capsys) -> None:
+    def changes() -> list[dict[str, object]]:
+        lines = capsys.readouterr().out.splitlines()
+        return [json.loads(line)["changes"][0] for line in lines]
+
     names = ["w1", "w2", "w3"]
     for name in names:
         planned(files, "campaign_57a7")
         text = (files / "changes.toml").read_text().replace("w47", name)
         (files / f"{name}.toml").write_text(text)
+    words = ["plan", "stage", *(f"{name}.toml" for name in names), *STAGE[3:], "--json"]
     fake.faults.add(Fault.status(401), call=2)
-    files_of = [f"{name}.toml" for name in names]
-    assert main(["plan", "stage", *files_of, *STAGE[3:], "--json"]) == 1
-    reports = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    changes = [report["changes"][0] for report in reports]
-    assert [each["verdict"] for each in changes] == ["staged", "not staged", "not tried"]
-    assert changes[2]["reason"] == "plan w2 stopped at change 1"
+    assert main(words) == 1
+    reports = changes()
+    assert [each["verdict"] for each in reports] == ["staged", "not staged", "not tried"]
+    assert reports[2]["reason"] == "plan w2 stopped at change 1"
     assert len(fake.requests) == 2
+    # So does damage that appears after a plan; the ledger is verified once between two plans.
+    checks, verify = [], SQLiteLedger.verify
+
+    def verified(ledger: SQLiteLedger) -> str:
+        checks.append(ledger)
+        if len(checks) == 3:
+            raise LedgerError("row 7 is damaged")
+        return verify(ledger)
+
+    monkeypatch.setattr(SQLiteLedger, "verify", verified)
+    assert main(words) == 5
+    reports = changes()
+    assert [each["verdict"] for each in reports] == ["already staged", "staged", "not tried"]
+    assert reports[2]["reason"] == "row 7 is damaged"
+    assert len(checks) == 4
 
 
 @each_case("words", [STAGE_TO, ["mcp", *WRITING]])
