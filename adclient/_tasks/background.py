@@ -121,11 +121,6 @@ class BackgroundTask(Generic[T]):
         return self._done.result()
 
     @property
-    def has_ended(self) -> bool:
-        """True after the end: success, error or cancellation."""
-        return self._end.is_set()
-
-    @property
     def has_failed(self) -> bool:
         """True if the work raised an error, which `result()` raises."""
         return self._done.done() and self._done.exception() is not None

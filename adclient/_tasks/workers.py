@@ -1,6 +1,7 @@
 """Runs several pieces of work beside the caller, who takes the results as they finish."""
 
 import os
+from collections import deque
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextvars import copy_context
@@ -72,7 +73,8 @@ class AsyncWorkers(Generic[T]):
 
     def __init__(self) -> None:
         self._loop = current_token()
-        self._tasks: list[BackgroundTask[T]] = []
+        self._tasks: set[BackgroundTask[T]] = set()
+        self._ended: deque[BackgroundTask[T]] = deque()
         self._has_ended = anyio.Event()  # a task has
 
     @property
@@ -82,22 +84,27 @@ class AsyncWorkers(Generic[T]):
 
     def start(self, work: Callable[[], Awaitable[T]]) -> None:
         """Start a piece of work, with the context variables of the caller."""
-        self._tasks.append(BackgroundTask(work, lambda: self._has_ended.set()))
+
+        def on_end() -> None:
+            self._ended.append(task)
+            self._has_ended.set()
+
+        task = BackgroundTask(work, on_end)
+        self._tasks.add(task)
 
     async def next(self) -> T:
         """Wait for the next result, and return it or raise its error."""
         if current_token() != self._loop:
             raise RuntimeError("the tasks of this iteration belong to another event loop")
-        while True:
+        while not self._ended:
             self._has_ended = anyio.Event()
-            for task in self._tasks:
-                if task.has_ended:
-                    self._tasks.remove(task)
-                    try:
-                        return await task.result()
-                    except anyio.ClosedResourceError:
-                        _raise_stopped()
             await self._has_ended.wait()
+        task = self._ended.popleft()
+        self._tasks.remove(task)
+        try:
+            return await task.result()
+        except anyio.ClosedResourceError:
+            _raise_stopped()
 
     def stop(self) -> None:
         """Cancel all tasks, from any thread."""
@@ -107,7 +114,7 @@ class AsyncWorkers(Generic[T]):
     async def wait(self) -> None:
         """Wait until all tasks have ended."""
         if current_token() == self._loop:  # another loop may never run again
-            for task in self._tasks:
+            for task in [*self._tasks]:
                 await task.wait()
 
 
