@@ -135,10 +135,13 @@ class BackgroundTask(Generic[T]):
             self._call_soon(self._scope.cancel)
 
     async def _run(self, work: Callable[[], Awaitable[T]]) -> None:
+        cancelled = anyio.get_cancelled_exc_class()
         try:
             with self._scope:
                 self._done.set_result(await work())
-        except (Exception, KeyboardInterrupt, SystemExit) as error:
+        except cancelled:
+            raise
+        except BaseException as error:
             self._done.set_exception(error)  # for the caller of `result()`, not for the loop
         finally:
             self._ended()

@@ -259,6 +259,7 @@ def exhausted_async(**_):
     [
         (lambda **_: 1 / 0, ZeroDivisionError, "zero"),
         (lambda **_: sys.exit(3), SystemExit, "3"),
+        (lambda **_: pytest.fail("no exception"), pytest.fail.Exception, "no exception"),
         (lambda **_: [], TypeError, "returned no page|await"),
         (exhausted, RuntimeError, "StopIteration"),
         (exhausted_async, (RuntimeError, StopAsyncIteration), "StopAsyncIteration|^$"),
