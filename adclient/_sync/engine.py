@@ -152,11 +152,12 @@ class Engine:
         return shown if self.shared_gate is None else {**shown, "gate": repr(self.shared_gate)}
 
     def check_open(self) -> None:
-        """Raise an error if the client was closed."""
+        """Raise an error if the client, or the iteration that needs the call, was closed."""
         if self.is_closed or self.sender.is_closed:
             raise ConfigurationError("this client is closed; make another one")
         if is_stopped():
-            raise ConfigurationError("nobody waits for this call any more, so nothing is sent")
+            # No AdClientError, which a loop over accounts takes for a failure of one of them.
+            raise RuntimeError("this iteration was closed, so nothing is sent")
 
     def _perform_recorded(
         self,

@@ -15,14 +15,16 @@ class Stop:
         self.is_set = False
 
     def applies_here(self) -> None:
-        """Apply it to the current context, which is that of one thread or task."""
-        _current.set(self)
+        """Apply it to the current context, which is that of one thread or task.
+
+        Those that apply already stay, as work of one iteration may contain another one.
+        """
+        _current.set((*_current.get(), self))
 
 
-_current: ContextVar[Stop | None] = ContextVar("adclient_stop", default=None)
+_current: ContextVar[tuple[Stop, ...]] = ContextVar("adclient_stops", default=())
 
 
 def is_stopped() -> bool:
     """Check if the work of the current context was stopped."""
-    stop = _current.get()
-    return stop is not None and stop.is_set
+    return any(stop.is_set for stop in _current.get())

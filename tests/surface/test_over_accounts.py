@@ -490,6 +490,34 @@ async def test_loop_that_was_left_reads_no_further_page(client_kind, leave) -> N
     assert await left(client_kind, leave, NEXT_PAGE, asked=4) == 4
 
 
+def test_loop_that_was_left_ends_one_in_its_read() -> None:
+    slow, ended = Slow(page()), []
+    with RawServer(slow.serve) as server, AdClient(server.url) as client:
+
+        def read(*, account_id):
+            try:
+                return list(over(client, (f"slow{number}" for number in count()), at_once=2))
+            except RuntimeError as error:
+                ended.append(str(error))
+                raise
+
+        accounts = client.over_accounts(read, ["x"])
+        closing = threading.Thread(target=lambda: run_sync(leave_when(accounts, server)))
+        closing.start()
+        with pytest.raises(RuntimeError, match="closed"):
+            next(accounts)
+        closing.join()
+        slow.proceed.set()
+        run_sync(until(lambda: ended))
+    assert ended == ["this iteration was closed, so nothing is sent"]
+    assert len(server.requests) == 2
+
+
+async def leave_when(accounts, server) -> None:
+    await until(lambda: len(server.requests) == 2)
+    accounts.close()
+
+
 @sync_asyncio_trio
 async def test_loop_that_was_left_retries_nothing(client_kind) -> None:
     assert await left(client_kind, leave_by_break, reply(503, b""), asked=4) == 4
