@@ -96,26 +96,21 @@ class AsyncAccountIterator(PublicDir, Generic[T]):
     async def _next(self) -> tuple[str, Items[T] | AdClientError]:
         if self._stop.is_set:  # not the end of the loop, as accounts may be missing
             raise RuntimeError("this iterator was closed")
-        workers = self._workers
-        if workers is None:
+        if self._workers is None:
             from adclient._tasks.workers import AsyncWorkers  # deferred: it loads anyio
 
-            workers = self._workers = AsyncWorkers()
-            self._start(workers)
+            self._workers = AsyncWorkers()
+        workers = self._workers
+        for account_id in islice(self._account_ids, self._at_once - workers.pending):
+            workers.start(partial(_read_account, self._read, account_id, self._stop))
         if not workers.pending:
             if self._bar is not None:
                 self._bar.close()
             raise StopAsyncIteration
         account_id, found = await workers.next()
-        self._start(workers)  # the next account is read while the caller works on this one
         if self._bar is not None:
             self._bar.add(1, isinstance(found, AdClientError))
         return account_id, found
-
-    def _start(self, workers: "AsyncWorkers[tuple[str, Items[T] | AdClientError]]") -> None:
-        """Start to read accounts, as many as may be under way or wait to be taken."""
-        for account_id in islice(self._account_ids, self._at_once - workers.pending):
-            workers.start(partial(_read_account, self._read, account_id, self._stop))
 
     async def aclose(self) -> None:
         """End the iteration: no further request is sent, and what was not taken is dropped.
@@ -188,14 +183,15 @@ class AsyncAccountReader:
     ) -> AsyncAccountIterator[T]:
         """Read many accounts, several at once, and get each as it finishes.
 
-        Memory holds at most `at_once` accounts that you did not take yet: when you take one, the
-        next is started. Nothing is sent before the first step.
+        Each step starts as many accounts as `at_once` allows, and then waits for one. Memory holds
+        at most `at_once` accounts that you did not take yet.
 
         Args:
             read: A read of this client, such as `client.beta.list_campaigns`, or a function that
                 takes `account_id` by keyword and returns what such a read does: a
                 `functools.partial` with further arguments, or one that also calls `typed()`.
-            account_ids: The ids, also of a generator, which is advanced as accounts are taken.
+            account_ids: The ids, also of a generator, which each step advances until `at_once`
+                accounts are under way. So the ids must not depend on the results of these.
             at_once: How many accounts are read at once. `max_concurrency` is a further limit.
             progress: Whether to show a progress bar of the accounts, which also counts the failed.
 
