@@ -25,17 +25,17 @@ class CapacityLimiter:
     """
 
     def __init__(self, total: int) -> None:
-        self._total = total
+        self.total = total
         self.reset_after_fork()
         RESETTABLE.add(self)
 
     def __str__(self) -> str:
-        return f"max_concurrency is {self._total}"
+        return f"max_concurrency is {self.total}"
 
     def reset_after_fork(self) -> None:
         """Free all slots: a forked child has none of its parent's threads."""
         self.free: SimpleQueue[object] = SimpleQueue()
-        for _ in range(min(self._total, _MOST)):
+        for _ in range(min(self.total, _MOST)):
             self.free.put(None)
         self.queue: deque[threading.Lock] = deque()
         # `thread.held` is the list of the thread's outermost slot.

@@ -21,6 +21,7 @@ from adclient._tasks.stopping import Stop
 from adclient.errors import AdClientError, ConfigurationError, InvalidRequest
 
 if TYPE_CHECKING:
+    from adclient._sync.engine import Engine
     from adclient._display.progress import Bar
     from adclient._tasks.workers import Workers
 
@@ -171,6 +172,8 @@ class AccountReader:
 
     __slots__ = ()
 
+    _engine: "Engine"
+
     def over_accounts(
         self,
         read: AccountRead[T],
@@ -190,7 +193,8 @@ class AccountReader:
                 `functools.partial` with further arguments, or one that also calls `typed()`.
             account_ids: The ids, also of a generator, which each step advances until `at_once`
                 accounts are under way. So the ids must not depend on the results of these.
-            at_once: How many accounts are read at once. `max_concurrency` is a further limit.
+            at_once: How many accounts are read at once. It is at most the
+                `max_concurrency` of the client.
             progress: Whether to show a progress bar of the accounts, which also counts the failed.
 
         Returns:
@@ -198,7 +202,8 @@ class AccountReader:
                 The tables of the items begin with a column `account_id`.
 
         Raises:
-            InvalidRequest: `account_ids` is a single text, or `at_once` no whole number from 1.
+            InvalidRequest: `account_ids` is a single text, or `at_once` is not a whole number
+                of at least 1.
             ModuleNotFoundError: tqdm is missing; `pip install 'adclient[notebook]'`.
             ConfigurationError: During iteration: every account would fail, because the client is
                 closed, for example. It ends the iteration, and so does an error in your functions.
@@ -230,4 +235,5 @@ class AccountReader:
             check_installed()
             total = len(account_ids) if isinstance(account_ids, Sized) else None
             bar = Bar("accounts", unit="accounts", note="failed", total=total)
+        at_once = min(at_once, self._engine.limiter.total)
         return AccountIterator(read, iter(account_ids), at_once=at_once, bar=bar)
