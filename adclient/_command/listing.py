@@ -169,10 +169,11 @@ def _class(name: str) -> type[Any]:
     sys.path.insert(0, "")
     try:
         cls = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise argparse.ArgumentTypeError(f"{name!r}: {error}") from None
+    except (Exception, SystemExit) as error:  # whatever the module raises
+        problem = f"{name!r}: {type(error).__name__}: {error}"
+        raise argparse.ArgumentTypeError(problem) from None
     if not attrs.has(cls):
-        raise argparse.ArgumentTypeError(f"{name!r} is no attrs class")
+        raise argparse.ArgumentTypeError(f"{name!r} is not an attrs class")
     return cls
 
 

@@ -141,8 +141,8 @@ def test_interrupt_within_a_page_tells_where_to_repeat_it(everything, capsys, mo
         (ADS[:2], "no account: pass --account ID or --accounts-from FILE"),
         ([*ADS, "-a", "b", "--limit", "1"], "--limit and --cursor are for one --account"),
         ([*ADS, "-a", "b", "--at-once", "0"], "at_once must be a whole number, 1 or more"),
-        ([*ADS, "--class", "attrs:frozen"], "'attrs:frozen' is no attrs class"),
-        ([*ADS, "--class", "no_such:Ad"], "'no_such:Ad': No module named 'no_such'"),
+        ([*ADS, "--class", "attrs:frozen"], "'attrs:frozen' is not an attrs class"),
+        ([*ADS, "--class", "no_such:Ad"], "'no_such:Ad': ModuleNotFoundError: No module"),
         ([*ADS, "--class", "adclient:Ad"], "--class is for --parquet"),
         (ADS, "the address of the service is missing: --service, --url, ADCLIENT_"),
         (["list", "beta.pause_campaign", "-a", "a"], "invalid choice: 'beta.pause_campaign'"),
@@ -170,6 +170,18 @@ def test_wrong_command_line_is_refused(arguments, complaint, capsys, monkeypatch
     assert complaint in told
     assert SECRET not in told
     assert printed == ""
+
+
+@pytest.mark.parametrize("content", ["def x(:", "raise RuntimeError('x')", "raise SystemExit"])
+def test_module_of_a_class_that_cannot_be_loaded_is_named(
+    content, tmp_path, capsys, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken_models.py").write_text(content)
+    with pytest.raises(SystemExit) as refused:
+        main([*ADS, "--class", "broken_models:Ad"])
+    assert refused.value.code == 2
+    assert "'broken_models:Ad': " in capsys.readouterr().err
 
 
 @each_case(
