@@ -37,8 +37,9 @@ def account_ids(options: argparse.Namespace) -> list[str]:
     ids: list[str] = [*(options.account or ())]
     file: str | None = options.accounts_from
     if file is not None:
+        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         try:
-            text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8-sig")
+            text = content.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise ConfigurationError(f"--accounts-from: {file} is not UTF-8") from None
         lines = map(str.strip, text.splitlines())

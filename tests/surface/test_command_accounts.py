@@ -74,7 +74,7 @@ def test_account_that_fails_is_named_and_leaves_the_others(
     fake, everything, accounts, capsys, monkeypatch
 ) -> None:
     for source in (accounts, "-"):
-        monkeypatch.setattr(sys, "stdin", io.StringIO(Path(accounts).read_text()))
+        type_in(monkeypatch, b"\xef\xbb\xbf" + Path(accounts).read_bytes())
         assert main([*READ, "--accounts-from", source, "--at-once", "1"]) == 3
         printed, told = capsys.readouterr()
         rows = [json.loads(line) for line in printed.splitlines()]
@@ -84,7 +84,15 @@ def test_account_that_fails_is_named_and_leaves_the_others(
         assert summary == "adclient: 1 of 3 accounts could not be read"
 
 
-def test_file_of_accounts_that_cannot_be_read_is_refused(fake, tmp_path, capsys) -> None:
+def type_in(monkeypatch, content: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+
+def test_file_of_accounts_that_cannot_be_read_is_refused(
+    fake, tmp_path, capsys, monkeypatch
+) -> None:
+    type_in(monkeypatch, b"\xffaccount_b204")
+    assert main([*READ, "--accounts-from", "-"]) == 2
     path = tmp_path / "accounts.txt"
     assert main([*READ, "--accounts-from", str(path)]) == 1
     path.write_text("account_b204", "utf-16")
