@@ -1,6 +1,7 @@
 """`adclient list` of many accounts."""
 
 import argparse
+import errno
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -53,7 +54,10 @@ def list_accounts(
     client: "AdClient", read: "AccountRead[Item]", ids: Sequence[str], options: argparse.Namespace
 ) -> int:
     """Write the items of each account; the exit code."""
-    shape, folder = output.shape_of(options), options.parquet
+    shape = output.shape_of(options)
+    folder = None if options.parquet is None else Path(options.parquet)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)  # an error before anything is read
     is_streamed = folder is None and shape == "json"
     is_drawn = sys.stderr.isatty() and not (is_streamed and sys.stdout.isatty())
     over = partial(client.over_accounts, read, ids, at_once=options.at_once)
@@ -61,21 +65,24 @@ def list_accounts(
         rows: list[Mapping[str, object]] = []
         failed = 0
         for account_id, result in accounts:
+            error: Exception | None = None
             if isinstance(result, AdClientError):
-                tell(f"{account_id}: {result}")
-                failed += 1
+                error = result
             elif folder is not None:
-                _write_part(Path(folder), account_id, result)
+                error = _write_part(folder, account_id, result)
             else:
                 rows += [{"account_id": account_id} | fields_of(item) for item in result]
                 if is_streamed:
                     output.write(rows, shape)
                     rows.clear()
+            if error is not None:
+                tell(f"{account_id}: {error}")
+                failed += 1
     if folder is None and not is_streamed:
         output.write(rows, shape)
     if failed:
-        tell(f"{failed} of {len(ids)} accounts could not be read")
-    return SOME_FAILED if failed else 0
+        tell(f"{failed} of {len(ids)} accounts failed")
+    return 1 if failed == len(ids) else SOME_FAILED if failed else 0
 
 
 def _with_bar(over: Callable[..., T], is_drawn: bool) -> T:
@@ -84,10 +91,20 @@ def _with_bar(over: Callable[..., T], is_drawn: bool) -> T:
     return over()
 
 
-def _write_part(folder: Path, account_id: str, items: "Items[Item]") -> None:
-    """Write the items of an account to a file of their own, which appears when it is complete."""
-    folder.mkdir(parents=True, exist_ok=True)
+def _write_part(folder: Path, account_id: str, items: "Items[Item]") -> Exception | None:
+    """Write the items of an account to a file of their own, which appears when it is complete.
+
+    An error that concerns only this account is returned.
+    """
     part = folder / f"part-{quote(account_id, safe='')}.parquet"
     unfinished = part.with_name(f".{part.name}")  # which readers of a folder skip
-    output.write_parquet(str(unfinished), items)
+    try:
+        output.write_parquet(str(unfinished), items)
+    except ValueError as error:  # a value does not fit the class
+        return error
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        return error
     unfinished.replace(part)
+    return None

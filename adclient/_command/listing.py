@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"  {name:<24} {' '.join(_FILTERS[each][0] for each in _filters(read))}".rstrip()
         for name, read in _READS.items()
     ]
-    codes = EXIT_CODES | {accounts.SOME_FAILED: "some of several accounts could not be read"}
+    codes = EXIT_CODES | {accounts.SOME_FAILED: "some of several accounts failed"}
     describe(parser, _ABOUT.format(reads="\n".join(reads)), codes)
     add = parser.add_argument
     add("read", metavar="READ", choices=[*_READS, *_METHODS], help="what to list; see below")

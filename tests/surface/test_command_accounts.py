@@ -1,5 +1,6 @@
 """`adclient list` of many accounts: rows with their account, parts, and accounts that fail."""
 
+import errno
 import io
 import json
 import sys
@@ -81,11 +82,16 @@ def test_account_that_fails_is_named_and_leaves_the_others(
         assert rows == [row for account in everything.values() for row in account]
         error, summary = told.splitlines()
         assert error.startswith("adclient: account_f403: beta.list_campaigns: 403 account_disc")
-        assert summary == "adclient: 1 of 3 accounts could not be read"
+        assert summary == "adclient: 1 of 3 accounts failed"
 
 
 def type_in(monkeypatch, content: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+
+@pytest.mark.parametrize("shape", [["--json"], ["--parquet", "parts"]])
+def test_exit_code_is_1_if_every_account_fails(shape, fake, accounts) -> None:
+    assert main([*READ, "-a", "account_f403", "-a", "account_0", *shape]) == 1
 
 
 def test_file_of_accounts_that_cannot_be_read_is_refused(
@@ -118,6 +124,31 @@ def test_each_account_is_a_part(fake, everything, accounts, tmp_path, capsys) ->
     assert set(table["account_id"].to_pylist()) == {IDS[0]}
 
 
+def test_file_in_place_of_the_folder_is_an_error_before_anything_is_read(fake, accounts) -> None:
+    assert main([*BOTH, "--parquet", accounts]) == 1
+    assert not fake.requests
+
+
+def test_account_whose_part_cannot_be_written_leaves_the_others(
+    tmp_path, monkeypatch, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "budget_models.py").write_text(MODELS)
+    budgets = {"misfit": 0.00000000001, "x" * 250: 1, "fits": 1}
+    connected = [
+        FakeAccount(name, platform="beta", campaigns=[{"id": "c", "daily_budget": budget}])
+        for name, budget in budgets.items()
+    ]
+    ids = [word for name in budgets for word in ("-a", name)]
+    with FakeAdService(accounts=connected).as_environment():
+        arguments = [*READ, *ids, "--at-once", "1", "--class", "budget_models:Budgeted"]
+        assert main([*arguments, "--parquet", "parts"]) == 3
+    assert [path.name for path in Path("parts").iterdir()] == ["part-fits.parquet"]
+    misfit, too_long, _ = capsys.readouterr().err.splitlines()
+    assert misfit.startswith("adclient: misfit: items[0], Budgeted(")
+    assert too_long.startswith("adclient: xxx")
+
+
 def test_class_determines_the_columns_of_all_parts(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "budget_models.py").write_text(MODELS)
@@ -147,6 +178,14 @@ def test_interrupt_leaves_only_whole_parts(fake, tmp_path, monkeypatch) -> None:
     assert main([*BOTH, "--parquet", str(tmp_path)]) == 130
     assert len(written) == 1
     assert [path.name[0] for path in tmp_path.iterdir()] == ["."]
+
+
+def test_full_disk_ends_the_run(fake, tmp_path, monkeypatch) -> None:
+    def full(path, items) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("adclient._command.output.write_parquet", full)
+    assert main([*BOTH, "--parquet", str(tmp_path)]) == 1
 
 
 def test_bar_counts_accounts_on_a_terminal(fake, monkeypatch, capsys) -> None:
