@@ -3,7 +3,8 @@
     python dlt_duckdb.py account_b204 account_b7e0
 
 A row replaces the one with the same key, so a night that is loaded twice is there once. An account
-that could not be read becomes a row of the table `failures`, and does not stop the others.
+that could not be read, or has a value that does not fit its class, becomes a row of the table
+`failures`, and does not stop the others.
 """
 
 import sys
@@ -37,9 +38,10 @@ class Fatigue(CreativeFatigue):
     series: list[Day] = attrs.field(factory=list)
 
 
-def failure(account_id: str, error: AdClientError) -> object:
+def failure(account_id: str, error: AdClientError | ValueError) -> object:
     """A row of its own table; `_dlt_load_id` tells the night."""
-    row = {"account_id": account_id, "code": error.code, "error": str(error)}
+    code = error.code if isinstance(error, AdClientError) else "misfit"
+    row = {"account_id": account_id, "code": code, "error": str(error)}
     hints = dlt.mark.make_hints(table_name="failures", write_disposition="append", primary_key=())
     return dlt.mark.with_hints(row, hints, create_table_variant=True)
 
@@ -50,7 +52,13 @@ def campaigns(client: AdClient, account_ids: list[str]) -> Iterator[object]:
         return client.beta.list_campaigns(account_id=account_id).typed(Spending)
 
     for account_id, found in client.over_accounts(read, account_ids):
-        yield failure(account_id, found) if isinstance(found, AdClientError) else found.to_arrow()
+        try:
+            if isinstance(found, AdClientError):
+                raise found
+            result: object = found.to_arrow()
+        except (AdClientError, ValueError) as error:
+            result = failure(account_id, error)
+        yield result
 
 
 @dlt.resource(primary_key=("account_id", "id", "date"), write_disposition="merge")

@@ -7,7 +7,6 @@ staged. In place of the last line, `nightly.serve(cron="0 3 * * *", parameters={
 runs it at three each night.
 """
 
-import json
 import os
 import sys
 from datetime import date
@@ -42,10 +41,14 @@ def read(account_ids: list[str], folder: Path) -> None:
             return client.beta.list_campaigns(account_id=account_id).typed(Spending)
 
         for account_id, found in client.over_accounts(campaigns, account_ids):
-            if isinstance(found, AdClientError):
-                results.append({"account": account_id, "error": str(found)})
+            try:
+                if isinstance(found, AdClientError):
+                    raise found
+                frame = found.to_polars()
+            except (AdClientError, ValueError) as error:  # such as a value that does not fit
+                results.append({"account": account_id, "error": str(error)})
                 continue
-            found.to_polars().write_parquet(folder / f"{quote(account_id, safe='')}.parquet")
+            frame.write_parquet(folder / f"{quote(account_id, safe='')}.parquet")
             results.append({"account": account_id, "campaigns": len(found)})
     create_table_artifact(results, key="accounts")
 
@@ -53,24 +56,27 @@ def read(account_ids: list[str], folder: Path) -> None:
 @task(retries=0)
 def propose(folder: Path) -> int:
     """Stage a plan. Its id has the month, so that no campaign is proposed twice in one."""
-    lines = [f'id = "pause-losing/{date.today():%Y-%m}"']
+    if not any(folder.glob("*.parquet")):
+        raise RuntimeError("no account could be read")
+    changes: list[dict[str, object]] = []
     campaigns = polars.scan_parquet(folder / "*.parquet")
     is_losing = (polars.col("spend") > 500) & (polars.col("roas") < 1)
     for row in campaigns.filter(is_losing, status="ENABLED").collect().iter_rows(named=True):
-        change = {
-            "call": "beta.pause_campaign",
-            "account_id": row["account_id"],
-            "campaign_id": row["id"],
-            "expect": "ENABLED",
-            "why": f"It spent {row['spend']}, and returned {row['roas']} times that.",
-        }
-        lines += ["[[change]]", *(f"{key} = {json.dumps(value)}" for key, value in change.items())]
-    if len(lines) == 1:
+        changes.append(
+            {
+                "call": "beta.pause_campaign",
+                "account_id": row["account_id"],
+                "campaign_id": row["id"],
+                "expect": "ENABLED",
+                "why": f"It spent {row['spend']}, and returned {row['roas']} times that.",
+            }
+        )
+    if not changes:
         return 0
-    path = folder / "plan.toml"
-    path.write_text("\n".join(lines))
+    plan = Plan.of(f"pause-losing/{date.today():%Y-%m}", changes)
+    plan.write(folder / "plan.toml")
     with AdClient(ledger=open_ledger(os.environ["ADCLIENT_LEDGER"]), policy=POLICY) as client:
-        report = Plan.read(path).stage(client)
+        report = plan.stage(client)
     create_markdown_artifact(report.markdown(), key="plan")
     print(report)
     return report.exit_code

@@ -169,11 +169,14 @@ def account(account_id: str, campaigns: list, creatives: list) -> FakeAccount:
     return FakeAccount(account_id, campaigns=campaigns, reads=reads)
 
 
+MISFIT = account("misfit", [campaign("a", 1.005)], [])  # its spend has two decimals
+
+
 def load(folder: Path, *accounts: FakeAccount) -> Callable[[str], list[tuple[object, ...]]]:
     """Load a night in which only these accounts are connected; a way to query the result."""
     with serving(FakeAdService(accounts=accounts)) as url:
         settings = {"DLT_DATA_DIR": str(folder / "dlt"), "RUNTIME__DLTHUB_TELEMETRY": "false"}
-        run(folder, url, "dlt_duckdb.py", "shop", "gone", **settings)
+        run(folder, url, "dlt_duckdb.py", "shop", "gone", "misfit", **settings)
 
     def query(text: str) -> list[tuple[object, ...]]:
         with duckdb.connect(folder / "ads.duckdb") as connection:
@@ -185,19 +188,20 @@ def load(folder: Path, *accounts: FakeAccount) -> Callable[[str], list[tuple[obj
 def test_dlt_merges_nights_by_key(tmp_path) -> None:
     days = {"d01": 0.5, "d10": 0.4, "d12": 0.3}
     shop = account("shop", [campaign("a", 1), campaign("b", 2)], [creative("x", **days)])
-    query = load(tmp_path, shop)
+    query = load(tmp_path, shop, MISFIT)
     assert query("SELECT account_id, id, spend FROM campaigns ORDER BY ALL") == [
         ("shop", "campaign_a", 1),
         ("shop", "campaign_b", 2),
     ]
-    assert query("SELECT DISTINCT account_id, code FROM failures") == [
-        ("gone", "account_not_found")
+    assert query("SELECT DISTINCT account_id, code FROM failures ORDER BY ALL") == [
+        ("gone", "account_not_found"),
+        ("misfit", "misfit"),
     ]
 
     days = {"d01": 0.9, "d10": 0.8, "d12": 0.7, "d13": 0.2}
     shop = account("shop", [campaign("a", 1), campaign("b", 3)], [creative("x", **days)])
     gone = account("gone", [campaign("a", 4)], [creative("x", d01=0.1), creative("y")])
-    query = load(tmp_path, shop, gone)
+    query = load(tmp_path, shop, gone, MISFIT)
     assert query("SELECT account_id, id, spend FROM campaigns ORDER BY ALL") == [
         ("gone", "campaign_a", 4),
         ("shop", "campaign_a", 1),
@@ -211,7 +215,7 @@ def test_dlt_merges_nights_by_key(tmp_path) -> None:
         ("shop", "fatigue_x", 12, 0.7),
         ("shop", "fatigue_x", 13, 0.2),
     ]
-    assert query("SELECT count(*), count(DISTINCT _dlt_load_id) FROM failures") == [(2, 1)]
+    assert query("SELECT count(*), count(DISTINCT _dlt_load_id) FROM failures") == [(4, 2)]
 
 
 # Prefect.
@@ -264,7 +268,9 @@ def artifacts(settings: dict[str, str], key: str) -> list[str]:
 def test_prefect_reads_all_accounts_and_stages_each_change_once(prefect, tmp_path) -> None:
     service = FakeAdService()
     service.faults.add(Fault.dropped(taken=True), operation="beta.pause_campaign", call=2)
-    accounts = [ACCOUNT, OTHER, DISCONNECTED]
+    service.add_account(MISFIT)
+    service.add_account(FakeAccount("shop 😀", campaigns=[campaign("a", 900) | {"roas": 0.5}]))
+    accounts = [ACCOUNT, OTHER, DISCONNECTED, "misfit", "shop 😀"]
     ledger = open_ledger(str(tmp_path / "ledger.db"))
     with serving(service) as url:
         run(tmp_path, url, "prefect_nightly.py", *accounts, code=1, **prefect)
@@ -272,20 +278,30 @@ def test_prefect_reads_all_accounts_and_stages_each_change_once(prefect, tmp_pat
             ACCOUNT: 2 + 2,  # pages, and changes: the plan stops at the second
             OTHER: 1,
             DISCONNECTED: 1,
+            "misfit": 1,
+            "shop 😀": 1,
         }
         [unknown] = ledger.unknown()
         ledger.settle(unknown, draft_id=service.drafts[1].draft_id, by="kim")
         run(tmp_path, url, "prefect_nightly.py", *accounts, **prefect)
-    assert len(service.drafts) == len({draft.target for draft in service.drafts}) == 4
-    assert [draft.diff.after for draft in service.drafts] == ["PAUSED"] * 4
+    assert len(service.drafts) == len({draft.target for draft in service.drafts}) == 5
+    assert [draft.diff.after for draft in service.drafts] == ["PAUSED"] * 5
     after, before = artifacts(prefect, "plan")
     assert ("unknown" in before, "not tried" in before) == (True, True)
-    assert "2 already staged, 2 staged" in after
+    assert "2 already staged, 3 staged" in after
     results = {each["account"]: each for each in json.loads(artifacts(prefect, "accounts")[0])}
     assert (results[ACCOUNT]["campaigns"], results[OTHER]["campaigns"]) == (62, 4)
     assert "403 account_disconnected" in results[DISCONNECTED]["error"]
+    assert "spend: expected decimal128(12, 2)" in results["misfit"]["error"]
     parts = polars.read_parquet(tmp_path / "parts" / "*" / "*.parquet")
-    assert Counter(parts["account_id"]) == {ACCOUNT: 62, OTHER: 4}
+    assert Counter(parts["account_id"]) == {ACCOUNT: 62, OTHER: 4, "shop 😀": 1}
+
+
+def test_prefect_fails_if_no_account_could_be_read(prefect, service, url, tmp_path) -> None:
+    with start(tmp_path, url, "prefect_nightly.py", DISCONNECTED, **prefect) as program:
+        _, complaint = program.communicate()
+    assert program.returncode == 1
+    assert "RuntimeError: no account could be read" in complaint
 
 
 def test_prefect_stages_nothing_if_no_campaign_loses_money(prefect, tmp_path) -> None:
