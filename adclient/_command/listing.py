@@ -111,7 +111,11 @@ def run(options: argparse.Namespace) -> int:
                 page = page.progress()
         items = Items(_read(page, options, is_streamed), cls=options.cls)
     if not is_streamed:
-        write(items)
+        try:
+            write(items)
+        except ValueError as misfit:  # which names the item and the field
+            tell(str(misfit))
+            return 1
     return 0
 
 

@@ -143,9 +143,12 @@ def test_account_whose_part_cannot_be_written_leaves_the_others(
     with FakeAdService(accounts=connected).as_environment():
         arguments = [*READ, *ids, "--at-once", "1", "--class", "budget_models:Budgeted"]
         assert main([*arguments, "--parquet", "parts"]) == 3
+        alone = [*READ, "-a", "misfit", "--class", "budget_models:Budgeted"]
+        assert main([*alone, "--parquet", "one.parquet"]) == 1
     assert [path.name for path in Path("parts").iterdir()] == ["part-fits.parquet"]
-    misfit, too_long, _ = capsys.readouterr().err.splitlines()
+    misfit, too_long, _, one = capsys.readouterr().err.splitlines()
     assert misfit.startswith("adclient: misfit: items[0], Budgeted(")
+    assert one == misfit.replace("misfit: ", "", 1)
     assert too_long.startswith("adclient: xxx")
 
 
