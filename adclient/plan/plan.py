@@ -11,6 +11,7 @@ import attrs
 from adclient._core.redact import one_line
 from adclient._display.notebook import NOTE, short
 from adclient._display.signatures import public_in
+from adclient._display.tracebacks import forget_frames
 from adclient._limits import rules
 from adclient._sync.client import AdClient
 from adclient._values import toml
@@ -297,7 +298,11 @@ class Plan:
             ...     print(report)
             ...     return report.exit_code
         """
-        return next(stage_all([self], client))
+        try:
+            return next(stage_all([self], client))
+        except BaseException as error:
+            forget_frames(error)
+            raise
 
     def __repr__(self) -> str:
         return f"<Plan {self.id}, {len(self.changes)} changes>"

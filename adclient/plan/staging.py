@@ -67,10 +67,8 @@ def stage_all(plans: Iterable["Plan"], client: AdClient) -> Iterator[PlanReport]
                     report = report_on(change, "not tried", stopped)
                 reports.append(report)
             whole = report_of(plan, reports, guard.policy, guard.ledger)
-        except BaseException as interrupt:
+        except KeyboardInterrupt as interrupt:
             forget_frames(interrupt)
-            if not isinstance(interrupt, KeyboardInterrupt):
-                raise
             reports += _interrupted_reports(guard.ledger, plan, len(reports))
             whole = report_of(plan, reports, guard.policy, guard.ledger)
             raise Interrupted(whole) from interrupt
