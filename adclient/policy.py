@@ -1,60 +1,33 @@
 """The limits of a client: whatever a caller asks for, above all a model, they apply."""
 
-import difflib
 import os
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from decimal import Decimal
-from fnmatch import fnmatchcase
 from functools import partial
-from numbers import Integral
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar, cast
 
 import attrs
 
-from adclient._core.operations import OPERATIONS
+from adclient._core.policy_values import (
+    amount_of,
+    amounts_of,
+    check_amount,
+    check_money,
+    check_patterns,
+    check_texts,
+    refused,
+    seconds_of,
+    texts_of,
+)
 from adclient._display import notebook
 from adclient._display.notebook import short
-from adclient._values.json_values import folded, is_array, is_object
+from adclient._values.json_values import folded, is_object
 from adclient.errors import ConfigurationError, LedgerError
 from adclient.options import check_count, check_type
 
 if TYPE_CHECKING:
     from adclient._values import toml
-
-_MOST = 10**15  # in any currency; a larger amount is a mistake
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-
-
-# The converters return unchanged what they cannot convert; the checks refuse it later.
-
-
-def _texts(value: Sequence[str] | None) -> tuple[str, ...] | None:
-    return tuple(value) if isinstance(value, list) else cast("tuple[str, ...] | None", value)
-
-
-def _amount(value: int | float | Decimal | None) -> Decimal | None:
-    number: object = value
-    if isinstance(number, float):
-        number = Decimal(float.__repr__(number))
-    elif not isinstance(number, bool) and isinstance(number, Integral):
-        number = Decimal(int(number))
-    return cast("Decimal | None", number)
-
-
-def _amounts(value: Mapping[str, int | float | Decimal] | None) -> Mapping[str, Decimal] | None:
-    money: object = value
-    if isinstance(value, Mapping):
-        money = MappingProxyType({key: _amount(amount) for key, amount in value.items()})
-    return cast("Mapping[str, Decimal] | None", money)
-
-
-def _seconds(value: str | int | float | Decimal | None) -> Decimal | None:
-    number: Any = value
-    if isinstance(value, str) and (text := re.fullmatch("([0-9]{1,9})([smhd])", value)):
-        number = int(text[1]) * _SECONDS[text[2]]
-    return _amount(number)
 
 
 def _policies(value: "Mapping[str, Policy] | None") -> "Mapping[str, Policy] | None":
@@ -90,8 +63,8 @@ class Policy(notebook.HTMLRepr):
             the ledger together. A write of unknown outcome counts.
         no_repeat_within: For how long a write is refused after one with the same operation and
             arguments that staged a draft, or may have: seconds, or a text like `30m`, `1h` or `2d`.
-        account: Rules of single accounts, by their ids; see `for_account`. If there are any, the
-            arguments of a call may name no other account at any depth.
+        account: Rules of single accounts, by their ids; see `for_account`. If there are any, a key
+            `account_id` at any depth of the arguments may name no other account than the call.
 
     Raises:
         ConfigurationError: A rule has the wrong type or an impossible value; `argument` names it.
@@ -110,13 +83,15 @@ class Policy(notebook.HTMLRepr):
         money: daily_budget is 999, and money allows 0 to 150; nothing was sent
     """
 
-    accounts: tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
-    operations: tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
-    fields: tuple[str, ...] | None = attrs.field(default=None, converter=_texts)
-    money: Mapping[str, Decimal] | None = attrs.field(default=None, converter=_amounts, hash=False)
-    change_at_most: Decimal | None = attrs.field(default=None, converter=_amount)
+    accounts: tuple[str, ...] | None = attrs.field(default=None, converter=texts_of)
+    operations: tuple[str, ...] | None = attrs.field(default=None, converter=texts_of)
+    fields: tuple[str, ...] | None = attrs.field(default=None, converter=texts_of)
+    money: Mapping[str, Decimal] | None = attrs.field(
+        default=None, converter=amounts_of, hash=False
+    )
+    change_at_most: Decimal | None = attrs.field(default=None, converter=amount_of)
     drafts_per_day: int | None = None
-    no_repeat_within: Decimal | None = attrs.field(default=None, converter=_seconds)
+    no_repeat_within: Decimal | None = attrs.field(default=None, converter=seconds_of)
     account: Mapping[str, "Policy"] | None = attrs.field(
         default=None, converter=_policies, hash=False
     )
@@ -124,27 +99,30 @@ class Policy(notebook.HTMLRepr):
     def __attrs_post_init__(self) -> None:
         for rule in ("accounts", "operations", "fields"):
             if getattr(self, rule) is not None:
-                _check_texts(rule, getattr(self, rule))
-        _check_patterns(self.operations or ())
+                check_texts(rule, getattr(self, rule))
+        check_patterns(self.operations or ())
         if self.money is not None:
-            _check_money(self.money)
+            check_money(self.money)
         if self.change_at_most is not None:
-            _check_amount("change_at_most", self.change_at_most)
+            check_amount("change_at_most", self.change_at_most)
             if not self.money:
-                raise _refused("change_at_most", "needs money, which names the keys to compare")
+                raise refused("change_at_most", "needs money, which names the keys to compare")
         if self.drafts_per_day is not None:
             check_count("drafts_per_day", self.drafts_per_day, least=0)
         if self.no_repeat_within is not None:
             expected = "a time up to 366 days: seconds, or a text like 30m, 1h or 2d"
-            _check_amount("no_repeat_within", self.no_repeat_within, 366 * 86_400, expected)
+            check_amount("no_repeat_within", self.no_repeat_within, 366 * 86_400, expected)
         check_type("account", self.account, Mapping)
+        check_texts("account", list(self.account or ()))
         for account_id, own in (self.account or {}).items():
             rule = f"account.{account_id}"
             if not isinstance(own, Policy) or own._rules().keys() & {"accounts", "account"}:
-                raise _refused(rule, "must be a policy without accounts")
+                raise refused(rule, "must be a policy without accounts")
             if self.accounts is not None and account_id not in self.accounts:
-                raise _refused(rule, "has rules, but accounts does not allow it")
-            _check_money({**(self.money or {}), **(own.money or {})}, rule)
+                raise refused(rule, "has rules, but accounts does not allow it")
+            check_money({**(self.money or {}), **(own.money or {})}, rule)
+        if not any(own._rules() for own in (self.account or {}).values()):
+            object.__setattr__(self, "account", None)  # a policy without rules is `Policy()`
 
     def for_account(self, account_id: str) -> Self:
         """Return this policy as it applies to one account, which is then the only one allowed.
@@ -159,6 +137,10 @@ class Policy(notebook.HTMLRepr):
         Returns:
             Another policy.
 
+        Raises:
+            ConfigurationError: The policy does not allow the account, or a service may read its id
+                as that of an account with rules of its own; `argument` names the rule.
+
         Examples:
             >>> from adclient import Policy
             >>> own = Policy(money={"daily_budget": 75_000})
@@ -166,11 +148,9 @@ class Policy(notebook.HTMLRepr):
             >>> policy.for_account("account_b").money["daily_budget"]
             Decimal('75000')
         """
-        own = (self.account or {}).get(account_id, Policy())
-        rules = own._rules() | {"accounts": (account_id,), "drafts_per_day": self.drafts_per_day}
-        if own.money is not None:
-            rules["money"] = {**(self.money or {}), **own.money}
-        return attrs.evolve(self, account=self.account and {account_id: own}, **rules)
+        if (refusal := refusal_of_account(self, account_id)) is not None:
+            raise ConfigurationError(refusal.reason, argument=refusal.rule)
+        return merged(self, account_id)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -201,7 +181,10 @@ class Policy(notebook.HTMLRepr):
         if is_object(tables):
             own = {str(i): cls._read(document, t, "account", str(i)) for i, t in tables.items()}
             rules = rules | {"account": own}
-        return cls._read(document, rules)
+        policy = cls._read(document, rules)
+        if policy == cls():
+            raise document.error("expected rules, but all tables are empty")
+        return policy
 
     @classmethod
     def _read(cls, document: "toml.Document", table: object, *path: str) -> Self:
@@ -212,7 +195,7 @@ class Policy(notebook.HTMLRepr):
         try:
             return cls(**rules)
         except ConfigurationError as error:
-            raise document.error(str(error), *path) from None
+            raise document.error(str(error), *path, key=error.argument) from None
 
     def _rules(self) -> dict[str, Any]:
         rules = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
@@ -237,53 +220,33 @@ class Policy(notebook.HTMLRepr):
 # A class can name itself only in quotes, which a signature would show.
 Policy.__init__.__annotations__["account"] = Mapping[str, Policy] | None
 
-
-def _check_texts(rule: str, texts: object) -> None:
-    if not is_array(texts):
-        raise _refused(rule, f"must be a list of strings, not {type(texts).__name__}")
-    for index, text in enumerate(texts):
-        if not isinstance(text, str) or not text or text != text.strip():
-            problem = f"must have strings without surrounding blanks, not {short(text)!r}"
-            raise _refused(rule, problem)
-        if text in texts[:index]:
-            raise _refused(rule, f"has {short(text)} twice")
+_P = TypeVar("_P", bound=Policy)
 
 
-def _check_patterns(patterns: Sequence[str]) -> None:
-    names = [operation.full_name for operation in OPERATIONS]
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
-            near = difflib.get_close_matches(short(pattern), names, 1) or names
-            problem = f"has {short(pattern)}, which matches no operation, such as {near[0]}"
-            raise _refused("operations", problem)
+def merged(policy: _P, account_id: str) -> _P:
+    """The policy as it applies to one account, even if it does not allow it."""
+    own = (policy.account or {}).get(account_id, Policy())
+    rules = own._rules() | {"accounts": (account_id,), "drafts_per_day": policy.drafts_per_day}
+    if own.money is not None:
+        rules["money"] = {**(policy.money or {}), **own.money}
+    return attrs.evolve(policy, account=policy.account and {account_id: own}, **rules)
 
 
-def _check_money(money: object, rule: str = "money") -> None:
-    if not is_object(money):
-        raise _refused("money", f"must map keys to amounts, not be a {type(money).__name__}")
-    _check_texts("money", list(money))
-    seen = dict[str, str]()
-    for key, amount in money.items():
-        other = seen.setdefault(folded(str(key)), str(key))
-        if other != key:
-            raise _refused(rule, f"has {short(other)} and {short(key)}, which count as one key")
-        _check_amount(f"money.{key}", amount)
+def refusal_of_account(policy: Policy, account_id: str) -> "Refusal | None":
+    """The refusal of an account, for whatever call; None if the policy allows it."""
+    shown, others = f"account {short(account_id)}", policy.account or {}
+    if policy.accounts is not None:
+        refusal = Refusal("accounts", f"{shown} is not one of the policy's accounts")
+        return None if account_id in policy.accounts else refusal
+    # A service may read an id with other capitals or blanks as one that has rules of its own.
+    is_odd = account_id != account_id.strip() or folded(account_id) in map(folded, others)
+    if others and account_id not in others and is_odd:
+        return Refusal("account", f"{shown} may be read as another account")
+    return None
 
 
-def _check_amount(
-    name: str, value: object, most: int = _MOST, expected: str = "a number from 0 to 10^15"
-) -> None:
-    if not isinstance(value, Decimal) or not value.is_finite() or not 0 <= value <= most:
-        got = repr(value) if isinstance(value, str) else value
-        raise _refused(name, f"must be {expected}, got {short(got)}")
-
-
-def _refused(rule: str, problem: str) -> ConfigurationError:
-    return ConfigurationError(f"{short(rule)} {problem}", argument=rule)
-
-
-def _unknown(*_: object) -> NoReturn:
-    raise LedgerError("this ledger cannot tell what a rule of the policy has to know")
+def _not_set(needed: str, *_: object) -> NoReturn:
+    raise LedgerError(f"{needed}, which this ledger does not set")
 
 
 class Usage(NamedTuple):
@@ -307,8 +270,12 @@ class Usage(NamedTuple):
 
     drafts_today: int = 0
     over_limit: str | None = None
-    drafts_of_account: Callable[[], int] = _unknown
-    repeated: Callable[[float], str | None] = _unknown
+    drafts_of_account: Callable[[], int] = partial(
+        _not_set, "drafts_per_day of an account needs `Usage.drafts_of_account`"
+    )
+    repeated: Callable[[float], str | None] = partial(
+        _not_set, "no_repeat_within needs `Usage.repeated`"
+    )
 
 
 class Refusal(NamedTuple):

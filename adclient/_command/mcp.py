@@ -41,8 +41,6 @@ def run(options: argparse.Namespace) -> int:
     policy = Policy() if options.policy is None else Policy.read(options.policy)
     account: str | None = options.account
     if account is not None:
-        if policy.accounts is not None and account not in policy.accounts:
-            raise ConfigurationError(f"--account: the policy does not name {account!r}")
         policy = policy.for_account(account)
     elif policy.accounts is None:
         raise ConfigurationError("name the accounts in a policy, or one with --account")

@@ -21,7 +21,7 @@ from adclient._values.json_values import JSON, folded
 from adclient.errors import InvalidRequest
 from adclient.ledger.entry import Entry
 from adclient.models import Diff, Result
-from adclient.policy import Policy, Refusal, Usage
+from adclient.policy import Policy, Refusal, Usage, merged, refusal_of_account
 
 # Arguments that name the entity of a write; the others are what it sets.
 _IDS = ("account_id", "campaign_id", "creative_id", "ad_id")
@@ -31,7 +31,7 @@ _CREATIONS = {each.full_name for each in OPERATIONS if each.name.startswith("cre
 # A service may read a name as a path, such as `limits.daily_budget`, `limits__daily_budget` or
 # `filter[account_id]`. One `_` or `-` separates words, unless the name separates them otherwise as
 # well: `limits-daily_budget`, `limits_dailyBudget`.
-_LONGEST_NAME = 1000  # only the end of a longer one counts
+_LONGEST_NAME = 1000  # a call with a longer one is refused; of one in a diff, the end counts
 _SEPARATOR = re.compile(r"%[0-9A-Fa-f]{2}|~[01]|[^\w\s-]|__+|--+")
 _ANY_SEPARATOR = re.compile(rf"{_SEPARATOR.pattern}|[_-]")
 _BETWEEN_WORDS = re.compile("[_-]|(?<=[a-z])(?=[A-Z])")
@@ -64,22 +64,17 @@ def refusal_of(policy: Policy, call: Call[Result]) -> Refusal | None:
     return next(_refusals(policy, call), None)
 
 
-def _for_account(policy: Policy, account_id: str) -> Policy:
+def for_account(policy: Policy, account_id: str) -> Policy:
     """The policy with the limits of an account; if it has some, a call may name no other."""
-    return policy if policy.account is None else policy.for_account(account_id)
+    return policy if policy.account is None else merged(policy, account_id)
 
 
 def _refusals(policy: Policy, call: Call[Result]) -> Iterator[Refusal]:
     """The refusals of a call by each rule."""
     name, account, is_write = call.operation.full_name, call.account_id, call.operation.is_write
-    if policy.accounts is not None and account not in policy.accounts:
-        yield Refusal("accounts", f"account {short(account)} is not one of the policy's accounts")
-    # A service may read an id with other capitals or blanks as one that has rules of its own.
-    others = policy.account or {}
-    is_odd = account != account.strip() or folded(account) in map(folded, others)
-    if others and account not in others and is_odd:
-        yield Refusal("account", f"account {short(account)} may be read as another account")
-    policy = _for_account(policy, account)
+    if (refusal := refusal_of_account(policy, account)) is not None:
+        yield refusal
+    policy = for_account(policy, account)
     if policy.operations is not None and not any(fnmatchcase(name, p) for p in policy.operations):
         yield Refusal("operations", f"{name} is not one of the policy's operations")
     limits_fields = is_write and (policy.fields is not None or policy.money is not None)
@@ -106,7 +101,10 @@ def _refusals_of_values(
     policy: Policy, values: Mapping[str, JSON], *, is_write: bool
 ) -> Iterator[Refusal]:
     limits = {folded(name): most for name, most in (policy.money or {}).items() if is_write}
+    rule = "money" if limits else "accounts"
     for path, name, value in _inside(values):
+        if len(name) > _LONGEST_NAME and (limits or policy.accounts is not None):
+            yield Refusal(rule, f"{short_end(path)} is too long a name for {rule} to be judged")
         keys, amount = _keys_in(name, {_ACCOUNT, *limits}), number_of(value)
         if _ACCOUNT in keys and policy.accounts is not None and value not in policy.accounts:
             reason = f"{_shown(path, value)}, and accounts allows {short(policy.accounts)}"
@@ -135,7 +133,7 @@ def refusal_of_usage(policy: Policy, entry: Entry, usage: Usage) -> Refusal | No
 
 
 def _refusals_of_usage(policy: Policy, entry: Entry, usage: Usage) -> Iterator[Refusal]:
-    policy = _for_account(policy, entry.account_id)
+    policy = for_account(policy, entry.account_id)
     if policy.change_at_most is not None and usage.over_limit is not None:
         reason = (
             f"change_at_most allows no further write to an account whose draft "
@@ -158,7 +156,7 @@ def excess_of(
     policy: Policy, operation: str, arguments: Mapping[str, JSON], diff: Diff
 ) -> str | None:
     """The excess of a draft over `change_at_most`, or why that cannot be judged, in words."""
-    policy = _for_account(policy, str(arguments["account_id"]))
+    policy = for_account(policy, str(arguments["account_id"]))
     limit, money = policy.change_at_most, policy.money
     is_creation = operation in _CREATIONS
     if limit is None or money is None or (is_creation and diff.before is None):

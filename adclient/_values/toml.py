@@ -26,12 +26,16 @@ class Document:
     name: str
     values: dict[str, Any]
 
-    def error(self, problem: str, *path: str | int) -> ConfigurationError:
-        """An error that names the file and a place in it, such as `money.bid` or `change 3`."""
-        steps = (f" {step + 1}" if isinstance(step, int) else f".{key_text(step)}" for step in path)
-        where = short("".join(steps).removeprefix("."), NOTE)
+    def error(self, problem: str, *path: str | int, key: str | None = None) -> ConfigurationError:
+        """An error that names the file and a place in it, such as `money.bid` or `change 3`.
+
+        The problem itself names the key there, if it is about one.
+        """
+        shown = (f" {step + 1}" if isinstance(step, int) else f".{key_text(step)}" for step in path)
+        where = short("".join(shown).removeprefix("."), NOTE)
         text = f"{self.name}, {where}: {problem}" if path else f"{self.name}: {problem}"
-        return ConfigurationError(text, argument=".".join(map(str, path)))
+        steps = path if key is None else (*path, key)
+        return ConfigurationError(text, argument=".".join(map(str, steps)))
 
     def check_keys(self, table: Collection[str], known: Collection[str], *path: str | int) -> None:
         """Refuse a key of the table at `path` that is not one of the known ones."""
@@ -39,7 +43,7 @@ class Document:
             if key not in known:
                 near = difflib.get_close_matches(short(key), known, 1)
                 hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(known)}"
-                raise self.error(f"{short(key)} is not a key here: {hint}", *path)
+                raise self.error(f"{short(key)} is not a key here: {hint}", *path, key=key)
 
 
 def read(path: str | os.PathLike[str]) -> Document:

@@ -67,7 +67,7 @@ def sums_of(
     """
     found = defaultdict[tuple[str, str], list[_Amounts]](list)
     for change, diff in changes:
-        money = policy.for_account(change.call.account_id).money or {}
+        money = rules.for_account(policy, change.call.account_id).money or {}
         keys = {folded(key): key for key in money}
         amounts = _expected(change, {*keys}) if diff is None else _drafted(diff, {*keys})
         for name, before, after in amounts:

@@ -58,6 +58,7 @@ def test_time_is_seconds_or_a_text(time, seconds) -> None:
     assert Policy(no_repeat_within=time).no_repeat_within == (seconds or time)
 
 
+OWN_RULES = {"account_1": Policy(fields=[])}
 WRONG_LISTS = [
     ("beta.*", "must be a list of strings, not str"),
     ({"a": 1}, "must be a list of strings, not dict"),
@@ -122,8 +123,12 @@ WRONG_AMOUNTS = [
         ),
         ({"account": ["account_1"]}, "account", "account must be a Mapping, not list"),
         *(
+            ({"account": {key: Policy()}}, "account", "account must have strings without")
+            for key in (1, None, "", " a ")
+        ),
+        *(
             ({"account": {"account_1": value}}, "account.account_1", "must be a policy without")
-            for value in ({}, None, Policy(accounts=["account_1"]), Policy(account={}))
+            for value in ({}, None, Policy(accounts=["account_1"]), Policy(account=OWN_RULES))
         ),
         (
             {"accounts": ["account_1"], "account": {"account_2": Policy()}},
@@ -219,6 +224,19 @@ def test_account_has_its_own_rules_and_the_others_of_the_policy() -> None:
     assert only.for_account("a").money == {"bid": 900}
     assert only.for_account("b").money is None
     assert Policy(fields=["name"]).for_account("a") == Policy(accounts=["a"], fields=["name"])
+    with pytest.raises(ConfigurationError, match="account b is not one of the policy's accounts"):
+        Policy(accounts=["a"]).for_account("b")
+
+
+def test_policy_whose_tables_are_all_empty_has_no_rules(tmp_path) -> None:
+    for account in ({}, {"a": Policy()}):
+        assert Policy(account=account) == Policy()
+        assert Policy(account=account | {"b": Policy(fields=[])}) != Policy()
+    path = tmp_path / "policy.toml"
+    for text in ("[account]", "[account.a]"):
+        path.write_text(text)
+        with pytest.raises(ConfigurationError, match=r"policy\.toml: expected rules, but all tabl"):
+            Policy.read(path)
 
 
 # Files.
@@ -255,6 +273,7 @@ IN_TABLE = "account.account_2: "
 @each_case(
     ("old", "new", "problem"),
     [
+        ('"account_1", "account_2"', "5", "accounts must have strings without surrounding blanks"),
         ("accounts", "acounts", "acounts is not a key here: did you mean accounts?"),
         ("20", "nan", "change_at_most must be a number from 0 to 10^15, got NaN"),
         ("150", "inf", "money.daily_budget must be a number from 0 to 10^15, got Infinity"),
@@ -301,3 +320,5 @@ def test_wrong_file_is_refused_with_the_rule(tmp_path_factory, old, new, problem
         Policy.read(path)
     place = ", " if problem.startswith(IN_TABLE) else ": "
     assert str(refused.value).startswith(f"{path}{place}{problem}")
+    rule = problem.replace(IN_TABLE, "account.account_2.").replace(".expected", "").split()[0]
+    assert refused.value.argument == rule

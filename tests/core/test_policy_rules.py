@@ -10,7 +10,15 @@ import attrs
 import pytest
 from cases import each_case
 
-from adclient import AdClientError, Diff, Entry, InvalidRequest, LedgerError, Policy
+from adclient import (
+    AdClientError,
+    ConfigurationError,
+    Diff,
+    Entry,
+    InvalidRequest,
+    LedgerError,
+    Policy,
+)
 from adclient._core.call import validated
 from adclient._core.operations import OPERATIONS
 from adclient._limits import rules
@@ -168,9 +176,17 @@ def test_account_that_may_be_read_as_another_one_is_refused(account) -> None:
     found = refusal(OWN, BUDGET, account_id=account, daily_budget=1)
     assert found.rule == "account"
     assert found.reason.endswith("may be read as another account")
-    assert (
-        refusal(Policy(accounts=[], account={}), account_id=account, fields={}).rule == "accounts"
-    )
+    assert refusal(Policy(accounts=[]), account_id=account, fields={}).rule == "accounts"
+    with pytest.raises(ConfigurationError) as refused:
+        OWN.for_account(account)
+    assert (str(refused.value), refused.value.argument) == (found.reason, "account")
+
+
+def test_account_that_the_policy_names_is_allowed_beside_one_that_it_may_be_read_as() -> None:
+    policy = Policy(accounts=["acc_xAb", "acc_xaB"], account={"acc_xAb": Policy(fields=["name"])})
+    assert refusal(policy, fields={"status": "PAUSED"}, account_id="acc_xaB") is None
+    assert policy.for_account("acc_xaB").fields is None
+    assert refusal(policy, fields={"status": "PAUSED"}, account_id="acc_xAb").rule == "fields"
 
 
 def test_account_with_its_own_rules_does_not_lend_them_to_others() -> None:
@@ -342,14 +358,37 @@ def test_path_beside_an_allowed_key_is_refused() -> None:
         assert refusal(listed, fields={"name": "x", name: 151}).rule == "money"
 
 
+PARTS = ["a__", "_-", "key.0", "%2F", "aB_"]
+
+
 def test_hostile_name_costs_little() -> None:
     money = {f"key_{number}": 1 for number in range(50)}
-    names = ["a__" * 5000, "_-" * 5000, "key.0" * 5000, "%2F" * 5000, "aB_" * 5000]
+    policy = Policy(money=money, fields=["name"])
+    names = [f"{number}{part * 500}"[:1000] for part in PARTS for number in range(9)]
     start = time.process_time()
-    assert (
-        refusal(Policy(money=money, fields=["name"]), fields={"name": dict.fromkeys(names)}) is None
-    )
+    assert refusal(policy, fields={"name": dict.fromkeys(names)}) is None
+    assert refusal(policy, fields={"name": {"a__" * 10**6: 1}}).rule == "money"
     assert time.process_time() - start < 1
+
+
+@each_case(
+    ("name", "rule"),
+    [
+        ("daily_budget[" + "0" * 1000 + "]", "money"),
+        ("limits.daily_budget" + " " * 1000, "money"),
+        ("account_id." + "x" * 1000, "accounts"),
+        ("x" * 1000, None),
+    ],
+)
+def test_name_that_is_too_long_to_be_judged_is_refused(name, rule) -> None:
+    policy = PINNED if rule == "accounts" else CAPPED
+    reads = {"name": "gamma.search_targeting", "targeting": {"a": [{name: "account_1"}]}}
+    if rule is None:
+        assert refusal(policy, fields={"name": {name: 9999}}) is None
+    else:
+        text = sentence(policy, fields={"name": [{name: "account_1"}]})
+        assert text.endswith(f" is too long a name for {rule} to be judged")
+    assert (refusal(policy, **reads) is None) is (rule != "accounts")
 
 
 def test_money_is_found_in_deep_nesting() -> None:
@@ -420,7 +459,9 @@ def test_rule_that_needs_more_than_a_ledger_tells_is_an_error() -> None:
         Policy(no_repeat_within=60),
         Policy(account={"account_1": Policy(drafts_per_day=9)}),
     ):
-        with pytest.raises(LedgerError, match="this ledger cannot tell"):
+        with pytest.raises(
+            LedgerError, match=r"needs `Usage\.\w+`, which this ledger does not set"
+        ):
             of_usage(policy)
 
 

@@ -68,4 +68,4 @@ def test_unknown_key_is_refused_with_its_table_and_a_hint(key, hint) -> None:
     with pytest.raises(ConfigurationError) as refused:
         document.check_keys(document.values["table"], ("accounts", "operations", "money"), "table")
     assert str(refused.value) == f"file, table: {hint}"
-    assert refused.value.argument == "table"
+    assert refused.value.argument == f"table.{key}"

@@ -445,7 +445,7 @@ def test_draft_over_a_limit_is_not_settled_as_if_it_were_none(fake, files, capsy
         (["ledger", "outcomes", "--ledger", "missing.db"], 1, "adclient: the ledger "),
         (["plan", "check", "missing.toml"], 2, "missing.toml"),
         (["mcp"], 2, "adclient: name the accounts in a policy, or one with --account"),
-        (["mcp", "-a", "x", "--policy", "policy.toml"], 2, "the policy does not name 'x'"),
+        (["mcp", "-a", "x", "--policy", "policy.toml"], 2, "account x is not one of the policy's"),
         (["mcp", "-a", "x", "--writes"], 2, "adclient: --writes needs --policy and --ledger"),
     ],
 )

@@ -235,7 +235,7 @@ def test_ledger_that_cannot_tell_serves_no_policy_that_has_to_know() -> None:
     ):
         service, ledger = Service(), MemoryLedger()
         client = AdClient(BASE_URL, transport=service.transport, ledger=ledger, policy=policy)
-        with pytest.raises(LedgerError, match="this ledger cannot tell what a rule"):
+        with pytest.raises(LedgerError, match="which this ledger does not set"):
             write(client)
         assert (ledger.states, service.requests) == ([], [])
     usage = Usage(drafts_of_account=lambda: 8, repeated=lambda seconds: None)
