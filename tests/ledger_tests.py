@@ -296,6 +296,7 @@ def test_equal_write_is_found_while_it_is_or_may_be_a_draft(ledger, clock) -> No
     ledger.end(attrs.evolve(entry, state="unknown"))
     assert repeated() == "entry entry_1 of 2026-03-02 12:00 UTC is unknown"
     ledger.settle(entry, draft_id="draft_1", by="kim")
+    assert repeated(arguments={**an_entry().arguments, "fields": {}}) is not None
     assert repeated(change="plan/2") == "draft draft_1 of 2026-03-02 12:00 UTC is staged"
     for other in ({"account_id": "b"}, {"operation": "beta.enable"}, {"arguments": {}}):
         assert repeated(**other) is None

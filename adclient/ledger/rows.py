@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, cast
 import attrs
 
 from adclient._core import jsontext
-from adclient._values.json_values import differ, is_deeper
+from adclient._values.json_values import JSON, differ, is_deeper
 from adclient.ledger.entry import Entry
 from adclient.models import Diff
 from adclient.policy import Usage
@@ -140,7 +140,7 @@ class Transaction:
         recent = f"{_DRAFTS} AND day >= ? AND at >= ?"
         for each in reversed(self.entries(recent, key(entry.account_id), since[:10], since)):
             is_same = each.operation == entry.operation
-            if is_same and not differ(dict(each.arguments), dict(entry.arguments)):
+            if is_same and not differ(_without_empty(each), _without_empty(entry)):
                 what = f"draft {each.draft_id}" if each.draft_id else f"entry {each.entry_id}"
                 return f"{what} of {each.at:%Y-%m-%d %H:%M} UTC is {each.state}"
         return None
@@ -213,6 +213,11 @@ def _whole(value: object) -> int:
 def _counts(entry: Entry) -> bool:
     """Check if an entry counts as a draft of its day: it is one, or may be."""
     return entry.state not in ("refused", "not staged")
+
+
+def _without_empty(entry: Entry) -> JSON:
+    """The arguments without empty objects, such as `fields`, which set nothing."""
+    return {name: value for name, value in entry.arguments.items() if value != {}}
 
 
 def _text_of(entry: Entry) -> str:
