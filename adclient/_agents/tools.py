@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Coroutine, Iterable
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import chain
@@ -44,9 +45,10 @@ _OF_READS: dict[str, Object] = {
 }
 # Parameters that several tools have, and that only the first describes: tokens are scarce.
 _SHARED: dict[str, ParameterType] = {"date_range": "text", "columns": "texts", "cursor": "text"}
+_ZERO, _ANY = Decimal(0), Decimal("Infinity")  # amounts
 _OF_WRITES = "Nothing changes until a human approves it."
 STAGED = "list_staged_drafts"
-_ABOUT_STAGED = "List the drafts that you have staged. Whether one was approved is not known here."
+_ABOUT_STAGED = "List the drafts that {} staged. Whether one was approved is not known here."
 
 
 # Private to callers, but not to this module.
@@ -84,19 +86,23 @@ def tools(client: "AdClient | AsyncAdClient", *, writes: bool = False) -> list[O
         >>> tool["name"], tool["description"]
         ('beta_list_campaigns', 'List the campaigns of an account.')
     """
-    guard = guard_of(client)
-    if guard.policy.accounts == ():  # an `enum` must not be empty
+    policy = guard_of(client).policy
+    if policy.accounts == ():  # an `enum` must not be empty
         return []
-    policy = _widest(guard.policy)
-    known: Object = {}
+    # What one account or another allows.
+    each = [policy.for_account(name) for name in policy.accounts or policy.account or ()]
+    each += [policy] if policy.accounts is None else []
+    patterns = {*chain(*(("*",) if own.operations is None else own.operations for own in each))}
+    allowed, known = _keys_of(each), dict[str, JSON]()
     described = [
-        _described(operation, attrgetter(operation.full_name)(client), policy, known)
+        _described(operation, attrgetter(operation.full_name)(client), policy, allowed, known)
         for operation in OPERATIONS
         if (writes or not operation.is_write)
-        and any(fnmatchcase(operation.full_name, pattern) for pattern in policy.operations or ())
+        and any(fnmatchcase(operation.full_name, pattern) for pattern in patterns)
     ]
-    if writes and isinstance(guard.ledger, SQLLedger):
-        described.append(_tool(STAGED, _ABOUT_STAGED, {}, []))
+    if _ledger_to_list(client, writes) is not None:
+        who = "you have" if actor_of(client) else "were"
+        described.append(_tool(STAGED, _ABOUT_STAGED.format(who), {}, []))
     return described
 
 
@@ -162,9 +168,10 @@ def _prepared(
 ) -> tuple[Callable[[], Any], Callable[[Any], Object]]:
     """The call of a tool, and what shows its result. The call itself checks the values."""
     operation, guard = _OPERATIONS.get(str(name)), guard_of(client)
-    policy = guard.policy
-    ledger = guard.ledger
-    if name == STAGED and writes and isinstance(ledger, SQLLedger):
+    policy, ledger = guard.policy, _ledger_to_list(client, writes)
+    if name == STAGED and ledger is not None:
+        if not is_object(given) or given:
+            raise _refused(STAGED, "arguments", "must be an empty object")
 
         def read() -> Iterable[Entry]:
             return ledger.entries(actor=actor_of(client)) if ledger.exists() else ()
@@ -182,9 +189,10 @@ def _prepared(
     if not operation.is_write:
         arguments |= dict.fromkeys(_OF_READS)
     if not is_object(given):
-        raise _refused(operation, "arguments", "must be an object")
+        raise _refused(operation.full_name, "arguments", "must be an object")
     for unknown in given.keys() - arguments.keys():
-        raise _refused(operation, short(unknown), f"is not one of {', '.join(arguments)}")
+        problem = f"is not one of {', '.join(arguments)}"
+        raise _refused(operation.full_name, short(unknown), problem)
     arguments |= {str(key): value for key, value in given.items() if value is not None}
     method: Callable[..., Any] = attrgetter(operation.full_name)(client)
     if operation.is_write:
@@ -199,42 +207,51 @@ def _prepared(
     columns: object = arguments.pop("columns")
     columns, cursor = () if columns is None else columns, arguments.pop("cursor")
     if not is_array(columns) or not all(isinstance(each, str) for each in columns):
-        raise _refused(operation, "columns", "must be a list of str")
+        raise _refused(operation.full_name, "columns", "must be a list of str")
     start = results.Position() if cursor is None else results.Position.read(cursor)
     if start is None:
-        raise _refused(operation, "cursor", "must be the `next` of an earlier result")
+        raise _refused(operation.full_name, "cursor", "must be the `next` of an earlier result")
     call = partial(method, **arguments, cursor=start.cursor)
     return call, partial(results.of_page, start=start, wanted=[str(each) for each in columns])
 
 
-def _refused(operation: Operation[Result], argument: str, problem: str) -> InvalidRequest:
-    text = f"{operation.full_name}: {argument} {problem}; nothing was sent"
-    return InvalidRequest(text, operation=operation.full_name, argument=argument)
+def _ledger_to_list(client: object, writes: bool) -> SQLLedger | None:
+    """The ledger whose drafts a tool lists; None if it is not offered."""
+    guard = guard_of(client)
+    is_offered = writes and guard.policy.accounts != ()
+    return guard.ledger if is_offered and isinstance(guard.ledger, SQLLedger) else None
 
 
-def _widest(policy: Policy) -> Policy:
-    """What a policy allows in one account or another: schemas do not tell them apart."""
-    each = [policy.for_account(name) for name in policy.accounts or policy.account or ()]
-    each += [policy] if policy.accounts is None else []
-    most = [own.money or {} for own in each]
-    patterns = [("*",) if own.operations is None else own.operations for own in each]
-    return Policy(
-        accounts=policy.accounts,
-        operations=[*dict.fromkeys(chain(*patterns))],
-        fields=[*dict.fromkeys(chain(*(own.fields or () for own in each)))],
-        money={key: max(m[key] for m in most) for key in most[0] if all(key in m for m in most)},
-    )
+def _refused(name: str, argument: str, problem: str) -> InvalidRequest:
+    text = f"{name}: {argument} {problem}; nothing was sent"
+    return InvalidRequest(text, operation=name, argument=argument)
 
 
-def _described(operation: Operation[Result], call: object, policy: Policy, known: Object) -> Object:
+def _keys_of(policies: list[Policy]) -> dict[str, Decimal]:
+    """Each key that a write may set, with its highest amount; empty if one policy allows any."""
+    allowed = dict[str, Decimal]()
+    for each in policies:
+        if each.fields is None and each.money is None:
+            return {}
+        limits = {folded(key): most for key, most in (each.money or {}).items()}
+        for key in (*(each.fields or ()), *(each.money or ())):
+            allowed[key] = max(allowed.get(key, _ZERO), limits.get(folded(key), _ANY))
+    return allowed
+
+
+def _described(
+    operation: Operation[Result],
+    call: object,
+    policy: Policy,
+    allowed: dict[str, Decimal],
+    known: Object,
+) -> Object:
     """A tool; `known` has a short schema for each parameter that an earlier tool describes."""
     name, doc = operation.full_name.replace(".", "_"), inspect.getdoc(call) or ""
     # A single account is not asked for; it is the first parameter.
     parameters = operation.parameters[1 if len(policy.accounts or ()) == 1 else 0 :]
     # Only the first clause about each argument: the rest is for people who write Python.
     about = dict(re.findall(r"^    (\w+): ((?:.|\n {6})+?)[.;:](?:\s|\Z)", doc, re.MULTILINE))
-    money = policy.money or {}
-    most = {folded(key): amount for key, amount in money.items()}
     properties = dict[str, Object]()
     for each in parameters:
         schema = properties[each.name] = dict(_TYPES[each.type])
@@ -242,11 +259,12 @@ def _described(operation: Operation[Result], call: object, policy: Policy, known
             schema["description"] = " ".join(about[each.name].replace("`", "").split())
         if each.name == "account_id" and policy.accounts is not None:
             schema["enum"] = list(policy.accounts)
-        if each.type == "number" and (amount := most.get(folded(each.name))) is not None:
-            schema["maximum"] = int(amount) if amount % 1 == 0 else float(amount)
-    allowed = [*(policy.fields or ()), *(f"{key} up to {limit:f}" for key, limit in money.items())]
-    if "fields" in properties and allowed:
-        properties["fields"]["description"] = f"Allowed keys: {', '.join(allowed)}"
+        limits = [limit for key, limit in allowed.items() if folded(key) == folded(each.name)]
+        if each.type == "number" and (most := max(limits, default=_ANY)) != _ANY:
+            schema["maximum"] = int(most) if most % 1 == 0 else float(most)
+    keys = [key if most == _ANY else f"{key} up to {most:f}" for key, most in allowed.items()]
+    if "fields" in properties and keys:
+        properties["fields"]["description"] = f"Allowed keys: {', '.join(keys)}"
     if not operation.is_write:
         properties |= _OF_READS
     shown: Object = {key: known.get(key, schema) for key, schema in properties.items()}

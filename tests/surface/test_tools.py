@@ -152,6 +152,38 @@ def test_what_one_account_allows_is_offered() -> None:
     assert described == "Allowed keys: name, status"
 
 
+BOTH = {"accounts": ["a", "b"]}
+
+
+@each_case(
+    ("rules", "text", "most"),
+    [
+        ({"account": {"b": Policy(fields=["name"])}}, "", None),
+        (BOTH | {"account": {"b": Policy(fields=["name"])}}, "", None),
+        (
+            BOTH | {"account": {"a": OWN["b"], "b": Policy(fields=["name"])}},
+            "daily_budget up to 20, name",
+            20,
+        ),
+        (
+            BOTH | {"account": {"a": OWN["b"], "b": Policy(fields=["daily_budget"])}},
+            "daily_budget",
+            None,
+        ),
+        (
+            BOTH | {"account": {"a": OWN["b"], "b": Policy(money={"dailyBudget": 30})}},
+            "daily_budget up to 20, dailyBudget up to 30",
+            30,
+        ),
+    ],
+)
+def test_keys_that_one_account_allows_are_described(rules, text, most) -> None:
+    properties = properties_of(with_policy(**rules), "alpha_update_campaign_budget")
+    described = properties["fields"]["description"].partition("Allowed keys: ")
+    assert described[2] == text
+    assert properties["daily_budget"].get("maximum") == most
+
+
 ACCOUNTS = [f"account_{number:02x}" for number in range(40)]
 
 
@@ -392,6 +424,9 @@ def test_drafts_of_the_actor_are_listed(ledger) -> None:
     [draft] = staged(fake.client(ledger=ledger, actor="claude"))[1]
     assert draft["draft_id"] == fake.drafts[1].draft_id
     assert len(staged(fake.client(ledger=ledger))[1]) == 3
+    for actor, who in (("kim", "you have"), (None, "were")):
+        *_, tool = tools(fake.client(ledger=ledger, actor=actor), writes=True)
+        assert tool["description"].startswith(f"List the drafts that {who} staged.")
 
 
 def test_draft_over_a_limit_is_listed_as_such(ledger) -> None:
@@ -409,6 +444,7 @@ def test_drafts_are_listed_only_with_writes_and_a_ledger_that_can_be_read(ledger
         (FakeAdService().client(ledger=ledger), {}),
         (FakeAdService().client(ledger=MemoryLedger()), {"writes": True}),
         (FakeAdService().client(), {"writes": True}),
+        (FakeAdService().client(ledger=ledger, policy=Policy(accounts=[])), {"writes": True}),
     ):
         assert "list_staged_drafts" not in [tool["name"] for tool in tools(client, **options)]
         result = call_tool(client, "list_staged_drafts", {}, **options)
@@ -416,6 +452,11 @@ def test_drafts_are_listed_only_with_writes_and_a_ledger_that_can_be_read(ledger
     *_, tool = tools(FakeAdService().client(ledger=ledger), writes=True)
     assert tool["name"] == "list_staged_drafts"
     assert tool["input_schema"]["properties"] == {}
+    for given in ({"account_id": "a"}, None):
+        result = call_tool(
+            FakeAdService().client(ledger=ledger), "list_staged_drafts", given, writes=True
+        )
+        assert "arguments must be an empty object" in result["untrusted"]["message"]
 
 
 def test_ledger_that_cannot_be_read_is_a_result(ledger, tmp_path) -> None:
